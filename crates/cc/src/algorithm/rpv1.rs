@@ -1,0 +1,87 @@
+//! CMT/RP, version 1: the paths of an association share one pool of resources, as if one of them were a bottleneck
+//! they all cross.
+//!
+//! Source: Dreibholz, Becke, Pulinthanath, Rathgeb, "Applying TCP-Friendly Congestion Control to Concurrent Multipath
+//! Transfer", AINA 2010, §IV. C is the sum of the windows c_i and S the sum of the thresholds s_i of the coupled
+//! paths, both before the update; M is the segment, a the newly acknowledged bytes:
+//!
+//! ```text
+//! fast retransmission   s_P = max(c_P - C/2, 4 M s_P/S, M)    (5)    c_P = s_P   (6)
+//! timeout               s_P = max(c_P - C/2, 4 M s_P/S, M)    (7)    c_P = M     (8)
+//! slow start            c_P = c_P + ceil(min(M, a) s_P/S)     (9)    for a bytes of a full window
+//! avoidance             c_P = c_P + ceil(M s_P/S)            (10)    for each full window
+//! ```
+//!
+//! In equations 5 and 7 it is the *total* that is halved, by cutting the lossy path: c_P - C/2 may well be negative.
+//! The initial window is the standard one divided by the number of paths, at least M. With one path C = c_P and
+//! s_P/S = 1: what is left is standard SCTP.
+
+use units::ByteCount;
+
+use crate::{CongestionControl, LossBased, Phase, Setup, Snapshot, UnsetShare, WindowPolicy};
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(CmtRpV1, setup))
+}
+
+#[derive(Debug)]
+struct CmtRpV1;
+
+impl WindowPolicy for CmtRpV1 {
+    fn name(&self) -> &'static str {
+        "rpv1"
+    }
+
+    fn initial(&self, at: &Snapshot<'_>) -> ByteCount {
+        let paths = at.setup().paths.max(1) as f64;
+        ByteCount::ceil_f64(at.standard_initial_window().as_f64() / paths).max(at.segment())
+    }
+
+    fn increase(&self, phase: Phase, at: &Snapshot<'_>) -> ByteCount {
+        let step = match phase {
+            Phase::SlowStart { acked } => acked.min(at.segment()),
+            Phase::Avoidance => at.segment(),
+        };
+        Share::of(at).scale(step)
+    }
+
+    fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
+        let half = (at.total_cwnd().as_f64() / 2.0).round_ties_even();
+        let rest = ByteCount::round_f64(at.cwnd().as_f64() - half);
+        let floor = Share::of(at).scale(at.segment() * at.setup().rp_min);
+        rest.max(floor).max(at.segment())
+    }
+}
+
+/// s_P/S as a fraction: multiplied before it is divided, so that whole results stay whole under `ceil`.
+struct Share {
+    part: f64,
+    whole: f64,
+}
+
+impl Share {
+    fn of(at: &Snapshot<'_>) -> Share {
+        let unset = match at.setup().unset_share {
+            UnsetShare::Raw => Some(at.setup().peer_rwnd),
+            UnsetShare::Equal => None,
+        };
+        let threshold = |path: &crate::PathView| path.window.ssthresh.or(unset).map(ByteCount::as_f64);
+        let (mut paths, mut known, mut sum) = (0.0, 0.0, 0.0);
+        for path in at.coupled() {
+            paths += 1.0;
+            if let Some(threshold) = threshold(path) {
+                known += 1.0;
+                sum += threshold;
+            }
+        }
+        // An unknown threshold counts as the mean sum/known, hence S = sum * paths/known.
+        match threshold(at.path()) {
+            Some(part) if sum > 0.0 => Share { part: part * known, whole: sum * paths },
+            _ => Share { part: 1.0, whole: paths },
+        }
+    }
+
+    fn scale(&self, bytes: ByteCount) -> ByteCount {
+        ByteCount::ceil_f64(bytes.as_f64() * self.part / self.whole)
+    }
+}

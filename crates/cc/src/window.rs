@@ -1,0 +1,61 @@
+//! What a controller is told of the paths, and what it answers.
+
+use units::{ByteCount, Span};
+
+/// The congestion window of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes that may be in flight (`cwnd`).
+    pub cwnd: ByteCount,
+    /// Slow start threshold; `None` until the first loss or idle time sets it. An unset threshold counts as the
+    /// peer's initial receive window ([`Setup::peer_rwnd`](crate::Setup::peer_rwnd)).
+    pub ssthresh: Option<ByteCount>,
+}
+
+/// One path of an association, as it is when the controller is called.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    /// Its window.
+    pub window: Window,
+    /// Bytes sent on it and neither acknowledged nor given up.
+    pub flight: ByteCount,
+    /// Its path MTU, IP header included.
+    pub mtu: ByteCount,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<Span>,
+    /// Retransmission timeout.
+    pub rto: Span,
+    /// True if it may carry data. Only active paths are coupled to others.
+    pub active: bool,
+    /// Only paths of one group are coupled to each other.
+    pub group: u8,
+    /// True while in fast recovery: its window is frozen.
+    pub in_recovery: bool,
+}
+
+/// What one SACK newly acknowledged on one path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathAck {
+    /// Number of the path.
+    pub path: usize,
+    /// Bytes acknowledged for the first time.
+    pub acked: ByteCount,
+    /// True if the SACK advanced the (pseudo-)cumulative TSN of the path. Read under
+    /// [`GrowthRule::Rfc4960`](crate::GrowthRule::Rfc4960) only.
+    pub advanced: bool,
+    /// Bytes in flight before the SACK.
+    pub flight_before: ByteCount,
+    /// Bytes in flight after the SACK.
+    pub flight_after: ByteCount,
+    /// A round-trip sample, if the SACK gave one.
+    pub rtt: Option<Span>,
+}
+
+/// How a loss was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossKind {
+    /// Enough SACKs reported the TSN missing.
+    FastRetransmit,
+    /// The retransmission timer of the path expired.
+    Timeout,
+}
