@@ -1,0 +1,240 @@
+//! Everything a user may choose about an association.
+
+use crate::names::named_options;
+use units::{ByteCount, Span};
+
+/// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its
+/// multipath options. The defaults are those of RFC 9260, with CMT off and, once on, set as in table 1 of paper 001
+/// (Dreibholz et al., OMNeT++ 2010).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// RTO before the first measurement (`RTO.Initial`).
+    pub rto_initial: Span,
+    /// Lower bound of the RTO (`RTO.Min`).
+    pub rto_min: Span,
+    /// Upper bound of the RTO (`RTO.Max`).
+    pub rto_max: Span,
+    /// Weight of a new sample in the smoothed RTT (`RTO.Alpha`), 0 to 1.
+    pub rto_alpha: f64,
+    /// Weight of a new sample in the RTT variation (`RTO.Beta`), 0 to 1.
+    pub rto_beta: f64,
+    /// Packets sent at one opportunity (`Max.Burst`); see [`BurstControl`].
+    pub max_burst: u32,
+    /// What the burst limit acts upon.
+    pub burst_control: BurstControl,
+    /// Lifetime of a state cookie (`Valid.Cookie.Life`).
+    pub valid_cookie_life: Span,
+    /// Consecutive errors after which the association is given up (`Association.Max.Retrans`).
+    pub association_max_retrans: u32,
+    /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
+    pub path_max_retrans: u32,
+    /// Attempts at each handshake step (`Max.Init.Retransmits`).
+    pub max_init_retransmits: u32,
+    /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
+    /// unconfirmed addresses.
+    pub hb_interval: Option<Span>,
+    /// Heartbeats sent at one instant (`HB.Max.Burst`).
+    pub hb_max_burst: u32,
+    /// Longest delay of an acknowledgement (`SACK.Delay`), at most 500 ms.
+    pub sack_delay: Span,
+    /// An acknowledgement at the latest for every so many packets with data (2 in `rfc9260#section-6.2`).
+    pub sack_frequency: u32,
+
+    /// Streams asked for in our direction.
+    pub outbound_streams: u16,
+    /// Streams the peer may use.
+    pub max_inbound_streams: u16,
+    /// Receive buffer, advertised as the receiver window.
+    pub receive_buffer: ByteCount,
+    /// Windows below this are advertised, and taken, as closed (`rfc1122#section-4.2.3.3`); zero turns silly window
+    /// avoidance off.
+    pub sws_limit: ByteCount,
+    /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
+    pub send_buffer: ByteCount,
+    /// Messages that may wait for their first transmission; none: only `send_buffer` limits.
+    pub send_queue: Option<u32>,
+    /// Path MTU with the IP header.
+    pub mtu: ByteCount,
+    /// Several chunks a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
+    pub bundling: bool,
+    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`).
+    pub nagle: bool,
+    /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
+    pub announce_address_types: bool,
+
+    /// Which congestion control.
+    pub congestion_control: cc::Algorithm,
+    /// Growth rule: RFC 4960 needs an advance of the cumulative TSN, RFC 9260 does not.
+    pub growth: cc::GrowthRule,
+    /// What counts as in flight.
+    pub accounting: Accounting,
+    /// Lower bound of CMT/RP's threshold on all paths together, in MTU (paper 000, eq. 5: 4).
+    pub rp_min: u64,
+    /// What coupled controls take an unset slow start threshold for.
+    pub unset_share: cc::UnsetShare,
+
+    /// Concurrent multipath transfer.
+    pub cmt: Cmt,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            rto_initial: Span::from_secs(1),
+            rto_min: Span::from_secs(1),
+            rto_max: Span::from_secs(60),
+            rto_alpha: 0.125,
+            rto_beta: 0.25,
+            max_burst: 4,
+            burst_control: BurstControl::MaxBurst,
+            valid_cookie_life: Span::from_secs(60),
+            association_max_retrans: 10,
+            path_max_retrans: 5,
+            max_init_retransmits: 8,
+            hb_interval: Some(Span::from_secs(30)),
+            hb_max_burst: 1,
+            sack_delay: Span::from_millis(200),
+            sack_frequency: 2,
+            outbound_streams: 10,
+            max_inbound_streams: 2048,
+            receive_buffer: ByteCount::new(1 << 20),
+            sws_limit: ByteCount::new(1500),
+            send_buffer: ByteCount::new(1 << 20),
+            send_queue: None,
+            mtu: ByteCount::new(1500),
+            bundling: true,
+            nagle: false,
+            announce_address_types: true,
+            congestion_control: cc::Algorithm::Standard,
+            growth: cc::GrowthRule::Rfc9260,
+            accounting: Accounting::Chunk,
+            rp_min: 4,
+            unset_share: cc::UnsetShare::Raw,
+            cmt: Cmt::default(),
+        }
+    }
+}
+
+/// Concurrent multipath transfer (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3): each option by itself. With
+/// `enabled` false none of the others has any effect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cmt {
+    /// Data travels on all active paths at once, not on the primary path only (`allowCMT`).
+    pub enabled: bool,
+    /// Split fast retransmission: a report counts only against chunks of its own path (`cmtUseSFR`).
+    pub sfr: bool,
+    /// Delayed acknowledgement for CMT (`cmtUseDAC`).
+    pub dac: bool,
+    /// When an acknowledgement lets a window grow (`cmtCUCVariant`).
+    pub cuc: Cuc,
+    /// Where lost chunks are sent again.
+    pub rtx: RtxPolicy,
+    /// Which path is served first (`cmtSendAllVariant`).
+    pub path_selection: PathSelection,
+    /// T3 restarts when the oldest chunk on its path is acknowledged, not only when the cumulative TSN passes it.
+    pub smart_t3: bool,
+    /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
+    pub smart_fast_rtx: bool,
+    /// T3 marks only chunks sent at least a smoothed RTT ago.
+    pub rtt_heuristic: bool,
+    /// Fast recovery of a path ends with its own pseudo-cumulative TSN.
+    pub recovery_by_cuc: bool,
+    /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path, for SFR and DAC.
+    pub note_cumulative: bool,
+}
+
+impl Default for Cmt {
+    fn default() -> Self {
+        Cmt {
+            enabled: false,
+            sfr: true,
+            dac: true,
+            cuc: Cuc::V2,
+            rtx: RtxPolicy::Alternate,
+            path_selection: PathSelection::SmallestLastTransmission,
+            smart_t3: true,
+            smart_fast_rtx: true,
+            rtt_heuristic: true,
+            recovery_by_cuc: true,
+            note_cumulative: true,
+        }
+    }
+}
+
+named_options! {
+    /// Bytes that one chunk counts as in flight.
+    pub enum Accounting {
+        /// User bytes only.
+        Payload = "payload",
+        /// User bytes and the chunk header.
+        Chunk = "chunk",
+        /// User bytes, chunk header, and the share of common and IP header of a packet of its own.
+        Packet = "packet",
+    }
+}
+
+named_options! {
+    /// Congestion window update (paper 001 §3.2): when newly acknowledged bytes let the window of a path grow.
+    pub enum Cuc {
+        /// Only if the cumulative TSN passed a chunk of the path.
+        Normal = "normal",
+        /// If the pseudo-cumulative TSN of the path advanced.
+        V1 = "v1",
+        /// As `v1`, with retransmitted chunks tracked apart.
+        V2 = "v2",
+    }
+}
+
+named_options! {
+    /// The path a lost chunk is sent on again.
+    pub enum RtxPolicy {
+        /// The path it was last sent on.
+        Same = "same",
+        /// A random path with room in its window.
+        Asap = "asap",
+        /// The path with the largest congestion window.
+        Cwnd = "cwnd",
+        /// The path with the largest slow start threshold.
+        Ssthresh = "ssthresh",
+        /// The path with the lowest loss rate.
+        LossRate = "lossrate",
+        /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
+        Alternate = "alternate",
+    }
+}
+
+named_options! {
+    /// The order in which paths are offered new data; each is filled before the next.
+    pub enum PathSelection {
+        /// The path that transmitted least recently first.
+        SmallestLastTransmission = "smallest-last-transmission",
+        /// The path with most room in its window first.
+        LargestSpace = "largest-space",
+        /// The path with the largest slow start threshold first.
+        LargestSsthresh = "largest-ssthresh",
+        /// The largest slow start threshold first, ties by room.
+        LargestSsthreshAndSpace = "largest-ssthresh-and-space",
+        /// One packet a path in turn.
+        RoundRobin = "round-robin",
+        /// A fresh random order for each opportunity.
+        Random = "random",
+    }
+}
+
+named_options! {
+    /// How bursts are limited to [`Config::max_burst`] packets.
+    pub enum BurstControl {
+        /// Packets per path and opportunity; an acknowledgement of data on the path opens a new one.
+        MaxBurst = "max-burst",
+        /// Packets per path and instant, whatever is acknowledged.
+        AggressiveMaxBurst = "aggressive-max-burst",
+        /// As `aggressive-max-burst`, and as many over all paths together.
+        TotalMaxBurst = "total-max-burst",
+        /// The window shrinks to what is in flight and a burst.
+        UseItOrLoseIt = "use-it-or-lose-it",
+        /// As `use-it-or-lose-it`, but the threshold remembers the window.
+        CongestionWindowLimiting = "congestion-window-limiting",
+        /// No limit.
+        Off = "off",
+    }
+}

@@ -1,0 +1,158 @@
+//! User messages on their way in and out.
+
+use bytes::Bytes;
+use units::ByteCount;
+use wire::{Octets, Ppid, Ssn, StreamId, Tsn};
+
+/// What a message carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// So many zero bytes, which are never stored: what measuring tools send.
+    Filler(u32),
+    /// Real bytes.
+    Bytes(Bytes),
+}
+
+impl Payload {
+    /// Length in bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Payload::Filler(n) => *n as usize,
+            Payload::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// True if there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The length as a quantity.
+    pub fn byte_count(&self) -> ByteCount {
+        ByteCount::from(self.len())
+    }
+
+    /// The first `n` bytes, which leave this payload; `n` must not exceed the length.
+    pub fn split_to(&mut self, n: usize) -> Payload {
+        match self {
+            Payload::Filler(len) => {
+                *len -= n as u32;
+                Payload::Filler(n as u32)
+            }
+            Payload::Bytes(bytes) => Payload::Bytes(bytes.split_to(n)),
+        }
+    }
+
+    /// The payload as bytes of a packet.
+    #[inline]
+    pub fn as_octets(&self) -> Octets<'_> {
+        match self {
+            Payload::Filler(n) => Octets { head: &[], zeros: *n as usize },
+            Payload::Bytes(bytes) => Octets { head: bytes, zeros: 0 },
+        }
+    }
+
+    /// A copy of bytes from a packet; zeros that were not stored there are not stored here.
+    #[inline]
+    pub fn from_octets(octets: Octets<'_>) -> Payload {
+        if octets.head.is_empty() {
+            Payload::Filler(octets.zeros as u32)
+        } else {
+            Payload::Bytes(Bytes::from(octets.to_vec()))
+        }
+    }
+
+    /// The payload as bytes, filler written out.
+    pub fn to_bytes(&self) -> Bytes {
+        match self {
+            Payload::Filler(n) => Bytes::from(vec![0; *n as usize]),
+            Payload::Bytes(bytes) => bytes.clone(),
+        }
+    }
+}
+
+/// A user message to send, or a piece of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The stream it travels in.
+    pub stream: StreamId,
+    /// Payload protocol identifier, passed on untouched.
+    pub ppid: Ppid,
+    /// Delivered as soon as it is complete, whatever went before it (`rfc9260#section-6.6`).
+    pub unordered: bool,
+    /// Asks for an acknowledgement without delay (the I bit, `rfc7053`).
+    pub immediate_sack: bool,
+    /// True when this piece ends the message; false when more of it follows with the next send.
+    pub end_of_record: bool,
+    /// The bytes: at least one.
+    pub payload: Payload,
+}
+
+impl Message {
+    /// A whole ordered message on stream 0 with payload protocol identifier 0.
+    pub fn new(payload: Payload) -> Self {
+        Message {
+            stream: StreamId(0),
+            ppid: Ppid(0),
+            unordered: false,
+            immediate_sack: false,
+            end_of_record: true,
+            payload,
+        }
+    }
+}
+
+/// A user message that arrived, or the next piece of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The stream it came in.
+    pub stream: StreamId,
+    /// Its number in the stream; zero if unordered.
+    pub ssn: Ssn,
+    /// TSN of its first fragment.
+    pub tsn: Tsn,
+    /// Payload protocol identifier as the peer set it.
+    pub ppid: Ppid,
+    /// True if it was sent outside the order of its stream.
+    pub unordered: bool,
+    /// The bytes read.
+    pub payload: Payload,
+    /// True if these bytes end the message; false if more of it can be read.
+    pub end_of_record: bool,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The buffer is full now; [`crate::Event::Writable`] tells when it is not.
+    #[error("the send buffer is full")]
+    WouldBlock,
+    /// The message can never fit the send buffer.
+    #[error("a message of {length} bytes can never fit the send buffer of {limit} bytes")]
+    TooLong {
+        /// Bytes in the message.
+        length: usize,
+        /// Bytes in the send buffer.
+        limit: u64,
+    },
+    /// The stream was not negotiated.
+    #[error("stream {} does not exist: the association has {streams} outbound streams", .stream.0)]
+    NoSuchStream {
+        /// The stream asked for.
+        stream: StreamId,
+        /// How many there are.
+        streams: u16,
+    },
+    /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
+    #[error("a message needs at least one byte")]
+    Empty,
+    /// The message before it on another stream is not complete yet, and pieces of messages are not interleaved.
+    #[error("stream {} has an unfinished message: end it before sending on another", .stream.0)]
+    UnfinishedMessage {
+        /// The stream of the unfinished message.
+        stream: StreamId,
+    },
+    /// There is no such association, or it is being shut down.
+    #[error("the association takes no more data")]
+    Closed,
+}

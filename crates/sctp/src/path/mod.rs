@@ -1,0 +1,271 @@
+//! A path: one destination address with everything that is known about the way there. Per-path state lives here
+//! and nowhere else.
+
+mod cuc;
+mod heartbeat;
+mod list;
+mod rto;
+
+pub(crate) use cuc::CucState;
+pub(crate) use heartbeat::Heartbeat;
+pub(crate) use list::List;
+pub(crate) use rto::Rto;
+
+use crate::config::Config;
+use cc::Window;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::ops::{Index, IndexMut};
+use units::{ByteCount, Instant, Span};
+
+/// The number of a path within its association, in order of addition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u8);
+
+impl PathId {
+    /// The number as an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Whether a path may carry data (`rfc9260#section-5.4`, `rfc9260#section-8.2`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathState {
+    /// Its address is not verified yet: no user data.
+    Unconfirmed,
+    /// Verified and, as far as known, working.
+    Active,
+    /// More than `Path.Max.Retrans` errors in a row.
+    Inactive,
+}
+
+/// Why a chunk counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossCause {
+    FastRetransmit,
+    Timeout,
+}
+
+/// What one SACK says about a path: filled and read while the SACK is processed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SackNews {
+    pub(crate) new_bytes: ByteCount,
+    pub(crate) flight_before: ByteCount,
+    /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
+    /// evidence of loss.
+    pub(crate) saw_new: bool,
+    pub(crate) lo: Option<u64>,
+    pub(crate) hi: Option<u64>,
+    pub(crate) new_cum: bool,
+    pub(crate) new_pc: bool,
+    pub(crate) new_rpc: bool,
+    /// The earliest outstanding chunk of the path is acknowledged.
+    pub(crate) oldest: bool,
+    pub(crate) hit: bool,
+    pub(crate) rtt: Option<Span>,
+}
+
+/// What a path did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathStats {
+    /// Packets with user data sent.
+    pub data_packets: u64,
+    /// User bytes sent, retransmissions included.
+    pub user_bytes: ByteCount,
+    /// Chunks sent again after three missing reports.
+    pub fast_retransmissions: u64,
+    /// Chunks sent again after a timeout.
+    pub timer_retransmissions: u64,
+    /// Window cuts by fast retransmission.
+    pub fast_recoveries: u64,
+    /// Expiries of T3.
+    pub timeouts: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub(crate) remote: IpAddr,
+    pub(crate) local: IpAddr,
+    pub(crate) state: PathState,
+    /// With the IP header.
+    pub(crate) mtu: ByteCount,
+    pub(crate) rto: Rto,
+    /// Consecutive errors (`rfc9260#section-8.2`).
+    pub(crate) errors: u32,
+    pub(crate) heartbeat: Heartbeat,
+
+    pub(crate) window: Window,
+    /// Bytes in flight.
+    pub(crate) flight: ByteCount,
+    pub(crate) t3: Option<Instant>,
+    /// Index of the TSN whose acknowledgement ends fast recovery.
+    pub(crate) recovery: Option<u64>,
+    /// T3 expired and nothing was acknowledged since: one packet in flight.
+    pub(crate) timed_out: bool,
+    pub(crate) cuc: CucState,
+    /// In flight for the first time, by TSN.
+    pub(crate) fresh: List,
+    /// In flight again, by TSN.
+    pub(crate) resent: List,
+    /// Lost on this path and waiting to be sent again, by TSN, for each cause.
+    pub(crate) lost_fast: VecDeque<u64>,
+    pub(crate) lost_timer: VecDeque<u64>,
+    /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
+    pub(crate) one_shot: bool,
+    /// Share of chunks lost, a moving average.
+    pub(crate) loss_rate: f64,
+    pub(crate) last_data: Option<Instant>,
+    /// Serial number of the last data packet sent here, over all paths.
+    pub(crate) last_order: u64,
+    pub(crate) burst_left: u32,
+    pub(crate) news: SackNews,
+    pub(crate) stats: PathStats,
+}
+
+impl Path {
+    pub(crate) fn new(remote: IpAddr, local: IpAddr, config: &Config) -> Self {
+        Path {
+            remote,
+            local,
+            state: PathState::Unconfirmed,
+            mtu: config.mtu,
+            rto: Rto::new(config),
+            errors: 0,
+            heartbeat: Heartbeat::default(),
+            window: Window { cwnd: config.mtu, ssthresh: None },
+            flight: ByteCount::ZERO,
+            t3: None,
+            recovery: None,
+            timed_out: false,
+            cuc: CucState::default(),
+            fresh: List::default(),
+            resent: List::default(),
+            lost_fast: VecDeque::new(),
+            lost_timer: VecDeque::new(),
+            one_shot: false,
+            loss_rate: 0.0,
+            last_data: None,
+            last_order: 0,
+            burst_left: config.max_burst,
+            news: SackNews::default(),
+            stats: PathStats::default(),
+        }
+    }
+
+    /// Bytes of IP header on the way.
+    pub(crate) fn ip_header(&self) -> usize {
+        if self.remote.is_ipv4() { 20 } else { 40 }
+    }
+
+    /// Bytes an SCTP packet may have here, common header included.
+    #[inline]
+    pub(crate) fn packet_limit(&self) -> usize {
+        self.mtu.get() as usize - self.ip_header()
+    }
+
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.state == PathState::Active
+    }
+
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        !self.lost_fast.is_empty() || !self.lost_timer.is_empty()
+    }
+
+    pub(crate) fn lost(&mut self, cause: LossCause) -> &mut VecDeque<u64> {
+        match cause {
+            LossCause::FastRetransmit => &mut self.lost_fast,
+            LossCause::Timeout => &mut self.lost_timer,
+        }
+    }
+
+    /// Room in the congestion window; none if it is fully used.
+    #[inline]
+    pub(crate) fn space(&self) -> ByteCount {
+        if self.timed_out && !self.flight.is_zero() { ByteCount::ZERO } else { self.window.cwnd - self.flight }
+    }
+}
+
+/// The paths of an association.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    list: Vec<Path>,
+    pub(crate) primary: PathId,
+}
+
+impl Paths {
+    /// Most paths an association keeps; addresses beyond are not used.
+    pub(crate) const LIMIT: usize = 16;
+
+    /// Adds a path unless its address is known or there are too many.
+    pub(crate) fn add(&mut self, path: Path) -> Option<PathId> {
+        if self.list.len() >= Self::LIMIT || self.find(path.remote).is_some() {
+            return None;
+        }
+        self.list.push(path);
+        Some(PathId(self.list.len() as u8 - 1))
+    }
+
+    pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
+        self.list.iter().position(|p| p.remote == remote).map(|i| PathId(i as u8))
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = PathId> + use<> {
+        (0..self.list.len() as u8).map(PathId)
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Path> {
+        self.list.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Path> {
+        self.list.iter_mut()
+    }
+
+    /// Bytes in flight on all paths.
+    #[inline]
+    pub(crate) fn flight(&self) -> ByteCount {
+        self.list.iter().map(|p| p.flight).sum()
+    }
+
+    /// The next active path after `p`, in cyclic order; `p` itself only if no other is active and it is.
+    pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
+        let n = self.list.len();
+        (1..=n).map(|k| (p.index() + k) % n).find(|&i| self.list[i].is_active()).map(|i| PathId(i as u8))
+    }
+
+    /// The path for what has no path of its own: the primary one if active, else the next active one, else (all
+    /// inactive, `rfc9260#section-8.2`) the confirmed one with the fewest errors, else the primary.
+    pub(crate) fn default_path(&self) -> PathId {
+        if self.list.get(self.primary.index()).is_some_and(Path::is_active) {
+            return self.primary;
+        }
+        self.next_active(self.primary).unwrap_or_else(|| {
+            let confirmed = self.ids().filter(|&p| self[p].state != PathState::Unconfirmed);
+            confirmed.min_by_key(|&p| self[p].errors).unwrap_or(self.primary)
+        })
+    }
+}
+
+impl Index<PathId> for Paths {
+    type Output = Path;
+    #[inline]
+    fn index(&self, p: PathId) -> &Path {
+        &self.list[p.index()]
+    }
+}
+
+impl IndexMut<PathId> for Paths {
+    #[inline]
+    fn index_mut(&mut self, p: PathId) -> &mut Path {
+        &mut self.list[p.index()]
+    }
+}

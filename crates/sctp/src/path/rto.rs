@@ -1,0 +1,109 @@
+use crate::config::Config;
+use units::Span;
+
+/// Retransmission timeout of a path (`rfc9260#section-6.3.1`).
+#[derive(Clone, Debug)]
+pub(crate) struct Rto {
+    initial: Span,
+    min: Span,
+    max: Span,
+    alpha: f64,
+    beta: f64,
+    srtt: Option<Span>,
+    rttvar: Span,
+    rto: Span,
+}
+
+/// Clock granularity: the variation never gets smaller (`rfc9260#section-6.3.1`, rule G1).
+const GRANULARITY: Span = Span::from_nanos(1);
+
+impl Rto {
+    pub(crate) fn new(config: &Config) -> Self {
+        Rto {
+            initial: config.rto_initial,
+            min: config.rto_min,
+            max: config.rto_max,
+            alpha: config.rto_alpha,
+            beta: config.rto_beta,
+            srtt: None,
+            rttvar: Span::ZERO,
+            rto: config.rto_initial,
+        }
+    }
+
+    /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        let srtt = match self.srtt {
+            None => {
+                self.rttvar = rtt / 2;
+                rtt
+            }
+            Some(srtt) => {
+                let deviation = srtt.as_nanos().abs_diff(rtt.as_nanos());
+                self.rttvar = self.rttvar.mul_f64(1.0 - self.beta) + Span::from_nanos(deviation).mul_f64(self.beta);
+                srtt.mul_f64(1.0 - self.alpha) + rtt.mul_f64(self.alpha)
+            }
+        };
+        self.rttvar = self.rttvar.max(GRANULARITY);
+        self.srtt = Some(srtt);
+        self.rto = (srtt + self.rttvar * 4).max(self.min).min(self.max);
+    }
+
+    /// Doubles the timeout after an expiry (`rfc9260#section-6.3.3`, rule E2).
+    pub(crate) fn back_off(&mut self) {
+        self.rto = (self.rto * 2).min(self.max);
+    }
+
+    #[inline]
+    pub(crate) fn current(&self) -> Span {
+        self.rto
+    }
+
+    #[inline]
+    pub(crate) fn srtt(&self) -> Option<Span> {
+        self.srtt
+    }
+
+    pub(crate) fn max(&self) -> Span {
+        self.max
+    }
+
+    pub(crate) fn initial(&self) -> Span {
+        self.initial
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rto() -> Rto {
+        Rto::new(&Config { rto_min: Span::from_millis(1), ..Config::default() })
+    }
+
+    // rfc9260#section-6.3.1 C2, C3
+    #[test]
+    fn first_sample_sets_srtt_and_half_of_it_as_variation() {
+        let mut r = rto();
+        assert_eq!(r.current(), Span::from_secs(1));
+        r.sample(Span::from_millis(100));
+        assert_eq!((r.srtt(), r.current()), (Some(Span::from_millis(100)), Span::from_millis(300)));
+        // rttvar = 3/4 * 50 + 1/4 * 100 = 62.5, srtt = 7/8 * 100 + 1/8 * 200 = 112.5
+        r.sample(Span::from_millis(200));
+        assert_eq!((r.srtt(), r.current()), (Some(Span::from_micros(112_500)), Span::from_micros(362_500)));
+    }
+
+    // rfc9260#section-6.3.1 C6, C7
+    #[test]
+    fn timeout_stays_within_its_bounds() {
+        let mut r = Rto::new(&Config::default());
+        r.sample(Span::from_millis(2));
+        assert_eq!(r.current(), Span::from_secs(1));
+        for _ in 0..10 {
+            r.back_off();
+        }
+        assert_eq!(r.current(), Span::from_secs(60));
+        r.sample(Span::from_millis(2));
+        assert_eq!(r.current(), Span::from_secs(1));
+    }
+}
