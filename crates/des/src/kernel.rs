@@ -1,0 +1,237 @@
+use units::Instant;
+
+/// Children of a node: four share one or two cache lines, and the tree is half as deep as a binary one.
+const ARITY: usize = 4;
+
+/// An event queue and the clock it drives.
+///
+/// Events run in the order of their time, and events of the same instant in the order they were scheduled.
+/// `E` is copied about: keep it small (16 bytes at most).
+///
+/// ```
+/// use des::Kernel;
+/// use units::Instant;
+///
+/// let mut kernel = Kernel::new();
+/// kernel.schedule(Instant::from_nanos(20), "second");
+/// kernel.schedule(Instant::from_nanos(10), "first");
+/// while let Some(event) = kernel.pop(Instant::FAR) {
+///     println!("{}: {event}", kernel.now());
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Kernel<E> {
+    heap: Vec<Entry<E>>,
+    /// The root has run and its place is free: the next schedule fills it with one sift instead of two.
+    root_is_free: bool,
+    now: Instant,
+    scheduled: u64,
+    processed: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry<E> {
+    /// Time above the number of the scheduling call, so that one comparison orders both.
+    key: u128,
+    event: E,
+}
+
+impl<E: Copy> Entry<E> {
+    fn time(&self) -> Instant {
+        Instant::from_nanos((self.key >> 64) as u64)
+    }
+}
+
+impl<E: Copy> Default for Kernel<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Copy> Kernel<E> {
+    /// An empty queue at [`Instant::ZERO`].
+    pub fn new() -> Self {
+        Kernel { heap: Vec::new(), root_is_free: false, now: Instant::ZERO, scheduled: 0, processed: 0 }
+    }
+
+    /// The time of the event that runs now (the last one popped).
+    #[inline]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Runs `event` at `at`; an instant already past means now, after everything else that waits for now.
+    #[inline]
+    pub fn schedule(&mut self, at: Instant, event: E) {
+        let at = at.max(self.now);
+        let entry = Entry { key: u128::from(at.as_nanos()) << 64 | u128::from(self.scheduled), event };
+        self.scheduled += 1;
+        if self.root_is_free {
+            self.root_is_free = false;
+            self.sift_down(entry);
+        } else {
+            self.heap.push(entry);
+            self.sift_up(self.heap.len() - 1);
+        }
+    }
+
+    /// The next event not later than `until`, its time becoming [`Kernel::now`]; `None` if there is none, and then
+    /// the clock stands still.
+    #[inline]
+    pub fn pop(&mut self, until: Instant) -> Option<E> {
+        self.close_root();
+        let root = self.heap.first()?;
+        if root.time() > until {
+            return None;
+        }
+        self.now = root.time();
+        self.processed += 1;
+        self.root_is_free = true;
+        Some(root.event)
+    }
+
+    /// When the next event runs.
+    #[inline]
+    pub fn peek_time(&mut self) -> Option<Instant> {
+        self.close_root();
+        self.heap.first().map(Entry::time)
+    }
+
+    /// Events popped since the start: what a run cost.
+    pub fn events_processed(&self) -> u64 {
+        self.processed
+    }
+
+    /// Events still waiting.
+    pub fn len(&self) -> usize {
+        self.heap.len() - usize::from(self.root_is_free)
+    }
+
+    /// True if nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline]
+    fn close_root(&mut self) {
+        if self.root_is_free {
+            self.root_is_free = false;
+            if let Some(last) = self.heap.pop()
+                && !self.heap.is_empty()
+            {
+                self.sift_down(last);
+            }
+        }
+    }
+
+    #[inline]
+    fn sift_up(&mut self, mut at: usize) {
+        let entry = self.heap[at];
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if self.heap[parent].key < entry.key {
+                break;
+            }
+            self.heap[at] = self.heap[parent];
+            at = parent;
+        }
+        self.heap[at] = entry;
+    }
+
+    /// Puts `entry` at the root or below, whatever was at the root being overwritten.
+    #[inline]
+    fn sift_down(&mut self, entry: Entry<E>) {
+        let heap = self.heap.as_mut_slice();
+        let mut at = 0;
+        loop {
+            let first = at * ARITY + 1;
+            let Some(children) = heap.get(first..heap.len().min(first + ARITY)) else { break };
+            let Some((offset, least)) = children.iter().enumerate().min_by_key(|(_, child)| child.key) else {
+                break;
+            };
+            if entry.key < least.key {
+                break;
+            }
+            heap[at] = *least;
+            at = first + offset;
+        }
+        heap[at] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ns(n: u64) -> Instant {
+        Instant::from_nanos(n)
+    }
+
+    #[test]
+    fn events_of_one_instant_run_in_the_order_they_were_scheduled() {
+        let mut kernel = Kernel::new();
+        for event in 0..50 {
+            kernel.schedule(ns(7), event);
+        }
+        let order: Vec<i32> = std::iter::from_fn(|| kernel.pop(Instant::FAR)).collect();
+        assert_eq!(order, (0..50).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_event_beyond_the_limit_waits_and_the_clock_stands_still() {
+        let mut kernel = Kernel::new();
+        kernel.schedule(ns(10), 'a');
+        kernel.schedule(ns(30), 'b');
+        assert_eq!((kernel.pop(ns(20)), kernel.now()), (Some('a'), ns(10)));
+        assert_eq!((kernel.pop(ns(20)), kernel.now()), (None, ns(10)));
+        assert_eq!((kernel.len(), kernel.peek_time()), (1, Some(ns(30))));
+        assert_eq!((kernel.pop(ns(30)), kernel.now()), (Some('b'), ns(30)));
+        assert!(kernel.is_empty());
+        assert_eq!(kernel.events_processed(), 2);
+    }
+
+    #[test]
+    fn the_past_means_now_behind_what_already_waits_for_now() {
+        let mut kernel = Kernel::new();
+        kernel.schedule(ns(10), 1);
+        kernel.schedule(ns(10), 2);
+        kernel.pop(Instant::FAR);
+        kernel.schedule(ns(3), 3);
+        assert_eq!(kernel.pop(Instant::FAR), Some(2));
+        assert_eq!((kernel.pop(Instant::FAR), kernel.now()), (Some(3), ns(10)));
+    }
+
+    proptest! {
+        /// Against a sorted list: every second operation is a pop, so the free root is refilled, closed and looked at.
+        #[test]
+        fn it_behaves_as_a_stably_sorted_list(operations in prop::collection::vec((0u8..4, 0u64..40), 1..300)) {
+            let mut kernel = Kernel::new();
+            let mut model: Vec<(Instant, usize)> = Vec::new();
+            for (id, (kind, delay)) in operations.into_iter().enumerate() {
+                let now = kernel.now();
+                match kind {
+                    0 | 1 => {
+                        let at = ns(now.as_nanos() + delay);
+                        kernel.schedule(at, id);
+                        let place = model.partition_point(|entry| entry.0 <= at);
+                        model.insert(place, (at, id));
+                    }
+                    2 => prop_assert_eq!(kernel.peek_time(), model.first().map(|entry| entry.0)),
+                    _ => {
+                        let until = ns(now.as_nanos() + delay);
+                        let expected = model.first().filter(|entry| entry.0 <= until).copied();
+                        if let Some((at, _)) = expected {
+                            model.remove(0);
+                            prop_assert_eq!(kernel.pop(until), expected.map(|entry| entry.1));
+                            prop_assert_eq!(kernel.now(), at);
+                        } else {
+                            prop_assert_eq!(kernel.pop(until), None);
+                        }
+                    }
+                }
+                prop_assert_eq!(kernel.len(), model.len());
+            }
+        }
+    }
+}
