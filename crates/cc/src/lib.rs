@@ -1,4 +1,77 @@
-//! Congestion control over several paths.
+//! Congestion control over several paths: one controller an association, which sees all its paths.
+//!
+//! A transport talks to a [`CongestionControl`]: it says once per SACK what was acknowledged on which path, and gets
+//! the windows. Time is an argument and nothing is allocated after the paths are known.
+//!
+//! # How to add a congestion control in one file
+//!
+//! Papers on loss-based congestion control mostly change two formulas: how a window grows, and what a loss leaves of
+//! it. Everything else is the same each time: telling slow start from congestion avoidance, growing only full
+//! windows, counting `partial_bytes_acked`, freezing the window during fast recovery, one segment after a timeout,
+//! decay when idle. That is the mechanism, [`LossBased`]. The formulas are a [`WindowPolicy`]:
+//!
+//! ```
+//! use anabranch_cc::{CongestionControl, GrowthRule, LossBased, Phase, Setup, Snapshot, UnsetShare, WindowPolicy};
+//! use units::ByteCount;
+//!
+//! /// n paths grow together as fast as one does, and a loss costs a path a quarter of its window:
+//! ///
+//! /// increase   c_P = c_P + min(M, a)/n    decrease   s_P = max(3/4 c_P, 2 M)
+//! #[derive(Debug)]
+//! struct Gentle;
+//!
+//! impl WindowPolicy for Gentle {
+//!     fn name(&self) -> &'static str {
+//!         "gentle"
+//!     }
+//!
+//!     fn increase(&self, phase: Phase, at: &Snapshot<'_>) -> ByteCount {
+//!         let step = match phase {
+//!             Phase::SlowStart { acked } => acked.min(at.segment()),
+//!             Phase::Avoidance => at.segment(),
+//!         };
+//!         ByteCount::ceil_f64(step.as_f64() / at.coupled().count() as f64)
+//!     }
+//!
+//!     fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
+//!         ByteCount::round_f64(at.cwnd().as_f64() * 0.75).max(at.segment() * 2)
+//!     }
+//! }
+//!
+//! let setup = Setup {
+//!     growth: GrowthRule::Rfc9260,
+//!     peer_rwnd: ByteCount::new(1_000_000),
+//!     ip_header: ByteCount::new(20),
+//!     paths: 2,
+//!     rp_min: 4,
+//!     unset_share: UnsetShare::Raw,
+//! };
+//! let control: Box<dyn CongestionControl> = Box::new(LossBased::new(Gentle, &setup));
+//! assert_eq!(control.name(), "gentle");
+//! ```
+//!
+//! Through the [`Snapshot`] a formula sees all paths as they were before the SACK, so that its totals do not depend
+//! on the order in which paths are treated: [`Snapshot::coupled`] are the paths that share one fate, and
+//! [`Snapshot::total_cwnd`] is what the papers call C.
+//!
+//! To give the algorithm a name in scenarios, on the command line and in results, put it into a file of its own
+//! below `src/algorithm/`, with its source and its equations in the header and a function
+//!
+//! ```ignore
+//! pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+//!     Box::new(LossBased::new(Gentle, setup))
+//! }
+//! ```
+//!
+//! and add one line to the list in `src/algorithm.rs`:
+//!
+//! ```ignore
+//! Gentle = "gentle" in gentle;
+//! ```
+//!
+//! An algorithm that is not loss-based (one that reads delays, say) implements [`CongestionControl`] itself; the rest
+//! is the same. With one path, an algorithm must be its single-path parent: a property test runs random histories
+//! through every algorithm of the list and compares it with standard SCTP.
 #![forbid(unsafe_code)]
 
 mod algorithm;

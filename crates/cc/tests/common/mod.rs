@@ -1,0 +1,121 @@
+//! An association reduced to what its congestion control sees.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use anabranch_cc::{
+    Algorithm, CongestionControl, GrowthRule, LossKind, PathAck, PathView, Setup, UnsetShare, Window,
+};
+use units::{ByteCount, Instant, Span};
+
+/// The MTU of all hand-worked vectors.
+pub const M: u64 = 1500;
+/// A receive window that no test fills.
+pub const PEER_RWND: u64 = 5_000_000;
+
+pub fn bytes(n: u64) -> ByteCount {
+    ByteCount::new(n)
+}
+
+pub fn setup(growth: GrowthRule, paths: usize) -> Setup {
+    Setup {
+        growth,
+        peer_rwnd: bytes(PEER_RWND),
+        ip_header: bytes(20),
+        paths,
+        rp_min: 4,
+        unset_share: UnsetShare::Raw,
+    }
+}
+
+/// A controller and the windows it rules.
+pub struct Bench {
+    pub control: Box<dyn CongestionControl>,
+    pub paths: Vec<PathView>,
+}
+
+impl Bench {
+    pub fn new(algorithm: Algorithm, setup: &Setup) -> Bench {
+        Bench::with_mtu(algorithm, setup, M)
+    }
+
+    pub fn with_mtu(algorithm: Algorithm, setup: &Setup, mtu: u64) -> Bench {
+        let mut bench = Bench { control: algorithm.build(setup), paths: Vec::new() };
+        for p in 0..setup.paths {
+            bench.paths.push(PathView {
+                window: Window::default(),
+                flight: ByteCount::ZERO,
+                mtu: bytes(mtu),
+                srtt: None,
+                rto: Span::from_secs(1),
+                active: true,
+                group: 0,
+                in_recovery: false,
+            });
+            bench.paths[p].window = bench.control.on_path_added(&bench.paths, p);
+        }
+        bench
+    }
+
+    /// Puts path `p` at a window; a threshold of zero stands for unset.
+    pub fn put(mut self, p: usize, cwnd: u64, ssthresh: u64) -> Bench {
+        let ssthresh = (ssthresh > 0).then(|| bytes(ssthresh));
+        self.paths[p].window = Window { cwnd: bytes(cwnd), ssthresh };
+        self
+    }
+
+    /// One SACK.
+    pub fn sack(&mut self, acks: &[PathAck]) {
+        self.changing(|control, before, w| control.on_sack(Instant::ZERO, before, acks, w));
+    }
+
+    /// One SACK of `acked` bytes of a full window on path `p`.
+    pub fn full_ack(&mut self, p: usize, acked: u64) {
+        self.sack(&[self.ack_of(p, acked, true)]);
+    }
+
+    /// One SACK of `acked` bytes on path `p`, whose window was one byte short of full.
+    pub fn slack_ack(&mut self, p: usize, acked: u64) {
+        self.sack(&[self.ack_of(p, acked, false)]);
+    }
+
+    pub fn ack_of(&self, p: usize, acked: u64, full: bool) -> PathAck {
+        let cwnd = self.paths[p].window.cwnd;
+        let flight_before = if full { cwnd } else { cwnd - bytes(1) };
+        PathAck {
+            path: p,
+            acked: bytes(acked),
+            advanced: true,
+            flight_before,
+            flight_after: bytes(1),
+            rtt: None,
+        }
+    }
+
+    pub fn loss(&mut self, p: usize, kind: LossKind) {
+        self.changing(|control, before, w| control.on_loss(Instant::ZERO, before, p, kind, w));
+    }
+
+    pub fn idle(&mut self, p: usize) {
+        self.changing(|control, before, w| control.on_idle(Instant::ZERO, before, p, w));
+    }
+
+    pub fn cwnd(&self, p: usize) -> u64 {
+        self.paths[p].window.cwnd.get()
+    }
+
+    pub fn ssthresh(&self, p: usize) -> Option<u64> {
+        self.paths[p].window.ssthresh.map(ByteCount::get)
+    }
+
+    pub fn pba(&self, p: usize) -> u64 {
+        self.control.partial_bytes_acked(p).get()
+    }
+
+    pub fn changing(&mut self, event: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window])) {
+        let mut windows: Vec<Window> = self.paths.iter().map(|path| path.window).collect();
+        event(&mut *self.control, &self.paths, &mut windows);
+        for (path, window) in self.paths.iter_mut().zip(windows) {
+            path.window = window;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! CMT/RP version 1: equations 5 to 10 of the AINA 2010 paper, by hand-worked vectors.
+
+mod common;
+
+use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, UnsetShare};
+use common::{Bench, M, bytes, setup};
+use units::{ByteCount, Instant};
+
+fn two_paths() -> Setup {
+    setup(GrowthRule::Rfc4960, 2)
+}
+
+/// Windows of 20 M and 30 M, thresholds of 10 M and 30 M.
+fn worked_example() -> Bench {
+    Bench::new(Algorithm::CmtRpV1, &two_paths()).put(0, 20 * M, 10 * M).put(1, 30 * M, 30 * M)
+}
+
+#[test]
+fn the_initial_window_is_shared_among_the_paths() {
+    for (paths, window) in [(1, 4380), (2, 2190), (3, M), (4, M)] {
+        let bench = Bench::new(Algorithm::CmtRpV1, &setup(GrowthRule::Rfc4960, paths));
+        assert!((0..paths).all(|p| bench.cwnd(p) == window && bench.ssthresh(p).is_none()), "{paths} paths");
+    }
+    let bench = Bench::new(Algorithm::CmtRpV1, &setup(GrowthRule::Rfc9260, 2));
+    assert_eq!(bench.cwnd(0), 2202);
+}
+
+#[test]
+fn a_loss_takes_half_the_total_from_the_lossy_path() {
+    // Equations 5 and 6: 20 - 25 < 4 * 10/40 = 1, and 30 - 25 > 4 * 30/40 = 3.
+    let mut first = worked_example();
+    first.loss(0, LossKind::FastRetransmit);
+    assert_eq!((first.cwnd(0), first.ssthresh(0), first.cwnd(1)), (M, Some(M), 30 * M));
+
+    let mut second = worked_example();
+    second.loss(1, LossKind::FastRetransmit);
+    assert_eq!((second.cwnd(1), second.ssthresh(1), second.cwnd(0)), (5 * M, Some(5 * M), 20 * M));
+}
+
+#[test]
+fn a_timeout_leaves_one_segment() {
+    // Equations 7 and 8.
+    let mut bench = worked_example();
+    bench.loss(1, LossKind::Timeout);
+    assert_eq!((bench.cwnd(1), bench.ssthresh(1)), (M, Some(5 * M)));
+}
+
+#[test]
+fn the_lower_bound_is_scaled_by_the_share() {
+    let cut = |rp_min, s: [u64; 2]| {
+        let setup = Setup { rp_min, ..two_paths() };
+        let mut bench = Bench::new(Algorithm::CmtRpV1, &setup).put(0, 4 * M, s[0]).put(1, 30 * M, s[1]);
+        bench.loss(0, LossKind::FastRetransmit);
+        bench.cwnd(0)
+    };
+    assert_eq!(cut(4, [30 * M, 10 * M]), 3 * M);
+    assert_eq!(cut(4, [10_000, 20_001]), 2000, "6000 * 10000/30001 = 1999.9, rounded up");
+    assert_eq!(cut(1, [30 * M, 10 * M]), M, "never below one MTU");
+}
+
+#[test]
+fn half_an_odd_total_is_rounded_to_even() {
+    for (first, left) in [(20 * M + 1, 5 * M), (20 * M + 3, 5 * M - 2)] {
+        let mut bench =
+            Bench::new(Algorithm::CmtRpV1, &two_paths()).put(0, first, 10 * M).put(1, 30 * M, 30 * M);
+        bench.loss(1, LossKind::FastRetransmit);
+        assert_eq!(bench.cwnd(1), left);
+    }
+}
+
+#[test]
+fn slow_start_is_scaled_by_the_share() {
+    // Equation 9: 1500 * 10/40. The window is at its threshold here, hence still in slow start.
+    let mut bench = worked_example().put(0, 10 * M, 10 * M);
+    bench.full_ack(0, 3000);
+    assert_eq!(bench.cwnd(0), 10 * M + 375);
+    let mut bench = worked_example().put(0, 10 * M, 10 * M);
+    bench.full_ack(0, 1001);
+    assert_eq!(bench.cwnd(0), 10 * M + 251, "1001/4 = 250.25, rounded up");
+}
+
+#[test]
+fn avoidance_is_scaled_by_the_share() {
+    // Equation 10: 1500 * 30/40 for 31 M of acknowledged bytes.
+    let mut bench = worked_example().put(1, 31 * M, 30 * M);
+    bench.full_ack(1, 31 * M);
+    assert_eq!((bench.cwnd(1), bench.pba(1)), (31 * M + 1125, 0));
+}
+
+#[test]
+fn totals_are_those_before_the_event() {
+    let mut both = worked_example();
+    both.changing(|control, before, w| {
+        for p in [0, 1] {
+            control.on_loss(Instant::ZERO, before, p, LossKind::FastRetransmit, w);
+        }
+    });
+    assert_eq!((both.cwnd(0), both.cwnd(1)), (M, 5 * M));
+}
+
+#[test]
+fn paths_out_of_use_or_of_another_group_do_not_count() {
+    for change in [(true, 1), (false, 0)] {
+        let mut bench = worked_example();
+        (bench.paths[1].active, bench.paths[1].group) = change;
+        bench.loss(0, LossKind::FastRetransmit);
+        assert_eq!(bench.cwnd(0), 10 * M, "as standard SCTP: half of 20 M");
+        bench.full_ack(0, 3000);
+        assert_eq!(bench.cwnd(0), 11 * M);
+    }
+}
+
+#[test]
+fn a_path_that_just_failed_still_counts_for_itself() {
+    let mut bench = worked_example();
+    bench.paths[1].active = false;
+    bench.loss(1, LossKind::Timeout);
+    assert_eq!((bench.cwnd(1), bench.ssthresh(1)), (M, Some(5 * M)), "30 - 50/2");
+}
+
+/// What slow start adds on path `p` for a full segment, at the given thresholds (zero: unset).
+fn slow_start_step<const N: usize>(unset_share: UnsetShare, thresholds: [u64; N], p: usize) -> u64 {
+    let setup = Setup { unset_share, ..setup(GrowthRule::Rfc4960, N) };
+    let mut bench = Bench::new(Algorithm::CmtRpV1, &setup);
+    for (i, s) in thresholds.into_iter().enumerate() {
+        bench = bench.put(i, 6000, s);
+    }
+    bench.full_ack(p, M);
+    bench.cwnd(p) - 6000
+}
+
+#[test]
+fn an_unset_threshold_counts_as_the_receive_window_if_raw() {
+    let step = |s, p| slow_start_step(UnsetShare::Raw, s, p);
+    assert_eq!(step([15_000, 0], 0), 5, "1500 * 15000/5015000 = 4.49");
+    assert_eq!(step([15_000, 0], 1), 1496, "1500 * 5000000/5015000 = 1495.5");
+    assert_eq!((step([0, 0], 0), step([0, 0], 1)), (750, 750));
+}
+
+#[test]
+fn an_unset_threshold_counts_as_the_mean_of_the_others_if_equal() {
+    let step = |s, p| slow_start_step(UnsetShare::Equal, s, p);
+    assert_eq!((step([15_000, 0], 0), step([15_000, 0], 1)), (750, 750));
+    assert_eq!((step([0, 0], 0), step([0, 0], 1)), (750, 750));
+    // The mean is 15000, S 45000.
+    let three = |p| slow_start_step(UnsetShare::Equal, [10_000, 20_000, 0], p);
+    assert_eq!((three(0), three(1), three(2)), (334, 667, 500));
+}
+
+#[test]
+fn a_peer_without_a_window_gives_equal_shares() {
+    let setup = Setup { peer_rwnd: ByteCount::ZERO, ..two_paths() };
+    let mut bench = Bench::new(Algorithm::CmtRpV1, &setup).put(0, 6000, 0).put(1, 6000, 0);
+    bench.full_ack(0, 6000);
+    assert_eq!(bench.paths[0].window.cwnd, bytes(6750));
+}
