@@ -1,0 +1,161 @@
+//! Error causes: what ABORT and ERROR tell (rfc9260#section-3.3.10).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-------------------------------+-------------------------------+
+//! |          cause code           |            length             |
+//! +-------------------------------+-------------------------------+
+//! \                      information of the cause                 \
+//! +---------------------------------------------------------------+
+//! ```
+
+mod list;
+mod missing;
+
+pub use list::{CauseList, Causes};
+pub use missing::MissingParameters;
+
+use crate::field::{u16_at, u32_at};
+use crate::octets::Octets;
+use crate::param::Parameters;
+use crate::serial::{StreamId, Tsn};
+use crate::tlv::{self, Tlv, TlvError};
+use units::Span;
+
+/// Code of the Invalid Stream Identifier cause.
+pub const INVALID_STREAM: u16 = 1;
+/// Code of the Missing Mandatory Parameter cause.
+pub const MISSING_MANDATORY_PARAMETER: u16 = 2;
+/// Code of the Stale Cookie cause.
+pub const STALE_COOKIE: u16 = 3;
+/// Code of the Out of Resource cause.
+pub const OUT_OF_RESOURCE: u16 = 4;
+/// Code of the Unresolvable Address cause.
+pub const UNRESOLVABLE_ADDRESS: u16 = 5;
+/// Code of the Unrecognized Chunk Type cause.
+pub const UNRECOGNIZED_CHUNK: u16 = 6;
+/// Code of the Invalid Mandatory Parameter cause.
+pub const INVALID_MANDATORY_PARAMETER: u16 = 7;
+/// Code of the Unrecognized Parameters cause.
+pub const UNRECOGNIZED_PARAMETERS: u16 = 8;
+/// Code of the No User Data cause.
+pub const NO_USER_DATA: u16 = 9;
+/// Code of the Cookie Received While Shutting Down cause.
+pub const COOKIE_IN_SHUTDOWN: u16 = 10;
+/// Code of the Restart of an Association with New Addresses cause.
+pub const RESTART_WITH_NEW_ADDRESSES: u16 = 11;
+/// Code of the User-Initiated Abort cause.
+pub const USER_INITIATED_ABORT: u16 = 12;
+/// Code of the Protocol Violation cause.
+pub const PROTOCOL_VIOLATION: u16 = 13;
+
+/// An error cause, as a view of its chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause<'a> {
+    /// Code 1: DATA on a stream that does not exist (rfc9260#section-3.3.10.1).
+    InvalidStream {
+        /// The stream.
+        stream: StreamId,
+    },
+    /// Code 2: an INIT or INIT ACK lacks parameters of these types (rfc9260#section-3.3.10.2).
+    MissingMandatoryParameter(MissingParameters<'a>),
+    /// Code 3: the cookie came back too late (rfc9260#section-3.3.10.3).
+    StaleCookie {
+        /// By how much, in microseconds on the wire. Written rounded down, and no longer than 32 bits tell.
+        staleness: Span,
+    },
+    /// Code 4: no means for an association (rfc9260#section-3.3.10.4).
+    OutOfResource,
+    /// Code 5: an address parameter, whole, that cannot be resolved (rfc9260#section-3.3.10.5).
+    UnresolvableAddress(&'a [u8]),
+    /// Code 6: a chunk, whole, of a type that is not known (rfc9260#section-3.3.10.6).
+    UnrecognizedChunk(Octets<'a>),
+    /// Code 7: a mandatory parameter has a value it must not have (rfc9260#section-3.3.10.7).
+    InvalidMandatoryParameter,
+    /// Code 8: parameters of the INIT ACK that are not known (rfc9260#section-3.3.10.8).
+    UnrecognizedParameters(Parameters<'a>),
+    /// Code 9: DATA without a single byte (rfc9260#section-3.3.10.9).
+    NoUserData {
+        /// Its TSN.
+        tsn: Tsn,
+    },
+    /// Code 10: a COOKIE ECHO arrived after SHUTDOWN ACK had been sent (rfc9260#section-3.3.10.10).
+    CookieInShutdown,
+    /// Code 11: a restart would add these addresses to the association (rfc9260#section-3.3.10.11).
+    RestartWithNewAddresses(Parameters<'a>),
+    /// Code 12: the user's reason to abort (rfc9260#section-3.3.10.12).
+    UserInitiatedAbort(&'a [u8]),
+    /// Code 13: the peer broke a rule; with details (rfc9260#section-3.3.10.13).
+    ProtocolViolation(&'a [u8]),
+    /// Of another code: kept as it is.
+    Unknown {
+        /// The cause code.
+        code: u16,
+        /// The information of the cause.
+        value: &'a [u8],
+    },
+}
+
+impl<'a> Cause<'a> {
+    fn decode(tlv: Tlv<'a>) -> Result<Self, TlvError> {
+        let value = tlv.value();
+        let word = || <&[u8; 4]>::try_from(value).ok();
+        let nothing = |cause| value.is_empty().then_some(cause);
+        match tlv.kind {
+            INVALID_STREAM => word().map(|word| Cause::InvalidStream { stream: StreamId(u16_at(word, 0)) }),
+            MISSING_MANDATORY_PARAMETER => {
+                MissingParameters::decode(value).map(Cause::MissingMandatoryParameter)
+            }
+            STALE_COOKIE => {
+                word().map(|us| Cause::StaleCookie { staleness: Span::from_micros(u32_at(us, 0).into()) })
+            }
+            OUT_OF_RESOURCE => nothing(Cause::OutOfResource),
+            UNRESOLVABLE_ADDRESS => Some(Cause::UnresolvableAddress(value)),
+            UNRECOGNIZED_CHUNK => Some(Cause::UnrecognizedChunk(value.into())),
+            INVALID_MANDATORY_PARAMETER => nothing(Cause::InvalidMandatoryParameter),
+            UNRECOGNIZED_PARAMETERS => Some(Cause::UnrecognizedParameters(Parameters::from_bytes(value))),
+            NO_USER_DATA => word().map(|tsn| Cause::NoUserData { tsn: Tsn(u32_at(tsn, 0)) }),
+            COOKIE_IN_SHUTDOWN => nothing(Cause::CookieInShutdown),
+            RESTART_WITH_NEW_ADDRESSES => Some(Cause::RestartWithNewAddresses(Parameters::from_bytes(value))),
+            USER_INITIATED_ABORT => Some(Cause::UserInitiatedAbort(value)),
+            PROTOCOL_VIOLATION => Some(Cause::ProtocolViolation(value)),
+            code => Some(Cause::Unknown { code, value }),
+        }
+        .ok_or(TlvError::Value { kind: tlv.kind })
+    }
+
+    /// Appends it to `out`; false, and nothing written, if it is too long for its length field.
+    fn append_to(&self, out: &mut Vec<u8>) -> bool {
+        let mut append = |kind, value: &[u8]| tlv::append(out, kind, &[Octets::from(value)]);
+        match *self {
+            Cause::InvalidStream { stream } => {
+                let [high, low] = stream.0.to_be_bytes();
+                append(INVALID_STREAM, &[high, low, 0, 0])
+            }
+            Cause::MissingMandatoryParameter(missing) => {
+                let (count, types) = missing.encode();
+                tlv::append(out, MISSING_MANDATORY_PARAMETER, &[Octets::from(&count), types.into()])
+            }
+            Cause::StaleCookie { staleness } => {
+                let us = u32::try_from(staleness.as_nanos() / 1_000).unwrap_or(u32::MAX);
+                append(STALE_COOKIE, &us.to_be_bytes())
+            }
+            Cause::OutOfResource => append(OUT_OF_RESOURCE, &[]),
+            Cause::UnresolvableAddress(parameter) => append(UNRESOLVABLE_ADDRESS, parameter),
+            Cause::UnrecognizedChunk(chunk) => tlv::append(out, UNRECOGNIZED_CHUNK, &[chunk]),
+            Cause::InvalidMandatoryParameter => append(INVALID_MANDATORY_PARAMETER, &[]),
+            Cause::UnrecognizedParameters(parameters) => {
+                append(UNRECOGNIZED_PARAMETERS, parameters.as_bytes())
+            }
+            Cause::NoUserData { tsn } => append(NO_USER_DATA, &tsn.0.to_be_bytes()),
+            Cause::CookieInShutdown => append(COOKIE_IN_SHUTDOWN, &[]),
+            Cause::RestartWithNewAddresses(addresses) => {
+                append(RESTART_WITH_NEW_ADDRESSES, addresses.as_bytes())
+            }
+            Cause::UserInitiatedAbort(reason) => append(USER_INITIATED_ABORT, reason),
+            Cause::ProtocolViolation(details) => append(PROTOCOL_VIOLATION, details),
+            Cause::Unknown { code, value } => append(code, value),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+use super::{Encode, HEADER_LEN, T_BIT, header};
+use crate::cause::Causes;
+use crate::octets::PacketBuf;
+
+/// ABORT: the association ends at once (rfc9260#section-3.3.7).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+-------------+-+-------------------------------+
+/// |   type = 6    |  reserved   |T|            length             |
+/// +---------------+-------------+-+-------------------------------+
+/// \                         error causes                          \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abort<'a> {
+    /// T: the packet bears the tag its receiver had put into its own packet, because the sender of this ABORT has no
+    /// association and so no tag for it (rfc9260#section-8.5.1).
+    pub reflected_tag: bool,
+    /// Why; may be empty.
+    pub causes: Causes<'a>,
+}
+
+impl<'a> Abort<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 6;
+
+    pub(super) fn decode(flags: u8, value: &'a [u8]) -> Self {
+        Abort { reflected_tag: flags & T_BIT != 0, causes: Causes::from_bytes(value) }
+    }
+}
+
+impl Encode for Abort<'_> {
+    fn encoded_len(&self) -> usize {
+        HEADER_LEN + self.causes.as_bytes().len()
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        let flags = if self.reflected_tag { T_BIT } else { 0 };
+        out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
+        out.head.extend_from_slice(self.causes.as_bytes());
+    }
+}

@@ -1,0 +1,33 @@
+use super::{Encode, HEADER_LEN, header};
+use crate::octets::PacketBuf;
+
+/// COOKIE ACK: the cookie is accepted, the association stands (rfc9260#section-3.3.12).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+---------------+-------------------------------+
+/// |   type = 11   |   flags = 0   |          length = 4           |
+/// +---------------+---------------+-------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CookieAck;
+
+impl CookieAck {
+    /// The chunk type.
+    pub const TYPE: u8 = 11;
+
+    pub(super) fn decode(value: &[u8]) -> Option<Self> {
+        value.is_empty().then_some(CookieAck)
+    }
+}
+
+impl Encode for CookieAck {
+    fn encoded_len(&self) -> usize {
+        HEADER_LEN
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        out.head.extend_from_slice(&header(Self::TYPE, 0, HEADER_LEN));
+    }
+}

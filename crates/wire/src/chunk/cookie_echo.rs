@@ -1,0 +1,39 @@
+use super::{Encode, HEADER_LEN, header};
+use crate::octets::PacketBuf;
+
+/// COOKIE ECHO: the state cookie goes back to its maker (rfc9260#section-3.3.11).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+---------------+-------------------------------+
+/// |   type = 10   |   flags = 0   |            length             |
+/// +---------------+---------------+-------------------------------+
+/// \                            cookie                             \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CookieEcho<'a> {
+    /// The cookie of the INIT ACK, untouched.
+    pub cookie: &'a [u8],
+}
+
+impl<'a> CookieEcho<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 10;
+
+    pub(super) fn decode(value: &'a [u8]) -> Self {
+        CookieEcho { cookie: value }
+    }
+}
+
+impl Encode for CookieEcho<'_> {
+    fn encoded_len(&self) -> usize {
+        HEADER_LEN + self.cookie.len()
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        out.head.extend_from_slice(&header(Self::TYPE, 0, self.encoded_len()));
+        out.head.extend_from_slice(self.cookie);
+    }
+}

@@ -1,0 +1,117 @@
+use super::{Encode, HEADER_LEN, header};
+use crate::field::{u16_at, u32_at};
+use crate::octets::{Octets, PacketBuf};
+use crate::serial::{Ppid, Ssn, StreamId, Tsn};
+
+/// DATA: a user message or a fragment of one (rfc9260#section-3.3.1).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+-------+-+-+-+-+-------------------------------+
+/// |   type = 0    |  res  |I|U|B|E|            length             |
+/// +---------------+-------+-+-+-+-+-------------------------------+
+/// |                              TSN                              |
+/// +-------------------------------+-------------------------------+
+/// |       stream identifier       |    stream sequence number     |
+/// +-------------------------------+-------------------------------+
+/// |                  payload protocol identifier                  |
+/// +---------------------------------------------------------------+
+/// \                           user data                           \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data<'a> {
+    /// The four flags.
+    pub flags: DataFlags,
+    /// The chunk's number in the association.
+    pub tsn: Tsn,
+    /// The message's stream.
+    pub stream: StreamId,
+    /// The message's number in its stream; without meaning if unordered.
+    pub ssn: Ssn,
+    /// The user's own label.
+    pub ppid: Ppid,
+    /// The user's bytes. None at all is a protocol error of the sender, which the receiver answers
+    /// (rfc9260#section-6.2).
+    pub payload: Octets<'a>,
+}
+
+/// Flags of a DATA chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataFlags {
+    /// U: deliver without regard to order.
+    pub unordered: bool,
+    /// B: first fragment of the message.
+    pub beginning: bool,
+    /// E: last fragment of the message.
+    pub ending: bool,
+    /// I: acknowledge at once (RFC 7053).
+    pub immediate: bool,
+}
+
+impl DataFlags {
+    const ENDING: u8 = 0x01;
+    const BEGINNING: u8 = 0x02;
+    const UNORDERED: u8 = 0x04;
+    const IMMEDIATE: u8 = 0x08;
+
+    #[inline]
+    const fn from_bits(bits: u8) -> Self {
+        DataFlags {
+            unordered: bits & Self::UNORDERED != 0,
+            beginning: bits & Self::BEGINNING != 0,
+            ending: bits & Self::ENDING != 0,
+            immediate: bits & Self::IMMEDIATE != 0,
+        }
+    }
+
+    #[inline]
+    const fn to_bits(self) -> u8 {
+        (self.ending as u8) * Self::ENDING
+            + (self.beginning as u8) * Self::BEGINNING
+            + (self.unordered as u8) * Self::UNORDERED
+            + (self.immediate as u8) * Self::IMMEDIATE
+    }
+}
+
+impl<'a> Data<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 0;
+    /// Bytes before the payload.
+    pub const HEADER_LEN: usize = 16;
+
+    #[inline]
+    pub(super) fn decode(flags: u8, chunk: Octets<'a>) -> Option<Self> {
+        let fixed: [u8; Data::HEADER_LEN] = chunk.first_chunk()?;
+        let (_, payload) = chunk.split_at(Self::HEADER_LEN);
+        Some(Data {
+            flags: DataFlags::from_bits(flags),
+            tsn: Tsn(u32_at(&fixed, 4)),
+            stream: StreamId(u16_at(&fixed, 8)),
+            ssn: Ssn(u16_at(&fixed, 10)),
+            ppid: Ppid(u32_at(&fixed, 12)),
+            payload,
+        })
+    }
+}
+
+impl Encode for Data<'_> {
+    #[inline]
+    fn encoded_len(&self) -> usize {
+        Self::HEADER_LEN + self.payload.len()
+    }
+
+    #[inline]
+    fn encode(&self, out: &mut PacketBuf) {
+        let mut fixed = [0; Self::HEADER_LEN];
+        fixed[..HEADER_LEN].copy_from_slice(&header(Self::TYPE, self.flags.to_bits(), self.encoded_len()));
+        fixed[4..8].copy_from_slice(&self.tsn.0.to_be_bytes());
+        fixed[8..10].copy_from_slice(&self.stream.0.to_be_bytes());
+        fixed[10..12].copy_from_slice(&self.ssn.0.to_be_bytes());
+        fixed[12..16].copy_from_slice(&self.ppid.0.to_be_bytes());
+        out.head.extend_from_slice(&fixed);
+        out.head.extend_from_slice(self.payload.head);
+        out.zeros = self.payload.zeros;
+    }
+}

@@ -1,0 +1,58 @@
+use crate::field::u16_at;
+
+/// A run of TSNs that arrived above the cumulative TSN ack, as offsets from it, both inclusive
+/// (rfc9260#section-3.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GapBlock {
+    /// Offset of the first TSN.
+    pub start: u16,
+    /// Offset of the last TSN.
+    pub end: u16,
+}
+
+impl GapBlock {
+    pub(super) const LEN: usize = 4;
+
+    #[inline]
+    pub(super) fn decode(bytes: &[u8; Self::LEN]) -> Self {
+        GapBlock { start: u16_at(bytes, 0), end: u16_at(bytes, 2) }
+    }
+
+    #[inline]
+    pub(super) fn encode(self) -> [u8; Self::LEN] {
+        let (start, end) = (self.start.to_be_bytes(), self.end.to_be_bytes());
+        [start[0], start[1], end[0], end[1]]
+    }
+
+    /// True if the blocks are what a sane peer sends: offsets of at least 1, no block that ends before it starts,
+    /// ascending, disjoint.
+    #[inline]
+    pub fn are_well_formed(blocks: impl IntoIterator<Item = GapBlock>) -> bool {
+        let mut last = 0;
+        blocks.into_iter().all(|block| {
+            let fits = block.start > last && block.end >= block.start;
+            last = block.end;
+            fits
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn well_formed(blocks: &[(u16, u16)]) -> bool {
+        GapBlock::are_well_formed(blocks.iter().map(|&(start, end)| GapBlock { start, end }))
+    }
+
+    #[test]
+    fn sane_blocks_are_told_from_others() {
+        assert!(well_formed(&[]));
+        assert!(well_formed(&[(1, 1), (3, 9), (11, 65_535)]));
+        assert!(!well_formed(&[(0, 4)]), "the cumulative TSN itself");
+        assert!(!well_formed(&[(5, 4)]), "backwards");
+        assert!(!well_formed(&[(2, 6), (6, 8)]), "overlapping");
+        assert!(!well_formed(&[(7, 8), (2, 3)]), "descending");
+        assert!(!well_formed(&[(1, 65_535), (1, 2)]), "after the last offset there is none");
+    }
+}

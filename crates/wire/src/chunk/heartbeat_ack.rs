@@ -1,0 +1,40 @@
+use super::{Encode, Heartbeat};
+use crate::octets::PacketBuf;
+
+/// HEARTBEAT ACK: the path is alive (rfc9260#section-3.3.6).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+---------------+-------------------------------+
+/// |   type = 5    |   flags = 0   |            length             |
+/// +---------------+---------------+-------------------------------+
+/// |  parameter = heartbeat info 1 |       parameter length        |
+/// +-------------------------------+-------------------------------+
+/// \               information from the HEARTBEAT                  \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeartbeatAck<'a> {
+    /// The information of the HEARTBEAT it answers.
+    pub info: &'a [u8],
+}
+
+impl<'a> HeartbeatAck<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 5;
+
+    pub(super) fn decode(value: &'a [u8]) -> Option<Self> {
+        Heartbeat::decode(value).map(|Heartbeat { info }| HeartbeatAck { info })
+    }
+}
+
+impl Encode for HeartbeatAck<'_> {
+    fn encoded_len(&self) -> usize {
+        Heartbeat { info: self.info }.encoded_len()
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        Heartbeat { info: self.info }.encode_as(Self::TYPE, &mut out.head);
+    }
+}

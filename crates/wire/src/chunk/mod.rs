@@ -1,0 +1,238 @@
+//! The chunks, one module each (rfc9260#section-3.3).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------+---------------+-------------------------------+
+//! |     type      |     flags     |            length             |
+//! +---------------+---------------+-------------------------------+
+//! \                             value                             \
+//! +---------------------------------------------------------------+
+//! ```
+//!
+//! The length counts the header and the value but not the zeros that pad the chunk to a multiple of four bytes.
+//! Reserved flags and fields are written as zero and ignored when read.
+
+mod abort;
+mod cookie_ack;
+mod cookie_echo;
+mod data;
+mod error;
+mod gap_block;
+mod heartbeat;
+mod heartbeat_ack;
+mod init;
+mod init_ack;
+mod nr_sack;
+mod sack;
+mod shutdown;
+mod shutdown_ack;
+mod shutdown_complete;
+mod unknown;
+
+pub use abort::Abort;
+pub use cookie_ack::CookieAck;
+pub use cookie_echo::CookieEcho;
+pub use data::{Data, DataFlags};
+pub use error::OperationError;
+pub use gap_block::GapBlock;
+pub use heartbeat::Heartbeat;
+pub use heartbeat_ack::HeartbeatAck;
+pub use init::Init;
+pub use init_ack::InitAck;
+pub use nr_sack::NrSack;
+pub use sack::Sack;
+pub use shutdown::Shutdown;
+pub use shutdown_ack::ShutdownAck;
+pub use shutdown_complete::ShutdownComplete;
+pub use unknown::UnknownChunk;
+
+use crate::field::{padded, u16_at};
+use crate::octets::{Octets, PacketBuf};
+
+/// Bytes of type, flags and length.
+const HEADER_LEN: usize = 4;
+
+/// The bit of ABORT and SHUTDOWN COMPLETE that says whose verification tag the packet bears (rfc9260#section-8.5.1).
+const T_BIT: u8 = 0x01;
+
+/// A chunk, as a view of its packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk<'a> {
+    /// User data.
+    Data(Data<'a>),
+    /// The first packet of an association.
+    Init(Init<'a>),
+    /// The answer to INIT.
+    InitAck(InitAck<'a>),
+    /// Acknowledgement of DATA.
+    Sack(Sack<'a>),
+    /// Acknowledgement of DATA of which a part will never be withdrawn.
+    NrSack(NrSack<'a>),
+    /// Is this path alive?
+    Heartbeat(Heartbeat<'a>),
+    /// It is.
+    HeartbeatAck(HeartbeatAck<'a>),
+    /// The association ends at once.
+    Abort(Abort<'a>),
+    /// No more data will be sent.
+    Shutdown(Shutdown),
+    /// The answer to SHUTDOWN.
+    ShutdownAck(ShutdownAck),
+    /// Something went wrong, but the association goes on.
+    Error(OperationError<'a>),
+    /// The state cookie, returned to the peer who made it.
+    CookieEcho(CookieEcho<'a>),
+    /// The cookie is accepted.
+    CookieAck(CookieAck),
+    /// The association has ended.
+    ShutdownComplete(ShutdownComplete),
+    /// Of another type: kept as it is.
+    Unknown(UnknownChunk<'a>),
+}
+
+/// A chunk that cannot be read. The rest of its packet cannot be read either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChunkError {
+    /// Fewer bytes are left than a chunk header takes.
+    #[error("{0} bytes are left: too few for a chunk header")]
+    Truncated(usize),
+    /// Its length field is below 4, or the chunk with its padding would end past the packet.
+    #[error(
+        "chunk type {chunk_type:#04x} has length {length}, which is below 4 or past the end of the packet"
+    )]
+    Length {
+        /// Its type.
+        chunk_type: u8,
+        /// What its length field says.
+        length: u16,
+    },
+    /// Its value is too short, too long or otherwise not of this type.
+    #[error("the value is not one of chunk type {chunk_type:#04x}")]
+    Value {
+        /// Its type.
+        chunk_type: u8,
+    },
+    /// It is a control chunk and reaches into zeros that are not stored. Nothing here writes such a packet; one that
+    /// was cut that way reads well after [`PacketBuf::materialise`].
+    #[error("control chunk type {chunk_type:#04x} reaches into zeros that are not stored")]
+    ZerosInControl {
+        /// Its type.
+        chunk_type: u8,
+    },
+}
+
+/// What can be written into a packet.
+pub trait Encode {
+    /// What the chunk's length field will say: its bytes without padding.
+    fn encoded_len(&self) -> usize;
+
+    /// Appends the chunk without padding. No zeros of `out` may be unstored before; some may be after. The length
+    /// must be below 65,536.
+    fn encode(&self, out: &mut PacketBuf);
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads the first chunk of `bytes`, and returns what follows its padding.
+    #[inline]
+    pub(crate) fn split_first(bytes: Octets<'a>) -> Result<(Chunk<'a>, Octets<'a>), ChunkError> {
+        let header: [u8; HEADER_LEN] = bytes.first_chunk().ok_or(ChunkError::Truncated(bytes.len()))?;
+        let (chunk_type, flags, length) = (header[0], header[1], u16_at(&header, 2));
+        let size = usize::from(length);
+        if size < HEADER_LEN || padded(size) > bytes.len() {
+            return Err(ChunkError::Length { chunk_type, length });
+        }
+        let (whole, rest) = bytes.split_at(padded(size));
+        let (chunk, _padding) = whole.split_at(size);
+        let chunk = if chunk_type == Data::TYPE {
+            Data::decode(flags, chunk).map(Chunk::Data).ok_or(ChunkError::Value { chunk_type })?
+        } else {
+            Chunk::control(chunk_type, flags, chunk)?
+        };
+        Ok((chunk, rest))
+    }
+
+    fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
+        if !Chunk::is_known_control(chunk_type) {
+            return Ok(Chunk::Unknown(UnknownChunk { chunk_type, bytes: chunk }));
+        }
+        if chunk.zeros > 0 {
+            return Err(ChunkError::ZerosInControl { chunk_type });
+        }
+        let value = &chunk.head[HEADER_LEN..];
+        match chunk_type {
+            Sack::TYPE => Sack::decode(flags, value).map(Chunk::Sack),
+            NrSack::TYPE => NrSack::decode(flags, value).map(Chunk::NrSack),
+            Init::TYPE => Init::decode(value).map(Chunk::Init),
+            InitAck::TYPE => InitAck::decode(value).map(Chunk::InitAck),
+            Heartbeat::TYPE => Heartbeat::decode(value).map(Chunk::Heartbeat),
+            HeartbeatAck::TYPE => HeartbeatAck::decode(value).map(Chunk::HeartbeatAck),
+            Abort::TYPE => Some(Chunk::Abort(Abort::decode(flags, value))),
+            Shutdown::TYPE => Shutdown::decode(value).map(Chunk::Shutdown),
+            ShutdownAck::TYPE => ShutdownAck::decode(value).map(Chunk::ShutdownAck),
+            OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
+            CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
+            CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
+            _ => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+        }
+        .ok_or(ChunkError::Value { chunk_type })
+    }
+
+    /// The types of [`Chunk::control`]'s list.
+    fn is_known_control(chunk_type: u8) -> bool {
+        matches!(
+            chunk_type,
+            Sack::TYPE
+                | NrSack::TYPE
+                | Init::TYPE
+                | InitAck::TYPE
+                | Heartbeat::TYPE
+                | HeartbeatAck::TYPE
+                | Abort::TYPE
+                | Shutdown::TYPE
+                | ShutdownAck::TYPE
+                | OperationError::TYPE
+                | CookieEcho::TYPE
+                | CookieAck::TYPE
+                | ShutdownComplete::TYPE
+        )
+    }
+
+    fn as_encode(&self) -> &dyn Encode {
+        match self {
+            Chunk::Data(chunk) => chunk,
+            Chunk::Init(chunk) => chunk,
+            Chunk::InitAck(chunk) => chunk,
+            Chunk::Sack(chunk) => chunk,
+            Chunk::NrSack(chunk) => chunk,
+            Chunk::Heartbeat(chunk) => chunk,
+            Chunk::HeartbeatAck(chunk) => chunk,
+            Chunk::Abort(chunk) => chunk,
+            Chunk::Shutdown(chunk) => chunk,
+            Chunk::ShutdownAck(chunk) => chunk,
+            Chunk::Error(chunk) => chunk,
+            Chunk::CookieEcho(chunk) => chunk,
+            Chunk::CookieAck(chunk) => chunk,
+            Chunk::ShutdownComplete(chunk) => chunk,
+            Chunk::Unknown(chunk) => chunk,
+        }
+    }
+}
+
+impl Encode for Chunk<'_> {
+    fn encoded_len(&self) -> usize {
+        self.as_encode().encoded_len()
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        self.as_encode().encode(out);
+    }
+}
+
+/// Type, flags and length as they go onto the wire.
+#[inline]
+fn header(chunk_type: u8, flags: u8, length: usize) -> [u8; HEADER_LEN] {
+    debug_assert!(length <= usize::from(u16::MAX));
+    let length = (length as u16).to_be_bytes();
+    [chunk_type, flags, length[0], length[1]]
+}

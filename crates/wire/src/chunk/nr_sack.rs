@@ -1,0 +1,142 @@
+use super::{Encode, GapBlock, HEADER_LEN, header};
+use crate::field::{u16_at, u32_at};
+use crate::octets::PacketBuf;
+use crate::serial::Tsn;
+
+/// NR-SACK: a SACK that also says what will never be withdrawn (draft-natarajan-tsvwg-sctp-nrsack section 3.2).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+---+-----------+-------------------------------+
+/// |  type = 0x10  |DAC| reserved  |            length             |
+/// +---------------+---+-----------+-------------------------------+
+/// |                      cumulative TSN ack                       |
+/// +---------------------------------------------------------------+
+/// |            advertised receiver window credit                  |
+/// +-------------------------------+-------------------------------+
+/// |   renegable gap blocks = N    |  non-renegable gap blocks = K |
+/// +-------------------------------+-------------------------------+
+/// |      duplicate TSNs = M       |           reserved            |
+/// +-------------------------------+-------------------------------+
+/// |    start of gap block 1       |       end of gap block 1      |
+/// \                      ... N, then K                            \
+/// +-------------------------------+-------------------------------+
+/// |                        duplicate TSN 1                        |
+/// \                            ... M                              \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NrSack<'a> {
+    /// Everything up to here has arrived, and stays.
+    pub cumulative_tsn_ack: Tsn,
+    /// Bytes the receiver still has room for.
+    pub a_rwnd: u32,
+    /// As in [`Sack::packets_since_last`](crate::Sack::packets_since_last).
+    pub packets_since_last: u8,
+    gaps: &'a [[u8; GapBlock::LEN]],
+    nr_gaps: &'a [[u8; GapBlock::LEN]],
+    duplicates: &'a [[u8; 4]],
+}
+
+impl<'a> NrSack<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 0x10;
+    /// Bytes before the gap blocks.
+    pub const FIXED_LEN: usize = 20;
+
+    /// Blocks that arrived but may yet be dropped by the receiver, as sent.
+    #[inline]
+    pub fn gap_blocks(
+        &self,
+    ) -> impl ExactSizeIterator<Item = GapBlock> + DoubleEndedIterator + Clone + use<'a> {
+        self.gaps.iter().map(GapBlock::decode)
+    }
+
+    /// Blocks that arrived and stay, as sent; disjoint from the others if the peer is sane.
+    #[inline]
+    pub fn nr_gap_blocks(
+        &self,
+    ) -> impl ExactSizeIterator<Item = GapBlock> + DoubleEndedIterator + Clone + use<'a> {
+        self.nr_gaps.iter().map(GapBlock::decode)
+    }
+
+    /// The TSNs that arrived more than once since the last SACK, each once for every surplus arrival.
+    #[inline]
+    pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Tsn> + Clone + use<'a> {
+        self.duplicates.iter().map(|bytes| Tsn(u32_at(bytes, 0)))
+    }
+
+    #[inline]
+    pub(super) fn decode(flags: u8, value: &'a [u8]) -> Option<Self> {
+        let (fixed, lists) = value.split_first_chunk::<{ NrSack::FIXED_LEN - HEADER_LEN }>()?;
+        let (lists, rest) = lists.as_chunks::<4>();
+        let [gaps, nr_gaps, duplicates] = [8, 10, 12].map(|at| usize::from(u16_at(fixed, at)));
+        if !rest.is_empty() || lists.len() != gaps + nr_gaps + duplicates {
+            return None;
+        }
+        let (gaps, lists) = lists.split_at(gaps);
+        let (nr_gaps, duplicates) = lists.split_at(nr_gaps);
+        Some(NrSack {
+            cumulative_tsn_ack: Tsn(u32_at(fixed, 0)),
+            a_rwnd: u32_at(fixed, 4),
+            packets_since_last: flags >> 6,
+            gaps,
+            nr_gaps,
+            duplicates,
+        })
+    }
+
+    /// Appends an NR-SACK of at most `room` bytes, which must hold the fixed part.
+    pub(crate) fn write(
+        out: &mut Vec<u8>,
+        room: usize,
+        cumulative_tsn_ack: Tsn,
+        a_rwnd: u32,
+        packets_since_last: u8,
+        (gaps, nr_gaps): (impl ExactSizeIterator<Item = GapBlock>, impl ExactSizeIterator<Item = GapBlock>),
+        duplicates: &[Tsn],
+    ) {
+        let begin = out.len();
+        let entries = (room - Self::FIXED_LEN) / 4;
+        let nr_count = nr_gaps.len().min(entries.saturating_sub(gaps.len()).max(entries / 2));
+        let gap_count = gaps.len().min(entries - nr_count);
+        let duplicates = &duplicates[..duplicates.len().min(entries - nr_count - gap_count)];
+        out.extend_from_slice(&[0; Self::FIXED_LEN]);
+        for gap in gaps.take(gap_count).chain(nr_gaps.take(nr_count)) {
+            out.extend_from_slice(&gap.encode());
+        }
+        for tsn in duplicates {
+            out.extend_from_slice(&tsn.0.to_be_bytes());
+        }
+        let length = out.len() - begin;
+        let fixed = &mut out[begin..begin + Self::FIXED_LEN];
+        fixed[..HEADER_LEN].copy_from_slice(&header(Self::TYPE, packets_since_last.min(3) << 6, length));
+        fixed[4..8].copy_from_slice(&cumulative_tsn_ack.0.to_be_bytes());
+        fixed[8..12].copy_from_slice(&a_rwnd.to_be_bytes());
+        fixed[12..14].copy_from_slice(&(gap_count as u16).to_be_bytes());
+        fixed[14..16].copy_from_slice(&(nr_count as u16).to_be_bytes());
+        fixed[16..18].copy_from_slice(&(duplicates.len() as u16).to_be_bytes());
+    }
+}
+
+impl Encode for NrSack<'_> {
+    fn encoded_len(&self) -> usize {
+        let lists = [self.gaps.as_flattened(), self.nr_gaps.as_flattened(), self.duplicates.as_flattened()];
+        Self::FIXED_LEN + lists.map(<[u8]>::len).iter().sum::<usize>()
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        let reserved = 0;
+        let counts =
+            [self.gaps.len() as u16, self.nr_gaps.len() as u16, self.duplicates.len() as u16, reserved];
+        let flags = self.packets_since_last.min(3) << 6;
+        out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
+        out.head.extend_from_slice(&self.cumulative_tsn_ack.0.to_be_bytes());
+        out.head.extend_from_slice(&self.a_rwnd.to_be_bytes());
+        out.head.extend_from_slice(counts.map(u16::to_be_bytes).as_flattened());
+        out.head.extend_from_slice(self.gaps.as_flattened());
+        out.head.extend_from_slice(self.nr_gaps.as_flattened());
+        out.head.extend_from_slice(self.duplicates.as_flattened());
+    }
+}

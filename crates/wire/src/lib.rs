@@ -1,0 +1,55 @@
+//! The SCTP wire format (RFC 9260 section 3, and NR-SACK): a stateless codec.
+//!
+//! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
+//! Encoding appends to a reusable [`PacketBuf`]; in steady state it does not allocate either.
+//!
+//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`Octets`].
+#![forbid(unsafe_code)]
+
+pub mod cause;
+mod checksum;
+pub mod chunk;
+mod field;
+mod octets;
+mod packet;
+pub mod param;
+mod serial;
+mod tlv;
+
+pub use cause::{Cause, CauseList, Causes};
+pub use checksum::{Checksum, crc32c};
+pub use chunk::{
+    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
+    HeartbeatAck, Init, InitAck, NrSack, OperationError, Sack, Shutdown, ShutdownAck, ShutdownComplete,
+    UnknownChunk,
+};
+pub use octets::{Octets, PacketBuf};
+pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
+pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
+pub use serial::{Ppid, Ssn, StreamId, Tsn};
+pub use tlv::TlvError;
+
+/// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits
+/// (rfc9260#section-3.2, rfc9260#section-3.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownAction {
+    /// `00`: go no further in this packet (for a parameter: in this chunk) and say nothing.
+    StopDiscard,
+    /// `01`: go no further and report it.
+    StopReport,
+    /// `10`: skip it and go on.
+    SkipDiscard,
+    /// `11`: skip it, go on, and report it.
+    SkipReport,
+}
+
+impl UnknownAction {
+    const fn from_top_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => UnknownAction::StopDiscard,
+            0b01 => UnknownAction::StopReport,
+            0b10 => UnknownAction::SkipDiscard,
+            _ => UnknownAction::SkipReport,
+        }
+    }
+}

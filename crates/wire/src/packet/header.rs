@@ -1,0 +1,51 @@
+use crate::field::{u16_at, u32_at};
+
+/// The common header of every SCTP packet, without its checksum (rfc9260#section-3.1).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-------------------------------+-------------------------------+
+/// |          source port          |       destination port        |
+/// +-------------------------------+-------------------------------+
+/// |                        verification tag                       |
+/// +---------------------------------------------------------------+
+/// |                      checksum (CRC32c)                        |
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommonHeader {
+    /// The sender's port.
+    pub source_port: u16,
+    /// The receiver's port.
+    pub destination_port: u16,
+    /// The receiver's tag, which a stranger does not know; 0 with INIT.
+    pub verification_tag: u32,
+}
+
+impl CommonHeader {
+    /// Bytes of the header, checksum included.
+    pub const LEN: usize = 12;
+
+    /// The header and the checksum it was sent with.
+    #[inline]
+    pub(super) fn decode(bytes: &[u8; Self::LEN]) -> (Self, u32) {
+        let header = CommonHeader {
+            source_port: u16_at(bytes, 0),
+            destination_port: u16_at(bytes, 2),
+            verification_tag: u32_at(bytes, 4),
+        };
+        // The CRC is the one little-endian number on the wire.
+        (header, u32_at(bytes, 8).swap_bytes())
+    }
+
+    /// The header with a checksum of zero.
+    #[inline]
+    pub(super) fn encode(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[0..2].copy_from_slice(&self.source_port.to_be_bytes());
+        bytes[2..4].copy_from_slice(&self.destination_port.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.verification_tag.to_be_bytes());
+        bytes
+    }
+}

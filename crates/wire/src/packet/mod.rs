@@ -1,0 +1,9 @@
+//! The packet around the chunks: common header, parser, writer.
+
+mod header;
+mod parse;
+mod writer;
+
+pub use header::CommonHeader;
+pub use parse::{Chunks, Packet, PacketError};
+pub use writer::PacketWriter;

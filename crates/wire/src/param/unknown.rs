@@ -1,0 +1,35 @@
+use crate::UnknownAction;
+use crate::tlv::{HEADER_LEN, Tlv};
+
+/// A parameter of a type this crate does not know, kept as it is (rfc9260#section-3.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownParameter<'a> {
+    kind: u16,
+    bytes: &'a [u8],
+}
+
+impl<'a> UnknownParameter<'a> {
+    pub(super) fn new(tlv: Tlv<'a>) -> Self {
+        UnknownParameter { kind: tlv.kind, bytes: tlv.bytes }
+    }
+
+    /// Its type.
+    pub const fn parameter_type(&self) -> u16 {
+        self.kind
+    }
+
+    /// All of it, header included, padding not: what is reported back to its sender.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Its value.
+    pub fn value(&self) -> &'a [u8] {
+        &self.bytes[HEADER_LEN..]
+    }
+
+    /// What to do with it.
+    pub const fn action(&self) -> UnknownAction {
+        UnknownAction::from_top_bits((self.kind >> 14) as u8)
+    }
+}

@@ -1,0 +1,96 @@
+use std::fmt;
+
+macro_rules! serial_number {
+    ($(#[$doc:meta])* $name:ident, $int:ty, $signed:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(pub $int);
+
+        impl $name {
+            /// True if `self` comes before `other` on the circle. Numbers exactly half a circle apart do not
+            /// precede each other, either way (RFC 1982 section 3.2 leaves that case undefined).
+            #[inline]
+            pub const fn precedes(self, other: Self) -> bool {
+                (other.0.wrapping_sub(self.0) as $signed) > 0
+            }
+
+            /// The number after this one.
+            #[inline]
+            #[must_use]
+            pub const fn next(self) -> Self {
+                $name(self.0.wrapping_add(1))
+            }
+
+            /// The number before this one.
+            #[inline]
+            #[must_use]
+            pub const fn previous(self) -> Self {
+                $name(self.0.wrapping_sub(1))
+            }
+
+            /// The number `n` steps on.
+            #[inline]
+            #[must_use]
+            pub const fn add(self, n: $int) -> Self {
+                $name(self.0.wrapping_add(n))
+            }
+
+            /// Steps from `earlier` forward to this number, around the circle.
+            #[inline]
+            pub const fn distance_from(self, earlier: Self) -> $int {
+                self.0.wrapping_sub(earlier.0)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+serial_number! {
+    /// Transmission sequence number of a DATA chunk. It wraps, so it has no order: ask [`Tsn::precedes`]
+    /// (rfc9260#section-1.6).
+    Tsn, u32, i32
+}
+
+serial_number! {
+    /// Stream sequence number of a message within its stream. It wraps, so it has no order: ask
+    /// [`Ssn::precedes`] (rfc9260#section-1.6).
+    Ssn, u16, i16
+}
+
+/// A stream of one direction of an association.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StreamId(pub u16);
+
+/// Payload protocol identifier: passed from user to user, without meaning to SCTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ppid(pub u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_goes_around_the_wrap() {
+        assert!(Tsn(u32::MAX).precedes(Tsn(0)));
+        assert!(!Tsn(0).precedes(Tsn(u32::MAX)));
+        assert!(!Tsn(7).precedes(Tsn(7)));
+        assert!(Ssn(65_530).precedes(Ssn(3)));
+        assert_eq!(Tsn(3).distance_from(Tsn(u32::MAX - 1)), 5);
+        assert_eq!(Ssn(u16::MAX).next(), Ssn(0));
+        assert_eq!(Tsn(0).previous(), Tsn(u32::MAX));
+        assert_eq!(Tsn(u32::MAX).add(3), Tsn(2));
+    }
+
+    #[test]
+    fn half_a_circle_apart_neither_precedes() {
+        let (a, b) = (Tsn(0), Tsn(1 << 31));
+        assert!(!a.precedes(b) && !b.precedes(a));
+        assert!(a.precedes(b.previous()));
+        assert!(b.next().precedes(a));
+    }
+}

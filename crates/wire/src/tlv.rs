@@ -1,0 +1,95 @@
+//! Type, length, value: the common shape of parameters and error causes (rfc9260#section-3.2.1,
+//! rfc9260#section-3.3.10).
+
+use crate::field::{padded, u16_at};
+use crate::octets::Octets;
+
+/// Type and length.
+pub(crate) const HEADER_LEN: usize = 4;
+
+/// A parameter or an error cause that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TlvError {
+    /// Fewer bytes are left than its type and length take.
+    #[error("{0} bytes are left: too few for a type and a length")]
+    Truncated(usize),
+    /// Its length field is below 4 or leads past the end.
+    #[error("type {kind:#06x} has length {length}, which is below 4 or past the end")]
+    Length {
+        /// Its type (or cause code).
+        kind: u16,
+        /// What its length field says.
+        length: u16,
+    },
+    /// Its value is too short, too long or otherwise not of this type.
+    #[error("the value is not one of type {kind:#06x}")]
+    Value {
+        /// Its type (or cause code).
+        kind: u16,
+    },
+}
+
+/// One element: its type, and all of it without padding.
+#[derive(Clone, Copy)]
+pub(crate) struct Tlv<'a> {
+    pub kind: u16,
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Tlv<'a> {
+    pub fn value(&self) -> &'a [u8] {
+        &self.bytes[HEADER_LEN..]
+    }
+}
+
+/// Reads the first element and returns what follows its padding. The padding of the last may be absent: a chunk's
+/// length does not count it (rfc9260#section-3.2).
+pub(crate) fn split_first(bytes: &[u8]) -> Result<(Tlv<'_>, &[u8]), TlvError> {
+    let header: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(TlvError::Truncated(bytes.len()))?;
+    let (kind, length) = (u16_at(header, 0), u16_at(header, 2));
+    let size = usize::from(length);
+    if size < HEADER_LEN || size > bytes.len() {
+        return Err(TlvError::Length { kind, length });
+    }
+    let rest = &bytes[padded(size).min(bytes.len())..];
+    Ok((Tlv { kind, bytes: &bytes[..size] }, rest))
+}
+
+/// The elements of a list. After an error it ends: where the next element would begin is not known.
+#[derive(Clone)]
+pub(crate) struct Tlvs<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Tlvs<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Tlvs { rest: bytes }
+    }
+}
+
+impl<'a> Iterator for Tlvs<'a> {
+    type Item = Result<Tlv<'a>, TlvError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let first = split_first(self.rest);
+        self.rest = first.map_or(&[], |(_, rest)| rest);
+        Some(first.map(|(tlv, _)| tlv))
+    }
+}
+
+/// Appends an element of the given parts to a list, after padding what is there; its own padding is left to its
+/// successor, or to the chunk. False, and nothing written, if its length would not fit the 16-bit field.
+pub(crate) fn append(list: &mut Vec<u8>, kind: u16, parts: &[Octets<'_>]) -> bool {
+    let length = HEADER_LEN + parts.iter().map(Octets::len).sum::<usize>();
+    let Ok(field) = u16::try_from(length) else { return false };
+    list.resize(padded(list.len()), 0);
+    list.extend_from_slice(&kind.to_be_bytes());
+    list.extend_from_slice(&field.to_be_bytes());
+    for part in parts {
+        part.append_to(list);
+    }
+    true
+}
