@@ -187,6 +187,16 @@ fn rfc9260_remembers_the_window_when_idleness_begins() {
 }
 
 #[test]
+fn credit_of_avoidance_does_not_outlive_a_return_to_slow_start() {
+    let mut bench = rfc9260(40_000, 15_000);
+    bench.full_ack(0, 9000);
+    bench.idle(0);
+    assert_eq!((bench.pba(0), bench.ssthresh(0)), (9000, Some(40_000)));
+    bench.full_ack(0, PMDCS);
+    assert_eq!((bench.pba(0), bench.cwnd(0)), (0, 20_000 + PMDCS));
+}
+
+#[test]
 fn paths_do_not_touch_each_other() {
     let mut bench = Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc9260, 2))
         .put(0, 30_000, 20_000)
