@@ -6,7 +6,7 @@ use units::Instant;
 /// A later due time costs nothing until the pending event fires and is put off; only an earlier one schedules anew.
 ///
 /// ```
-/// # use des::{Alarm, Kernel, Wake};
+/// # use anabranch_des::{Alarm, Kernel, Wake};
 /// # use units::Instant;
 /// # let (mut kernel, mut alarm, deadline) = (Kernel::new(), Alarm::new(), Instant::from_nanos(5));
 /// // After every change of the component:

@@ -9,6 +9,7 @@ const ARITY: usize = 4;
 /// `E` is copied about: keep it small (16 bytes at most).
 ///
 /// ```
+/// # use anabranch_des as des;
 /// use des::Kernel;
 /// use units::Instant;
 ///
