@@ -8,7 +8,7 @@ mod rto;
 
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::Heartbeat;
-pub(crate) use list::List;
+pub(crate) use list::{List, NIL};
 pub(crate) use rto::Rto;
 
 use crate::config::Config;
@@ -185,7 +185,11 @@ impl Path {
     /// Room in the congestion window; none if it is fully used.
     #[inline]
     pub(crate) fn space(&self) -> ByteCount {
-        if self.timed_out && !self.flight.is_zero() { ByteCount::ZERO } else { self.window.cwnd - self.flight }
+        if self.timed_out && !self.flight.is_zero() {
+            ByteCount::ZERO
+        } else {
+            self.window.cwnd - self.flight
+        }
     }
 }
 
@@ -218,7 +222,7 @@ impl Paths {
         self.list.len()
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = PathId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = PathId> + Clone + use<> {
         (0..self.list.len() as u8).map(PathId)
     }
 

@@ -40,7 +40,8 @@ impl Rto {
             }
             Some(srtt) => {
                 let deviation = srtt.as_nanos().abs_diff(rtt.as_nanos());
-                self.rttvar = self.rttvar.mul_f64(1.0 - self.beta) + Span::from_nanos(deviation).mul_f64(self.beta);
+                self.rttvar =
+                    self.rttvar.mul_f64(1.0 - self.beta) + Span::from_nanos(deviation).mul_f64(self.beta);
                 srtt.mul_f64(1.0 - self.alpha) + rtt.mul_f64(self.alpha)
             }
         };

@@ -1,0 +1,56 @@
+//! Congestion window update for CMT (paper 001 §3.2): a cumulative TSN for each path.
+
+use crate::config::Cuc;
+use crate::path::{Path, Paths};
+use crate::tx::Outstanding;
+
+/// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
+/// up to the last gap block. Version 2 tells chunks sent once from those sent again.
+pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
+    let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
+    for p in paths.ids() {
+        let path = &paths[p];
+        let sent_once = path.cuc.pc.is_none().then(|| earliest(path, |i| out[i].transmissions == 1));
+        let sent_again = path.cuc.rpc.is_none().then(|| earliest(path, |i| out[i].transmissions > 1));
+        let (mut pc, mut rpc) = (sent_once.flatten(), sent_again.flatten());
+        if cuc == Cuc::V1 {
+            if path.cuc.pc.is_none() {
+                pc = earliest(path, |_| true);
+            }
+            rpc = None;
+        }
+        let found = &mut paths[p].cuc;
+        found.pc = found.pc.or(pc.filter(|&i| i <= last));
+        found.rpc = found.rpc.or(rpc.filter(|&i| i <= last));
+    }
+}
+
+/// The earliest chunk in flight or lost on a path of which `of` is true; whether it was sent once decides its list,
+/// so that this looks at few.
+fn earliest(path: &Path, of: impl Fn(u64) -> bool) -> Option<u64> {
+    let flying = path.fresh.first().into_iter().chain(path.resent.first()).filter(|&i| of(i)).min();
+    let first_of = |queue: &std::collections::VecDeque<u64>| queue.iter().copied().find(|&i| of(i));
+    let lost = first_of(&path.lost_fast).into_iter().chain(first_of(&path.lost_timer)).min();
+    flying.into_iter().chain(lost).min()
+}
+
+impl Path {
+    /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
+    pub(crate) fn test_cuc(&mut self, i: u64) {
+        if self.cuc.pc == Some(i) {
+            self.cuc.pc = None;
+            self.news.new_pc = true;
+        }
+        if self.cuc.rpc == Some(i) {
+            self.cuc.rpc = None;
+            self.news.new_rpc = true;
+        }
+    }
+}
+
+/// True if the pseudo-cumulative TSNs of the path just moved past `exit`.
+pub(crate) fn beyond(path: &Path, exit: u64) -> bool {
+    let nothing_left = path.flight.is_zero() && !path.has_lost();
+    let past = |tsn: Option<u64>| tsn.map_or(nothing_left, |i| i > exit);
+    (path.news.new_pc && past(path.cuc.pc)) || (path.news.new_rpc && past(path.cuc.rpc))
+}

@@ -1,0 +1,40 @@
+//! Delayed acknowledgement for CMT (paper 001 §3.3), sender side: a SACK that was delayed counts for as many
+//! packets as it stands for.
+
+/// What a SACK newly acknowledges on the path of a missing chunk, and how many packets it stands for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evidence {
+    /// Paths with newly acknowledged chunks.
+    pub(crate) paths: usize,
+    /// Lowest and highest chunk newly acknowledged on the path.
+    pub(crate) lo: Option<u64>,
+    pub(crate) hi: Option<u64>,
+    /// Packets with data since the SACK before, as the receiver says.
+    pub(crate) packets: u8,
+}
+
+impl Evidence {
+    /// How many reports of chunk `missing` this SACK is worth.
+    pub(crate) fn reports(&self, missing: u64) -> u32 {
+        let all_above = self.lo.is_some_and(|lo| lo > missing);
+        if self.paths == 1 && all_above { u32::from(self.packets).max(1) } else { 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_packets_only_if_all_evidence_is_above_on_one_path() {
+        let evidence = |paths, lo, hi| Evidence { paths, lo: Some(lo), hi: Some(hi), packets: 2 };
+        assert_eq!(evidence(1, 22, 23).reports(20), 2);
+        assert_eq!(evidence(1, 19, 21).reports(20), 1, "evidence on both sides");
+        assert_eq!(evidence(2, 21, 21).reports(20), 1, "evidence on two paths");
+        assert_eq!(
+            Evidence { packets: 0, ..evidence(1, 21, 21) }.reports(20),
+            1,
+            "a peer that does not count"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Retransmission policies: the path on which a lost chunk travels again.
+
+use crate::config::RtxPolicy;
+use crate::path::{LossCause, Path, PathId, Paths};
+use rand_chacha::ChaCha8Rng;
+use rand_core::RngCore;
+
+/// The path for chunks lost `on` a path; none if the policy has to wait for room on any. Ties of a best path are
+/// broken at random. A policy that names one path sticks to it even if its window is full.
+pub(crate) fn target(
+    policy: RtxPolicy,
+    on: PathId,
+    cause: LossCause,
+    paths: &Paths,
+    random: &mut ChaCha8Rng,
+) -> Option<PathId> {
+    if !paths.iter().any(Path::is_active) {
+        return Some(on); // rfc9260#section-8.2: with no active path left, keep trying
+    }
+    let stay = if paths[on].is_active() { Some(on) } else { paths.next_active(on) };
+    let best = |key: fn(&Path) -> f64, random: &mut ChaCha8Rng| {
+        let active = || paths.ids().filter(|&p| paths[p].is_active());
+        let top = active().map(|p| key(&paths[p])).fold(f64::NEG_INFINITY, f64::max);
+        pick(active().filter(|&p| key(&paths[p]) == top), random)
+    };
+    match policy {
+        RtxPolicy::Same => stay,
+        RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,
+        RtxPolicy::Alternate => paths.next_active(on),
+        RtxPolicy::Asap => {
+            pick(paths.ids().filter(|&p| paths[p].is_active() && !paths[p].space().is_zero()), random)
+                .or_else(|| paths[on].one_shot.then_some(stay).flatten())
+        }
+        RtxPolicy::Cwnd => best(|p| p.window.cwnd.as_f64(), random),
+        RtxPolicy::Ssthresh => best(|p| p.window.ssthresh.map_or(f64::INFINITY, |s| s.as_f64()), random),
+        RtxPolicy::LossRate => best(|p| -p.loss_rate, random),
+    }
+}
+
+/// One of the candidates, each as likely as the others; no draw if there is just one.
+fn pick(candidates: impl Iterator<Item = PathId> + Clone, random: &mut ChaCha8Rng) -> Option<PathId> {
+    let n = candidates.clone().count() as u64;
+    match n {
+        0 => None,
+        1 => candidates.into_iter().next(),
+        n => candidates.into_iter().nth((random.next_u64() % n) as usize),
+    }
+}

@@ -1,0 +1,18 @@
+//! SCTP (RFC 9260) with Concurrent Multipath Transfer, sans-IO: packets in, packets out, and the clock is an
+//! argument. The same code runs in the simulator, on real sockets and in tests.
+#![forbid(unsafe_code)]
+
+mod cmt;
+mod config;
+mod event;
+mod message;
+mod names;
+mod path;
+mod sched;
+mod tx;
+
+pub use config::{Accounting, BurstControl, Cmt, Config, Cuc, PathSelection, RtxPolicy};
+pub use event::{AssocId, CloseReason, Event};
+pub use message::{Message, Payload, Received, SendError};
+pub use names::UnknownName;
+pub use path::{PathId, PathState, PathStats};

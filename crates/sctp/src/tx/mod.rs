@@ -1,0 +1,288 @@
+//! The sending half of an association: messages wait, travel, and are kept until the peer has them for good.
+//!
+//! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
+//! acknowledged and kept only until the cumulative TSN passes it.
+
+mod outstanding;
+mod queue;
+mod ranges;
+mod report;
+mod sack;
+mod send;
+#[cfg(test)]
+mod tests;
+mod timeout;
+
+pub(crate) use outstanding::{ChunkState, Outstanding};
+pub(crate) use sack::SackOutcome;
+pub(crate) use send::Plan;
+pub(crate) use timeout::T3Outcome;
+
+use crate::config::{Accounting, Cmt, Config, Cuc, RtxPolicy};
+use crate::message::{Message, SendError};
+use crate::path::{PathId, Paths};
+use cc::{CongestionControl, LossKind, PathAck, PathView, Window};
+use queue::SendQueue;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use ranges::Range;
+use units::{ByteCount, Instant};
+use wire::{Data, StreamId, Tsn};
+
+/// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
+const MISSING_REPORTS: u32 = 3;
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    config: Config,
+    /// `config.cmt`, or standard SCTP if that is not enabled.
+    cmt: Cmt,
+    control: Option<Controller>,
+    queue: SendQueue,
+    out: Outstanding,
+    /// What the peer has above the cumulative TSN, by its last SACK.
+    gap_acked: Vec<Range>,
+    /// The gap blocks of the SACK at hand.
+    blocks: Vec<Range>,
+    /// Chunks lost and not yet sent again.
+    lost_chunks: usize,
+    /// Bytes of outstanding chunks, acknowledged or not.
+    retained: ByteCount,
+    /// What the peer can still take, as far as known.
+    peer_rwnd: ByteCount,
+    /// The peer's last SACK left no room for a chunk.
+    peer_closed: bool,
+    /// A SACK came since T3 last expired.
+    heard: bool,
+    /// Largest payload of a chunk that fits every path.
+    fragment: usize,
+    /// A push was refused, and nothing was said since.
+    blocked: bool,
+    closing: bool,
+    /// Paths in the order they are served at this opportunity; empty if not sorted yet.
+    order: Vec<PathId>,
+    turn: usize,
+    opportunity: Instant,
+    total_burst_left: u32,
+    packets: u64,
+    random: ChaCha8Rng,
+}
+
+/// The congestion control and the buffers in which it is shown the paths.
+#[derive(Debug)]
+struct Controller {
+    algorithm: Box<dyn CongestionControl>,
+    views: Vec<PathView>,
+    acks: Vec<PathAck>,
+    windows: Vec<Window>,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, seed: u64, initial_tsn: Tsn) -> Self {
+        Sender {
+            cmt: effective(&config.cmt),
+            control: None,
+            queue: SendQueue::new(config.outbound_streams),
+            out: Outstanding::new(initial_tsn),
+            gap_acked: Vec::new(),
+            blocks: Vec::new(),
+            lost_chunks: 0,
+            retained: ByteCount::ZERO,
+            peer_rwnd: ByteCount::ZERO,
+            peer_closed: false,
+            heard: false,
+            fragment: 0,
+            blocked: false,
+            closing: false,
+            order: Vec::new(),
+            turn: 0,
+            opportunity: Instant::ZERO,
+            total_burst_left: config.max_burst,
+            packets: 0,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            config: config.clone(),
+        }
+    }
+
+    /// The peer is known: sets the windows of all paths.
+    pub(crate) fn establish(&mut self, peer_rwnd: u32, outbound_streams: u16, paths: &mut Paths) {
+        self.peer_rwnd = ByteCount::new(u64::from(peer_rwnd));
+        self.queue.set_streams(outbound_streams);
+        let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
+        let setup = cc::Setup {
+            growth: self.config.growth,
+            peer_rwnd: self.peer_rwnd,
+            ip_header: ByteCount::from(ip_header),
+            paths: if self.cmt.enabled { paths.len() } else { 1 },
+            rp_min: self.config.rp_min,
+            unset_share: self.config.unset_share,
+        };
+        let algorithm = self.config.congestion_control.build(&setup);
+        self.control =
+            Some(Controller { algorithm, views: Vec::new(), acks: Vec::new(), windows: Vec::new() });
+        for p in paths.ids() {
+            self.path_added(p, paths);
+        }
+    }
+
+    /// A path was added; before [`Self::establish`] there is nothing to do.
+    pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
+        let Some(control) = &mut self.control else { return };
+        control.views.clear();
+        control.views.extend(paths.iter().take(p.index() + 1).map(view));
+        paths[p].window = control.algorithm.on_path_added(&control.views, p.index());
+        let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
+        self.fragment = limit.saturating_sub(COMMON_HEADER + Data::HEADER_LEN) & !3;
+    }
+
+    /// Takes a message, or says why not and leaves everything as it was.
+    pub(crate) fn push(&mut self, message: Message) -> Result<(), SendError> {
+        self.queue.check(&message)?;
+        let limit = self.config.send_buffer;
+        let length = message.payload.byte_count();
+        if length > limit {
+            return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
+        }
+        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        if queue_full || self.buffered() + length > limit {
+            self.blocked = true;
+            return Err(SendError::WouldBlock);
+        }
+        self.queue.push(message);
+        Ok(())
+    }
+
+    /// True once after a push was refused, when there is room again.
+    pub(crate) fn take_writable(&mut self) -> bool {
+        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let writable = self.blocked && !queue_full && self.buffered() < self.config.send_buffer;
+        self.blocked &= !writable;
+        writable
+    }
+
+    /// No more messages will be pushed: the last chunks ask for an acknowledgement at once (`rfc7053#section-4.1`).
+    pub(crate) fn shutdown_pending(&mut self) {
+        self.closing = true;
+    }
+
+    pub(crate) fn is_drained(&self) -> bool {
+        self.queue.is_empty() && self.out.is_empty()
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(crate) fn outstanding_chunks(&self) -> usize {
+        self.out.len()
+    }
+
+    pub(crate) fn unsent_messages(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Bytes waiting for their first transmission plus bytes not cumulatively acknowledged.
+    pub(crate) fn buffered(&self) -> ByteCount {
+        self.queue.bytes() + self.retained
+    }
+
+    pub(crate) fn peer_rwnd(&self) -> ByteCount {
+        self.peer_rwnd
+    }
+
+    pub(crate) fn next_tsn(&self) -> Tsn {
+        Outstanding::tsn(self.out.next_index())
+    }
+
+    pub(crate) fn cumulative_tsn_ack_point(&self) -> Tsn {
+        Outstanding::tsn(self.out.first_index() - 1)
+    }
+
+    /// Names everything the peer did not acknowledge: its stream, its TSN if it was sent, its length in bytes.
+    pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
+        for i in self.out.indices() {
+            let chunk = &self.out[i];
+            if !chunk.is_acked() {
+                tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.payload.len());
+            }
+        }
+        for piece in self.queue.iter() {
+            tell(piece.message.stream, None, piece.message.payload.len());
+        }
+    }
+
+    /// What a chunk with this many user bytes counts as in flight.
+    fn booked(&self, payload: usize, p: &crate::path::Path) -> u32 {
+        let extra = match self.config.accounting {
+            Accounting::Payload => 0,
+            Accounting::Chunk => Data::HEADER_LEN,
+            Accounting::Packet => Data::HEADER_LEN + COMMON_HEADER + p.ip_header(),
+        };
+        (payload + extra) as u32
+    }
+
+    /// Tells the congestion control of a loss.
+    fn cut(&mut self, now: Instant, p: PathId, kind: LossKind, paths: &mut Paths) {
+        if let Some(control) = &mut self.control {
+            control.show(paths);
+            control.algorithm.on_loss(now, &control.views, p.index(), kind, &mut control.windows);
+            control.apply(paths);
+        }
+    }
+
+    pub(crate) fn partial_bytes_acked(&self, p: PathId) -> ByteCount {
+        self.control.as_ref().map_or(ByteCount::ZERO, |c| c.algorithm.partial_bytes_acked(p.index()))
+    }
+}
+
+impl Controller {
+    /// Takes the snapshot.
+    fn show(&mut self, paths: &Paths) {
+        self.views.clear();
+        self.views.extend(paths.iter().map(view));
+        self.windows.clear();
+        self.windows.extend(paths.iter().map(|p| p.window));
+    }
+
+    fn apply(&mut self, paths: &mut Paths) {
+        for (path, window) in paths.iter_mut().zip(&self.windows) {
+            path.window = *window;
+        }
+    }
+}
+
+fn view(p: &crate::path::Path) -> PathView {
+    PathView {
+        window: p.window,
+        flight: p.flight,
+        mtu: p.mtu,
+        srtt: p.rto.srtt(),
+        rto: p.rto.current(),
+        active: p.is_active(),
+        group: 0,
+        in_recovery: p.recovery.is_some(),
+    }
+}
+
+/// Bytes of the SCTP common header.
+const COMMON_HEADER: usize = 12;
+
+/// CMT not enabled is standard SCTP, whatever its options say.
+fn effective(cmt: &Cmt) -> Cmt {
+    if cmt.enabled {
+        return cmt.clone();
+    }
+    Cmt {
+        enabled: false,
+        sfr: false,
+        dac: false,
+        cuc: Cuc::Normal,
+        rtx: RtxPolicy::Alternate,
+        smart_t3: true,
+        smart_fast_rtx: false,
+        rtt_heuristic: false,
+        recovery_by_cuc: false,
+        note_cumulative: false,
+        ..Cmt::default()
+    }
+}

@@ -1,0 +1,186 @@
+//! Chunks that were sent and that the peer has not cumulatively acknowledged.
+
+use crate::message::Payload;
+use crate::path::{List, LossCause, NIL, PathId};
+use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+use units::Instant;
+use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
+
+/// A DATA chunk that was sent.
+#[derive(Debug)]
+pub(crate) struct TxChunk {
+    pub(crate) payload: Payload,
+    pub(crate) flags: DataFlags,
+    pub(crate) stream: StreamId,
+    pub(crate) ssn: Ssn,
+    pub(crate) ppid: Ppid,
+    /// What it counts as in flight.
+    pub(crate) booked: u32,
+    /// Where it was last sent.
+    pub(crate) path: PathId,
+    pub(crate) sent_at: Instant,
+    pub(crate) transmissions: u32,
+    pub(crate) missing: u32,
+    pub(crate) state: ChunkState,
+    /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
+    pub(crate) credited: bool,
+    pub(crate) timed_out: bool,
+    prev: u64,
+    next: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChunkState {
+    InFlight,
+    /// Not in flight, waiting to be sent again.
+    Lost(LossCause),
+    /// The peer has it but may still renege.
+    Acked,
+}
+
+impl TxChunk {
+    pub(crate) fn is_acked(&self) -> bool {
+        self.state == ChunkState::Acked
+    }
+
+    pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {
+        Data {
+            flags: self.flags,
+            tsn,
+            stream: self.stream,
+            ssn: self.ssn,
+            ppid: self.ppid,
+            payload: self.payload.as_octets(),
+        }
+    }
+}
+
+/// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
+#[derive(Debug)]
+pub(crate) struct Outstanding {
+    first: u64,
+    chunks: VecDeque<TxChunk>,
+}
+
+impl Outstanding {
+    pub(crate) fn new(initial_tsn: Tsn) -> Self {
+        // One lap ahead, so that there is room below.
+        Outstanding { first: (1 << 32) + u64::from(initial_tsn.0), chunks: VecDeque::new() }
+    }
+
+    /// The TSN at an index.
+    #[inline]
+    pub(crate) fn tsn(index: u64) -> Tsn {
+        Tsn(index as u32)
+    }
+
+    /// The index of a TSN: the one nearest to the cumulative TSN.
+    #[inline]
+    pub(crate) fn index_of(&self, tsn: Tsn) -> u64 {
+        let cum = self.first - 1;
+        let distance = tsn.0.wrapping_sub(cum as u32) as i32;
+        cum.wrapping_add_signed(i64::from(distance))
+    }
+
+    /// Index of the lowest chunk, one above the cumulative TSN.
+    #[inline]
+    pub(crate) fn first_index(&self) -> u64 {
+        self.first
+    }
+
+    /// Index of the chunk to be sent next.
+    #[inline]
+    pub(crate) fn next_index(&self) -> u64 {
+        self.first + self.chunks.len() as u64
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    pub(crate) fn indices(&self) -> std::ops::Range<u64> {
+        self.first..self.next_index()
+    }
+
+    pub(crate) fn push(&mut self, fragment: super::queue::Fragment, booked: u32, path: PathId) -> u64 {
+        let i = self.next_index();
+        self.chunks.push_back(TxChunk {
+            payload: fragment.payload,
+            flags: fragment.flags,
+            stream: fragment.stream,
+            ssn: fragment.ssn,
+            ppid: fragment.ppid,
+            booked,
+            path,
+            sent_at: Instant::ZERO,
+            transmissions: 0,
+            missing: 0,
+            state: ChunkState::InFlight,
+            credited: false,
+            timed_out: false,
+            prev: NIL,
+            next: NIL,
+        });
+        i
+    }
+
+    pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
+        self.first += 1;
+        self.chunks.pop_front()
+    }
+
+    /// The chunk after `i` on its list.
+    #[inline]
+    pub(crate) fn following(&self, i: u64) -> u64 {
+        self[i].next
+    }
+
+    /// Puts a chunk on a list in its place, which is nearly always the end.
+    pub(crate) fn link(&mut self, list: &mut List, i: u64) {
+        let mut before = list.tail;
+        while before != NIL && before > i {
+            before = self[before].prev;
+        }
+        let after = if before == NIL { list.head } else { self[before].next };
+        self[i].prev = before;
+        self[i].next = after;
+        if before == NIL {
+            list.head = i
+        } else {
+            self[before].next = i
+        }
+        if after == NIL { list.tail = i } else { self[after].prev = i }
+    }
+
+    /// Takes a chunk off its list.
+    #[inline]
+    pub(crate) fn unlink(&mut self, list: &mut List, i: u64) {
+        let (prev, next) = (self[i].prev, self[i].next);
+        if prev == NIL {
+            list.head = next
+        } else {
+            self[prev].next = next
+        }
+        if next == NIL { list.tail = prev } else { self[next].prev = prev }
+    }
+}
+
+impl Index<u64> for Outstanding {
+    type Output = TxChunk;
+    #[inline]
+    fn index(&self, i: u64) -> &TxChunk {
+        &self.chunks[(i - self.first) as usize]
+    }
+}
+
+impl IndexMut<u64> for Outstanding {
+    #[inline]
+    fn index_mut(&mut self, i: u64) -> &mut TxChunk {
+        &mut self.chunks[(i - self.first) as usize]
+    }
+}

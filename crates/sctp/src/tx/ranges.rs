@@ -1,0 +1,75 @@
+/// TSN indices from `first` to `last`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+/// Calls `tell` with every maximal range that lies in `a` and not in `b`; both sorted and disjoint. The cost is
+/// linear in the number of ranges, whatever their lengths.
+pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) {
+    let mut holes = b.iter().peekable();
+    for range in a {
+        let mut first = range.first;
+        while first <= range.last {
+            while holes.next_if(|hole| hole.last < first).is_some() {}
+            match holes.peek() {
+                Some(hole) if hole.first <= range.last => {
+                    if hole.first > first {
+                        tell(Range { first, last: hole.first - 1 });
+                    }
+                    first = hole.last + 1;
+                }
+                _ => {
+                    tell(Range { first, last: range.last });
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Removes everything up to `index` from sorted ranges.
+pub(super) fn cut_below(ranges: &mut Vec<Range>, index: u64) {
+    let gone = ranges.partition_point(|r| r.last <= index);
+    ranges.drain(..gone);
+    if let Some(r) = ranges.first_mut() {
+        r.first = r.first.max(index + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn ranges(set: &BTreeSet<u64>) -> Vec<Range> {
+        let mut out: Vec<Range> = Vec::new();
+        for &i in set {
+            match out.last_mut() {
+                Some(r) if r.last + 1 == i => r.last = i,
+                _ => out.push(Range { first: i, last: i }),
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn difference_is_that_of_sets(a in proptest::collection::btree_set(0u64..60, 0..40),
+                                      b in proptest::collection::btree_set(0u64..60, 0..40)) {
+            let mut found = Vec::new();
+            difference(&ranges(&a), &ranges(&b), |r| found.push(r));
+            let expected: BTreeSet<u64> = a.difference(&b).copied().collect();
+            prop_assert_eq!(found, ranges(&expected));
+        }
+
+        #[test]
+        fn cutting_leaves_what_is_above(a in proptest::collection::btree_set(0u64..60, 0..40), at in 0u64..60) {
+            let mut cut = ranges(&a);
+            cut_below(&mut cut, at);
+            prop_assert_eq!(cut, ranges(&a.into_iter().filter(|&i| i > at).collect()));
+        }
+    }
+}

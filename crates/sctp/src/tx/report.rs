@@ -1,0 +1,59 @@
+//! Step C: chunks that a SACK reports missing, and when they count as lost.
+
+use super::sack::LOSS_WEIGHT;
+use super::{ChunkState, MISSING_REPORTS, Sender};
+use crate::cmt::dac;
+use crate::path::{LossCause, NIL, Paths};
+use units::ByteCount;
+
+impl Sender {
+    /// Counts one SACK against the missing chunks below `last`, the end of its last gap block. Only chunks in
+    /// flight for the first time are candidates: a chunk is fast retransmitted once. Each is touched at most
+    /// [`MISSING_REPORTS`] times, however many are outstanding.
+    pub(super) fn report_missing(&mut self, packets: u8, advanced: bool, last: u64, paths: &mut Paths) {
+        let fresh_evidence = paths.iter().filter(|p| p.news.saw_new).count();
+        let highest = paths.iter().filter_map(|p| p.news.hi).max();
+        for p in paths.ids() {
+            let news = &paths[p].news;
+            let limit = if self.cmt.sfr {
+                news.hi
+            } else if paths[p].recovery.is_some() && advanced {
+                Some(last) // rfc9260#section-7.2.4: in recovery, every missing chunk counts
+            } else {
+                highest
+            };
+            let Some(limit) = limit else { continue };
+            let evidence = dac::Evidence { paths: fresh_evidence, lo: news.lo, hi: news.hi, packets };
+            let mut i = paths[p].fresh.head;
+            while i != NIL && i < limit {
+                let next = self.out.following(i);
+                self.out[i].missing += if self.cmt.dac { evidence.reports(i) } else { 1 };
+                if self.out[i].missing >= MISSING_REPORTS {
+                    self.mark_lost(i, LossCause::FastRetransmit, paths);
+                    paths[p].news.hit = true;
+                }
+                i = next;
+            }
+        }
+    }
+
+    /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again.
+    pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
+        let chunk = &mut self.out[i];
+        let path = &mut paths[chunk.path];
+        chunk.state = ChunkState::Lost(cause);
+        chunk.missing = 0;
+        chunk.timed_out |= cause == LossCause::Timeout;
+        let booked = ByteCount::new(u64::from(chunk.booked));
+        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        self.out.unlink(list, i);
+        path.flight -= booked;
+        path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
+        self.peer_rwnd += booked;
+        self.lost_chunks += 1;
+        let queue = path.lost(cause);
+        let at =
+            if queue.back().is_none_or(|&b| b < i) { queue.len() } else { queue.partition_point(|&q| q < i) };
+        queue.insert(at, i);
+    }
+}

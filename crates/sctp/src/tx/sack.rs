@@ -1,0 +1,326 @@
+//! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
+
+use super::ranges::{Range, cut_below, difference};
+use super::{ChunkState, Sender};
+use crate::cmt::cuc;
+use crate::config::Cuc;
+use crate::path::{PathId, Paths, SackNews};
+use cc::{LossKind, PathAck};
+use units::{ByteCount, Instant};
+use wire::{GapBlock, Sack, Tsn};
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SackOutcome {
+    /// A bit for each path with bytes acknowledged for the first time.
+    pub(crate) acked_paths: u32,
+    /// The cumulative TSN moved on.
+    pub(crate) advanced: bool,
+}
+
+impl Sender {
+    /// Takes a SACK. An error names what the peer broke (`rfc9260#section-6.2.1`).
+    pub(crate) fn on_sack(
+        &mut self,
+        now: Instant,
+        sack: &Sack<'_>,
+        paths: &mut Paths,
+    ) -> Result<SackOutcome, &'static str> {
+        let cum = self.out.index_of(sack.cumulative_tsn_ack);
+        self.blocks.clear();
+        if cum + 1 >= self.out.first_index() {
+            self.read_blocks(cum, sack.gap_blocks())?;
+        }
+        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths)
+    }
+
+    /// Takes the cumulative TSN of a SHUTDOWN, which says nothing of gaps (`rfc9260#section-9.2`).
+    pub(crate) fn on_cumulative_ack(
+        &mut self,
+        now: Instant,
+        cum: Tsn,
+        paths: &mut Paths,
+    ) -> Result<SackOutcome, &'static str> {
+        let cum = self.out.index_of(cum);
+        self.blocks.clear();
+        self.blocks.extend_from_slice(&self.gap_acked);
+        cut_below(&mut self.blocks, cum);
+        self.acknowledge_all(now, cum, None, paths)
+    }
+
+    /// Gap blocks as ranges of indices, adjoining ones joined.
+    fn read_blocks(&mut self, cum: u64, gaps: impl Iterator<Item = GapBlock>) -> Result<(), &'static str> {
+        for gap in gaps {
+            let (first, last) = (cum + u64::from(gap.start), cum + u64::from(gap.end));
+            let floor = self.blocks.last().map_or(cum, |r| r.last);
+            if last < first || first <= floor {
+                return Err("gap ack blocks out of order");
+            }
+            match self.blocks.last_mut() {
+                Some(r) if r.last + 1 == first => r.last = last,
+                _ => self.blocks.push(Range { first, last }),
+            }
+        }
+        match self.blocks.last() {
+            Some(r) if r.last >= self.out.next_index() => Err("gap ack block for a TSN never sent"),
+            _ => Ok(()),
+        }
+    }
+
+    fn acknowledge_all(
+        &mut self,
+        now: Instant,
+        cum: u64,
+        window: Option<(u32, u8)>,
+        paths: &mut Paths,
+    ) -> Result<SackOutcome, &'static str> {
+        if cum >= self.out.next_index() {
+            return Err("cumulative TSN ack for a TSN never sent");
+        }
+        if cum + 1 < self.out.first_index() {
+            return Ok(SackOutcome::default()); // overtaken by a later one
+        }
+        self.heard = true;
+        for path in paths.iter_mut() {
+            path.news = SackNews { flight_before: path.flight, ..SackNews::default() };
+        }
+        let advanced = self.take_cumulative(now, cum, paths);
+        let beyond_gap = self.take_gaps(now, paths);
+        if let Some(last) = beyond_gap {
+            let packets = window.map_or(0, |(_, packets)| packets);
+            self.report_missing(packets, advanced, last, paths);
+        }
+        self.end_recovery(cum, paths);
+        for path in paths.iter_mut() {
+            if let Some(rtt) = path.news.rtt {
+                path.rto.sample(rtt);
+            }
+        }
+        if let Some((a_rwnd, _)) = window {
+            self.take_window(a_rwnd, paths);
+        }
+        self.grow(now, paths);
+        self.enter_recovery(now, paths);
+        self.adjust_timers(now, paths);
+        Ok(self.outcome(advanced, paths))
+    }
+
+    /// Step A: everything up to the cumulative TSN leaves for good.
+    fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths) -> bool {
+        let advanced = self.out.first_index() <= cum;
+        while self.out.first_index() <= cum {
+            let i = self.out.first_index();
+            if !self.out[i].is_acked() {
+                let p = self.acknowledge(now, i, paths);
+                let path = &mut paths[p];
+                path.news.new_cum = true;
+                path.news.new_pc = true;
+                path.news.new_rpc = true;
+                path.cuc.forget();
+                if self.cmt.note_cumulative {
+                    self.note_new(i, p, paths);
+                }
+            }
+            if let Some(chunk) = self.out.pop_front() {
+                self.retained -= chunk.payload.byte_count();
+            }
+        }
+        cut_below(&mut self.gap_acked, cum);
+        advanced
+    }
+
+    /// Step B: gap blocks against those of the last SACK; only what differs is touched. Answers the last TSN index
+    /// in a gap block.
+    fn take_gaps(&mut self, now: Instant, paths: &mut Paths) -> Option<u64> {
+        if self.blocks == self.gap_acked {
+            return self.blocks.last().map(|r| r.last);
+        }
+        let blocks = std::mem::take(&mut self.blocks);
+        let known = std::mem::take(&mut self.gap_acked);
+        let last = blocks.last().map(|r| r.last);
+        cuc::find(self.cmt.cuc, &self.out, last, paths);
+        difference(&blocks, &known, |range| {
+            for i in range.first..=range.last {
+                let p = self.acknowledge(now, i, paths);
+                paths[p].test_cuc(i);
+                self.note_new(i, p, paths);
+            }
+        });
+        difference(&known, &blocks, |range| {
+            for i in range.first..=range.last {
+                self.renege(now, i, paths);
+            }
+        });
+        cuc::find(self.cmt.cuc, &self.out, last, paths);
+        self.gap_acked = blocks;
+        self.blocks = known;
+        last
+    }
+
+    /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Answers its path.
+    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths) -> PathId {
+        let chunk = &self.out[i];
+        let (p, booked) = (chunk.path, ByteCount::new(u64::from(chunk.booked)));
+        let path = &mut paths[p];
+        match chunk.state {
+            ChunkState::InFlight => {
+                let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+                path.news.oldest |= list.head == i;
+                self.out.unlink(list, i);
+                path.flight -= booked;
+            }
+            ChunkState::Lost(cause) => {
+                let queue = path.lost(cause);
+                if let Ok(at) = queue.binary_search(&i) {
+                    queue.remove(at);
+                    self.lost_chunks -= 1;
+                }
+            }
+            ChunkState::Acked => {}
+        }
+        let chunk = &mut self.out[i];
+        chunk.state = ChunkState::Acked;
+        if !chunk.credited {
+            chunk.credited = true;
+            path.news.new_bytes += booked;
+            path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
+            if chunk.transmissions == 1 {
+                let rtt = now.since(chunk.sent_at);
+                path.news.rtt = Some(path.news.rtt.map_or(rtt, |least| least.min(rtt)));
+            }
+        }
+        p
+    }
+
+    /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
+    /// sent on another path before a timeout.
+    fn note_new(&mut self, i: u64, p: PathId, paths: &mut Paths) {
+        let news = &mut paths[p].news;
+        news.saw_new = true;
+        if self.cmt.smart_fast_rtx && self.out[i].timed_out {
+            return;
+        }
+        news.lo = Some(news.lo.map_or(i, |lo| lo.min(i)));
+        news.hi = Some(news.hi.map_or(i, |hi| hi.max(i)));
+    }
+
+    /// The peer no longer has chunk `i` (`rfc9260#section-6.2.1`, step iv).
+    fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) {
+        let chunk = &mut self.out[i];
+        let path = &mut paths[chunk.path];
+        chunk.state = ChunkState::InFlight;
+        chunk.missing = 1;
+        path.flight += ByteCount::new(u64::from(chunk.booked));
+        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        self.out.link(list, i);
+        path.t3.get_or_insert(now + path.rto.current());
+    }
+
+    /// Step D: fast recovery of a path ends when all that was outstanding at its begin is acknowledged
+    /// (`rfc9260#section-7.2.4`), on the path alone if so chosen.
+    fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
+        for path in paths.iter_mut() {
+            let Some(exit) = path.recovery else { continue };
+            let by_cuc = self.cmt.recovery_by_cuc && cuc::beyond(path, exit);
+            if cum >= exit || by_cuc {
+                path.recovery = None;
+            }
+        }
+    }
+
+    /// Step E: what the peer can take beyond what is on its way (`rfc9260#section-6.2.1`, step ii).
+    fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
+        let advertised = ByteCount::new(u64::from(a_rwnd));
+        self.peer_closed = advertised < self.config.sws_limit.max(ByteCount::new(1));
+        self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
+    }
+
+    /// Step F: one call of the congestion control for the whole SACK.
+    fn grow(&mut self, now: Instant, paths: &mut Paths) {
+        let Some(control) = &mut self.control else { return };
+        control.acks.clear();
+        for (index, path) in paths.iter().enumerate().filter(|(_, p)| !p.news.new_bytes.is_zero()) {
+            let news = &path.news;
+            let advanced = match self.cmt.cuc {
+                Cuc::Normal => news.new_cum,
+                Cuc::V1 => news.new_pc,
+                Cuc::V2 => news.new_pc || news.new_rpc,
+            };
+            control.acks.push(PathAck {
+                path: index,
+                acked: news.new_bytes,
+                advanced,
+                flight_before: news.flight_before,
+                flight_after: path.flight,
+                rtt: news.rtt,
+            });
+        }
+        if control.acks.is_empty() {
+            return;
+        }
+        control.show(paths);
+        for (view, path) in control.views.iter_mut().zip(paths.iter()) {
+            view.flight = path.news.flight_before;
+        }
+        control.algorithm.on_sack(now, &control.views, &control.acks, &mut control.windows);
+        control.apply(paths);
+    }
+
+    /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
+    /// recovery is that of the association.
+    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths) {
+        if !paths.iter().any(|p| p.news.hit) {
+            return;
+        }
+        let association = !self.cmt.enabled;
+        if association && paths.iter().any(|p| p.recovery.is_some()) {
+            return;
+        }
+        let hits = paths.ids().filter(|&p| paths[p].news.hit && paths[p].recovery.is_none());
+        let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
+        if let Some(control) = &mut self.control {
+            control.show(paths);
+            for p in paths.ids().filter(|p| hits & 1 << p.0 != 0) {
+                let kind = LossKind::FastRetransmit;
+                control.algorithm.on_loss(now, &control.views, p.index(), kind, &mut control.windows);
+            }
+            control.apply(paths);
+        }
+        let highest = self.out.next_index() - 1;
+        for p in paths.ids().filter(|p| hits & 1 << p.0 != 0) {
+            let path = &mut paths[p];
+            let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.back().copied());
+            path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
+            path.one_shot = true;
+            path.stats.fast_recoveries += 1;
+        }
+    }
+
+    /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
+    fn adjust_timers(&mut self, now: Instant, paths: &mut Paths) {
+        for path in paths.iter_mut() {
+            let news = &path.news;
+            if !news.new_bytes.is_zero() {
+                path.timed_out = false;
+                if self.config.burst_control == crate::config::BurstControl::MaxBurst {
+                    path.burst_left = self.config.max_burst;
+                }
+            }
+            if path.flight.is_zero() {
+                if !path.has_lost() {
+                    path.t3 = None;
+                }
+            } else if news.new_cum || (self.cmt.smart_t3 && news.oldest) {
+                path.t3 = Some(now + path.rto.current());
+            }
+        }
+    }
+
+    fn outcome(&self, advanced: bool, paths: &Paths) -> SackOutcome {
+        let acked = paths.ids().filter(|&p| !paths[p].news.new_bytes.is_zero());
+        SackOutcome { acked_paths: acked.fold(0, |set, p| set | 1 << p.0), advanced }
+    }
+}
+
+/// Weight of one chunk in the loss rate of its path.
+pub(super) const LOSS_WEIGHT: f64 = 1.0 / 16.0;

@@ -1,0 +1,284 @@
+//! The send loop: which path sends next, and what.
+
+use super::{ChunkState, Outstanding, Sender};
+use crate::cmt::rtx;
+use crate::config::{BurstControl, PathSelection};
+use crate::path::{LossCause, Path, PathId, Paths};
+use crate::sched;
+use units::{ByteCount, Instant};
+use wire::{Data, PacketWriter};
+
+/// A packet with data that may be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) path: PathId,
+    /// Bytes of its first DATA chunk, header and padding included.
+    pub(crate) first_chunk: usize,
+    source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    New,
+    Lost { on: PathId, cause: LossCause },
+}
+
+impl Sender {
+    /// Something happened: a new opportunity to send. The paths are ordered anew, and at a later instant than before
+    /// the burst limit begins anew.
+    pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
+        self.order.clear();
+        self.turn = 0;
+        if now > self.opportunity {
+            self.opportunity = now;
+            self.total_burst_left = self.config.max_burst;
+            for path in paths.iter_mut() {
+                path.burst_left = self.config.max_burst;
+            }
+        }
+    }
+
+    /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
+    #[inline]
+    pub(crate) fn next_packet(&mut self, now: Instant, paths: &mut Paths) -> Option<Plan> {
+        self.control.as_ref()?;
+        if self.lost_chunks > 0
+            && let Some(plan) = self.next_lost(paths)
+        {
+            return Some(plan);
+        }
+        let len = self.queue.head_len()?.min(self.fragment);
+        if !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
+            return None;
+        }
+        let path = self.path_for_new_data(now, paths)?;
+        Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
+    }
+
+    fn next_lost(&mut self, paths: &Paths) -> Option<Plan> {
+        for on in paths.ids() {
+            let path = &paths[on];
+            let queues =
+                [(LossCause::Timeout, &path.lost_timer), (LossCause::FastRetransmit, &path.lost_fast)];
+            for (cause, queue) in queues {
+                let Some(&i) = queue.front() else { continue };
+                let target = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random);
+                if let Some(target) = target
+                    && (path.one_shot || !paths[target].space().is_zero())
+                {
+                    let first_chunk = chunk_len(self.out[i].payload.len());
+                    return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
+                }
+            }
+        }
+        None
+    }
+
+    /// Room in the peer's buffer, or nothing on its way, so that one chunk probes (`rfc9260#section-6.1`, rule A).
+    fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
+        ByteCount::from(len) <= self.peer_rwnd || (self.lost_chunks == 0 && paths.flight().is_zero())
+    }
+
+    fn nagle_holds(&self, paths: &Paths) -> bool {
+        self.config.nagle && self.queue.bytes() < ByteCount::from(self.fragment) && !paths.flight().is_zero()
+    }
+
+    fn path_for_new_data(&mut self, now: Instant, paths: &mut Paths) -> Option<PathId> {
+        if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
+            let p = paths.default_path();
+            return self.may_send_new(now, p, paths).then_some(p);
+        }
+        if self.order.is_empty() {
+            sched::order(self.cmt.path_selection, paths, &mut self.random, &mut self.order);
+            self.turn = 0;
+        }
+        while let Some(&p) = self.order.get(self.turn) {
+            if self.may_send_new(now, p, paths) {
+                return Some(p);
+            }
+            self.turn += 1;
+        }
+        None
+    }
+
+    fn may_send_new(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
+        self.decay_if_idle(now, p, paths);
+        let path = &mut paths[p];
+        let burst = ByteCount::new(u64::from(self.config.max_burst));
+        match self.config.burst_control {
+            BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting => {
+                let limit = path.flight + path.mtu * burst.get();
+                if path.window.cwnd > limit && path.burst_left == self.config.max_burst {
+                    if self.config.burst_control == BurstControl::CongestionWindowLimiting {
+                        path.window.ssthresh = path.window.ssthresh.map(|s| s.max(path.window.cwnd));
+                    }
+                    path.window.cwnd = limit;
+                }
+                !path.space().is_zero()
+            }
+            BurstControl::TotalMaxBurst => {
+                self.total_burst_left > 0 && path.burst_left > 0 && !path.space().is_zero()
+            }
+            BurstControl::MaxBurst | BurstControl::AggressiveMaxBurst => {
+                path.burst_left > 0 && !path.space().is_zero()
+            }
+            BurstControl::Off => !path.space().is_zero(),
+        }
+    }
+
+    /// A path that carried nothing for an RTO forgets part of its window, for each RTO (`rfc9260#section-7.2.1`).
+    fn decay_if_idle(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let Some(mut since) = paths[p].last_data else { return };
+        if !paths[p].flight.is_zero() {
+            return;
+        }
+        let rto = paths[p].rto.current();
+        while now.since(since) >= rto && !rto.is_zero() {
+            let before = paths[p].window;
+            if let Some(control) = &mut self.control {
+                control.show(paths);
+                control.algorithm.on_idle(now, &control.views, p.index(), &mut control.windows);
+                control.apply(paths);
+            }
+            since += rto;
+            if paths[p].window == before {
+                since = now;
+            }
+        }
+        paths[p].last_data = Some(since);
+    }
+
+    /// Writes the DATA chunks of a planned packet. `w` may hold control chunks already, but must have room for the
+    /// first chunk of the plan.
+    #[inline]
+    pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
+        let p = plan.path;
+        let sent = match plan.source {
+            Source::New => self.write_new(now, p, paths, w),
+            Source::Lost { on, cause } => self.write_lost(now, on, cause, p, paths, w),
+        };
+        debug_assert!(sent > 0, "a plan always has room for its first chunk");
+        self.packets += 1;
+        self.total_burst_left = self.total_burst_left.saturating_sub(1);
+        let path = &mut paths[p];
+        path.burst_left = path.burst_left.saturating_sub(1);
+        path.last_data = Some(now);
+        path.last_order = self.packets;
+        path.stats.data_packets += 1;
+        path.t3.get_or_insert(now + path.rto.current());
+        if self.cmt.path_selection == PathSelection::RoundRobin {
+            self.order.clear();
+        }
+    }
+
+    fn write_new(&mut self, now: Instant, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) -> usize {
+        let mut sent = 0;
+        while let Some(waiting) = self.queue.head_len() {
+            let room = w.room().saturating_sub(Data::HEADER_LEN).min(self.fragment);
+            let len = waiting.min(self.fragment);
+            if len > room {
+                break; // whole chunks only: a fragment more is a header more
+            }
+            if sent > 0 && (!self.config.bundling || !self.fits_window(len, p, paths)) {
+                break;
+            }
+            let probing = self.peer_rwnd < ByteCount::from(len);
+            let mut fragment = self.queue.take(len);
+            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
+            let booked = self.booked(len, &paths[p]);
+            self.retained += ByteCount::from(len);
+            self.peer_rwnd -= ByteCount::new(u64::from(booked));
+            let i = self.out.push(fragment, booked, p);
+            self.transmit(now, i, p, paths, w);
+            sent += 1;
+        }
+        sent
+    }
+
+    fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
+        !paths[p].space().is_zero() && ByteCount::from(len) <= self.peer_rwnd
+    }
+
+    fn write_lost(
+        &mut self,
+        now: Instant,
+        on: PathId,
+        cause: LossCause,
+        p: PathId,
+        paths: &mut Paths,
+        w: &mut PacketWriter<'_>,
+    ) -> usize {
+        let one_shot = std::mem::take(&mut paths[on].one_shot);
+        let mut sent = 0;
+        while let Some(&i) = paths[on].lost(cause).front() {
+            let fits = chunk_len(self.out[i].payload.len()) <= w.room();
+            let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
+            if !fits || !allowed {
+                break;
+            }
+            paths[on].lost(cause).pop_front();
+            self.lost_chunks -= 1;
+            self.resend(now, i, cause, p, paths, w);
+            sent += 1;
+        }
+        if !paths[on].has_lost() && paths[on].flight.is_zero() {
+            paths[on].t3 = None;
+        }
+        sent
+    }
+
+    fn resend(
+        &mut self,
+        now: Instant,
+        i: u64,
+        cause: LossCause,
+        p: PathId,
+        paths: &mut Paths,
+        w: &mut PacketWriter<'_>,
+    ) {
+        let from = self.out[i].path;
+        if from != p {
+            paths[from].cuc.forget();
+            self.out[i].booked = self.booked(self.out[i].payload.len(), &paths[p]);
+        }
+        // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
+        let path = &mut paths[p];
+        let earliest = path.fresh.first().into_iter().chain(path.resent.first()).min();
+        if earliest.is_none_or(|e| i < e) {
+            path.t3 = None;
+        }
+        match cause {
+            LossCause::FastRetransmit => path.stats.fast_retransmissions += 1,
+            LossCause::Timeout => path.stats.timer_retransmissions += 1,
+        }
+        let chunk = &mut self.out[i];
+        chunk.state = ChunkState::InFlight;
+        chunk.path = p;
+        self.peer_rwnd -= ByteCount::new(u64::from(chunk.booked));
+        self.transmit(now, i, p, paths, w);
+    }
+
+    /// Puts chunk `i` into the packet and into flight.
+    #[inline]
+    fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
+        let chunk = &mut self.out[i];
+        chunk.sent_at = now;
+        chunk.transmissions += 1;
+        let path = &mut paths[p];
+        path.flight += ByteCount::new(u64::from(chunk.booked));
+        path.stats.user_bytes += chunk.payload.byte_count();
+        w.data(&chunk.data(Outstanding::tsn(i)));
+        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        self.out.link(list, i);
+    }
+
+    /// Bytes of user data that fill a packet on any path.
+    pub(crate) fn fragment_len(&self) -> usize {
+        self.fragment
+    }
+}
+
+/// Bytes a DATA chunk takes in a packet.
+fn chunk_len(payload: usize) -> usize {
+    (Data::HEADER_LEN + payload).next_multiple_of(4)
+}

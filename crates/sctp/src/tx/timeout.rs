@@ -1,0 +1,44 @@
+//! T3 expires (`rfc9260#section-6.3.3`).
+
+use super::Sender;
+use crate::path::{LossCause, NIL, PathId, Paths};
+use cc::LossKind;
+use units::{Instant, Span};
+
+/// What an expiry means to the association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct T3Outcome {
+    /// False for the probe of a closed window that the peer keeps answering (`rfc9260#section-6.1`, rule A).
+    pub(crate) counts_as_error: bool,
+}
+
+impl Sender {
+    /// T3 of path `p` expired: what is outstanding there is lost, but under CMT what was sent less than a smoothed
+    /// RTT ago may still be on its way.
+    pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
+        let probing = self.peer_closed && self.out.len() == 1;
+        let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
+        self.heard = false;
+        self.cut(now, p, LossKind::Timeout, paths);
+        let spared =
+            if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
+        for first in [paths[p].fresh.head, paths[p].resent.head] {
+            let mut i = first;
+            while i != NIL {
+                let next = self.out.following(i);
+                if now.since(self.out[i].sent_at) >= spared {
+                    self.mark_lost(i, LossCause::Timeout, paths);
+                }
+                i = next;
+            }
+        }
+        let path = &mut paths[p];
+        path.rto.back_off();
+        path.recovery = None;
+        path.timed_out = true;
+        path.one_shot = path.has_lost();
+        path.stats.timeouts += 1;
+        path.t3 = (!path.flight.is_zero()).then(|| now + path.rto.current());
+        outcome
+    }
+}
