@@ -36,3 +36,38 @@ pub fn crc32c(packet: Octets<'_>) -> u32 {
     }
     crc
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_vectors() {
+        // RFC 3720 appendix B.4: 32 zeros. The checksum field is zero in them anyway.
+        assert_eq!(crc32c(Octets::new(&[], 32)), 0x8a91_36aa);
+        // The check value of the polynomial's name, too short to have a checksum field.
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283);
+    }
+
+    #[test]
+    fn the_checksum_field_does_not_count() {
+        let mut packet: Vec<u8> = (0..40).collect();
+        let before = crc32c(packet.as_slice().into());
+        packet[FIELD].copy_from_slice(&[9, 9, 9, 9]);
+        assert_eq!(crc32c(packet.as_slice().into()), before);
+    }
+
+    #[test]
+    fn zeros_count_wherever_they_are_kept() {
+        let mut stored: Vec<u8> = (1..=20).collect();
+        stored.resize(20 + 5_000, 0);
+        let whole = crc32c(stored.as_slice().into());
+        for head in [20, 21, 2_068, 5_020] {
+            assert_eq!(crc32c(Octets::new(&stored[..head], 5_020 - head)), whole, "{head} stored");
+        }
+        for head in 0..12 {
+            let cut = Octets::new(&stored[..head], 30);
+            assert_eq!(crc32c(cut), crc32c(cut.to_vec().as_slice().into()), "{head} stored");
+        }
+    }
+}

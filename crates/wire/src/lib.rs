@@ -14,6 +14,8 @@ mod octets;
 mod packet;
 pub mod param;
 mod serial;
+#[cfg(test)]
+mod testing;
 mod tlv;
 
 pub use cause::{Cause, CauseList, Causes};

@@ -159,3 +159,89 @@ impl<'a> Cause<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::param::Parameter;
+    use crate::testing::hex;
+
+    /// Each code: its bytes, and what they say.
+    fn captures() -> Vec<(Vec<u8>, Cause<'static>)> {
+        let address = Parameters::from_bytes(&[0, 5, 0, 8, 10, 0, 0, 1]);
+        vec![
+            (hex("0001 0008 0102 0000"), Cause::InvalidStream { stream: StreamId(0x0102) }),
+            (
+                hex("0002 000c 00000002 0007 0009"),
+                Cause::MissingMandatoryParameter(MissingParameters::new(&[[0, 7], [0, 9]])),
+            ),
+            (hex("0003 0008 000186a0"), Cause::StaleCookie { staleness: Span::from_millis(100) }),
+            (hex("0004 0004"), Cause::OutOfResource),
+            (hex("0005 000a 000b 0006 6100"), Cause::UnresolvableAddress(&[0, 11, 0, 6, 0x61, 0])),
+            (hex("0006 0009 c0000005 01"), Cause::UnrecognizedChunk((&[0xc0, 0, 0, 5, 1]).into())),
+            (hex("0007 0004"), Cause::InvalidMandatoryParameter),
+            (hex("0008 000c 0005 0008 0a000001"), Cause::UnrecognizedParameters(address)),
+            (hex("0009 0008 ffffffff"), Cause::NoUserData { tsn: Tsn(u32::MAX) }),
+            (hex("000a 0004"), Cause::CookieInShutdown),
+            (hex("000b 000c 0005 0008 0a000001"), Cause::RestartWithNewAddresses(address)),
+            (hex("000c 0007 627965"), Cause::UserInitiatedAbort(b"bye")),
+            (hex("000d 0005 21"), Cause::ProtocolViolation(b"!")),
+            (hex("00a0 0006 0102"), Cause::Unknown { code: 0xa0, value: &[1, 2] }),
+        ]
+    }
+
+    #[test]
+    fn captured_causes_are_read_and_written_back() {
+        for (bytes, expected) in captures() {
+            let mut list = CauseList::new();
+            assert!(list.push(&expected));
+            assert_eq!(list.as_causes().as_bytes(), bytes, "{expected:?}");
+            assert!(Causes::from_bytes(&bytes).iter().eq([Ok(expected)]), "{expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_holds_them_all() {
+        let mut list = CauseList::new();
+        assert!(captures().iter().all(|(_, cause)| list.push(cause)));
+        assert!(list.as_causes().iter().eq(captures().into_iter().map(|(_, cause)| Ok(cause))));
+    }
+
+    #[test]
+    fn what_a_cause_holds_can_be_read_on() {
+        let missing = MissingParameters::new(&[[0, 7], [0x80, 8]]);
+        assert!(missing.types().eq([7, 0x8008]));
+        let Cause::RestartWithNewAddresses(addresses) = captures()[10].1 else { panic!("not code 11") };
+        assert!(addresses.iter().eq([Ok(Parameter::Ipv4([10, 0, 0, 1].into()))]));
+    }
+
+    #[test]
+    fn an_unknown_chunk_is_reported_with_the_zeros_it_had() {
+        let mut list = CauseList::new();
+        assert!(list.push(&Cause::UnrecognizedChunk(Octets::new(&[0xc0, 0, 0, 7], 3))));
+        assert_eq!(list.as_causes().as_bytes(), hex("0006 000b c0000007 000000"));
+    }
+
+    #[test]
+    fn a_wrong_value_is_skipped_and_a_wrong_length_ends_the_list() {
+        let bytes = hex(
+            "0001 0006 0000 0000  0002 000a 00000002 0007 0000  0004 0008 00000000  000a 0004  0003 0003",
+        );
+        let expected = [
+            Err(TlvError::Value { kind: 1 }),
+            Err(TlvError::Value { kind: 2 }),
+            Err(TlvError::Value { kind: 4 }),
+            Ok(Cause::CookieInShutdown),
+            Err(TlvError::Length { kind: 3, length: 3 }),
+        ];
+        assert!(Causes::from_bytes(&bytes).iter().eq(expected));
+    }
+
+    #[test]
+    fn a_cause_too_long_for_its_length_field_is_not_written() {
+        let details = vec![1; 65_532];
+        let mut list = CauseList::new();
+        assert!(!list.push(&Cause::ProtocolViolation(&details)));
+        assert_eq!(list, CauseList::new());
+    }
+}

@@ -42,3 +42,32 @@ impl Encode for Abort<'_> {
         out.head.extend_from_slice(self.causes.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cause::{Cause, CauseList};
+    use crate::chunk::Chunk;
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("06 01 000f  000c 000b 676f6f64627965 00");
+        let Ok(Chunk::Abort(abort)) = decode(&bytes) else { panic!("not ABORT") };
+        assert!(abort.reflected_tag);
+        assert!(abort.causes.iter().eq([Ok(Cause::UserInitiatedAbort(b"goodbye"))]));
+        assert_eq!(encode(&abort), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        let mut list = CauseList::new();
+        assert!(list.push(&Cause::OutOfResource));
+        for reflected_tag in [false, true] {
+            for causes in [list.as_causes(), Causes::default()] {
+                let abort = Abort { reflected_tag, causes };
+                assert_eq!(decode(&encode(&abort)), Ok(Chunk::Abort(abort)));
+            }
+        }
+    }
+}

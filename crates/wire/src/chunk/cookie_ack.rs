@@ -31,3 +31,23 @@ impl Encode for CookieAck {
         out.head.extend_from_slice(&header(Self::TYPE, 0, HEADER_LEN));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_and_written_back() {
+        let bytes = hex("0b 00 0004");
+        assert_eq!(decode(&bytes), Ok(Chunk::CookieAck(CookieAck)));
+        assert_eq!(encode(&CookieAck), bytes);
+    }
+
+    #[test]
+    fn a_value_is_refused() {
+        let bytes = hex("0b 00 0008 00000000");
+        assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 11 }));
+    }
+}

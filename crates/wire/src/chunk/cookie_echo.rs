@@ -37,3 +37,26 @@ impl Encode for CookieEcho<'_> {
         out.head.extend_from_slice(self.cookie);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("0a 00 0009  1122334455 000000");
+        let expected = CookieEcho { cookie: &[0x11, 0x22, 0x33, 0x44, 0x55] };
+        assert_eq!(decode(&bytes), Ok(Chunk::CookieEcho(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        for cookie in [&b""[..], b"cook", b"cookie"] {
+            let chunk = CookieEcho { cookie };
+            assert_eq!(decode(&encode(&chunk)), Ok(Chunk::CookieEcho(chunk)));
+        }
+    }
+}

@@ -115,3 +115,67 @@ impl Encode for Data<'_> {
         out.zeros = self.payload.zeros;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        // Last fragment, three bytes and one of padding.
+        let bytes = hex("00 09 0013  fffffffe  0102 0304  0000002e  616263 00");
+        let flags = DataFlags { ending: true, immediate: true, ..DataFlags::default() };
+        let expected = Data {
+            flags,
+            tsn: Tsn(u32::MAX - 1),
+            stream: StreamId(0x0102),
+            ssn: Ssn(0x0304),
+            ppid: Ppid(46),
+            payload: b"abc".into(),
+        };
+        assert_eq!(decode(&bytes), Ok(Chunk::Data(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn each_flag_has_its_bit() {
+        let of = |bits| DataFlags::from_bits(bits);
+        assert_eq!(of(0x01), DataFlags { ending: true, ..DataFlags::default() });
+        assert_eq!(of(0x02), DataFlags { beginning: true, ..DataFlags::default() });
+        assert_eq!(of(0x04), DataFlags { unordered: true, ..DataFlags::default() });
+        assert_eq!(of(0x08), DataFlags { immediate: true, ..DataFlags::default() });
+        assert_eq!(of(0xf0), DataFlags::default(), "reserved bits are ignored");
+        for bits in 0..16 {
+            assert_eq!(of(bits).to_bits(), bits);
+        }
+    }
+
+    #[test]
+    fn data_without_a_byte_is_still_data() {
+        let bytes = hex("00 03 0010  00000001  0000 0000  00000000");
+        let Ok(Chunk::Data(data)) = decode(&bytes) else { panic!("not DATA") };
+        assert!(data.payload.is_empty());
+        assert_eq!(encode(&data), bytes);
+    }
+
+    #[test]
+    fn a_chunk_shorter_than_its_fixed_part_is_refused() {
+        let bytes = hex("00 03 000c  00000001  0000 0000");
+        assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 0 }));
+    }
+
+    #[test]
+    fn a_payload_may_lie_partly_or_wholly_in_the_zeros() {
+        let head = hex("00 03 0016  00000007  0000 0000  00000000  ff00");
+        for stored in 13..=head.len() {
+            // 22 bytes and two of padding.
+            let octets = Octets::new(&head[..stored], 24 - stored);
+            let whole = octets.to_vec();
+            let (Chunk::Data(split), rest) = Chunk::split_first(octets).unwrap() else { panic!("not DATA") };
+            assert_eq!(decode(&whole), Ok(Chunk::Data(split)), "{stored} stored");
+            assert!(rest.is_empty());
+        }
+    }
+}

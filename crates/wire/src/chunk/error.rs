@@ -38,3 +38,29 @@ impl Encode for OperationError<'_> {
         out.head.extend_from_slice(self.causes.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cause::{Cause, CauseList};
+    use crate::chunk::Chunk;
+    use crate::serial::{StreamId, Tsn};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("09 00 000c  0001 0008 0011 0000");
+        let Ok(Chunk::Error(error)) = decode(&bytes) else { panic!("not ERROR") };
+        assert!(error.causes.iter().eq([Ok(Cause::InvalidStream { stream: StreamId(17) })]));
+        assert_eq!(encode(&error), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        let mut list = CauseList::new();
+        assert!(list.push(&Cause::ProtocolViolation(b"why")));
+        assert!(list.push(&Cause::NoUserData { tsn: Tsn(3) }));
+        let error = OperationError { causes: list.as_causes() };
+        assert_eq!(decode(&encode(&error)), Ok(Chunk::Error(error)));
+    }
+}

@@ -53,3 +53,45 @@ impl Encode for Heartbeat<'_> {
         self.encode_as(Self::TYPE, &mut out.head);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("04 00 000e  0001 000a 0a0b0c0d0e0f 0000");
+        let expected = Heartbeat { info: &[10, 11, 12, 13, 14, 15] };
+        assert_eq!(decode(&bytes), Ok(Chunk::Heartbeat(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        for info in [&b""[..], b"1", b"12345678"] {
+            let chunk = Heartbeat { info };
+            assert_eq!(decode(&encode(&chunk)), Ok(Chunk::Heartbeat(chunk)));
+        }
+    }
+
+    #[test]
+    fn anything_but_one_heartbeat_info_is_refused() {
+        for wrong in [
+            "04 00 0004",
+            "04 00 0008  0002 0004",
+            "04 00 0008  0001 0003",
+            "04 00 0008  0001 0005",
+            "04 00 000c  0001 0004  0001 0004",
+        ] {
+            assert_eq!(decode(&hex(wrong)), Err(ChunkError::Value { chunk_type: 4 }), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn padding_counted_in_the_length_does_no_harm() {
+        let bytes = hex("04 00 000c  0001 0005 09 000000");
+        assert_eq!(decode(&bytes), Ok(Chunk::Heartbeat(Heartbeat { info: &[9] })));
+    }
+}

@@ -38,3 +38,26 @@ impl Encode for HeartbeatAck<'_> {
         Heartbeat { info: self.info }.encode_as(Self::TYPE, &mut out.head);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("05 00 000e  0001 000a 0a0b0c0d0e0f 0000");
+        let expected = HeartbeatAck { info: &[10, 11, 12, 13, 14, 15] };
+        assert_eq!(decode(&bytes), Ok(Chunk::HeartbeatAck(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        for info in [&b""[..], b"1", b"12345678"] {
+            let chunk = HeartbeatAck { info };
+            assert_eq!(decode(&encode(&chunk)), Ok(Chunk::HeartbeatAck(chunk)));
+        }
+    }
+}

@@ -81,3 +81,55 @@ impl Encode for Init<'_> {
         self.encode_as(Self::TYPE, &mut out.head);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::param::{Parameter, ParameterList, SupportedAddressTypes};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        // Two addresses, and what address types are understood.
+        let bytes = hex("01 00 002a  deadbeef  0001c9c0  000a 0800  ffffffff
+             0005 0008 0a000102  0005 0008 0a010102  000c 0006 0005 0000");
+        let Ok(Chunk::Init(init)) = decode(&bytes) else { panic!("not INIT") };
+        assert_eq!((init.initiate_tag, init.a_rwnd), (0xdead_beef, 117_184));
+        assert_eq!((init.outbound_streams, init.inbound_streams), (10, 2048));
+        assert_eq!(init.initial_tsn, Tsn(u32::MAX));
+        let ipv4_only = SupportedAddressTypes { ipv4: true, ..SupportedAddressTypes::default() };
+        let parameters: Vec<_> = init.parameters.iter().collect();
+        assert_eq!(
+            parameters,
+            [
+                Ok(Parameter::Ipv4([10, 0, 1, 2].into())),
+                Ok(Parameter::Ipv4([10, 1, 1, 2].into())),
+                Ok(Parameter::SupportedAddressTypes(ipv4_only)),
+            ]
+        );
+        assert_eq!(encode(&init), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        let mut list = ParameterList::new();
+        assert!(list.push(&Parameter::StateCookie(b"cookie")));
+        assert!(list.push(&Parameter::SupportedExtensions(&[0x10])));
+        let init = Init {
+            initiate_tag: 1,
+            a_rwnd: 1500,
+            outbound_streams: 1,
+            inbound_streams: 65_535,
+            initial_tsn: Tsn(7),
+            parameters: list.as_parameters(),
+        };
+        assert_eq!(decode(&encode(&init)), Ok(Chunk::Init(init)));
+    }
+
+    #[test]
+    fn a_chunk_shorter_than_its_fixed_part_is_refused() {
+        let bytes = hex("01 00 0010  deadbeef  0001c9c0  000a 0800");
+        assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 1 }));
+    }
+}

@@ -43,3 +43,36 @@ impl Encode for InitAck<'_> {
         self.0.encode_as(Self::TYPE, &mut out.head);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::param::{Parameter, Parameters};
+    use crate::serial::Tsn;
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("02 00 001e  00000001  00010000  0001 0002  00000003  0007 000a 0102030405060000");
+        let Ok(Chunk::InitAck(InitAck(init))) = decode(&bytes) else { panic!("not INIT ACK") };
+        assert_eq!((init.initiate_tag, init.a_rwnd), (1, 65_536));
+        assert_eq!((init.outbound_streams, init.inbound_streams), (1, 2));
+        assert_eq!(init.initial_tsn, Tsn(3));
+        assert!(init.parameters.iter().eq([Ok(Parameter::StateCookie(&[1, 2, 3, 4, 5, 6]))]));
+        assert_eq!(encode(&InitAck(init)), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        let ack = InitAck(Init {
+            initiate_tag: u32::MAX,
+            a_rwnd: 0,
+            outbound_streams: 3,
+            inbound_streams: 4,
+            initial_tsn: Tsn(0),
+            parameters: Parameters::default(),
+        });
+        assert_eq!(decode(&encode(&ack)), Ok(Chunk::InitAck(ack)));
+    }
+}

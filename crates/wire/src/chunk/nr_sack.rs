@@ -140,3 +140,70 @@ impl Encode for NrSack<'_> {
         out.head.extend_from_slice(self.duplicates.as_flattened());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::packet::PacketWriter;
+    use crate::testing::{ANY_HEADER, decode, encode, hex};
+
+    const CAPTURE: &str =
+        "10 40 0024  0000000a  00010000  0001 0002  0001 0000  0002 0002  0004 0004  0006 0009  00000008";
+
+    fn blocks<const N: usize>(bounds: [(u16, u16); N]) -> [GapBlock; N] {
+        bounds.map(|(start, end)| GapBlock { start, end })
+    }
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex(CAPTURE);
+        let Ok(Chunk::NrSack(sack)) = decode(&bytes) else { panic!("not NR-SACK") };
+        assert_eq!(sack.cumulative_tsn_ack, Tsn(10));
+        assert_eq!(sack.a_rwnd, 65_536);
+        assert_eq!(sack.packets_since_last, 1);
+        assert!(sack.gap_blocks().eq(blocks([(2, 2)])));
+        assert!(sack.nr_gap_blocks().eq(blocks([(4, 4), (6, 9)])));
+        assert!(sack.duplicates().eq([Tsn(8)]));
+        assert_eq!(encode(&sack), bytes);
+    }
+
+    #[test]
+    fn the_writer_writes_what_was_captured() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
+        let (gaps, nr_gaps) = (blocks([(2, 2)]), blocks([(4, 4), (6, 9)]));
+        assert!(writer.nr_sack(Tsn(10), 65_536, 1, gaps.into_iter(), nr_gaps.into_iter(), &[Tsn(8)]));
+        assert_eq!(buf.head[12..], hex(CAPTURE));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_fairly() {
+        let counts = |entries: usize, gaps: usize, nr_gaps: usize| {
+            let list = |n: usize| vec![GapBlock { start: 1, end: 1 }; n].into_iter();
+            let mut buf = PacketBuf::default();
+            let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 20 + 4 * entries);
+            assert!(writer.nr_sack(Tsn(0), 0, 0, list(gaps), list(nr_gaps), &[Tsn(1); 2]));
+            let (_, chunk) = buf.as_octets().split_at(12);
+            let Ok((Chunk::NrSack(sack), _)) = Chunk::split_first(chunk) else { panic!("not NR-SACK") };
+            (sack.gap_blocks().len(), sack.nr_gap_blocks().len(), sack.duplicates().len())
+        };
+        assert_eq!(counts(9, 3, 4), (3, 4, 2));
+        assert_eq!(counts(8, 3, 4), (3, 4, 1));
+        assert_eq!(counts(6, 3, 4), (3, 3, 0));
+        assert_eq!(counts(6, 1, 9), (1, 5, 0));
+        assert_eq!(counts(6, 9, 1), (5, 1, 0));
+        assert_eq!(counts(0, 9, 9), (0, 0, 0));
+    }
+
+    #[test]
+    fn counts_must_agree_with_the_length() {
+        for wrong in [
+            "10 00 0010  0000000a  00010000  0000 0000",
+            "10 00 0014  0000000a  00010000  0000 0001  0000 0000",
+            "10 00 0018  0000000a  00010000  0000 0000  0000 0000  0001 0001",
+        ] {
+            assert_eq!(decode(&hex(wrong)), Err(ChunkError::Value { chunk_type: 0x10 }), "{wrong}");
+        }
+    }
+}

@@ -125,3 +125,88 @@ impl Encode for Sack<'_> {
         out.head.extend_from_slice(self.duplicates.as_flattened());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::octets::Octets;
+    use crate::packet::PacketWriter;
+    use crate::testing::{ANY_HEADER, decode, encode, hex};
+
+    const CAPTURE: &str = "03 80 001c  000003e7  00017700  0002 0001  0002 0002  0004 0007  000003e5";
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex(CAPTURE);
+        let Ok(Chunk::Sack(sack)) = decode(&bytes) else { panic!("not SACK") };
+        assert_eq!(sack.cumulative_tsn_ack, Tsn(999));
+        assert_eq!(sack.a_rwnd, 96_000);
+        assert_eq!(sack.packets_since_last, 2);
+        let gaps: Vec<_> = sack.gap_blocks().map(|gap| (gap.start, gap.end)).collect();
+        assert_eq!(gaps, [(2, 2), (4, 7)]);
+        assert_eq!(sack.duplicates().collect::<Vec<_>>(), [Tsn(997)]);
+        assert_eq!(encode(&sack), bytes);
+    }
+
+    #[test]
+    fn the_writer_writes_what_was_captured() {
+        let gaps = [(2, 2), (4, 7)].map(|(start, end)| GapBlock { start, end });
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
+        assert!(writer.sack(Tsn(999), 96_000, 2, gaps.into_iter(), &[Tsn(997)]));
+        assert_eq!(buf.head[12..], hex(CAPTURE));
+    }
+
+    #[test]
+    fn more_than_three_packets_are_three() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
+        assert!(writer.sack(Tsn(1), 0, 200, std::iter::empty(), &[]));
+        assert_eq!(buf.head[13], 0xc0);
+    }
+
+    #[test]
+    fn duplicates_are_left_out_before_gap_blocks() {
+        let gaps = || (1..4).map(|i| GapBlock { start: 2 * i, end: 2 * i });
+        let counts = |room: usize| {
+            let mut buf = PacketBuf::default();
+            let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + room);
+            let written = writer.sack(Tsn(0), 0, 0, gaps(), &[Tsn(5), Tsn(6)]);
+            let (_, chunk) = buf.as_octets().split_at(12);
+            if !written {
+                assert!(chunk.is_empty());
+                return None;
+            }
+            let Ok((Chunk::Sack(sack), _)) = Chunk::split_first(chunk) else { panic!("not SACK") };
+            assert!(sack.gap_blocks().eq(gaps().take(sack.gap_blocks().len())));
+            Some((sack.gap_blocks().len(), sack.duplicates().len()))
+        };
+        assert_eq!(counts(36), Some((3, 2)));
+        assert_eq!(counts(35), Some((3, 1)));
+        assert_eq!(counts(28), Some((3, 0)));
+        assert_eq!(counts(24), Some((2, 0)));
+        assert_eq!(counts(16), Some((0, 0)));
+        assert_eq!(counts(15), None);
+    }
+
+    #[test]
+    fn counts_must_agree_with_the_length() {
+        for wrong in [
+            "03 00 000c  000003e7  00017700",
+            "03 00 0010  000003e7  00017700  0001 0000",
+            "03 00 0014  000003e7  00017700  0000 0000  0001 0001",
+            "03 00 0012  000003e7  00017700  0000 0000  0001 0000",
+            "03 00 0010  000003e7  00017700  ffff ffff",
+        ] {
+            assert_eq!(decode(&hex(wrong)), Err(ChunkError::Value { chunk_type: 3 }), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn it_is_not_read_out_of_zeros_that_are_not_stored() {
+        let bytes = hex("03 00 0010  000003e7  00017700  0000 0000");
+        let cut = Octets::new(&bytes[..12], 4);
+        assert_eq!(Chunk::split_first(cut), Err(ChunkError::ZerosInControl { chunk_type: 3 }));
+    }
+}

@@ -40,3 +40,33 @@ impl Encode for Shutdown {
         out.head.extend_from_slice(&self.cumulative_tsn_ack.0.to_be_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        let bytes = hex("07 00 0008 12345678");
+        let expected = Shutdown { cumulative_tsn_ack: Tsn(0x1234_5678) };
+        assert_eq!(decode(&bytes), Ok(Chunk::Shutdown(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn a_round_trip_changes_nothing() {
+        for tsn in [0, 1, u32::MAX] {
+            let chunk = Shutdown { cumulative_tsn_ack: Tsn(tsn) };
+            assert_eq!(decode(&encode(&chunk)), Ok(Chunk::Shutdown(chunk)));
+        }
+    }
+
+    #[test]
+    fn another_length_is_refused() {
+        for wrong in ["07 00 0004", "07 00 000c 12345678 00000000"] {
+            assert_eq!(decode(&hex(wrong)), Err(ChunkError::Value { chunk_type: 7 }), "{wrong}");
+        }
+    }
+}

@@ -35,3 +35,32 @@ impl Encode for ShutdownComplete {
         out.head.extend_from_slice(&header(Self::TYPE, flags, HEADER_LEN));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, ChunkError};
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn a_captured_chunk_is_read_field_by_field() {
+        for (captured, reflected_tag) in [("0e 00 0004", false), ("0e 01 0004", true)] {
+            let bytes = hex(captured);
+            let expected = ShutdownComplete { reflected_tag };
+            assert_eq!(decode(&bytes), Ok(Chunk::ShutdownComplete(expected)));
+            assert_eq!(encode(&expected), bytes);
+        }
+    }
+
+    #[test]
+    fn reserved_flags_are_ignored() {
+        let expected = ShutdownComplete { reflected_tag: false };
+        assert_eq!(decode(&hex("0e fe 0004")), Ok(Chunk::ShutdownComplete(expected)));
+    }
+
+    #[test]
+    fn a_value_is_refused() {
+        let bytes = hex("0e 00 0008 00000000");
+        assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 14 }));
+    }
+}

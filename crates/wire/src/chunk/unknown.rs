@@ -38,3 +38,35 @@ impl Encode for UnknownChunk<'_> {
         out.zeros = self.bytes.zeros;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::testing::{decode, encode, hex};
+
+    #[test]
+    fn an_unknown_chunk_is_kept_whole() {
+        let bytes = hex("c5 a7 0007  010203 00");
+        let expected = UnknownChunk { chunk_type: 0xc5, bytes: bytes[..7].into() };
+        assert_eq!(decode(&bytes), Ok(Chunk::Unknown(expected)));
+        assert_eq!(encode(&expected), bytes);
+    }
+
+    #[test]
+    fn the_top_bits_of_the_type_say_what_to_do() {
+        let action = |chunk_type| UnknownChunk { chunk_type, bytes: Octets::default() }.action();
+        assert_eq!(action(0x3f), UnknownAction::StopDiscard);
+        assert_eq!(action(0x40), UnknownAction::StopReport);
+        assert_eq!(action(0x84), UnknownAction::SkipDiscard);
+        assert_eq!(action(0xc0), UnknownAction::SkipReport);
+    }
+
+    #[test]
+    fn the_reserved_ecn_chunks_are_unknown() {
+        for chunk_type in ["0c", "0d"] {
+            let bytes = hex(&format!("{chunk_type} 00 0008 00000001"));
+            assert!(matches!(decode(&bytes), Ok(Chunk::Unknown(_))), "{chunk_type}");
+        }
+    }
+}

@@ -49,3 +49,18 @@ impl CommonHeader {
         bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_captured_header_is_read_field_by_field() {
+        let bytes = [0x13, 0x88, 0x00, 0x09, 0xde, 0xad, 0xbe, 0xef, 0x01, 0x02, 0x03, 0x04];
+        let (header, checksum) = CommonHeader::decode(&bytes);
+        let expected = CommonHeader { source_port: 5000, destination_port: 9, verification_tag: 0xdead_beef };
+        assert_eq!(header, expected);
+        assert_eq!(checksum, 0x0403_0201, "least significant byte first");
+        assert_eq!(header.encode()[..8], bytes[..8]);
+    }
+}

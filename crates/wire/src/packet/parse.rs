@@ -81,3 +81,73 @@ impl<'a> Iterator for Chunks<'a> {
 }
 
 impl std::iter::FusedIterator for Chunks<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{CookieAck, ShutdownAck, UnknownChunk};
+    use crate::testing::hex;
+
+    fn chunks(body: &[u8]) -> Vec<Result<Chunk<'_>, ChunkError>> {
+        Chunks { rest: body.into() }.collect()
+    }
+
+    #[test]
+    fn a_captured_packet_passes_only_undamaged() {
+        // COOKIE ACK; the CRC32c of the first 8 bytes, four zeros and the chunk is 0xee632f71.
+        let mut packet = hex("1388 0009 deadbeef 712f63ee  0b 00 0004");
+        let parsed = Packet::parse(packet.as_slice().into(), Checksum::Computed).unwrap();
+        assert_eq!(parsed.header.verification_tag, 0xdead_beef);
+        assert!(parsed.chunks().eq([Ok(Chunk::CookieAck(CookieAck))]));
+        packet[5] ^= 0x10;
+        let damaged = Packet::parse(packet.as_slice().into(), Checksum::Computed);
+        assert!(matches!(damaged, Err(PacketError::BadChecksum { found: 0xee63_2f71, .. })));
+        assert!(Packet::parse(packet.as_slice().into(), Checksum::Offloaded).is_ok());
+    }
+
+    #[test]
+    fn fewer_bytes_than_the_common_header_are_no_packet() {
+        for length in 0..12 {
+            let short = Packet::parse(Octets::new(&[], length), Checksum::Offloaded);
+            assert_eq!(short.err(), Some(PacketError::TooShort(length)));
+        }
+        let bare = Packet::parse(Octets::new(&[], 12), Checksum::Offloaded).unwrap();
+        assert!(bare.chunks().next().is_none());
+    }
+
+    #[test]
+    fn chunks_are_found_behind_padding_whatever_it_holds() {
+        let body = hex("80 00 0005 aa 112233  0b 00 0004  80 00 0004  08 00 0004");
+        let unknown = |bytes: &'static [u8]| UnknownChunk { chunk_type: 0x80, bytes: bytes.into() };
+        assert_eq!(
+            chunks(&body),
+            [
+                Ok(Chunk::Unknown(unknown(&[0x80, 0, 0, 5, 0xaa]))),
+                Ok(Chunk::CookieAck(CookieAck)),
+                Ok(Chunk::Unknown(unknown(&[0x80, 0, 0, 4]))),
+                Ok(Chunk::ShutdownAck(ShutdownAck)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_length_ends_the_packet() {
+        for length in [0u16, 1, 3, 13, 16, u16::MAX] {
+            let mut body = hex("0b 00 0004  80 00 0000  0b 00 0004  0b 00 0004");
+            body[6..8].copy_from_slice(&length.to_be_bytes());
+            let error = ChunkError::Length { chunk_type: 0x80, length };
+            assert_eq!(chunks(&body), [Ok(Chunk::CookieAck(CookieAck)), Err(error)]);
+        }
+    }
+
+    #[test]
+    fn the_last_chunk_must_bring_its_padding() {
+        let body = hex("80 00 0006 aabb 00");
+        assert_eq!(chunks(&body), [Err(ChunkError::Length { chunk_type: 0x80, length: 6 })]);
+    }
+
+    #[test]
+    fn bytes_too_few_for_a_chunk_header_are_an_error() {
+        assert_eq!(chunks(&[0x0b, 0, 0]), [Err(ChunkError::Truncated(3))]);
+    }
+}

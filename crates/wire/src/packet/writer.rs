@@ -129,3 +129,92 @@ impl<'b> PacketWriter<'b> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags};
+    use crate::octets::Octets;
+    use crate::packet::Packet;
+    use crate::serial::{Ppid, Ssn, StreamId};
+    use crate::testing::ANY_HEADER;
+
+    fn data(payload: Octets<'_>) -> Data<'_> {
+        let flags = DataFlags { beginning: true, ending: true, ..DataFlags::default() };
+        Data { flags, tsn: Tsn(1), stream: StreamId(2), ssn: Ssn(3), ppid: Ppid(4), payload }
+    }
+
+    #[test]
+    fn a_tail_of_zeros_is_not_stored() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
+        assert!(writer.data(&data(Octets::new(b"x", 1450))));
+        writer.finish(Checksum::Computed);
+        // Headers and one byte; the byte of padding joins the zeros.
+        assert_eq!((buf.head.len(), buf.zeros), (12 + 16 + 1, 1451));
+        assert!(Packet::parse(buf.as_octets(), Checksum::Computed).is_ok());
+        buf.materialise();
+        assert!(Packet::parse(buf.as_octets(), Checksum::Computed).is_ok());
+    }
+
+    #[test]
+    fn zeros_are_stored_when_a_chunk_follows_them() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
+        let (first, second) = (data(Octets::new(b"ab", 7)), data(Octets::new(&[], 5)));
+        assert!(writer.data(&first) && writer.push(&CookieAck) && writer.data(&second));
+        writer.finish(Checksum::Computed);
+        assert_eq!(buf.zeros, 8);
+        let packet = Packet::parse(buf.as_octets(), Checksum::Computed).unwrap();
+        let expected = [Chunk::Data(first), Chunk::CookieAck(CookieAck), Chunk::Data(second)];
+        assert!(packet.chunks().eq(expected.map(Ok)));
+    }
+
+    #[test]
+    fn a_chunk_fits_exactly_or_is_not_written() {
+        let cookie = [7; 100];
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 16 + 3);
+        assert!(writer.is_empty());
+        assert_eq!(writer.room(), 16);
+        assert!(!writer.push(&CookieEcho { cookie: &cookie[..13] }));
+        assert!(writer.is_empty());
+        assert!(writer.push(&CookieEcho { cookie: &cookie[..9] }), "13 bytes and 3 of padding");
+        assert!(!writer.is_empty());
+        assert_eq!(writer.room(), 0);
+        assert!(!writer.push(&CookieAck));
+        assert_eq!(buf.len(), 28);
+    }
+
+    #[test]
+    fn no_chunk_is_longer_than_its_length_field_tells() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1 << 20);
+        assert_eq!(writer.room(), 65_532);
+        assert!(!writer.data(&data(Octets::new(&[], 65_517))));
+        assert!(writer.data(&data(Octets::new(&[], 65_516))));
+        let many = (1..30_000).map(|start| GapBlock { start, end: start });
+        assert!(writer.sack(Tsn(0), 0, 0, many, &[]));
+        let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
+        let lengths: Vec<_> = packet.chunks().map(|chunk| chunk.unwrap().encoded_len()).collect();
+        assert_eq!(lengths, [65_532, 65_532]);
+    }
+
+    #[test]
+    fn an_offloaded_checksum_is_zero() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 100);
+        assert!(writer.push(&CookieAck));
+        writer.finish(Checksum::Offloaded);
+        assert_eq!(buf.head[8..12], [0; 4]);
+    }
+
+    #[test]
+    fn a_buffer_is_used_again() {
+        let mut buf = PacketBuf { head: vec![1; 50], zeros: 9 };
+        let writer = PacketWriter::new(&mut buf, ANY_HEADER, 100);
+        assert!(writer.is_empty());
+        writer.finish(Checksum::Computed);
+        assert_eq!(buf.len(), 12);
+    }
+}

@@ -115,3 +115,115 @@ impl<'a> Parameter<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::UnknownAction;
+    use crate::testing::hex;
+
+    /// Each type: its bytes, and what they say.
+    fn captures() -> Vec<(Vec<u8>, Parameter<'static>)> {
+        let all = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: true };
+        vec![
+            (hex("0001 0007 616263"), Parameter::HeartbeatInfo(b"abc")),
+            (hex("0005 0008 c0000201"), Parameter::Ipv4([192, 0, 2, 1].into())),
+            (
+                hex("0006 0014 20010db8 00000000 00000000 0000000f"),
+                Parameter::Ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 15)),
+            ),
+            (hex("0007 0005 aa"), Parameter::StateCookie(&[0xaa])),
+            (hex("0008 0009 c0de 0005 01"), Parameter::UnrecognizedParameter(&[0xc0, 0xde, 0, 5, 1])),
+            (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
+            (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
+            (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
+        ]
+    }
+
+    #[test]
+    fn captured_parameters_are_read_and_written_back() {
+        for (bytes, expected) in captures() {
+            let mut list = ParameterList::new();
+            assert!(list.push(&expected));
+            assert_eq!(list.as_parameters().as_bytes(), bytes, "{expected:?}");
+            assert!(Parameters::from_bytes(&bytes).iter().eq([Ok(expected)]), "{expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_padded_between_its_parameters_only() {
+        let mut list = ParameterList::new();
+        assert!(list.push(&Parameter::StateCookie(b"c")) && list.push(&Parameter::HostName(b"h")));
+        assert_eq!(list.as_parameters().as_bytes(), hex("0007 0005 63 000000  000b 0005 68"));
+        // A sender that counts the last padding too is understood.
+        let padded = hex("0007 0005 63 000000  000b 0005 68 000000");
+        let expected = [Parameter::StateCookie(b"c"), Parameter::HostName(b"h")];
+        assert!(Parameters::from_bytes(&padded).iter().eq(expected.map(Ok)));
+        assert!(list.as_parameters().iter().eq(expected.map(Ok)));
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_kept_whole() {
+        let bytes = hex("c0de 0006 0102");
+        let Some(Ok(Parameter::Unknown(unknown))) = Parameters::from_bytes(&bytes).iter().next() else {
+            panic!("not unknown")
+        };
+        assert_eq!(unknown.parameter_type(), 0xc0de);
+        assert_eq!((unknown.bytes(), unknown.value()), (bytes.as_slice(), &bytes[4..]));
+        let mut list = ParameterList::new();
+        assert!(list.push(&Parameter::Unknown(unknown)));
+        assert_eq!(list.as_parameters().as_bytes(), bytes);
+    }
+
+    #[test]
+    fn the_top_bits_of_an_unknown_type_say_what_to_do() {
+        let expected = [
+            ("3fff", UnknownAction::StopDiscard),
+            ("4000", UnknownAction::StopReport),
+            ("8000", UnknownAction::SkipDiscard),
+            ("c000", UnknownAction::SkipReport),
+        ];
+        for (kind, action) in expected {
+            let bytes = hex(&format!("{kind} 0004"));
+            let first = Parameters::from_bytes(&bytes).iter().next();
+            assert!(
+                matches!(first, Some(Ok(Parameter::Unknown(unknown))) if unknown.action() == action),
+                "{kind}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_skipped_and_a_wrong_length_ends_the_list() {
+        let bytes = hex("0005 0007 c00002 00  0009 0004  000c 0005 00 000000  0007 0004  0006 0015");
+        let expected = [
+            Err(TlvError::Value { kind: 5 }),
+            Err(TlvError::Value { kind: 9 }),
+            Err(TlvError::Value { kind: 12 }),
+            Ok(Parameter::StateCookie(&[])),
+            Err(TlvError::Length { kind: 6, length: 21 }),
+        ];
+        assert!(Parameters::from_bytes(&bytes).iter().eq(expected));
+        assert!(Parameters::from_bytes(&[0, 7]).iter().eq([Err(TlvError::Truncated(2))]));
+        assert!(
+            Parameters::from_bytes(&[0, 7, 0, 3]).iter().eq([Err(TlvError::Length { kind: 7, length: 3 })])
+        );
+    }
+
+    #[test]
+    fn a_span_the_field_cannot_hold_is_cut() {
+        let mut list = ParameterList::new();
+        assert!(list.push(&Parameter::CookiePreservative(Span::MAX)));
+        assert_eq!(list.as_parameters().as_bytes()[4..], [0xff; 4]);
+    }
+
+    #[test]
+    fn a_parameter_too_long_for_its_length_field_is_not_written() {
+        let cookie = vec![1; 65_532];
+        let mut list = ParameterList::new();
+        assert!(!list.push(&Parameter::StateCookie(&cookie)));
+        assert_eq!(list, ParameterList::new());
+        assert!(list.push(&Parameter::StateCookie(&cookie[1..])));
+    }
+}
