@@ -1,0 +1,43 @@
+use super::{Capture, Flow, Link, Probe};
+use units::Span;
+
+/// One experiment, complete: every reference is resolved, every default filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// For people; no result depends on it.
+    pub title: String,
+    /// Root of all random streams.
+    pub seed: u64,
+    /// Hosts and routers, in the order of the file.
+    pub nodes: Vec<Node>,
+    /// Links, in the order of the file.
+    pub links: Vec<Link>,
+    /// Flows; one written with a `count` stands here that many times.
+    pub flows: Vec<Flow>,
+    /// What is recorded over time.
+    pub probes: Vec<Probe>,
+    /// Links whose packets are captured.
+    pub captures: Vec<Capture>,
+}
+
+/// A host or a router.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Unique in the scenario.
+    pub name: String,
+    /// What it does.
+    pub kind: NodeKind,
+}
+
+/// What a node does with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Ends of flows. Each packet that leaves waits a random time, uniform from zero to `jitter`, as processing takes
+    /// in a real host; packets keep their order.
+    Host {
+        /// Longest wait.
+        jitter: Span,
+    },
+    /// Forwards packets, at once.
+    Router,
+}

@@ -1,0 +1,69 @@
+use units::{Instant, Span};
+
+/// A quantity recorded over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// What is recorded.
+    pub quantity: ProbeQuantity,
+    /// Where.
+    pub target: ProbeTarget,
+    /// First instant recorded.
+    pub from: Instant,
+    /// Last instant recorded; none: to the end of the run.
+    pub to: Option<Instant>,
+    /// How often.
+    pub every: Every,
+}
+
+/// What a probe watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeTarget {
+    /// Index in [`Scenario::flows`](super::Scenario::flows); each path of the client is recorded by itself.
+    Flow(usize),
+    /// Index in [`Scenario::links`](super::Scenario::links), and whether it is the direction back.
+    Link {
+        /// Which link.
+        link: usize,
+        /// From the second node to the first.
+        back: bool,
+    },
+}
+
+/// When a probe records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// Whenever the quantity changes.
+    Change,
+    /// At intervals.
+    Interval(Span),
+}
+
+/// What a probe can record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeQuantity {
+    /// Congestion window of each path, bytes.
+    Cwnd,
+    /// Slow start threshold of each path, bytes.
+    Ssthresh,
+    /// Bytes in flight on each path.
+    Flight,
+    /// Smoothed round-trip time of each path, seconds.
+    Srtt,
+    /// Retransmission timeout of each path, seconds.
+    Rto,
+    /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
+    Throughput,
+    /// Packets waiting in the queue of a link.
+    Queue,
+    /// Average queue a RED queue computes.
+    QueueAverage,
+}
+
+/// A link whose packets are written to a pcapng file, both directions, as they enter it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Index in [`Scenario::links`](super::Scenario::links).
+    pub link: usize,
+    /// Name of the file, below the directory of the run.
+    pub file: String,
+}
