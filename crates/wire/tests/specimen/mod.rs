@@ -1,0 +1,204 @@
+//! Chunks of every type with any content, owning their bytes.
+
+use anabranch_wire::cause::MissingParameters;
+use anabranch_wire::{
+    Abort, Cause, CauseList, Checksum, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
+    Heartbeat, HeartbeatAck, Init, InitAck, Octets, OperationError, Packet, PacketBuf, PacketWriter,
+    Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
+    SupportedAddressTypes, Tsn, UnknownChunk,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use units::Span;
+
+/// A chunk that owns its bytes.
+#[derive(Clone, Debug)]
+pub enum Specimen {
+    Data {
+        flags: [bool; 4],
+        numbers: (u32, u16, u16, u32),
+        head: Vec<u8>,
+        zeros: usize,
+    },
+    Init {
+        ack: bool,
+        numbers: (u32, u32, u16, u16, u32),
+        parameters: ParameterList,
+    },
+    /// A SACK or an NR-SACK, alone in a packet.
+    Written(PacketBuf),
+    Heartbeat {
+        ack: bool,
+        info: Vec<u8>,
+    },
+    Abort {
+        reflected_tag: bool,
+        causes: CauseList,
+    },
+    Error {
+        causes: CauseList,
+    },
+    CookieEcho(Vec<u8>),
+    Shutdown(u32),
+    ShutdownComplete(bool),
+    Bare(bool),
+    Unknown {
+        chunk_type: u8,
+        bytes: Vec<u8>,
+        zeros: usize,
+    },
+}
+
+impl Specimen {
+    /// The chunk.
+    pub fn chunk(&self) -> Chunk<'_> {
+        match self {
+            &Specimen::Data { flags, numbers, ref head, zeros } => {
+                let [unordered, beginning, ending, immediate] = flags;
+                Chunk::Data(Data {
+                    flags: DataFlags { unordered, beginning, ending, immediate },
+                    tsn: Tsn(numbers.0),
+                    stream: StreamId(numbers.1),
+                    ssn: Ssn(numbers.2),
+                    ppid: Ppid(numbers.3),
+                    payload: Octets::new(head, zeros),
+                })
+            }
+            &Specimen::Init { ack, numbers, ref parameters } => {
+                let init = Init {
+                    initiate_tag: numbers.0,
+                    a_rwnd: numbers.1,
+                    outbound_streams: numbers.2,
+                    inbound_streams: numbers.3,
+                    initial_tsn: Tsn(numbers.4),
+                    parameters: parameters.as_parameters(),
+                };
+                if ack { Chunk::InitAck(InitAck(init)) } else { Chunk::Init(init) }
+            }
+            Specimen::Written(packet) => {
+                let packet = Packet::parse(packet.as_octets(), Checksum::Offloaded).unwrap();
+                packet.chunks().next().unwrap().unwrap()
+            }
+            Specimen::Heartbeat { ack: false, info } => Chunk::Heartbeat(Heartbeat { info }),
+            Specimen::Heartbeat { ack: true, info } => Chunk::HeartbeatAck(HeartbeatAck { info }),
+            Specimen::Abort { reflected_tag, causes } => {
+                Chunk::Abort(Abort { reflected_tag: *reflected_tag, causes: causes.as_causes() })
+            }
+            Specimen::Error { causes } => Chunk::Error(OperationError { causes: causes.as_causes() }),
+            Specimen::CookieEcho(cookie) => Chunk::CookieEcho(CookieEcho { cookie }),
+            &Specimen::Shutdown(tsn) => Chunk::Shutdown(Shutdown { cumulative_tsn_ack: Tsn(tsn) }),
+            &Specimen::ShutdownComplete(reflected_tag) => {
+                Chunk::ShutdownComplete(ShutdownComplete { reflected_tag })
+            }
+            Specimen::Bare(true) => Chunk::CookieAck(CookieAck),
+            Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
+            &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
+                Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
+            }
+        }
+    }
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..70)
+}
+
+/// Gap blocks, well formed or not.
+pub fn gap_blocks() -> impl Strategy<Value = Vec<GapBlock>> {
+    vec(any::<(u16, u16)>().prop_map(|(start, end)| GapBlock { start, end }), 0..12)
+}
+
+fn parameters() -> impl Strategy<Value = ParameterList> {
+    let parameter = (0u8..8, bytes(), any::<[u8; 16]>(), any::<u32>());
+    vec(parameter, 0..5).prop_map(|drawn| {
+        let mut list = ParameterList::new();
+        for (kind, bytes, address, number) in drawn {
+            let [ipv4, ipv6, host_name] = [1, 2, 4].map(|bit| number & bit != 0);
+            let parameter = match kind {
+                0 => Parameter::HeartbeatInfo(&bytes),
+                1 => Parameter::Ipv4(number.into()),
+                2 => Parameter::Ipv6(address.into()),
+                3 => Parameter::StateCookie(&bytes),
+                4 => Parameter::UnrecognizedParameter(&bytes),
+                5 => Parameter::CookiePreservative(Span::from_millis(number.into())),
+                6 => Parameter::SupportedAddressTypes(SupportedAddressTypes { ipv4, ipv6, host_name }),
+                _ => Parameter::SupportedExtensions(&bytes),
+            };
+            assert!(list.push(&parameter));
+        }
+        list
+    })
+}
+
+fn causes() -> impl Strategy<Value = CauseList> {
+    let cause = (0u8..10, bytes(), parameters(), any::<u32>());
+    vec(cause, 0..4).prop_map(|drawn| {
+        let mut list = CauseList::new();
+        for (kind, bytes, parameters, number) in drawn {
+            let (types, _) = bytes.as_chunks();
+            let cause = match kind {
+                0 => Cause::InvalidStream { stream: StreamId(number as u16) },
+                1 => Cause::MissingMandatoryParameter(MissingParameters::new(types)),
+                2 => Cause::StaleCookie { staleness: Span::from_micros(number.into()) },
+                3 => Cause::OutOfResource,
+                4 => Cause::UnresolvableAddress(&bytes),
+                5 => Cause::UnrecognizedChunk(Octets::new(&bytes, 3)),
+                6 => Cause::UnrecognizedParameters(parameters.as_parameters()),
+                7 => Cause::NoUserData { tsn: Tsn(number) },
+                8 => Cause::RestartWithNewAddresses(parameters.as_parameters()),
+                _ => Cause::ProtocolViolation(&bytes),
+            };
+            assert!(list.push(&cause));
+        }
+        list
+    })
+}
+
+fn sack() -> impl Strategy<Value = PacketBuf> {
+    let lists = (gap_blocks(), gap_blocks(), vec(any::<u32>().prop_map(Tsn), 0..9));
+    (any::<(bool, u32, u32)>(), 0u8..4, lists).prop_map(|((nr, tsn, a_rwnd), packets, lists)| {
+        let header = CommonHeader { source_port: 0, destination_port: 0, verification_tag: 0 };
+        let (gaps, nr_gaps) = (lists.0.into_iter(), lists.1.into_iter());
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, header, 1500);
+        assert!(if nr {
+            writer.nr_sack(Tsn(tsn), a_rwnd, packets, gaps, nr_gaps, &lists.2)
+        } else {
+            writer.sack(Tsn(tsn), a_rwnd, packets, gaps, &lists.2)
+        });
+        buf
+    })
+}
+
+fn unknown() -> impl Strategy<Value = Specimen> {
+    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..=255];
+    (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
+        let length = (4 + value.len() + zeros) as u8;
+        let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
+        Specimen::Unknown { chunk_type, bytes, zeros }
+    })
+}
+
+fn specimen() -> impl Strategy<Value = Specimen> {
+    prop_oneof![
+        (any::<[bool; 4]>(), any::<(u32, u16, u16, u32)>(), bytes(), prop_oneof![Just(0), 0usize..1500])
+            .prop_map(|(flags, numbers, head, zeros)| Specimen::Data { flags, numbers, head, zeros }),
+        (any::<bool>(), any::<(u32, u32, u16, u16, u32)>(), parameters())
+            .prop_map(|(ack, numbers, parameters)| Specimen::Init { ack, numbers, parameters }),
+        sack().prop_map(Specimen::Written),
+        (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
+        (any::<bool>(), causes())
+            .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),
+        causes().prop_map(|causes| Specimen::Error { causes }),
+        bytes().prop_map(Specimen::CookieEcho),
+        any::<u32>().prop_map(Specimen::Shutdown),
+        any::<bool>().prop_map(Specimen::ShutdownComplete),
+        any::<bool>().prop_map(Specimen::Bare),
+        unknown(),
+    ]
+}
+
+/// A few chunks of any type.
+pub fn specimens() -> impl Strategy<Value = Vec<Specimen>> {
+    vec(specimen(), 0..6)
+}
