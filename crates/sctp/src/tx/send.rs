@@ -171,7 +171,13 @@ impl Sender {
         }
     }
 
-    fn write_new(&mut self, now: Instant, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) -> usize {
+    pub(super) fn write_new(
+        &mut self,
+        now: Instant,
+        p: PathId,
+        paths: &mut Paths,
+        w: &mut PacketWriter<'_>,
+    ) -> usize {
         let mut sent = 0;
         while let Some(waiting) = self.queue.head_len() {
             let room = w.room().saturating_sub(Data::HEADER_LEN).min(self.fragment);

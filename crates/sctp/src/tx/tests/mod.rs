@@ -1,0 +1,164 @@
+//! The sender against hand-worked vectors, and against itself over random histories.
+
+mod random;
+mod vectors;
+
+use super::outstanding::ChunkState;
+use super::{SackOutcome, Sender};
+use crate::config::{Accounting, Cmt, Config};
+use crate::message::{Message, Payload};
+use crate::path::{NIL, Path, PathId, PathState, Paths};
+use std::net::{IpAddr, Ipv4Addr};
+use units::{ByteCount, Instant, Span};
+use wire::{Checksum, Chunk, CommonHeader, GapBlock, Packet, PacketBuf, PacketWriter, Tsn};
+
+const P1: PathId = PathId(0);
+const P2: PathId = PathId(1);
+const CHUNK: u64 = 1452;
+
+/// A sender with established paths, the network and the peer played by the test.
+struct Rig {
+    sender: Sender,
+    paths: Paths,
+    now: Instant,
+    buf: PacketBuf,
+}
+
+fn cmt(cmt: Cmt) -> Config {
+    Config {
+        cmt: Cmt { enabled: true, ..cmt },
+        accounting: Accounting::Payload,
+        growth: cc::GrowthRule::Rfc4960,
+        send_buffer: ByteCount::new(1 << 30),
+        ..Config::default()
+    }
+}
+
+impl Rig {
+    /// `n` active paths; the first chunk will have TSN `first`.
+    fn new(config: &Config, n: u8, first: u32) -> Rig {
+        let mut paths = Paths::default();
+        for k in 1..=n {
+            let address = |host| IpAddr::V4(Ipv4Addr::new(10, k, 0, host));
+            let mut path = Path::new(address(2), address(1), config);
+            path.state = PathState::Active;
+            paths.add(path);
+        }
+        let mut sender = Sender::new(config, 7, Tsn(first));
+        sender.establish(1 << 30, 1, &mut paths);
+        let now = Instant::ZERO + Span::from_secs(1);
+        Rig { sender, paths, now, buf: PacketBuf::default() }
+    }
+
+    /// Time passes, and the sender gets a new opportunity.
+    fn pass(&mut self, span: Span) {
+        self.now += span;
+        self.sender.wake(self.now, &mut self.paths);
+    }
+
+    /// One new full chunk leaves on path `p`, whatever its window says.
+    fn transmit(&mut self, p: PathId) {
+        self.sender.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+        let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
+        let limit = self.paths[p].packet_limit();
+        let mut w = PacketWriter::new(&mut self.buf, header, limit);
+        assert_eq!(self.sender.write_new(self.now, p, &mut self.paths, &mut w), 1);
+        let rto = self.paths[p].rto.current();
+        self.paths[p].t3.get_or_insert(self.now + rto);
+    }
+
+    /// Sends what is planned, one packet; answers its path and TSNs.
+    fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
+        let plan = self.sender.next_packet(self.now, &mut self.paths)?;
+        let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
+        let limit = self.paths[plan.path].packet_limit();
+        let mut w = PacketWriter::new(&mut self.buf, header, limit);
+        self.sender.write(self.now, &plan, &mut self.paths, &mut w);
+        w.finish(Checksum::Offloaded);
+        let packet = Packet::parse(self.buf.as_octets(), Checksum::Offloaded).unwrap();
+        let tsns = packet.chunks().map(|chunk| match chunk {
+            Ok(Chunk::Data(data)) => data.tsn.0,
+            other => panic!("not data: {other:?}"),
+        });
+        Some((plan.path, tsns.collect()))
+    }
+
+    fn try_sack(
+        &mut self,
+        cum: u32,
+        gaps: &[(u32, u32)],
+        packets: u8,
+        a_rwnd: u32,
+    ) -> Result<SackOutcome, &'static str> {
+        let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
+        let mut buf = PacketBuf::default();
+        let mut w = PacketWriter::new(&mut buf, header, 1480);
+        let offset = |tsn: u32| tsn.wrapping_sub(cum) as u16;
+        let blocks = gaps.iter().map(|&(a, b)| GapBlock { start: offset(a), end: offset(b) });
+        assert!(w.sack(Tsn(cum), a_rwnd, packets, blocks, &[]));
+        w.finish(Checksum::Offloaded);
+        let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
+        let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };
+        let outcome = self.sender.on_sack(self.now, &sack, &mut self.paths);
+        self.sender.wake(self.now, &mut self.paths);
+        self.audit();
+        outcome
+    }
+
+    fn sack(&mut self, cum: u32, gaps: &[(u32, u32)], packets: u8) -> SackOutcome {
+        self.try_sack(cum, gaps, packets, 1 << 30).unwrap()
+    }
+
+    fn t3(&mut self, p: PathId) {
+        self.sender.on_t3(self.now, p, &mut self.paths);
+        self.sender.wake(self.now, &mut self.paths);
+        self.audit();
+    }
+
+    fn index(&self, tsn: u32) -> u64 {
+        self.sender.out.index_of(Tsn(tsn))
+    }
+
+    fn missing(&self, tsn: u32) -> u32 {
+        self.sender.out[self.index(tsn)].missing
+    }
+
+    fn is_lost(&self, tsn: u32) -> bool {
+        matches!(self.sender.out[self.index(tsn)].state, ChunkState::Lost(_))
+    }
+
+    /// Every chunk is where its state says, and every sum is the sum of its parts.
+    fn audit(&self) {
+        let out = &self.sender.out;
+        let mut flight = vec![0u64; self.paths.len()];
+        let (mut lost, mut retained) = (0, 0);
+        for i in out.indices() {
+            let chunk = &out[i];
+            retained += chunk.payload.len() as u64;
+            match chunk.state {
+                ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.booked),
+                ChunkState::Lost(_) => lost += 1,
+                ChunkState::Acked => {}
+            }
+        }
+        for (path, flight) in self.paths.iter().zip(&flight) {
+            assert_eq!(path.flight.get(), *flight, "bytes in flight");
+            let listed = [(path.fresh, true), (path.resent, false)].map(|(list, once)| {
+                let (mut i, mut last, mut bytes) = (list.head, 0, 0);
+                while i != NIL {
+                    assert!(i > last, "lists are sorted");
+                    assert_eq!(out[i].transmissions == 1, once, "on the right list");
+                    bytes += u64::from(out[i].booked);
+                    (last, i) = (i, out.following(i));
+                }
+                assert!(list.tail == NIL || list.tail == last);
+                bytes
+            });
+            assert_eq!(listed[0] + listed[1], *flight, "listed bytes");
+            assert!(path.flight.is_zero() || path.t3.is_some(), "data in flight has a timer");
+        }
+        let waiting: usize = self.paths.iter().map(|p| p.lost_fast.len() + p.lost_timer.len()).sum();
+        assert_eq!((waiting, self.sender.lost_chunks), (lost, lost), "lost chunks");
+        assert_eq!(self.sender.retained.get(), retained, "retained bytes");
+    }
+}

@@ -1,0 +1,164 @@
+//! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
+
+use super::*;
+use crate::config::{BurstControl, Cuc, PathSelection, RtxPolicy};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// What may happen next.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Push(u8),
+    /// The packet at this place of those on their way arrives.
+    Arrive(u8),
+    Lose(u8),
+    Sack,
+    /// The peer forgets the highest TSN it holds above the cumulative one.
+    Renege,
+    Timeout(u8),
+    Fail(u8),
+    Recover(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (1u8..20).prop_map(Step::Push),
+        20 => any::<u8>().prop_map(Step::Arrive),
+        4 => any::<u8>().prop_map(Step::Lose),
+        10 => Just(Step::Sack),
+        1 => Just(Step::Renege),
+        1 => (0u8..3).prop_map(Step::Timeout),
+        1 => (0u8..3).prop_map(Step::Fail),
+        2 => (0u8..3).prop_map(Step::Recover),
+    ];
+    proptest::collection::vec(step, 1..300)
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    let options = proptest::array::uniform8(any::<bool>());
+    let (cuc, rtx) = (proptest::sample::select(Cuc::ALL), proptest::sample::select(RtxPolicy::ALL));
+    let selection = proptest::sample::select(PathSelection::ALL);
+    let burst = proptest::sample::select(BurstControl::ALL);
+    let rule = proptest::sample::select(cc::GrowthRule::ALL);
+    let algorithm = proptest::sample::select(cc::Algorithm::ALL);
+    (options, cuc, rtx, selection, burst, rule, algorithm).prop_map(
+        |(o, cuc, rtx, path_selection, burst, rule, a)| {
+            let options = Cmt {
+                enabled: o[0],
+                sfr: o[1],
+                dac: o[2],
+                cuc,
+                rtx,
+                path_selection,
+                smart_t3: o[3],
+                smart_fast_rtx: o[4],
+                rtt_heuristic: o[5],
+                recovery_by_cuc: o[6],
+                note_cumulative: o[7],
+            };
+            let mut config = cmt(options.clone());
+            config.cmt.enabled = options.enabled;
+            (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a);
+            config
+        },
+    )
+}
+
+/// A peer that keeps what arrives, and the packets on their way to it.
+#[derive(Default)]
+struct World {
+    flying: Vec<Vec<u32>>,
+    held: BTreeSet<u32>,
+    received: u32,
+    packets: u8,
+}
+
+impl World {
+    fn arrive(&mut self, packet: &[u32]) {
+        self.packets = self.packets.saturating_add(1);
+        for &tsn in packet {
+            let ahead = tsn.wrapping_sub(FIRST);
+            if ahead >= self.received {
+                self.held.insert(ahead);
+            }
+        }
+        while self.held.remove(&self.received) {
+            self.received += 1;
+        }
+    }
+
+    fn sack(&mut self, rig: &mut Rig) {
+        let mut gaps: Vec<(u32, u32)> = Vec::new();
+        for &ahead in &self.held {
+            let tsn = FIRST.wrapping_add(ahead);
+            match gaps.last_mut() {
+                Some((_, last)) if last.wrapping_add(1) == tsn => *last = tsn,
+                _ => gaps.push((tsn, tsn)),
+            }
+        }
+        rig.sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, self.packets.min(3));
+        self.packets = 0;
+    }
+}
+
+/// TSNs wrap soon after.
+const FIRST: u32 = u32::MAX - 20;
+
+fn drain(rig: &mut Rig, world: &mut World) {
+    while let Some((_, tsns)) = rig.poll() {
+        world.flying.push(tsns);
+    }
+    rig.audit();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn every_chunk_is_accounted_for_and_arrives(config in configs(), steps in steps()) {
+        let mut rig = Rig::new(&config, 3, FIRST);
+        let mut world = World::default();
+        for step in steps {
+            rig.pass(Span::from_millis(3));
+            match step {
+                Step::Push(n) => for _ in 0..n {
+                    let payload = Payload::Filler(CHUNK as u32 / u32::from(n));
+                    rig.sender.push(Message::new(payload)).unwrap();
+                },
+                Step::Arrive(k) | Step::Lose(k) if !world.flying.is_empty() => {
+                    let packet = world.flying.remove(usize::from(k) % world.flying.len());
+                    if matches!(step, Step::Arrive(_)) {
+                        world.arrive(&packet);
+                    }
+                }
+                Step::Arrive(_) | Step::Lose(_) => {}
+                Step::Sack => world.sack(&mut rig),
+                Step::Renege => { world.held.pop_last(); }
+                Step::Timeout(p) => if rig.paths[PathId(p)].t3.is_some() { rig.t3(PathId(p)); },
+                Step::Fail(p) => rig.paths[PathId(p)].state = PathState::Inactive,
+                Step::Recover(p) => rig.paths[PathId(p)].state = PathState::Active,
+            }
+            drain(&mut rig, &mut world);
+        }
+        // The network is good from here on: everything must arrive, by acknowledgements and timers alone.
+        for _ in 0..2000 {
+            if rig.sender.is_drained() {
+                break;
+            }
+            for packet in std::mem::take(&mut world.flying) {
+                world.arrive(&packet);
+            }
+            world.sack(&mut rig);
+            rig.pass(Span::from_millis(20));
+            drain(&mut rig, &mut world);
+            if world.flying.is_empty() {
+                let due = rig.paths.ids().filter_map(|p| rig.paths[p].t3.map(|at| (at, p))).min();
+                let Some((at, p)) = due else { continue };
+                rig.now = rig.now.max(at);
+                rig.t3(p);
+                drain(&mut rig, &mut world);
+            }
+        }
+        prop_assert!(rig.sender.is_drained(), "{} chunks left", rig.sender.outstanding_chunks());
+        prop_assert!(rig.paths.flight().is_zero());
+    }
+}

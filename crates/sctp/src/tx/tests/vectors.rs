@@ -1,0 +1,261 @@
+//! The worked examples of the papers, figure by figure.
+
+use super::*;
+use crate::cmt::rtx;
+use crate::config::{Cuc, RtxPolicy};
+use crate::path::LossCause;
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+
+fn new_chunks(rig: &Rig, p: PathId) -> u64 {
+    rig.paths[p].news.new_bytes.get() / CHUNK
+}
+
+fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
+    rig.paths[p].cuc.pc.map(|i| i as u32)
+}
+
+/// Paper 001, figure 3: chunks overtake each other on the way.
+#[test]
+fn split_fast_retransmission_takes_overtaking_for_what_it_is() {
+    let run = |sfr| {
+        let mut rig = Rig::new(&cmt(Cmt { sfr, dac: false, ..Cmt::default() }), 2, 9);
+        for p in [P1, P2, P2, P2] {
+            rig.transmit(p);
+        }
+        rig.sack(8, &[(10, 10)], 0);
+        rig.sack(8, &[(10, 11)], 0);
+        rig.sack(8, &[(10, 12)], 0);
+        rig
+    };
+    let mut rig = run(true);
+    assert_eq!(rig.missing(9), 0);
+    assert!(!rig.is_lost(9));
+    rig.transmit(P1);
+    rig.sack(8, &[(10, 13)], 0);
+    assert_eq!(rig.missing(9), 1);
+
+    let rig = run(false);
+    assert!(rig.is_lost(9), "without SFR: a spurious fast retransmission");
+    assert!(rig.paths[P1].recovery.is_some());
+}
+
+/// Paper 001, figure 4: which windows may grow.
+#[test]
+fn congestion_window_update_follows_each_path() {
+    for (cuc, p2_grows) in [(Cuc::V2, true), (Cuc::V1, true), (Cuc::Normal, false)] {
+        let mut rig = Rig::new(&cmt(Cmt { cuc, ..Cmt::default() }), 2, 13);
+        for p in [P1, P1, P2, P2, P2, P2] {
+            rig.transmit(p);
+        }
+        rig.sack(13, &[(15, 16), (18, 18)], 2);
+        let grew = |p: PathId| match cuc {
+            Cuc::Normal => rig.paths[p].news.new_cum,
+            Cuc::V1 | Cuc::V2 => rig.paths[p].news.new_pc,
+        };
+        assert_eq!((grew(P1), grew(P2)), (true, p2_grows), "{cuc}");
+        assert_eq!((new_chunks(&rig, P1), new_chunks(&rig, P2)), (1, 3), "{cuc}");
+        if cuc != Cuc::Normal {
+            assert_eq!((next_pc(&rig, P1), next_pc(&rig, P2)), (Some(14), Some(17)), "{cuc}");
+        }
+    }
+}
+
+/// What the verdict does to the windows: only paths whose verdict is an advance grow under RFC 4960.
+#[test]
+fn windows_grow_by_the_verdict() {
+    let grown = |cuc| {
+        let mut rig = Rig::new(&cmt(Cmt { cuc, ..Cmt::default() }), 2, 13);
+        for p in [P1, P1, P1, P1, P2, P2, P2, P2] {
+            rig.transmit(p);
+        }
+        let before = [rig.paths[P1].window.cwnd, rig.paths[P2].window.cwnd];
+        rig.sack(13, &[(17, 18), (20, 20)], 2);
+        [rig.paths[P1].window.cwnd > before[0], rig.paths[P2].window.cwnd > before[1]]
+    };
+    assert_eq!(grown(Cuc::V2), [true, true]);
+    assert_eq!(grown(Cuc::V1), [true, true]);
+    assert_eq!(grown(Cuc::Normal), [true, false]);
+}
+
+/// A retransmission on another path: TSN 20 is lost on path 1 and travels again on path 2.
+#[test]
+fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
+    for cuc in [Cuc::V1, Cuc::V2] {
+        let mut rig = Rig::new(&cmt(Cmt { cuc, ..Cmt::default() }), 2, 20);
+        rig.transmit(P1);
+        rig.pass(Span::from_millis(1));
+        rig.transmit(P1);
+        rig.pass(Span::from_secs(2));
+        rig.t3(P1);
+        assert_eq!(rig.poll(), Some((P2, vec![20])), "after a timeout on the other path");
+        rig.sack(19, &[(21, 21)], 2);
+        assert!(rig.paths[P1].news.new_pc || rig.paths[P1].news.new_rpc, "{cuc}: path 1 goes on without 20");
+        if cuc == Cuc::V2 {
+            assert_eq!(rig.paths[P2].cuc.rpc.map(|i| i as u32), Some(20));
+        }
+    }
+}
+
+/// Paper 001, figure 5: delayed acknowledgements count for the packets they stand for.
+#[test]
+fn delayed_acknowledgement_finds_the_loss_as_early_as_without_delay() {
+    for (note_cumulative, first, second) in [(true, 1, 3), (false, 2, 4)] {
+        let mut rig = Rig::new(&cmt(Cmt { note_cumulative, ..Cmt::default() }), 2, 19);
+        for p in [P1, P2, P2, P2, P2] {
+            rig.transmit(p);
+        }
+        rig.sack(19, &[(21, 21)], 2);
+        assert_eq!(rig.missing(20), first);
+        assert!(!rig.is_lost(20));
+        rig.sack(19, &[(21, 23)], 2);
+        assert!(second >= 3 && rig.is_lost(20), "the second SACK brings the count to {second}");
+        assert_eq!(rig.poll(), Some((P2, vec![20])));
+    }
+}
+
+/// Retransmission policies: c = (30, 10) M, s = (5, 20) M, in flight (30, 2) M, loss on path 2.
+#[test]
+fn retransmission_policies_choose_their_path() {
+    let config = cmt(Cmt::default());
+    let mut rig = Rig::new(&config, 2, 1);
+    let m = |n: u64| ByteCount::new(1500 * n);
+    for (p, c, s, flight) in [(P1, 30, 5, 30), (P2, 10, 20, 2)] {
+        let path = &mut rig.paths[p];
+        path.window = cc::Window { cwnd: m(c), ssthresh: Some(m(s)) };
+        path.flight = m(flight);
+        path.loss_rate = if p == P1 { 0.1 } else { 0.2 };
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut target =
+        |policy, paths: &Paths| rtx::target(policy, P2, LossCause::FastRetransmit, paths, &mut random);
+    assert_eq!(target(RtxPolicy::Same, &rig.paths), Some(P2));
+    assert_eq!(target(RtxPolicy::Cwnd, &rig.paths), Some(P1));
+    assert!(rig.paths[P1].space().is_zero(), "and there it has to wait");
+    assert_eq!(target(RtxPolicy::Ssthresh, &rig.paths), Some(P2));
+    assert_eq!(target(RtxPolicy::Asap, &rig.paths), Some(P2));
+    assert_eq!(target(RtxPolicy::LossRate, &rig.paths), Some(P1));
+    assert_eq!(target(RtxPolicy::Alternate, &rig.paths), Some(P2));
+    let after_timeout = rtx::target(RtxPolicy::Alternate, P2, LossCause::Timeout, &rig.paths, &mut random);
+    assert_eq!(after_timeout, Some(P1));
+    rig.paths[P1].state = PathState::Inactive;
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let without_p1 = rtx::target(RtxPolicy::Cwnd, P2, LossCause::FastRetransmit, &rig.paths, &mut random);
+    assert_eq!(without_p1, Some(P2));
+}
+
+/// Fast recovery of a path: 5, 7, ... 15 on path 1, the others on path 2; 5, 13 and 6 are lost.
+#[test]
+fn fast_recovery_is_one_cut_and_ends_by_its_own_path() {
+    for recovery_by_cuc in [true, false] {
+        let mut rig = Rig::new(&cmt(Cmt { recovery_by_cuc, ..Cmt::default() }), 2, 5);
+        rig.paths[P1].window.cwnd = ByteCount::new(40_000);
+        for tsn in 5..=15 {
+            rig.transmit(if tsn % 2 == 1 { P1 } else { P2 });
+        }
+        rig.sack(4, &[(7, 7)], 1);
+        rig.sack(4, &[(7, 7), (9, 9)], 1);
+        assert!(rig.paths[P1].recovery.is_none());
+        rig.sack(4, &[(7, 7), (9, 9), (11, 11)], 1);
+        assert_eq!(rig.paths[P1].recovery, Some(rig.index(15)));
+        let cut = rig.paths[P1].window;
+        assert_eq!(cut.cwnd, ByteCount::new(20_000));
+        assert_eq!(rig.poll(), Some((P1, vec![5])), "one packet whatever the window");
+
+        rig.sack(4, &[(7, 7), (9, 9), (11, 11), (15, 15)], 3);
+        assert!(rig.is_lost(13), "13 is lost as well");
+        assert_eq!(rig.paths[P1].window, cut, "but there is no second cut");
+        assert_eq!(rig.paths[P1].stats.fast_recoveries, 1);
+        assert_eq!(rig.poll(), Some((P1, vec![13])));
+
+        rig.sack(5, &[(7, 7), (9, 9), (11, 11), (13, 13), (15, 15)], 2);
+        assert_eq!(rig.paths[P1].recovery.is_none(), recovery_by_cuc, "6 of path 2 is still missing");
+        rig.sack(15, &[], 2);
+        assert!(rig.paths[P1].recovery.is_none());
+    }
+}
+
+/// A chunk that timed out may be acknowledged for its first copy: no evidence about the path of the second.
+#[test]
+fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 2, 19);
+    rig.transmit(P2);
+    rig.transmit(P1);
+    rig.pass(Span::from_secs(2));
+    rig.t3(P1);
+    assert_eq!(rig.poll(), Some((P2, vec![20])));
+    rig.sack(18, &[(20, 20)], 1);
+    assert_eq!(rig.paths[P2].news.hi, None);
+    assert_eq!(new_chunks(&rig, P2), 1);
+    assert_eq!(rig.missing(19), 0);
+}
+
+/// A SACK that no longer names a chunk takes it back: `rfc9260#section-6.2.1`.
+#[test]
+fn reneging_puts_the_chunk_in_flight_again_and_credits_it_once() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
+    for _ in 0..4 {
+        rig.transmit(P1);
+    }
+    rig.sack(9, &[(11, 13)], 1);
+    assert_eq!(rig.paths[P1].flight.get(), CHUNK);
+    rig.sack(9, &[(11, 12)], 1);
+    assert_eq!(rig.paths[P1].flight.get(), 2 * CHUNK);
+    assert_eq!(rig.missing(13), 1);
+    rig.sack(13, &[], 1);
+    assert_eq!(new_chunks(&rig, P1), 1, "13 was credited before");
+}
+
+/// What a peer may not say: `rfc9260#section-6.2.1`.
+#[test]
+fn acknowledgements_of_tsns_never_sent_are_violations() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 0xFFFF_FFFE);
+    for _ in 0..3 {
+        rig.transmit(P1);
+    }
+    assert!(rig.try_sack(1, &[], 1, 100).is_err());
+    assert!(rig.try_sack(0xFFFF_FFFD, &[(0, 1)], 1, 100).is_err());
+    assert!(rig.try_sack(0xFFFF_FFFD, &[(0, 0), (0xFFFF_FFFF, 0xFFFF_FFFF)], 1, 100).is_err());
+    assert_eq!(rig.try_sack(0, &[], 1, 1 << 30), Ok(SackOutcome { acked_paths: 1, advanced: true }));
+    assert_eq!(rig.try_sack(0xFFFF_FFFE, &[], 1, 100), Ok(SackOutcome::default()), "an old one is ignored");
+    assert!(rig.sender.is_drained());
+}
+
+/// `rfc9260#section-6.1`, rule A: a closed window lets one chunk out, and only one.
+#[test]
+fn a_closed_window_is_probed_with_one_chunk() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
+    rig.transmit(P1);
+    for _ in 0..3 {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+    rig.pass(Span::from_millis(10));
+    rig.try_sack(1, &[], 1, 0).unwrap();
+    assert_eq!(rig.poll(), Some((P1, vec![2])));
+    assert_eq!(rig.poll(), None);
+    rig.pass(Span::from_secs(1));
+    rig.try_sack(1, &[], 1, 0).unwrap();
+    let outcome = rig.sender.on_t3(rig.now, P1, &mut rig.paths);
+    assert!(!outcome.counts_as_error, "the peer answers");
+    assert_eq!(rig.poll(), Some((P1, vec![2])));
+    rig.pass(Span::from_secs(2));
+    let outcome = rig.sender.on_t3(rig.now, P1, &mut rig.paths);
+    assert!(outcome.counts_as_error, "the peer is silent");
+}
+
+/// `rfc9260#section-7.2.3`: after a timeout one packet travels until something is acknowledged.
+#[test]
+fn after_a_timeout_one_packet_is_in_flight() {
+    let mut rig = Rig::new(&cmt(Cmt { rtt_heuristic: false, ..Cmt::default() }), 1, 1);
+    for _ in 0..4 {
+        rig.transmit(P1);
+    }
+    rig.pass(Span::from_secs(1));
+    rig.t3(P1);
+    assert_eq!(rig.paths[P1].window.cwnd.get(), 1500);
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    assert_eq!(rig.poll(), None);
+    rig.pass(Span::from_millis(10));
+    rig.sack(1, &[], 1);
+    assert!(rig.poll().is_some());
+}
