@@ -8,6 +8,7 @@ mod event;
 mod message;
 mod names;
 mod path;
+mod rx;
 mod sched;
 mod tx;
 
@@ -16,3 +17,4 @@ pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use names::UnknownName;
 pub use path::{PathId, PathState, PathStats};
+pub use rx::ReceiveStats;

@@ -1,0 +1,343 @@
+//! The receiving half of an association: which TSNs arrived, what is acknowledged and when, and how chunks become
+//! messages again.
+//!
+//! The receive buffer is one for all streams and paths. When it is full, DATA above everything that arrived is
+//! dropped; DATA that fills a gap is taken, and the highest chunks that no user could read yet are forgotten for it
+//! (`rfc9260#section-6.2`). Messages that can be read are never taken back.
+//!
+//! A message that alone fills the buffer is handed out in parts as it arrives (`rfc9260#section-6.9`). Until it ends,
+//! no other message of its stream is handed out if it is ordered; unordered messages and those of other streams may
+//! come between its parts, and [`Received`] tells what each part belongs to.
+
+mod gaps;
+mod reassembly;
+mod sack_policy;
+mod streams;
+mod window;
+
+use crate::config::Config;
+use crate::message::{Payload, Received};
+use crate::path::PathId;
+use gaps::{TsnTracker, tsn_of};
+use reassembly::{Label, Outcome, Piece, Reassembly};
+use sack_policy::SackPolicy;
+use std::collections::VecDeque;
+use streams::Streams;
+use units::{ByteCount, Instant};
+use window::ReceiveWindow;
+use wire::{Data, PacketWriter, Ssn, Tsn};
+
+/// What an association received so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiveStats {
+    /// Packets with DATA.
+    pub data_packets: u64,
+    /// DATA chunks, whatever became of them.
+    pub chunks: u64,
+    /// Chunks that had arrived before.
+    pub duplicates: u64,
+    /// Chunks dropped for want of room.
+    pub dropped: u64,
+    /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
+    pub reneged: u64,
+    /// User bytes that arrived and were kept.
+    pub user_bytes: ByteCount,
+    /// SACKs written.
+    pub sacks: u64,
+}
+
+/// What became of a DATA chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DataVerdict {
+    /// It is new and kept.
+    Accepted,
+    /// It had arrived before.
+    Duplicate,
+    /// It was dropped; the peer will send it again.
+    NoRoom,
+    /// Its stream does not exist: acknowledged, not kept, and the peer is told (`rfc9260#section-6.5`).
+    InvalidStream,
+    /// It is empty: the association is aborted (`rfc9260#section-6.2`).
+    NoUserData,
+    /// It contradicts what arrived before: the association is aborted.
+    Violation(&'static str),
+}
+
+/// The receiving half of an association.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    tsns: TsnTracker,
+    reassembly: Reassembly,
+    streams: Streams,
+    /// What can be read.
+    ready: VecDeque<Piece>,
+    window: ReceiveWindow,
+    sacks: SackPolicy,
+    stats: ReceiveStats,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config, peer_initial_tsn: Tsn, inbound_streams: u16) -> Self {
+        Receiver {
+            tsns: TsnTracker::new(peer_initial_tsn),
+            reassembly: Reassembly::default(),
+            streams: Streams::new(inbound_streams),
+            ready: VecDeque::new(),
+            window: ReceiveWindow::new(config),
+            sacks: SackPolicy::new(config),
+            stats: ReceiveStats::default(),
+        }
+    }
+
+    /// Takes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
+    #[inline]
+    pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
+        self.stats.chunks += 1;
+        self.sacks.chunk(from, data.flags.immediate);
+        if data.payload.is_empty() {
+            return DataVerdict::NoUserData;
+        }
+        let index = self.tsns.index_of(data.tsn);
+        if self.tsns.contains(index) {
+            self.stats.duplicates += 1;
+            self.sacks.duplicate(data.tsn);
+            return DataVerdict::Duplicate;
+        }
+        let had_gaps = self.tsns.has_gaps();
+        match self.take_new(index, data) {
+            Ok(DataVerdict::NoRoom) => {
+                self.stats.dropped += 1;
+                self.sacks.dropped();
+                DataVerdict::NoRoom
+            }
+            Ok(verdict) => {
+                self.sacks.fresh(had_gaps || self.tsns.has_gaps());
+                verdict
+            }
+            Err(what) => DataVerdict::Violation(what),
+        }
+    }
+
+    #[inline]
+    fn take_new(&mut self, index: u64, data: &Data<'_>) -> Result<DataVerdict, &'static str> {
+        let fragment = !(data.flags.beginning && data.flags.ending);
+        let kept = self.streams.contains(data.stream);
+        if fragment || !self.reassembly.is_idle() {
+            self.reassembly.check(index, data, &self.tsns, kept)?;
+        }
+        if !self.tsns.has_place_for(index) || (kept && !self.make_room(index, data.payload.len())) {
+            return Ok(DataVerdict::NoRoom);
+        }
+        self.tsns.insert(index);
+        if !kept {
+            return Ok(DataVerdict::InvalidStream);
+        }
+        self.stats.user_bytes += data.payload.len().into();
+        self.window.hold(ReceiveWindow::cost(data.payload.len()));
+        if fragment {
+            self.join(index, data)?;
+        } else {
+            self.streams.accept(Piece::whole(index, data), &mut self.ready)?;
+        }
+        Ok(DataVerdict::Accepted)
+    }
+
+    fn join(&mut self, index: u64, data: &Data<'_>) -> Result<(), &'static str> {
+        match self.reassembly.insert(index, data) {
+            Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
+            Outcome::Continuation(piece) => {
+                let (label, ending) = (piece.label, piece.ending);
+                self.ready.push_back(piece);
+                if ending && !label.unordered {
+                    self.streams.advance(label.stream, &mut self.ready);
+                }
+            }
+            Outcome::Waiting => self.relieve(),
+        }
+        Ok(())
+    }
+
+    /// True if a chunk finds room in the buffer, if need be at the cost of what lies above it.
+    #[inline]
+    fn make_room(&mut self, index: u64, payload: usize) -> bool {
+        let cost = ReceiveWindow::cost(payload);
+        self.window.fits(cost) || self.renege_for(index, cost)
+    }
+
+    /// Forgets the highest chunks until there is room for one below them (`rfc9260#section-6.2`).
+    #[cold]
+    fn renege_for(&mut self, index: u64, cost: u32) -> bool {
+        while !self.window.fits(cost) {
+            let fragment = self.reassembly.highest().filter(|&highest| highest > index);
+            let parked = self.streams.highest().filter(|place| place.message > index);
+            match (fragment, parked) {
+                (Some(fragment), place) if place.is_none_or(|place| place.message < fragment) => {
+                    let length = self.reassembly.drop_highest();
+                    self.forget(fragment, 1, length, ReceiveWindow::cost(length));
+                }
+                (_, Some(place)) => {
+                    let Some(message) = self.streams.remove(place) else { break };
+                    self.forget(place.message, message.fragments, message.payload.len(), message.cost);
+                }
+                _ => {
+                    if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
+                        self.hand_out_head();
+                    }
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn forget(&mut self, first: u64, fragments: u32, length: usize, cost: u32) {
+        for index in first..first + u64::from(fragments) {
+            self.tsns.remove(index);
+        }
+        self.window.release(cost);
+        self.stats.reneged += u64::from(fragments);
+        self.stats.user_bytes -= length.into();
+    }
+
+    /// Hands out the beginning of a message if nothing else can be read and there is no room for the rest of it. While
+    /// a gap can be closed there is: what lies above it gives way.
+    #[inline]
+    fn relieve(&mut self) {
+        if self.window.is_tight() && self.ready.is_empty() && !self.tsns.has_gaps() {
+            self.hand_out_head();
+        }
+    }
+
+    /// Hands out the beginning of the message that the first missing TSN belongs to (`rfc9260#section-6.9`).
+    #[cold]
+    fn hand_out_head(&mut self) {
+        let cumulative = self.tsns.cumulative();
+        let Some(label) = self.reassembly.head(cumulative) else { return };
+        if !label.unordered {
+            if !self.streams.is_next(label.stream, label.ssn) {
+                return;
+            }
+            self.streams.begin(label.stream);
+        }
+        self.ready.extend(self.reassembly.begin_partial(cumulative));
+    }
+
+    /// Ends a packet that contained DATA: decides whether a SACK is due.
+    #[inline]
+    pub(crate) fn packet_done(&mut self, now: Instant) {
+        self.stats.data_packets += 1;
+        self.sacks.packet_done(now);
+    }
+
+    /// Makes a SACK due whatever the rules say.
+    pub(crate) fn sack_now(&mut self) {
+        self.sacks.force();
+    }
+
+    /// True if a SACK has to be sent now.
+    #[inline]
+    pub(crate) fn sack_due(&self) -> bool {
+        self.sacks.is_due()
+    }
+
+    /// True if DATA arrived since the last SACK: one may ride along with other chunks.
+    #[inline]
+    pub(crate) fn sack_pending(&self) -> bool {
+        self.sacks.is_pending()
+    }
+
+    /// When a delayed SACK becomes due; none if there is nothing to acknowledge, or a SACK is due already.
+    #[inline]
+    pub(crate) fn sack_deadline(&self) -> Option<Instant> {
+        self.sacks.deadline()
+    }
+
+    /// Makes a delayed SACK due if its time has come.
+    pub(crate) fn on_sack_timeout(&mut self, now: Instant) {
+        self.sacks.on_timeout(now);
+    }
+
+    /// The path that the latest DATA came from: SACKs go back there (`rfc9260#section-6.4`).
+    #[inline]
+    pub(crate) fn sack_path(&self) -> PathId {
+        self.sacks.source()
+    }
+
+    /// Writes a SACK; false, and nothing changed, if there is no room for it.
+    #[inline]
+    pub(crate) fn write_sack(&mut self, w: &mut PacketWriter<'_>) -> bool {
+        let written = w.sack(
+            self.cumulative_tsn(),
+            self.a_rwnd(),
+            self.sacks.packets_since_last(),
+            self.tsns.gap_blocks(),
+            self.sacks.duplicates(),
+        );
+        if written {
+            self.window.tell();
+            self.sacks.written();
+            self.stats.sacks += 1;
+        }
+        written
+    }
+
+    /// The next message, or at most `max` bytes of it; none if there is nothing to read or `max` is 0. Makes a SACK
+    /// due if the window was closed and is open again (`rfc9260#section-6.2`).
+    #[inline]
+    pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
+        let front = self.ready.front_mut().filter(|_| max > 0)?;
+        let received = if front.payload.len() <= max {
+            let Piece { message, label, payload, ending, cost, .. } = self.ready.pop_front()?;
+            self.window.release(cost);
+            received(message, label, payload, ending)
+        } else {
+            let payload = front.payload.split_to(max);
+            let freed = front.cost.min(max as u32);
+            front.cost -= freed;
+            self.window.release(freed);
+            received(front.message, front.label, payload, false)
+        };
+        self.relieve();
+        if self.window.has_reopened() {
+            self.sacks.force();
+        }
+        Some(received)
+    }
+
+    /// True if there is something to read.
+    #[inline]
+    pub(crate) fn readable(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The last TSN before the first one that is missing.
+    #[inline]
+    pub(crate) fn cumulative_tsn(&self) -> Tsn {
+        tsn_of(self.tsns.cumulative())
+    }
+
+    /// The receiver window as the next SACK advertises it.
+    #[inline]
+    pub(crate) fn a_rwnd(&self) -> u32 {
+        self.window.advertised()
+    }
+
+    pub(crate) fn stats(&self) -> &ReceiveStats {
+        &self.stats
+    }
+}
+
+fn received(message: u64, label: Label, payload: Payload, end_of_record: bool) -> Received {
+    Received {
+        stream: label.stream,
+        ssn: if label.unordered { Ssn(0) } else { label.ssn },
+        tsn: tsn_of(message),
+        ppid: label.ppid,
+        unordered: label.unordered,
+        payload,
+        end_of_record,
+    }
+}
+
+#[cfg(test)]
+mod tests;

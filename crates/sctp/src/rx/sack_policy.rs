@@ -1,0 +1,316 @@
+use crate::config::Config;
+use crate::path::PathId;
+use units::{Instant, Span};
+use wire::Tsn;
+
+/// When a SACK is sent (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
+#[derive(Debug)]
+pub(super) struct SackPolicy {
+    frequency: u32,
+    delay: Span,
+    dac: bool,
+    /// Packets with DATA since the last SACK.
+    packets: u32,
+    /// The association has received DATA before.
+    started: bool,
+    due: bool,
+    deadline: Option<Instant>,
+    packet: Packet,
+    source: PathId,
+    duplicates: Vec<Tsn>,
+}
+
+/// What is known of the packet being read.
+#[derive(Debug, Default)]
+struct Packet {
+    /// The peer asks for an answer, or needs one to know what was dropped.
+    urgent: bool,
+    /// It has DATA that had not arrived before.
+    fresh: bool,
+    duplicate: bool,
+    /// TSNs were missing before or after it.
+    gap: bool,
+}
+
+/// Duplicates reported at most in a SACK: as many as a packet has chunks.
+const MAX_DUPLICATES: usize = 128;
+
+impl SackPolicy {
+    pub(super) fn new(config: &Config) -> Self {
+        SackPolicy {
+            frequency: config.sack_frequency,
+            delay: config.sack_delay,
+            dac: config.cmt.enabled && config.cmt.dac,
+            packets: 0,
+            started: false,
+            due: false,
+            deadline: None,
+            packet: Packet::default(),
+            source: PathId::default(),
+            duplicates: Vec::new(),
+        }
+    }
+
+    /// A DATA chunk came from `source`, with the I bit or without.
+    #[inline]
+    pub(super) fn chunk(&mut self, source: PathId, immediate: bool) {
+        self.source = source;
+        self.packet.urgent |= immediate;
+    }
+
+    /// The chunk is new, and TSNs are missing (`gap`) or not.
+    #[inline]
+    pub(super) fn fresh(&mut self, gap: bool) {
+        self.packet.fresh = true;
+        self.packet.gap |= gap;
+    }
+
+    /// The chunk had arrived before.
+    pub(super) fn duplicate(&mut self, tsn: Tsn) {
+        self.packet.duplicate = true;
+        if self.duplicates.len() < MAX_DUPLICATES {
+            self.duplicates.push(tsn);
+        }
+    }
+
+    /// The chunk was dropped for want of room: the peer must hear what has been accepted (`rfc9260#section-6.2`).
+    pub(super) fn dropped(&mut self) {
+        self.packet.urgent = true;
+    }
+
+    /// The packet with DATA is read to its end.
+    #[inline]
+    pub(super) fn packet_done(&mut self, now: Instant) {
+        let packet = std::mem::take(&mut self.packet);
+        self.packets = self.packets.saturating_add(1);
+        let disorder = packet.gap || (packet.duplicate && !packet.fresh);
+        let at_once = packet.urgent
+            || self.packets >= self.frequency
+            || !self.started
+            // DAC: gaps are the rule on several paths, and the count of packets tells what was delayed.
+            || (disorder && !self.dac);
+        self.started = true;
+        if at_once {
+            self.due = true;
+        } else if self.deadline.is_none() {
+            self.deadline = Some(now + self.delay);
+        }
+    }
+
+    /// Asks for a SACK whatever the rules say.
+    pub(super) fn force(&mut self) {
+        self.due = true;
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    #[inline]
+    pub(super) fn is_pending(&self) -> bool {
+        self.due || self.packets > 0
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        if self.due { None } else { self.deadline }
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        self.due |= self.deadline.is_some_and(|deadline| deadline <= now);
+    }
+
+    #[inline]
+    pub(super) fn source(&self) -> PathId {
+        self.source
+    }
+
+    #[inline]
+    pub(super) fn duplicates(&self) -> &[Tsn] {
+        &self.duplicates
+    }
+
+    /// The count of packets that a SACK carries with DAC; without, the two bits are reserved and zero.
+    #[inline]
+    pub(super) fn packets_since_last(&self) -> u8 {
+        if self.dac { self.packets.min(3) as u8 } else { 0 }
+    }
+
+    /// A SACK was written: everything counts anew.
+    #[inline]
+    pub(super) fn written(&mut self) {
+        self.packets = 0;
+        self.due = false;
+        self.deadline = None;
+        self.duplicates.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Cmt;
+
+    fn policy(frequency: u32, dac: bool) -> SackPolicy {
+        let cmt = Cmt { enabled: dac, ..Cmt::default() };
+        SackPolicy::new(&Config { sack_frequency: frequency, cmt, ..Config::default() })
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
+    }
+
+    /// A packet of one new chunk without the I bit.
+    fn packet(p: &mut SackPolicy, now: Instant, gap: bool) {
+        p.chunk(PathId(0), false);
+        p.fresh(gap);
+        p.packet_done(now);
+    }
+
+    /// A policy past the first SACK of the association.
+    fn started(frequency: u32, dac: bool) -> SackPolicy {
+        let mut p = policy(frequency, dac);
+        packet(&mut p, at(0), false);
+        p.written();
+        p
+    }
+
+    // rfc9260#section-5.1, rfc9260#section-6.2
+    #[test]
+    fn the_first_data_is_acknowledged_at_once_and_no_other() {
+        for dac in [false, true] {
+            let mut p = policy(2, dac);
+            packet(&mut p, at(0), false);
+            assert!(p.is_due());
+            p.written();
+            packet(&mut p, at(1), false);
+            assert!(!p.is_due() && p.is_pending());
+        }
+    }
+
+    // rfc9260#section-6.2
+    #[test]
+    fn every_second_packet_or_the_delay_brings_a_sack() {
+        let mut p = started(2, false);
+        packet(&mut p, at(10), false);
+        assert_eq!((p.is_due(), p.deadline()), (false, Some(at(210))));
+        p.on_timeout(at(209));
+        assert!(!p.is_due());
+        packet(&mut p, at(50), false);
+        assert_eq!((p.is_due(), p.deadline()), (true, None));
+        p.written();
+        packet(&mut p, at(60), false);
+        p.on_timeout(at(260));
+        assert!(p.is_due());
+        p.written();
+        assert_eq!((p.is_due(), p.is_pending(), p.deadline()), (false, false, None));
+    }
+
+    // rfc9260#section-6.2: the delay runs from the first packet not acknowledged
+    #[test]
+    fn later_packets_do_not_move_the_deadline() {
+        let mut p = started(3, false);
+        packet(&mut p, at(10), false);
+        packet(&mut p, at(150), false);
+        assert_eq!(p.deadline(), Some(at(210)));
+    }
+
+    // rfc9260#section-6.2
+    #[test]
+    fn a_packet_of_duplicates_only_is_answered_at_once() {
+        let mut p = started(4, false);
+        p.duplicate(Tsn(7));
+        p.fresh(false);
+        p.packet_done(at(1));
+        assert!(!p.is_due(), "new DATA came along");
+        p.duplicate(Tsn(8));
+        p.packet_done(at(2));
+        assert!(p.is_due());
+        assert_eq!(p.duplicates(), [Tsn(7), Tsn(8)]);
+        p.written();
+        assert!(p.duplicates().is_empty());
+    }
+
+    // rfc9260#section-6.7
+    #[test]
+    fn while_tsns_are_missing_every_packet_is_answered() {
+        let mut p = started(2, false);
+        for ms in 1..5 {
+            packet(&mut p, at(ms), true);
+            assert!(p.is_due());
+            p.written();
+        }
+    }
+
+    // rfc7053#section-5.2
+    #[test]
+    fn the_i_bit_asks_for_a_sack_at_once_also_with_dac() {
+        for dac in [false, true] {
+            let mut p = started(2, dac);
+            p.chunk(PathId(1), true);
+            p.fresh(false);
+            p.packet_done(at(1));
+            assert!(p.is_due());
+        }
+    }
+
+    // rfc9260#section-6.2
+    #[test]
+    fn dropped_data_is_answered_at_once_also_with_dac() {
+        for dac in [false, true] {
+            let mut p = started(2, dac);
+            p.dropped();
+            p.packet_done(at(1));
+            assert!(p.is_due());
+        }
+    }
+
+    // Paper 001 section 3.3
+    #[test]
+    fn with_dac_neither_gaps_nor_duplicates_force_a_sack() {
+        let mut p = started(2, true);
+        packet(&mut p, at(1), true);
+        assert!(!p.is_due());
+        p.duplicate(Tsn(3));
+        p.packet_done(at(2));
+        assert!(p.is_due(), "the second packet does");
+        assert_eq!((p.packets_since_last(), p.duplicates()), (2, [Tsn(3)].as_slice()));
+    }
+
+    // Paper 001 section 3.3: also a SACK of the timer tells how many packets it answers.
+    #[test]
+    fn the_count_of_packets_is_in_every_sack_and_starts_anew() {
+        let mut p = started(9, true);
+        packet(&mut p, at(1), true);
+        p.on_timeout(at(300));
+        assert_eq!((p.is_due(), p.packets_since_last()), (true, 1));
+        p.written();
+        assert_eq!(p.packets_since_last(), 0);
+        for n in [1, 2, 3, 3] {
+            packet(&mut p, at(400), true);
+            assert_eq!(p.packets_since_last(), n, "two bits hold no more than 3");
+        }
+    }
+
+    // rfc9260#section-3.3.4: flag bits of a SACK are reserved
+    #[test]
+    fn without_dac_the_count_stays_off_the_wire() {
+        let mut p = started(9, false);
+        packet(&mut p, at(1), false);
+        assert_eq!(p.packets_since_last(), 0);
+        let cmt = Cmt { enabled: false, dac: true, ..Cmt::default() };
+        let mut p = SackPolicy::new(&Config { cmt, ..Config::default() });
+        packet(&mut p, at(1), true);
+        assert_eq!(p.packets_since_last(), 0);
+    }
+
+    #[test]
+    fn the_list_of_duplicates_is_bounded() {
+        let mut p = started(2, true);
+        for tsn in 0..1000 {
+            p.duplicate(Tsn(tsn));
+        }
+        assert_eq!(p.duplicates().len(), MAX_DUPLICATES);
+    }
+}

@@ -1,0 +1,145 @@
+use crate::config::Config;
+
+/// The receive buffer, and the window that is advertised of it (`rfc9260#section-6.2.1`).
+///
+/// Held are the user bytes that arrived and that the user has not read yet, and each chunk counts as [`Self::LEAST`]
+/// bytes at least: so memory stays proportional to the buffer whatever the size of the chunks.
+#[derive(Debug)]
+pub(super) struct ReceiveWindow {
+    limit: u64,
+    sws_limit: u64,
+    /// A window below this lets no full packet in.
+    open: u64,
+    held: u64,
+    /// The peer was last told of a window below `open`.
+    closed: bool,
+}
+
+impl ReceiveWindow {
+    /// What a chunk counts as at least: about what keeping it costs.
+    pub(super) const LEAST: u32 = 64;
+
+    pub(super) fn new(config: &Config) -> Self {
+        let limit = config.receive_buffer.get().min(u64::from(u32::MAX));
+        let sws_limit = config.sws_limit.get().min(limit);
+        let open = sws_limit.max(config.mtu.get()).min(limit);
+        ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
+    }
+
+    /// What a chunk with so many user bytes counts as.
+    #[inline]
+    pub(super) fn cost(payload: usize) -> u32 {
+        (payload as u32).max(Self::LEAST)
+    }
+
+    /// True if there is room. An empty buffer has room for any one chunk: else a chunk longer than the buffer would be
+    /// sent for ever.
+    #[inline]
+    pub(super) fn fits(&self, cost: u32) -> bool {
+        self.held + u64::from(cost) <= self.limit || self.held == 0
+    }
+
+    #[inline]
+    pub(super) fn hold(&mut self, cost: u32) {
+        self.held += u64::from(cost);
+    }
+
+    #[inline]
+    pub(super) fn release(&mut self, cost: u32) {
+        debug_assert!(self.held >= u64::from(cost));
+        self.held -= u64::from(cost);
+    }
+
+    /// What is left of the buffer.
+    #[inline]
+    fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.held)
+    }
+
+    /// True if no full packet may come in.
+    #[inline]
+    pub(super) fn is_tight(&self) -> bool {
+        self.free() < self.open
+    }
+
+    /// The window to advertise: nothing rather than little (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
+    #[inline]
+    pub(super) fn advertised(&self) -> u32 {
+        let free = self.free();
+        if free < self.sws_limit { 0 } else { free as u32 }
+    }
+
+    /// The peer is being told of the window as it is now.
+    #[inline]
+    pub(super) fn tell(&mut self) {
+        self.closed = self.is_tight();
+    }
+
+    /// True if the peer takes the window for closed and it is open.
+    #[inline]
+    pub(super) fn has_reopened(&self) -> bool {
+        self.closed && !self.is_tight()
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> u64 {
+        self.held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::ByteCount;
+
+    fn window(limit: u64, sws_limit: u64) -> ReceiveWindow {
+        ReceiveWindow::new(&Config {
+            receive_buffer: ByteCount::new(limit),
+            sws_limit: ByteCount::new(sws_limit),
+            ..Config::default()
+        })
+    }
+
+    // rfc9260#section-6.2, rfc1122#section-4.2.3.3
+    #[test]
+    fn a_silly_window_is_advertised_as_closed() {
+        let mut w = window(10_000, 3_000);
+        w.hold(7_000);
+        assert_eq!(w.advertised(), 3_000);
+        w.hold(64);
+        assert_eq!(w.advertised(), 0);
+    }
+
+    #[test]
+    fn without_a_limit_every_byte_is_advertised() {
+        let mut w = window(10_000, 0);
+        w.hold(9_056);
+        assert_eq!(w.advertised(), 944);
+    }
+
+    #[test]
+    fn it_reopens_only_if_the_peer_was_told_that_it_is_closed() {
+        let mut w = window(10_000, 3_000);
+        w.hold(9_000);
+        w.release(9_000);
+        assert!(!w.has_reopened(), "the peer never saw it closed");
+        w.hold(9_000);
+        w.tell();
+        w.release(1_000);
+        assert!(!w.has_reopened(), "2000 bytes are still silly");
+        w.release(1_000);
+        assert!(w.has_reopened());
+        w.tell();
+        assert!(!w.has_reopened());
+    }
+
+    #[test]
+    fn a_chunk_longer_than_the_whole_buffer_is_taken_alone() {
+        let mut w = window(1_500, 1_500);
+        assert!(w.fits(9_000));
+        w.hold(9_000);
+        assert_eq!((w.advertised(), w.fits(1)), (0, false));
+        w.release(9_000);
+        assert_eq!(w.advertised(), 1_500);
+    }
+}
