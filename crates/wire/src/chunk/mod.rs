@@ -144,23 +144,19 @@ impl<'a> Chunk<'a> {
         }
         let (whole, rest) = bytes.split_at(padded(size));
         let (chunk, _padding) = whole.split_at(size);
-        let chunk = if chunk_type == Data::TYPE {
-            Data::decode(flags, chunk).map(Chunk::Data).ok_or(ChunkError::Value { chunk_type })?
-        } else {
-            Chunk::control(chunk_type, flags, chunk)?
+        let chunk = match chunk_type {
+            Data::TYPE => Data::decode(flags, chunk).map(Chunk::Data),
+            Sack::TYPE if chunk.zeros == 0 => Sack::decode(flags, &chunk.head[HEADER_LEN..]).map(Chunk::Sack),
+            _ => return Chunk::control(chunk_type, flags, chunk).map(|chunk| (chunk, rest)),
         };
-        Ok((chunk, rest))
+        chunk.map(|chunk| (chunk, rest)).ok_or(ChunkError::Value { chunk_type })
     }
 
+    /// Any chunk but DATA; SACK came another way if all of it is stored.
+    #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
-        if !Chunk::is_known_control(chunk_type) {
-            return Ok(Chunk::Unknown(UnknownChunk { chunk_type, bytes: chunk }));
-        }
-        if chunk.zeros > 0 {
-            return Err(ChunkError::ZerosInControl { chunk_type });
-        }
-        let value = &chunk.head[HEADER_LEN..];
-        match chunk_type {
+        let value = chunk.head.get(HEADER_LEN..).unwrap_or_default();
+        let control = match chunk_type {
             Sack::TYPE => Sack::decode(flags, value).map(Chunk::Sack),
             NrSack::TYPE => NrSack::decode(flags, value).map(Chunk::NrSack),
             Init::TYPE => Init::decode(value).map(Chunk::Init),
@@ -173,29 +169,13 @@ impl<'a> Chunk<'a> {
             OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
-            _ => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            _ => return Ok(Chunk::Unknown(UnknownChunk { chunk_type, bytes: chunk })),
+        };
+        if chunk.zeros > 0 {
+            return Err(ChunkError::ZerosInControl { chunk_type });
         }
-        .ok_or(ChunkError::Value { chunk_type })
-    }
-
-    /// The types of [`Chunk::control`]'s list.
-    fn is_known_control(chunk_type: u8) -> bool {
-        matches!(
-            chunk_type,
-            Sack::TYPE
-                | NrSack::TYPE
-                | Init::TYPE
-                | InitAck::TYPE
-                | Heartbeat::TYPE
-                | HeartbeatAck::TYPE
-                | Abort::TYPE
-                | Shutdown::TYPE
-                | ShutdownAck::TYPE
-                | OperationError::TYPE
-                | CookieEcho::TYPE
-                | CookieAck::TYPE
-                | ShutdownComplete::TYPE
-        )
+        control.ok_or(ChunkError::Value { chunk_type })
     }
 
     fn as_encode(&self) -> &dyn Encode {

@@ -34,9 +34,10 @@ pub struct NrSack<'a> {
     pub a_rwnd: u32,
     /// As in [`Sack::packets_since_last`](crate::Sack::packets_since_last).
     pub packets_since_last: u8,
-    gaps: &'a [[u8; GapBlock::LEN]],
-    nr_gaps: &'a [[u8; GapBlock::LEN]],
-    duplicates: &'a [[u8; 4]],
+    gap_count: u16,
+    nr_gap_count: u16,
+    /// The renegable gap blocks, then the non-renegable ones, then the duplicates.
+    entries: &'a [[u8; 4]],
 }
 
 impl<'a> NrSack<'a> {
@@ -50,7 +51,7 @@ impl<'a> NrSack<'a> {
     pub fn gap_blocks(
         &self,
     ) -> impl ExactSizeIterator<Item = GapBlock> + DoubleEndedIterator + Clone + use<'a> {
-        self.gaps.iter().map(GapBlock::decode)
+        self.entries[..usize::from(self.gap_count)].iter().map(GapBlock::decode)
     }
 
     /// Blocks that arrived and stay, as sent; disjoint from the others if the peer is sane.
@@ -58,32 +59,34 @@ impl<'a> NrSack<'a> {
     pub fn nr_gap_blocks(
         &self,
     ) -> impl ExactSizeIterator<Item = GapBlock> + DoubleEndedIterator + Clone + use<'a> {
-        self.nr_gaps.iter().map(GapBlock::decode)
+        self.entries[usize::from(self.gap_count)..self.all_gaps()].iter().map(GapBlock::decode)
     }
 
     /// The TSNs that arrived more than once since the last SACK, each once for every surplus arrival.
     #[inline]
     pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Tsn> + Clone + use<'a> {
-        self.duplicates.iter().map(|bytes| Tsn(u32_at(bytes, 0)))
+        self.entries[self.all_gaps()..].iter().map(|bytes| Tsn(u32_at(bytes, 0)))
+    }
+
+    #[inline]
+    fn all_gaps(&self) -> usize {
+        usize::from(self.gap_count) + usize::from(self.nr_gap_count)
     }
 
     #[inline]
     pub(super) fn decode(flags: u8, value: &'a [u8]) -> Option<Self> {
-        let (fixed, lists) = value.split_first_chunk::<{ NrSack::FIXED_LEN - HEADER_LEN }>()?;
-        let (lists, rest) = lists.as_chunks::<4>();
-        let [gaps, nr_gaps, duplicates] = [8, 10, 12].map(|at| usize::from(u16_at(fixed, at)));
-        if !rest.is_empty() || lists.len() != gaps + nr_gaps + duplicates {
-            return None;
-        }
-        let (gaps, lists) = lists.split_at(gaps);
-        let (nr_gaps, duplicates) = lists.split_at(nr_gaps);
-        Some(NrSack {
+        let (fixed, entries) = value.split_first_chunk::<{ NrSack::FIXED_LEN - HEADER_LEN }>()?;
+        let (entries, rest) = entries.as_chunks();
+        let [gap_count, nr_gap_count, duplicates] = [8, 10, 12].map(|at| u16_at(fixed, at));
+        let counted = [gap_count, nr_gap_count, duplicates].map(usize::from).iter().sum::<usize>();
+        let whole = rest.is_empty() && entries.len() == counted;
+        whole.then(|| NrSack {
             cumulative_tsn_ack: Tsn(u32_at(fixed, 0)),
             a_rwnd: u32_at(fixed, 4),
             packets_since_last: flags >> 6,
-            gaps,
-            nr_gaps,
-            duplicates,
+            gap_count,
+            nr_gap_count,
+            entries,
         })
     }
 
@@ -122,22 +125,18 @@ impl<'a> NrSack<'a> {
 
 impl Encode for NrSack<'_> {
     fn encoded_len(&self) -> usize {
-        let lists = [self.gaps.as_flattened(), self.nr_gaps.as_flattened(), self.duplicates.as_flattened()];
-        Self::FIXED_LEN + lists.map(<[u8]>::len).iter().sum::<usize>()
+        Self::FIXED_LEN + self.entries.as_flattened().len()
     }
 
     fn encode(&self, out: &mut PacketBuf) {
         let reserved = 0;
-        let counts =
-            [self.gaps.len() as u16, self.nr_gaps.len() as u16, self.duplicates.len() as u16, reserved];
+        let counts = [self.gap_count, self.nr_gap_count, self.duplicates().len() as u16, reserved];
         let flags = self.packets_since_last.min(3) << 6;
         out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
         out.head.extend_from_slice(&self.cumulative_tsn_ack.0.to_be_bytes());
         out.head.extend_from_slice(&self.a_rwnd.to_be_bytes());
         out.head.extend_from_slice(counts.map(u16::to_be_bytes).as_flattened());
-        out.head.extend_from_slice(self.gaps.as_flattened());
-        out.head.extend_from_slice(self.nr_gaps.as_flattened());
-        out.head.extend_from_slice(self.duplicates.as_flattened());
+        out.head.extend_from_slice(self.entries.as_flattened());
     }
 }
 

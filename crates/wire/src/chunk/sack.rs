@@ -35,8 +35,9 @@ pub struct Sack<'a> {
     /// Packets with data that this SACK acknowledges, for delayed acks under CMT (DAC): 0 if not counted, 3 for
     /// three or more.
     pub packets_since_last: u8,
-    gaps: &'a [[u8; GapBlock::LEN]],
-    duplicates: &'a [[u8; 4]],
+    gap_count: u16,
+    /// The gap blocks, then the duplicates.
+    entries: &'a [[u8; 4]],
 }
 
 impl<'a> Sack<'a> {
@@ -50,30 +51,28 @@ impl<'a> Sack<'a> {
     pub fn gap_blocks(
         &self,
     ) -> impl ExactSizeIterator<Item = GapBlock> + DoubleEndedIterator + Clone + use<'a> {
-        self.gaps.iter().map(GapBlock::decode)
+        self.entries[..usize::from(self.gap_count)].iter().map(GapBlock::decode)
     }
 
     /// The TSNs that arrived more than once since the last SACK, each once for every surplus arrival.
     #[inline]
     pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Tsn> + Clone + use<'a> {
-        self.duplicates.iter().map(|bytes| Tsn(u32_at(bytes, 0)))
+        self.entries[usize::from(self.gap_count)..].iter().map(|bytes| Tsn(u32_at(bytes, 0)))
     }
 
     #[inline]
     pub(super) fn decode(flags: u8, value: &'a [u8]) -> Option<Self> {
-        let (fixed, lists) = value.split_first_chunk::<{ Sack::FIXED_LEN - HEADER_LEN }>()?;
-        let (lists, rest) = lists.as_chunks::<4>();
-        let (gaps, duplicates) = (usize::from(u16_at(fixed, 8)), usize::from(u16_at(fixed, 10)));
-        if !rest.is_empty() || lists.len() != gaps + duplicates {
-            return None;
-        }
-        let (gaps, duplicates) = lists.split_at(gaps);
-        Some(Sack {
+        let (fixed, entries) = value.split_first_chunk::<{ Sack::FIXED_LEN - HEADER_LEN }>()?;
+        let (entries, rest) = entries.as_chunks();
+        let (gap_count, duplicates) = (u16_at(fixed, 8), u16_at(fixed, 10));
+        let counted = usize::from(gap_count) + usize::from(duplicates);
+        let whole = rest.is_empty() && entries.len() == counted;
+        whole.then(|| Sack {
             cumulative_tsn_ack: Tsn(u32_at(fixed, 0)),
             a_rwnd: u32_at(fixed, 4),
             packets_since_last: flags >> 6,
-            gaps,
-            duplicates,
+            gap_count,
+            entries,
         })
     }
 
@@ -111,18 +110,17 @@ impl<'a> Sack<'a> {
 
 impl Encode for Sack<'_> {
     fn encoded_len(&self) -> usize {
-        Self::FIXED_LEN + self.gaps.as_flattened().len() + self.duplicates.as_flattened().len()
+        Self::FIXED_LEN + self.entries.as_flattened().len()
     }
 
     fn encode(&self, out: &mut PacketBuf) {
-        let counts = [self.gaps.len() as u16, self.duplicates.len() as u16];
+        let counts = [self.gap_count, self.duplicates().len() as u16];
         let flags = self.packets_since_last.min(3) << 6;
         out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
         out.head.extend_from_slice(&self.cumulative_tsn_ack.0.to_be_bytes());
         out.head.extend_from_slice(&self.a_rwnd.to_be_bytes());
         out.head.extend_from_slice(counts.map(u16::to_be_bytes).as_flattened());
-        out.head.extend_from_slice(self.gaps.as_flattened());
-        out.head.extend_from_slice(self.duplicates.as_flattened());
+        out.head.extend_from_slice(self.entries.as_flattened());
     }
 }
 
