@@ -1,0 +1,145 @@
+use crate::topology::LinkId;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A host's address pair on one of its links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// The link.
+    pub link: LinkId,
+    /// The network the link belongs to.
+    pub net_id: u8,
+    /// 10.net.x.y unless set by hand.
+    pub ipv4: Ipv4Addr,
+    /// fd00:net::n unless set by hand.
+    pub ipv6: Ipv6Addr,
+}
+
+/// The automatic addresses of the `number`-th host interface (from 1) in the network `net_id`.
+pub(crate) fn automatic(net_id: u8, number: u16) -> (Ipv4Addr, Ipv6Addr) {
+    let [x, y] = number.to_be_bytes();
+    let ipv4 = Ipv4Addr::new(10, net_id, x, y);
+    (ipv4, Ipv6Addr::new(0xfd00, u16::from(net_id), 0, 0, 0, 0, 0, number))
+}
+
+/// An address as a dense number: twice the interface, plus one for IPv6.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AddressId(u32);
+
+impl AddressId {
+    #[inline]
+    pub fn interface(self) -> u32 {
+        self.0 / 2
+    }
+
+    #[inline]
+    pub fn is_ipv6(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    /// Bytes of the IP header of packets between such addresses, which carry no options.
+    #[inline]
+    pub fn header_len(self) -> u32 {
+        if self.is_ipv6() { 40 } else { 20 }
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// All addresses of a network, both ways: an open-addressed hash table of a fixed function, since every packet sent
+/// is looked up here.
+#[derive(Debug)]
+pub(crate) struct AddressTable {
+    addresses: Vec<IpAddr>,
+    slots: Vec<Option<(IpAddr, AddressId)>>,
+    shift: u32,
+}
+
+/// An address that two interfaces claim.
+pub(crate) struct Ambiguous(pub IpAddr);
+
+impl AddressTable {
+    pub fn new(interfaces: &[InterfaceAddress]) -> Result<Self, Ambiguous> {
+        let addresses: Vec<IpAddr> =
+            interfaces.iter().flat_map(|i| [IpAddr::V4(i.ipv4), IpAddr::V6(i.ipv6)]).collect();
+        let capacity = (addresses.len() * 2).next_power_of_two().max(2);
+        let shift = 64 - capacity.trailing_zeros();
+        let mut table = AddressTable { addresses, slots: vec![None; capacity], shift };
+        for index in 0..table.addresses.len() {
+            let address = table.addresses[index];
+            let slot = table.slot_of(address);
+            if table.slots[slot].is_some() {
+                return Err(Ambiguous(address));
+            }
+            table.slots[slot] = Some((address, AddressId(index as u32)));
+        }
+        Ok(table)
+    }
+
+    #[inline]
+    pub fn find(&self, address: IpAddr) -> Option<AddressId> {
+        self.slots[self.slot_of(address)].map(|(_, id)| id)
+    }
+
+    #[inline]
+    pub fn address(&self, id: AddressId) -> IpAddr {
+        self.addresses[id.index()]
+    }
+
+    /// The slot that holds `address`, or the free one where it belongs. Half of the slots are free, so it ends.
+    #[inline]
+    fn slot_of(&self, address: IpAddr) -> usize {
+        let word = match address {
+            IpAddr::V4(v4) => u64::from(v4.to_bits()),
+            IpAddr::V6(v6) => (v6.to_bits() >> 64) as u64 ^ (v6.to_bits() as u64).rotate_left(32),
+        };
+        let mut slot = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        while self.slots[slot].is_some_and(|(found, _)| found != address) {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interfaces(number: u16) -> Vec<InterfaceAddress> {
+        (0..number)
+            .map(|n| {
+                let (ipv4, ipv6) = automatic((n % 3) as u8, n / 3 + 1);
+                InterfaceAddress { link: LinkId(u32::from(n)), net_id: (n % 3) as u8, ipv4, ipv6 }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_address_is_found_and_no_other() {
+        for number in [0, 1, 2, 3, 1000] {
+            let interfaces = interfaces(number);
+            let Ok(table) = AddressTable::new(&interfaces) else { panic!("all addresses differ") };
+            for (index, interface) in interfaces.iter().enumerate() {
+                for address in [IpAddr::V4(interface.ipv4), IpAddr::V6(interface.ipv6)] {
+                    let id = table.find(address).expect("assigned");
+                    assert_eq!(
+                        (id.interface() as usize, id.is_ipv6(), table.address(id)),
+                        (index, address.is_ipv6(), address)
+                    );
+                }
+            }
+            assert_eq!(table.find("10.9.0.1".parse().unwrap()), None);
+            assert_eq!(table.find("fd00:9::1".parse().unwrap()), None);
+        }
+    }
+
+    #[test]
+    fn an_address_given_twice_is_refused() {
+        let mut interfaces = interfaces(5);
+        interfaces[4].ipv6 = interfaces[0].ipv6;
+        let Err(Ambiguous(address)) = AddressTable::new(&interfaces) else { panic!("fd00:: twice") };
+        assert_eq!(address, IpAddr::V6(interfaces[0].ipv6));
+    }
+}

@@ -1,0 +1,239 @@
+use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
+use crate::channel::{Channel, HostJitter, Parts, Queue, Wire};
+use crate::network::{Host, Network, NodeInfo};
+use crate::queue::{QueueSpec, Red};
+use crate::routing::{Edge, Routes, Target};
+use crate::topology::{ChannelSpec, LinkId, LinkSpec, NodeId, NodeKind};
+use des::Streams;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use thiserror::Error;
+use units::{BitRate, Instant};
+
+/// Collects nodes and links; [`NetworkBuilder::configure`] makes the network of them.
+#[derive(Debug, Default)]
+pub struct NetworkBuilder {
+    nodes: Vec<(String, NodeKind)>,
+    links: Vec<LinkSpec>,
+    overrides: Vec<(NodeId, LinkId, IpAddr)>,
+}
+
+/// Why no network can be built.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// Random streams and captures go by node names.
+    #[error("two nodes are called `{0}`")]
+    DuplicateName(String),
+    /// Both ends of a link are the same node.
+    #[error("a link of `{0}` to itself")]
+    Loop(String),
+    /// A rate of 0 bit/s.
+    #[error("the link {0} has rate 0")]
+    NoRate(String),
+    /// Routing needs positive costs.
+    #[error("the link {0} has cost 0")]
+    NoCost(String),
+    /// Weight outside of (0, 1), thresholds that do not rise, no limit, no packet size, or a rate that is no number.
+    #[error("the RED queue of the link {0} has senseless parameters")]
+    Red(String),
+    /// IPv4 addresses 10.net.x.y have room for 65,534.
+    #[error("network {0} has more than 65534 host interfaces")]
+    TooManyInterfaces(u8),
+    /// An address was set for a node without an interface there: a router, or not an end of that link.
+    #[error("`{0}` has no interface on the link {1} to set an address of")]
+    NoInterface(String, String),
+    /// Two interfaces have one address.
+    #[error("the address {0} is given twice")]
+    DuplicateAddress(IpAddr),
+}
+
+impl NetworkBuilder {
+    /// No nodes, no links.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a node. Names must differ.
+    pub fn add_node(&mut self, name: &str, kind: NodeKind) -> NodeId {
+        self.nodes.push((name.to_owned(), kind));
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a link; two nodes may have several.
+    ///
+    /// # Panics
+    /// If an end is not a node of this builder.
+    pub fn add_link(&mut self, spec: LinkSpec) -> LinkId {
+        assert!(spec.a.index() < self.nodes.len() && spec.b.index() < self.nodes.len(), "an unknown node");
+        self.links.push(spec);
+        LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// Sets an address of a host's interface in place of the automatic one of the same family.
+    pub fn set_address(&mut self, node: NodeId, link: LinkId, address: IpAddr) {
+        self.overrides.push((node, link, address));
+    }
+
+    /// Assigns addresses, computes the routes and puts the network together, its random draws from `streams`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the first node or link that does not fit.
+    pub fn configure(self, streams: &Streams) -> Result<Network, ConfigError> {
+        self.check_nodes()?;
+        let names = self.link_names();
+        for (spec, name) in self.links.iter().zip(&names) {
+            self.check_link(spec, name)?;
+        }
+        let (interfaces, hosts) = self.assign_addresses(&names)?;
+        let addresses = AddressTable::new(&interfaces)
+            .map_err(|Ambiguous(address)| ConfigError::DuplicateAddress(address))?;
+        let routes = self.compute_routes(&interfaces, &hosts);
+        let mut channels = Vec::with_capacity(self.links.len() * 2);
+        for (spec, name) in self.links.iter().zip(&names) {
+            channels.push(self.channel(streams, &spec.forward, spec.b, &format!("{name} forward")));
+            channels.push(self.channel(streams, &spec.backward, spec.a, &format!("{name} backward")));
+        }
+        let nodes =
+            self.nodes.into_iter().zip(hosts).map(|((name, _), host)| NodeInfo { name, host }).collect();
+        Ok(Network::new(nodes, interfaces, addresses, routes, channels))
+    }
+
+    fn is_host(&self, node: NodeId) -> bool {
+        matches!(self.nodes[node.index()].1, NodeKind::Host { .. })
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        self.nodes[node.index()].0.clone()
+    }
+
+    /// "a-b" for the first link of two nodes, "a-b#2" for the second: a name no other link's existence changes.
+    fn link_names(&self) -> Vec<String> {
+        let mut seen = BTreeMap::new();
+        let mut names = Vec::with_capacity(self.links.len());
+        for spec in &self.links {
+            let base = format!("{}-{}", self.name(spec.a), self.name(spec.b));
+            let count = seen.entry(base.clone()).and_modify(|count| *count += 1).or_insert(1);
+            names.push(if *count == 1 { base } else { format!("{base}#{count}") });
+        }
+        names
+    }
+
+    fn check_nodes(&self) -> Result<(), ConfigError> {
+        let mut names: Vec<&str> = self.nodes.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(ConfigError::DuplicateName(pair[0].to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_link(&self, spec: &LinkSpec, name: &str) -> Result<(), ConfigError> {
+        if spec.a == spec.b {
+            return Err(ConfigError::Loop(self.name(spec.a)));
+        }
+        if spec.cost == 0 {
+            return Err(ConfigError::NoCost(name.to_owned()));
+        }
+        for channel in [&spec.forward, &spec.backward] {
+            if channel.rate == Some(BitRate::from_bps(0)) {
+                return Err(ConfigError::NoRate(name.to_owned()));
+            }
+            if let QueueSpec::Red(red) = &channel.queue
+                && !red.is_sound()
+            {
+                return Err(ConfigError::Red(name.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The interfaces grouped by node, in the order of their links, and each node's share of them. Numbers within a
+    /// network follow the order of links too.
+    fn assign_addresses(
+        &self,
+        names: &[String],
+    ) -> Result<(Vec<InterfaceAddress>, Vec<Option<Host>>), ConfigError> {
+        let mut of_node: Vec<Vec<InterfaceAddress>> = vec![Vec::new(); self.nodes.len()];
+        let mut used = BTreeMap::new();
+        for (index, spec) in self.links.iter().enumerate() {
+            for node in [spec.a, spec.b] {
+                if !self.is_host(node) {
+                    continue;
+                }
+                let number: &mut u16 = used.entry(spec.net_id).or_insert(0);
+                if *number == u16::MAX - 1 {
+                    return Err(ConfigError::TooManyInterfaces(spec.net_id));
+                }
+                *number += 1;
+                let (ipv4, ipv6) = address::automatic(spec.net_id, *number);
+                let link = LinkId(index as u32);
+                of_node[node.index()].push(InterfaceAddress { link, net_id: spec.net_id, ipv4, ipv6 });
+            }
+        }
+        for &(node, link, address) in &self.overrides {
+            let interface = of_node[node.index()].iter_mut().find(|interface| interface.link == link);
+            match (interface, address) {
+                (Some(interface), IpAddr::V4(v4)) => interface.ipv4 = v4,
+                (Some(interface), IpAddr::V6(v6)) => interface.ipv6 = v6,
+                (None, _) => {
+                    let link = names.get(link.index()).cloned().unwrap_or_default();
+                    return Err(ConfigError::NoInterface(self.name(node), link));
+                }
+            }
+        }
+        let mut interfaces = Vec::new();
+        let mut hosts = Vec::new();
+        for ((_, kind), own) in self.nodes.iter().zip(of_node) {
+            let first = interfaces.len();
+            interfaces.extend(own);
+            let host = matches!(kind, NodeKind::Host { .. });
+            hosts.push(host.then_some(Host { first, end: interfaces.len() }));
+        }
+        Ok((interfaces, hosts))
+    }
+
+    fn compute_routes(&self, interfaces: &[InterfaceAddress], hosts: &[Option<Host>]) -> Routes {
+        let forwards: Vec<bool> = hosts.iter().map(Option::is_none).collect();
+        let edge = |spec: &LinkSpec| Edge { a: spec.a.0, b: spec.b.0, net_id: spec.net_id, cost: spec.cost };
+        let edges: Vec<Edge> = self.links.iter().map(edge).collect();
+        let mut targets = Vec::with_capacity(interfaces.len());
+        for (node, host) in hosts.iter().enumerate() {
+            for interface in host.iter().flat_map(|host| &interfaces[host.first..host.end]) {
+                targets.push(Target { node: node as u32, link: interface.link.0 });
+            }
+        }
+        Routes::compute(&forwards, &edges, &targets)
+    }
+
+    fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {
+        let queue = match &spec.queue {
+            QueueSpec::DropTail(limit) => Queue::DropTail(*limit),
+            QueueSpec::Red(red) => {
+                let random = streams.stream(&format!("queue {name}"));
+                Queue::Red(Box::new(Red::new(red.clone(), spec.rate, random)))
+            }
+        };
+        let host = match self.nodes[to.index()].1 {
+            NodeKind::Host { jitter } if !jitter.is_zero() => Some(HostJitter {
+                most: jitter,
+                random: streams.stream(&format!("host behind {name}")),
+                last_arrival: Instant::ZERO,
+            }),
+            _ => None,
+        };
+        let wire = (!spec.impairments.is_perfect())
+            .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
+        let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+        Channel::new(Parts {
+            rate: spec.rate,
+            delay: spec.delay,
+            framing: small(spec.framing),
+            mtu: small(spec.mtu),
+            queue,
+            to: to.0,
+            to_host: self.is_host(to),
+            host,
+            wire,
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Captures: what passes an interface, as a file that Wireshark and tshark read.
+
+mod ip;
+mod pcapng;
+
+use crate::address::AddressTable;
+use crate::counters::DropCause;
+use crate::packet::Stored;
+use pcapng::{Direction, PcapNg};
+use std::io::{self, Write};
+use units::Instant;
+
+/// Completes the IP payload of a captured packet in place: a stack that leaves its checksum to hardware has the lab
+/// fill it in here.
+pub type FinishPacket = fn(&mut [u8]);
+
+/// An interface of a capture file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tap {
+    pub capture: u16,
+    pub interface: u32,
+}
+
+/// One capture file.
+pub(crate) struct Capture {
+    file: PcapNg<Box<dyn Write + Send>>,
+    finish: Option<FinishPacket>,
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for Capture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Capture").finish_non_exhaustive()
+    }
+}
+
+/// What happened to a packet at an interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sighting {
+    Sent,
+    Received,
+    Dropped(DropCause),
+}
+
+impl Capture {
+    pub fn new(
+        sink: Box<dyn Write + Send>,
+        interfaces: &[String],
+        finish: Option<FinishPacket>,
+    ) -> io::Result<Self> {
+        Ok(Capture { file: PcapNg::new(sink, interfaces)?, finish, bytes: Vec::new() })
+    }
+
+    /// Records a packet that has crossed `hops` links.
+    pub fn record(
+        &mut self,
+        now: Instant,
+        interface: u32,
+        sighting: Sighting,
+        addresses: &AddressTable,
+        packet: &Stored,
+        hops: u8,
+    ) {
+        let (src, dst) = (addresses.address(packet.src), addresses.address(packet.dst));
+        let payload = packet.head.len() + packet.zeros as usize;
+        self.bytes.clear();
+        ip::write_header(&mut self.bytes, src, dst, packet.ecn, payload, hops);
+        let header = self.bytes.len();
+        self.bytes.extend_from_slice(&packet.head);
+        self.bytes.resize(header + payload, 0);
+        // Of a corrupted packet the checksum must stay wrong.
+        if let Some(finish) = self.finish
+            && !packet.corrupted
+        {
+            finish(&mut self.bytes[header..]);
+        }
+        let (direction, comment) = match sighting {
+            Sighting::Sent => (Direction::Outbound, None),
+            Sighting::Received => (Direction::Inbound, None),
+            Sighting::Dropped(cause) => (Direction::Outbound, Some(format!("dropped: {cause}"))),
+        };
+        self.file.packet(now, interface, direction, &self.bytes, comment.as_deref());
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        self.file.finish()
+    }
+}

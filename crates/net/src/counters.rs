@@ -1,0 +1,87 @@
+use std::fmt;
+use units::ByteCount;
+
+/// Why a packet ended before its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// The queue's limit was reached.
+    QueueFull,
+    /// RED drew it, between its thresholds.
+    RedEarly,
+    /// RED's average was above its upper threshold.
+    RedForced,
+    /// Lost on the wire.
+    Loss,
+    /// A bit error in framing or IP header.
+    Damaged,
+    /// Larger than the link's MTU.
+    TooBig,
+    /// The link was down, or went down while the packet was queued or on the wire.
+    LinkDown,
+}
+
+impl DropCause {
+    /// All causes.
+    pub const ALL: [DropCause; 7] = [
+        DropCause::QueueFull,
+        DropCause::RedEarly,
+        DropCause::RedForced,
+        DropCause::Loss,
+        DropCause::Damaged,
+        DropCause::TooBig,
+        DropCause::LinkDown,
+    ];
+
+    /// The cause in words, as captures tell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropCause::QueueFull => "queue full",
+            DropCause::RedEarly => "RED, early",
+            DropCause::RedForced => "RED, average above the upper threshold",
+            DropCause::Loss => "loss on the wire",
+            DropCause::Damaged => "bit error in a header",
+            DropCause::TooBig => "larger than the MTU",
+            DropCause::LinkDown => "link down",
+        }
+    }
+}
+
+impl fmt::Display for DropCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What one direction of a link has seen since the start.
+///
+/// At any instant, `offered + duplicated` packets are those delivered, those dropped and those queued or on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that came to the queue.
+    pub offered: u64,
+    /// Packets that reached the other end.
+    pub delivered: u64,
+    /// Bytes of those, on the wire: framing included.
+    pub delivered_bytes: ByteCount,
+    /// Copies the wire made.
+    pub duplicated: u64,
+    /// The most packets that ever waited.
+    pub queue_max: u64,
+    drops: [u64; DropCause::ALL.len()],
+}
+
+impl Counters {
+    /// Packets dropped for `cause`.
+    pub fn dropped(&self, cause: DropCause) -> u64 {
+        self.drops[cause as usize]
+    }
+
+    /// Packets dropped for any cause.
+    pub fn dropped_in_all(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+
+    pub(crate) fn count_drop(&mut self, cause: DropCause) {
+        self.drops[cause as usize] += 1;
+    }
+}

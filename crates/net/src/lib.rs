@@ -1,0 +1,56 @@
+//! A packet-level network: links with queues and impairments, routers, hosts, routing over independent networks,
+//! and captures.
+//!
+//! Packets are real bytes in pooled buffers; the network knows IP addresses and no transport. A packet that crosses
+//! a link costs one event. Build a [`NetworkBuilder`], then run a loop of [`des::Kernel::pop`] and
+//! [`Network::handle`]:
+//!
+//! ```
+//! # use anabranch_net as net;
+//! use net::{ChannelSpec, Ecn, LinkSpec, NetEvent, NetworkBuilder, NodeKind, Outgoing};
+//! use units::{BitRate, Instant, Span};
+//!
+//! let mut builder = NetworkBuilder::new();
+//! let client = builder.add_node("client", NodeKind::Host { jitter: Span::ZERO });
+//! let server = builder.add_node("server", NodeKind::Host { jitter: Span::ZERO });
+//! let channel = ChannelSpec { rate: Some(BitRate::from_mbps(10)), delay: Span::from_millis(1), ..Default::default() };
+//! builder.add_link(LinkSpec::symmetric(client, server, 1, channel));
+//! let mut network = builder.configure(&des::Streams::new(1, 0))?;
+//!
+//! let mut kernel = des::Kernel::<NetEvent>::new();
+//! let src = network.addresses(client)[0].ipv4.into();
+//! let dst = network.addresses(server)[0].ipv4.into();
+//! network.send(&mut kernel, client, Outgoing { src, dst, ecn: Ecn::NotCapable, zeros: 1000 }, &mut vec![1, 2, 3]);
+//! while let Some(event) = kernel.pop(Instant::FAR) {
+//!     if let Some(delivered) = network.handle(&mut kernel, event) {
+//!         let packet = network.packet(delivered.packet);
+//!         assert_eq!((delivered.node, packet.src, packet.head.len() + packet.zeros), (server, src, 1003));
+//!         network.release(delivered.packet);
+//!     }
+//! }
+//! # Ok::<(), net::ConfigError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod address;
+mod builder;
+mod capture;
+mod channel;
+mod counters;
+mod event;
+mod flights;
+mod network;
+mod packet;
+mod queue;
+mod routing;
+mod topology;
+
+pub use address::InterfaceAddress;
+pub use builder::{ConfigError, NetworkBuilder};
+pub use capture::FinishPacket;
+pub use counters::{Counters, DropCause};
+pub use event::{NetEvent, Schedule};
+pub use network::{Delivered, Network, Route};
+pub use packet::{Ecn, Outgoing, Packet, PacketId};
+pub use queue::{Backlog, Limit, QueueSpec, RedSpec, RedUnit};
+pub use topology::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NodeId, NodeKind};

@@ -1,0 +1,199 @@
+use crate::address::AddressId;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+/// The ECN field of an IP header ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not speak ECN.
+    #[default]
+    NotCapable = 0,
+    /// ECT(1).
+    Capable1 = 1,
+    /// ECT(0).
+    Capable0 = 2,
+    /// Congestion experienced.
+    CongestionExperienced = 3,
+}
+
+/// Names a packet that is inside the network or waits to be released by its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketId(NonZeroU32);
+
+impl PacketId {
+    #[inline]
+    pub(crate) fn new(index: usize) -> Self {
+        let number = u32::try_from(index + 1).ok().and_then(NonZeroU32::new);
+        PacketId(number.expect("fewer than 2^32 packets at once"))
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A packet to send, apart from its stored bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Source address: one of the sender's.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Zero bytes that follow the stored ones and are not stored.
+    pub zeros: usize,
+}
+
+/// A packet as its receiver sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// The stored bytes of the IP payload.
+    pub head: &'a [u8],
+    /// Zero bytes that follow them.
+    pub zeros: usize,
+    /// A bit of the payload was inverted on the way: the transport's checksum must be verified, even where checksums
+    /// are otherwise left to hardware.
+    pub corrupted: bool,
+}
+
+/// A packet as it is stored.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub head: Vec<u8>,
+    pub zeros: u32,
+    pub src: AddressId,
+    pub dst: AddressId,
+    pub ecn: Ecn,
+    pub corrupted: bool,
+    /// Links crossed, and the direction's epoch at the last transmission: only kept for packets that travel outside
+    /// of a channel's order.
+    pub hops: u8,
+    pub epoch: u32,
+}
+
+/// Storage of all packets. Slots keep their buffers, so that in steady state nothing is allocated.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    slots: Vec<Stored>,
+    free: Vec<PacketId>,
+}
+
+impl Pool {
+    /// Stores a packet, taking over the bytes of `head` and leaving an empty buffer there.
+    #[inline]
+    pub fn store(
+        &mut self,
+        head: &mut Vec<u8>,
+        zeros: u32,
+        src: AddressId,
+        dst: AddressId,
+        ecn: Ecn,
+    ) -> PacketId {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        let slot = &mut self.slots[id.index()];
+        std::mem::swap(&mut slot.head, head);
+        head.clear();
+        (slot.zeros, slot.src, slot.dst, slot.ecn, slot.corrupted) = (zeros, src, dst, ecn, false);
+        id
+    }
+
+    #[cold]
+    fn grow(&mut self) -> PacketId {
+        let id = PacketId::new(self.slots.len());
+        let (src, dst) = (AddressId::default(), AddressId::default());
+        self.slots.push(Stored {
+            head: Vec::new(),
+            zeros: 0,
+            src,
+            dst,
+            ecn: Ecn::NotCapable,
+            corrupted: false,
+            hops: 0,
+            epoch: 0,
+        });
+        id
+    }
+
+    /// Stores a copy.
+    pub fn copy(&mut self, id: PacketId) -> PacketId {
+        let mut head = self.get(id).head.clone();
+        let &Stored { zeros, src, dst, ecn, corrupted, .. } = self.get(id);
+        let copy = self.store(&mut head, zeros, src, dst, ecn);
+        self.get_mut(copy).corrupted = corrupted;
+        copy
+    }
+
+    #[inline]
+    pub fn get(&self, id: PacketId) -> &Stored {
+        &self.slots[id.index()]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Stored {
+        &mut self.slots[id.index()]
+    }
+
+    #[inline]
+    pub fn release(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// Packets stored and not released.
+    pub fn in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl Stored {
+    /// Inverts one bit of the payload, storing zeros up to it if it lies there.
+    pub fn invert_bit(&mut self, bit: u64) {
+        let byte = (bit / 8) as usize;
+        if byte >= self.head.len() {
+            let stored = byte + 1;
+            self.zeros -= (stored - self.head.len()) as u32;
+            self.head.resize(stored, 0);
+        }
+        self.head[byte] ^= 0x80 >> (bit % 8);
+        self.corrupted = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bit_inverted_among_the_zeros_stores_them_up_to_it() {
+        let mut pool = Pool::default();
+        let id =
+            pool.store(&mut vec![0xff; 4], 10, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        let packet = pool.get_mut(id);
+        packet.invert_bit(1);
+        packet.invert_bit(6 * 8 + 7);
+        assert_eq!((&packet.head[..], packet.zeros), (&[0xbf, 0xff, 0xff, 0xff, 0, 0, 1][..], 7));
+        packet.invert_bit(13 * 8);
+        assert_eq!((packet.head.len(), packet.head[13], packet.zeros), (14, 0x80, 0));
+    }
+
+    #[test]
+    fn a_released_buffer_serves_the_next_packet() {
+        let mut pool = Pool::default();
+        let mut head = Vec::with_capacity(100);
+        head.push(7);
+        let id = pool.store(&mut head, 0, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        pool.release(id);
+        assert!(head.is_empty());
+        pool.store(&mut head, 0, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        assert!(head.is_empty() && head.capacity() >= 100, "the first packet's buffer comes back, empty");
+        assert_eq!(pool.in_use(), 1);
+    }
+}

@@ -1,0 +1,284 @@
+use super::Backlog;
+use crate::counters::DropCause;
+use des::Random;
+use units::{BitRate, ByteCount, Instant, Probability};
+
+/// Random early detection (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
+/// IEEE/ACM Transactions on Networking 1(4), 1993).
+#[derive(Clone, Debug, PartialEq)]
+pub struct RedSpec {
+    /// Weight of the newest queue length in the average (w_q), above 0 and below 1.
+    pub weight: f64,
+    /// Average below which no packet is dropped (min_th).
+    pub min: f64,
+    /// Average from which every packet is dropped (max_th), unless `gentle`.
+    pub max: f64,
+    /// Drop probability just below `max` (max_p).
+    pub max_p: Probability,
+    /// Hard limit of the queue: a packet that finds so much waiting is dropped.
+    pub limit: f64,
+    /// What `min`, `max` and `limit` count.
+    pub unit: RedUnit,
+    /// Size of a typical packet: the measure of drop probabilities in bytes, and of the idle time.
+    pub mean_packet: ByteCount,
+    /// Packets a second that could have been sent while the queue was empty, by which the average then decays; `None`
+    /// takes the link's rate over `mean_packet`.
+    pub packet_rate: Option<f64>,
+    /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
+    pub gentle: bool,
+}
+
+/// What a RED queue measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedUnit {
+    /// Packets; all have the same drop probability.
+    Packets,
+    /// Bytes; the drop probability grows with a packet's size.
+    Bytes,
+}
+
+impl RedSpec {
+    pub(crate) fn is_sound(&self) -> bool {
+        self.weight > 0.0
+            && self.weight < 1.0
+            && self.min >= 0.0
+            && self.min < self.max
+            && self.limit > 0.0
+            && !self.mean_packet.is_zero()
+            && self.packet_rate.is_none_or(|rate| rate >= 0.0 && rate.is_finite())
+    }
+}
+
+/// The state of one RED queue.
+#[derive(Debug)]
+pub(crate) struct Red {
+    spec: RedSpec,
+    /// ln(1 - weight) times the packets a nanosecond: the average's exponential decay while nothing waits.
+    idle_decay: f64,
+    average: f64,
+    /// Packets since the last drop (count), -1 while the average is below `min`.
+    count: i64,
+    /// The queue has been empty since then, and the average accounts for it until then.
+    empty_since: Instant,
+    random: Random,
+}
+
+impl Red {
+    pub(crate) fn new(spec: RedSpec, rate: Option<BitRate>, random: Random) -> Self {
+        let from_link = || rate.map_or(0.0, |rate| rate.as_bps() as f64 / (8.0 * spec.mean_packet.as_f64()));
+        let packets_per_second = spec.packet_rate.unwrap_or_else(from_link);
+        let idle_decay = libm::log1p(-spec.weight) * packets_per_second / 1e9;
+        Red { spec, idle_decay, average: 0.0, count: -1, empty_since: Instant::ZERO, random }
+    }
+
+    /// The average queue length, as of the last arrival.
+    pub(crate) fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// The last of the waiting packets leaves at `at` and no other has come yet.
+    #[inline]
+    pub(crate) fn empties_at(&mut self, at: Instant) {
+        self.empty_since = at;
+    }
+
+    /// Judges a packet that arrives at `now` and finds `backlog` waiting.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Instant, backlog: Backlog, size: ByteCount) -> Result<(), DropCause> {
+        let length = match self.spec.unit {
+            RedUnit::Packets => backlog.packets as f64,
+            RedUnit::Bytes => backlog.bytes.as_f64(),
+        };
+        self.update_average(now, length);
+        if length >= self.spec.limit {
+            self.count = 0;
+            return Err(DropCause::QueueFull);
+        }
+        if self.average < self.spec.min {
+            self.count = -1;
+            return Ok(());
+        }
+        self.count += 1;
+        let Some(probability) = self.drop_probability(size) else {
+            self.count = 0;
+            return Err(DropCause::RedForced);
+        };
+        if probability >= 1.0 || self.random.uniform() < probability {
+            self.count = 0;
+            return Err(DropCause::RedEarly);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn update_average(&mut self, now: Instant, length: f64) {
+        if length > 0.0 {
+            self.average += self.spec.weight * (length - self.average);
+        } else if self.average > 0.0 {
+            let idle = now.since(self.empty_since).as_nanos() as f64;
+            self.average *= libm::exp(self.idle_decay * idle);
+            // A packet dropped now leaves the queue empty; the next must not count this idle time again.
+            self.empty_since = now;
+        }
+    }
+
+    /// p_a of the packet that arrives as the `count`-th since the last drop; `None` where all are dropped.
+    fn drop_probability(&self, size: ByteCount) -> Option<f64> {
+        let RedSpec { min, max, gentle, .. } = self.spec;
+        let max_p = self.spec.max_p.get();
+        let average = self.average;
+        let mut base = if average < max {
+            max_p * (average - min) / (max - min)
+        } else if gentle && average < 2.0 * max {
+            max_p + (1.0 - max_p) * (average - max) / max
+        } else {
+            return None;
+        };
+        if self.spec.unit == RedUnit::Bytes {
+            base *= size.as_f64() / self.spec.mean_packet.as_f64();
+        }
+        let rest = 1.0 - self.count as f64 * base;
+        Some(if rest > 0.0 { (base / rest).min(1.0) } else { 1.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use des::Streams;
+    use units::Span;
+
+    /// Paper 001, section 5: w 0.002, thresholds 20 and 80, max_p 0.02, on a link of 100 Mbit/s.
+    fn spec() -> RedSpec {
+        RedSpec {
+            weight: 0.002,
+            min: 20.0,
+            max: 80.0,
+            max_p: Probability::new(0.02).unwrap(),
+            limit: 80.0,
+            unit: RedUnit::Packets,
+            mean_packet: ByteCount::new(1500),
+            packet_rate: None,
+            gentle: false,
+        }
+    }
+
+    fn red(spec: RedSpec, average: f64, count: i64) -> Red {
+        let mut red = Red::new(spec, Some(BitRate::from_mbps(100)), Streams::new(1, 0).stream("queue"));
+        (red.average, red.count) = (average, count);
+        red
+    }
+
+    fn waiting(packets: u64) -> Backlog {
+        Backlog { packets, bytes: ByteCount::new(1500) * packets }
+    }
+
+    const FULL_SIZE: ByteCount = ByteCount::new(1500);
+
+    fn probability(spec: RedSpec, average: f64, count: i64, size: ByteCount) -> f64 {
+        red(spec, average, count).drop_probability(size).unwrap()
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn the_drop_probability_rises_with_the_packets_since_the_last_drop() {
+        near(probability(spec(), 50.0, 0, FULL_SIZE), 0.01);
+        near(probability(spec(), 50.0, 50, FULL_SIZE), 0.02);
+        near(probability(spec(), 50.0, 99, FULL_SIZE), 1.0);
+        near(probability(spec(), 50.0, 100, FULL_SIZE), 1.0);
+        near(probability(spec(), 50.0, 1000, FULL_SIZE), 1.0);
+    }
+
+    #[test]
+    fn a_second_of_idle_time_forgets_the_average() {
+        let mut red = red(spec(), 50.0, 0);
+        red.empties_at(Instant::from_nanos(1_000));
+        red.update_average(Instant::from_nanos(1_000) + Span::from_secs(1), 0.0);
+        let decay = red.average / 50.0;
+        assert!((decay / 5.7e-8 - 1.0).abs() < 0.01, "{decay}");
+    }
+
+    #[test]
+    fn one_packet_time_of_idleness_decays_the_average_as_one_empty_sample_would() {
+        let mut red = red(spec(), 50.0, 0);
+        red.update_average(Instant::from_nanos(120_000), 0.0);
+        near(red.average, 50.0 * 0.998);
+    }
+
+    #[test]
+    fn idle_time_is_counted_once_when_the_packet_that_ends_it_is_dropped() {
+        let mut red = red(spec(), 1000.0, 0);
+        let at = Instant::from_nanos(1_200_000);
+        assert_eq!(red.admit(at, waiting(0), FULL_SIZE), Err(DropCause::RedForced));
+        let once = red.average;
+        assert_eq!(red.admit(at, waiting(0), FULL_SIZE), Err(DropCause::RedForced));
+        near(red.average, once);
+    }
+
+    #[test]
+    fn a_busy_queue_moves_the_average_by_its_weight() {
+        let mut red = red(spec(), 10.0, 0);
+        red.update_average(Instant::ZERO, 60.0);
+        near(red.average, 10.0 + 0.002 * 50.0);
+    }
+
+    #[test]
+    fn below_min_nothing_is_dropped_and_the_count_starts_afresh() {
+        let mut red = red(spec(), 19.0, 500);
+        for _ in 0..400 {
+            assert_eq!(red.admit(Instant::ZERO, waiting(19), FULL_SIZE), Ok(()));
+        }
+        assert_eq!(red.count, -1);
+        red.average = 30.0;
+        assert_eq!(red.admit(Instant::ZERO, waiting(30), FULL_SIZE), Ok(()));
+        assert_eq!(red.count, 0);
+    }
+
+    #[test]
+    fn between_the_thresholds_gaps_between_drops_are_uniform() {
+        // Floyd and Jacobson, section 7: with p_b constant the gap is uniform on 1..=1/p_b, mean about 1/(2 p_b).
+        let mut red = red(spec(), 50.0, 0);
+        let (mut gaps, mut gap) = (Vec::new(), 0_u32);
+        for _ in 0..200_000 {
+            red.average = 50.0;
+            gap += 1;
+            if red.admit(Instant::ZERO, waiting(50), FULL_SIZE).is_err() {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
+        assert!((mean - 50.5).abs() < 2.0, "{mean}");
+        assert!(gaps.iter().all(|&gap| gap <= 100));
+    }
+
+    #[test]
+    fn above_max_all_are_dropped_and_gentle_rises_to_one_at_twice_max() {
+        assert_eq!(red(spec(), 80.0, 0).drop_probability(FULL_SIZE), None);
+        let gentle = RedSpec { gentle: true, ..spec() };
+        near(probability(gentle.clone(), 80.0, 0, FULL_SIZE), 0.02);
+        near(probability(gentle.clone(), 120.0, 0, FULL_SIZE), 0.51);
+        assert_eq!(red(gentle, 160.0, 0).drop_probability(FULL_SIZE), None);
+    }
+
+    #[test]
+    fn the_hard_limit_drops_whatever_the_average_says() {
+        let mut red = red(spec(), 0.0, -1);
+        assert_eq!(red.admit(Instant::ZERO, waiting(79), FULL_SIZE), Ok(()));
+        assert_eq!(red.admit(Instant::ZERO, waiting(80), FULL_SIZE), Err(DropCause::QueueFull));
+        assert_eq!(red.count, 0);
+    }
+
+    #[test]
+    fn counted_in_bytes_small_packets_are_dropped_less() {
+        let bytes = RedSpec { unit: RedUnit::Bytes, min: 30_000.0, max: 120_000.0, limit: 1e6, ..spec() };
+        near(probability(bytes.clone(), 75_000.0, 0, FULL_SIZE), 0.01);
+        near(probability(bytes.clone(), 75_000.0, 0, ByteCount::new(150)), 0.001);
+        let mut red = red(bytes, 0.0, -1);
+        red.admit(Instant::ZERO, waiting(40), FULL_SIZE).unwrap();
+        near(red.average, 0.002 * 60_000.0);
+    }
+}
