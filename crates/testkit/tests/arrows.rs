@@ -1,0 +1,70 @@
+//! The direction of the dependencies, as ARCHITECTURE.md draws it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// What each crate names directly in the drawing.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("wire", &["units"]),
+    ("cc", &["units"]),
+    ("des", &["units"]),
+    ("sctp", &["wire", "cc"]),
+    ("net", &["des"]),
+    ("lab", &["sctp", "net"]),
+    ("cli", &["lab"]),
+    ("py", &["lab", "cli"]),
+    ("testkit", &["sctp"]),
+];
+
+/// What a crate reaches through the arrows.
+fn reach(name: &str) -> BTreeSet<String> {
+    let (_, direct) = ARROWS.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} is not in the drawing"));
+    direct.iter().flat_map(|d| reach(d).into_iter().chain([(*d).to_owned()])).collect()
+}
+
+/// The crates of the workspace and which of each other they name, but for tests.
+fn edges() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo metadata runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let short = |value: &serde_json::Value| {
+        value["name"].as_str().and_then(|name| name.strip_prefix("anabranch-")).map(str::to_owned)
+    };
+    let packages = metadata["packages"].as_array().expect("packages");
+    packages
+        .iter()
+        .map(|package| {
+            let dependencies = package["dependencies"].as_array().expect("dependencies").iter();
+            let for_real = dependencies.filter(|d| d["kind"] != "dev");
+            (short(package).expect("every crate is named anabranch-*"), for_real.filter_map(short).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn dependencies_go_one_way() {
+    for (name, dependencies) in edges() {
+        let allowed = reach(&name);
+        let stray: Vec<_> = dependencies.difference(&allowed).collect();
+        assert!(stray.is_empty(), "{name} must not depend on {stray:?}: ARCHITECTURE.md allows {allowed:?}");
+    }
+}
+
+/// The protocol and the simulator stay free of what would make a run depend on the machine.
+#[test]
+fn the_core_names_no_clock_socket_or_thread() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for name in ["units", "wire", "cc", "sctp", "des", "net"] {
+        let manifest = std::fs::read_to_string(format!("{root}/{name}/Cargo.toml")).expect("a manifest");
+        for crate_name in ["tokio", "mio", "socket2", "getrandom", "rayon", "libc"] {
+            assert!(!manifest.contains(&format!("\n{crate_name}")), "{name} depends on {crate_name}");
+        }
+        let lib = std::fs::read_to_string(format!("{root}/{name}/src/lib.rs")).expect("a library");
+        assert!(lib.contains("#![forbid(unsafe_code)]"), "{name} must forbid unsafe code");
+    }
+}
