@@ -1,0 +1,193 @@
+"""The papers that come with Anabranch: what each figure runs, what it is expected to show, and how it is drawn.
+
+A paper is a folder: ``paper.toml`` (figures, quantities), ``expected.toml`` (the numbers the paper states, each with
+band and source), scenario files, ``figures.py`` (a drawing function a figure, and checks that are no numbers) and
+``NOTES.md`` (what had to be guessed).
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .verdict import Above, Band, Below, Stated, Target, Test
+
+FULL_REPLICAS = 30
+
+
+class PaperError(ValueError):
+    """There is no such paper or figure, or its folder does not hold together."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number a run: a scalar summed over flows and paths, divided by another one or by the value of an axis."""
+
+    of: str
+    flow: str
+    per: str | None = None
+    per_axis: str | None = None
+    scale: float = 1.0
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A number, an order or a check that the paper states, or that its text implies."""
+
+    figure: str
+    what: str
+    source: str
+    test: Test | None = None
+    check: str | None = None
+    quantity: str = "throughput"
+    at: Mapping[str, Any] = field(default_factory=dict)
+    over: Mapping[str, Any] | None = None
+    only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure of a paper."""
+
+    id: str
+    title: str
+    scenario: str
+    draw: str
+    quantity: str
+    replicas: int | None
+    quick: Mapping[str, Sequence[Any]]
+    quick_replicas: int
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with its figures and expectations."""
+
+    id: str
+    title: str
+    citation: str
+    replicas: int
+    folder: Path
+    figures: tuple[FigureSpec, ...]
+    quantities: Mapping[str, Quantity]
+    expectations: tuple[Expectation, ...]
+
+    def select(self, wanted: Sequence[str]) -> list[FigureSpec]:
+        """The figures named: ``8-left``, ``8l`` or ``8`` for all parts of figure 8; none named means all."""
+        chosen: list[FigureSpec] = []
+        for name in wanted:
+            found = [figure for figure in self.figures if _matches(name, figure.id)]
+            if not found:
+                known = [figure.id for figure in self.figures]
+                close = difflib.get_close_matches(_plain(name), known, n=1, cutoff=0.3)
+                hint = f"; did you mean `{close[0]}`?" if close else ""
+                raise PaperError(f"paper {self.id} has no figure `{name}`: there are {', '.join(known)}{hint}")
+            chosen += [figure for figure in found if figure not in chosen]
+        return chosen or list(self.figures)
+
+    def code(self) -> ModuleType:
+        """The drawing functions and checks of the paper."""
+        path = self.folder / "figures.py"
+        spec = importlib.util.spec_from_file_location(f"anabranch_paper_{self.id}", path)
+        if spec is None or spec.loader is None:
+            raise PaperError(f"{path} is missing")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def _plain(name: str) -> str:
+    return name.lower().removeprefix("figure").removeprefix("fig").strip(" .-_")
+
+
+def _matches(name: str, figure: str) -> bool:
+    number, _, part = figure.partition("-")
+    wanted = _plain(name).replace(" ", "").replace("-", "").replace("_", "")
+    return wanted in {number, number + part, number + part[:1]}
+
+
+def folder() -> Path:
+    """Where the papers lie: in the installed package, else in the source tree."""
+    packaged = Path(__file__).parent / "_papers"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "papers"
+
+
+def all_papers() -> list[Paper]:
+    """Every paper, by number."""
+    return [load(path.parent) for path in sorted(folder().glob("*/paper.toml"))]
+
+
+def find(name: str) -> Paper:
+    """The paper whose number or folder name is ``name``."""
+    known = sorted(path.parent for path in folder().glob("*/paper.toml"))
+    for candidate in known:
+        number = candidate.name.partition("_")[0]
+        if name in (candidate.name, number) or (name.isdigit() and int(name) == int(number)):
+            return load(candidate)
+    names = [path.name.partition("_")[0] for path in known]
+    raise PaperError(f"there is no paper `{name}`: there are {', '.join(names)}")
+
+
+def load(path: Path) -> Paper:
+    """Reads the folder of a paper."""
+    spec = _read(path / "paper.toml")
+    replicas = int(spec.get("replicas", FULL_REPLICAS))
+    figures = tuple(_figure(entry) for entry in spec["figure"])
+    quantities = {name: Quantity(**entry) for name, entry in spec.get("quantity", {}).items()}
+    expectations = tuple(_expectation(entry) for entry in _read(path / "expected.toml")["expected"])
+    paper = Paper(spec["id"], spec["title"], spec["citation"], replicas, path, figures, quantities, expectations)
+    _check(paper)
+    return paper
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise PaperError(f"{path}: {error}") from error
+
+
+def _figure(entry: dict[str, Any]) -> FigureSpec:
+    return FigureSpec(
+        id=entry["id"],
+        title=entry["title"],
+        scenario=entry["scenario"],
+        draw=entry["draw"],
+        quantity=entry.get("quantity", "throughput"),
+        replicas=entry.get("replicas"),
+        quick=entry.get("quick", {}),
+        quick_replicas=entry["quick_replicas"],
+    )
+
+
+def _expectation(entry: dict[str, Any]) -> Expectation:
+    entry = dict(entry)
+    tests: list[Test] = []
+    if "value" in entry:
+        tests.append(Stated(float(entry.pop("value")), Band.parse(entry.pop("band"))))
+    if "above" in entry:
+        tests.append(Above(float(entry.pop("above"))))
+    if "below" in entry:
+        tests.append(Below(float(entry.pop("below"))))
+    if "at_least" in entry:
+        tests.append(Target(float(entry.pop("at_least")), float(entry.pop("near"))))
+    if len(tests) + ("check" in entry) != 1:
+        raise PaperError(f"expectation `{entry['what']}` needs one of value, above, below, at_least, check")
+    return Expectation(test=tests[0] if tests else None, **entry)
+
+
+def _check(paper: Paper) -> None:
+    figures = {figure.id for figure in paper.figures}
+    for expectation in paper.expectations:
+        if expectation.figure not in figures:
+            raise PaperError(f"paper {paper.id}: `{expectation.what}` names no figure of the paper")
+        if expectation.test is not None and expectation.quantity not in paper.quantities:
+            raise PaperError(f"paper {paper.id}: `{expectation.what}` names no quantity of the paper")

@@ -1,0 +1,117 @@
+"""Figures fit for print and for colour-blind readers.
+
+Every figure says at its foot which seed and how many replicas it shows. Sizes are those of an IEEE page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+COLUMN_WIDTH = 3.5
+"""Width of an IEEE column, in inches."""
+PAGE_WIDTH = 7.16
+"""Width of both IEEE columns, in inches."""
+
+BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+)  # fmt: skip
+
+FORMATS = ("pdf", "svg", "png")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one curve is drawn: colour, dash and marker all tell it from the others."""
+
+    label: str
+    color: str
+    line: str | tuple[int, tuple[float, ...]] = "-"
+    marker: str = "o"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A value that a paper states, drawn as a star beside the measured curve."""
+
+    x: float
+    y: float
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The house style, for figures made inside the ``with`` block."""
+    with as_file(files(__package__ or "anabranch") / "style.mplstyle") as path, mpl.rc_context(fname=path):
+        yield
+
+
+def new_figure(width: float = COLUMN_WIDTH, height: float = 2.6) -> Figure:
+    """An empty figure that needs no display and no pyplot state."""
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def foot(figure: Figure, seed: int, replicas: int) -> None:
+    """States seed and replicas below the axes."""
+    many = f"{replicas} replicas, mean and 95 % confidence interval" if replicas > 1 else "1 replica"
+    figure.supxlabel(f"seed {seed}, {many}", fontsize=6, color="0.35")
+
+
+def curves(
+    axes: Axes, summary: pl.DataFrame, *, x: str, series: str, looks: Mapping[str, Look], marks: Iterable[Mark] = ()
+) -> None:
+    """One curve with error bars for each value of ``series``, in the order of ``looks``, and the stated values.
+
+    ``summary`` is what :func:`anabranch.statistics.summarize` gives: columns ``x``, ``series``, ``mean``,
+    ``half_width``. Error bars of a single replica are left out.
+    """
+    for name, look in looks.items():
+        points = summary.filter(pl.col(series) == name).sort(x)
+        bars = [w if math.isfinite(w) else 0.0 for w in points["half_width"]]
+        axes.errorbar(
+            points[x].to_list(), points["mean"].to_list(), yerr=bars, label=look.label, color=look.color,
+            linestyle=look.line, marker=look.marker, markerfacecolor="white",
+        )  # fmt: skip
+    stated = list(marks)
+    if stated:
+        axes.scatter(
+            [mark.x for mark in stated], [mark.y for mark in stated], marker="*", s=46, color=BLACK, zorder=5,
+            linewidths=0, label="stated in the paper",
+        )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="best")
+
+
+def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, until: float, look: Look) -> None:
+    """A quantity that keeps its value until it changes, drawn to ``until``; None leaves a hole."""
+    if not len(time):
+        return
+    held = [math.nan if v is None else v for v in value]
+    axes.plot(
+        [*time, until], [*held, held[-1]], drawstyle="steps-post", label=look.label, color=look.color,
+        linestyle=look.line, linewidth=0.9,
+    )  # fmt: skip
+
+
+def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str] = FORMATS) -> list[Path]:
+    """Writes the figure in each format, without the date, so that the same figure is the same file."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for extension in formats:
+        path = folder / f"{name}.{extension}"
+        undated: dict[str, dict[str, str | None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+        figure.savefig(path, metadata=undated.get(extension))
+        written.append(path)
+    return written

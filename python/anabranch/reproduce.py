@@ -1,0 +1,231 @@
+"""Reproducing a figure: run its sweep, judge the numbers, draw the picture."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from . import plots
+from .laboratory import sweep
+from .papers import Expectation, FigureSpec, Paper, Quantity
+from .result import Result
+from .scenario import restrict
+from .statistics import Estimate, estimate, summarize
+from .verdict import Point, Row, Stated, Verdict, format_estimate, judge
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much to run and where to put it."""
+
+    out: Path
+    replicas: int | None = None
+    quick: bool = False
+    seed: int | None = None
+    jobs: int | None = None
+    formats: tuple[str, ...] = plots.FORMATS
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """What a drawing function or a check gets: the figure's results under the paper's names."""
+
+    paper: Paper
+    spec: FigureSpec
+    result: Result
+    seed: int
+    replicas: int
+
+    @property
+    def axes(self) -> list[str]:
+        """What the sweep varied."""
+        return self.result.axes
+
+    def samples(self, quantity: str | None = None) -> pl.DataFrame:
+        """One row a run: the axes, the replica, and the value of a quantity of the paper."""
+        name = quantity or self.spec.quantity
+        return _samples(self.result, self.paper.quantities[name])
+
+    def summary(self, quantity: str | None = None, number: str | None = None) -> pl.DataFrame:
+        """Mean and interval for each combination of the axes; axis ``number`` becomes its leading number."""
+        found = summarize(self.samples(quantity), self.axes)
+        if number is None:
+            return found
+        return found.with_columns(pl.Series(number, [leading_number(v) for v in found[number]], dtype=pl.Float64))
+
+    def marks(self, x: str) -> list[plots.Mark]:
+        """The values that the paper states for points of this figure."""
+        return [
+            plots.Mark(leading_number(e.at[x]), e.test.value)
+            for e in self.paper.expectations
+            if e.figure == self.spec.id and isinstance(e.test, Stated) and x in e.at and e.over is None
+            and e.quantity == self.spec.quantity
+        ]  # fmt: skip
+
+    def foot(self, figure: Figure) -> None:
+        """States seed and replicas at the foot of the figure."""
+        plots.foot(figure, self.seed, self.replicas)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A reproduced figure."""
+
+    spec: FigureSpec
+    seed: int
+    replicas: int
+    rows: list[Row]
+    files: list[Path]
+
+
+Report = Callable[[str, int, int], None]
+"""Called with the figure, the runs that are done and the runs there are."""
+
+
+def reproduce(
+    paper: Paper, figures: Sequence[FigureSpec], options: Options, report: Report | None = None
+) -> list[Reproduction]:
+    """Runs, judges and draws figures of a paper; figures that share runs share them through the store in ``out``."""
+    code = paper.code()
+    done: list[Reproduction] = []
+    for spec in figures:
+        data = _measure(paper, spec, options, report)
+        rows = [_row(data, e, code) for e in paper.expectations if e.figure == spec.id and _covered(data, e)]
+        with plots.style():
+            picture: Figure = getattr(code, spec.draw)(data)
+            files = plots.save(picture, options.out, f"figure-{spec.id}", options.formats)
+        done.append(Reproduction(spec, data.seed, data.replicas, rows, files))
+    _write(paper, done, options.out)
+    return done
+
+
+def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
+    scenario = tomllib.loads((paper.folder / spec.scenario).read_text(encoding="utf-8"))
+    replicas = spec.replicas or options.replicas or (spec.quick_replicas if options.quick else paper.replicas)
+    if options.quick:
+        scenario = restrict(scenario, spec.quick)
+    seed = options.seed if options.seed is not None else int(scenario.get("seed", 1))
+    progress = None if report is None else lambda runs, total: report(spec.id, runs, total)
+    out = options.out / "runs" / Path(spec.scenario).stem
+    result = sweep(scenario, replicas=replicas, jobs=options.jobs, seed=seed, out=out, progress=progress)
+    return FigureData(paper, spec, result, seed, replicas)
+
+
+def _samples(result: Result, quantity: Quantity) -> pl.DataFrame:
+    keys = [*result.axes, "replica"]
+    samples = _summed(result, quantity.of, quantity.flow, keys)
+    if quantity.per is not None:
+        divisor = _summed(result, quantity.per, quantity.flow, keys).rename({"value": "divisor"})
+        samples = samples.join(divisor, on=keys).with_columns(pl.col("value") / pl.col("divisor")).drop("divisor")
+    value = samples["value"] * quantity.scale
+    if quantity.per_axis is not None:
+        value = value / pl.Series([leading_number(v) for v in samples[quantity.per_axis]])
+    return samples.with_columns(value.alias("value"))
+
+
+def _summed(result: Result, quantity: str, flow: str, keys: list[str]) -> pl.DataFrame:
+    """A scalar summed over all flows called ``flow`` or ``flow-1``, ``flow-2`` ..., and over their paths."""
+    pattern = f"^{re.escape(flow)}(-[0-9]+)?$"
+    rows = result.scalars.filter((pl.col("quantity") == quantity) & pl.col("flow").str.contains(pattern))
+    if rows.is_empty():
+        raise KeyError(f"the results hold no `{quantity}` of a flow `{flow}`")
+    return rows.group_by(keys, maintain_order=True).agg(pl.col("value").sum())
+
+
+def leading_number(value: object) -> float:
+    """``"100 Mbit/s"`` and 100 are both 100.0."""
+    found = re.match(r"\s*([0-9.eE+-]+)", str(value))
+    if found is None:
+        raise ValueError(f"{value!r} does not begin with a number")
+    return float(found[1])
+
+
+def _covered(data: FigureData, expectation: Expectation) -> bool:
+    """False if a quick run left out the points that an expectation speaks of."""
+    wanted = [expectation.at, *([expectation.over] if expectation.over else [])]
+    samples = data.result.scalars
+    return all(value in samples[axis] for where in wanted for axis, value in where.items() if axis in data.axes)
+
+
+def _row(data: FigureData, expectation: Expectation, code: object) -> Row:
+    common = {"figure": data.spec.id, "what": expectation.what, "source": expectation.source}
+    if expectation.check is not None:
+        holds, measured = getattr(code, expectation.check)(data)
+        verdict = Verdict.PASS if holds else Verdict.MISS
+        return Row(**common, verdict=verdict, measured=measured, expected="holds", band="")
+    assert expectation.test is not None
+    points = _points(data, expectation)
+    verdict, worst = judge(expectation.test, points)
+    unit = data.paper.quantities[expectation.quantity].unit if expectation.over is None else ""
+    where = f" at {worst.where}" if len(points) > 1 else ""
+    band = str(expectation.test.band) if isinstance(expectation.test, Stated) else ""
+    return Row(
+        **common,
+        verdict=verdict,
+        measured=format_estimate(worst.estimate, unit) + where,
+        expected=f"{expectation.test} {unit}".rstrip(),
+        band=band,
+    )
+
+
+def _points(data: FigureData, expectation: Expectation) -> list[Point]:
+    """What an expectation speaks of: one point, or one for each value of the axes it leaves open.
+
+    A ratio is taken replica by replica, since replicas of two variants share their random streams.
+    """
+    samples = data.samples(expectation.quantity)
+    found = _at(samples, expectation.at)
+    for axis, values in expectation.only.items():
+        found = found.filter(pl.col(axis).is_in(list(values)))
+    if expectation.over is not None:
+        base = _at(samples, expectation.over)
+        shared = [a for a in data.axes if a not in expectation.over and a not in expectation.at]
+        base = base.select([*shared, "replica", pl.col("value").alias("base")])
+        found = found.join(base, on=[*shared, "replica"]).with_columns(pl.col("value") / pl.col("base"))
+    open_axes = [axis for axis in data.axes if axis not in expectation.at]
+    if not open_axes:
+        return [Point("", estimate(found["value"]))]
+    return [
+        Point(
+            ", ".join(f"{axis} = {row[axis]}" for axis in open_axes),
+            Estimate(row["mean"], row["half_width"], row["count"]),
+        )
+        for row in summarize(found, open_axes).iter_rows(named=True)
+    ]
+
+
+def _at(samples: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
+    for axis, value in where.items():
+        samples = samples.filter(pl.col(axis) == value)
+    return samples
+
+
+def as_json(paper: Paper, done: Sequence[Reproduction]) -> dict[str, Any]:
+    """The verdicts for machines."""
+    return {
+        "paper": paper.id,
+        "figures": [
+            {
+                "figure": item.spec.id,
+                "seed": item.seed,
+                "replicas": item.replicas,
+                "files": [str(path) for path in item.files],
+                "verdicts": [row.as_dict() for row in item.rows],
+            }
+            for item in done
+        ],
+    }
+
+
+def _write(paper: Paper, done: Sequence[Reproduction], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(as_json(paper, done), indent=2, ensure_ascii=False)
+    (out / "verdicts.json").write_text(text + "\n", encoding="utf-8")

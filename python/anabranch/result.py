@@ -1,0 +1,99 @@
+"""What a run or a sweep measured."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .statistics import summarize
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIXED = ("run", "replica", "flow", "path", "quantity", "time", "value")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tables and the manifest of a run or a sweep.
+
+    ``scalars`` has a row for each number a run ends with (columns run, replica, one for each axis of the sweep, flow,
+    path, quantity, value), ``series`` one for each point of a probe (with time in seconds). ``manifest`` says what was
+    run: scenario hash, seed, version, digest and so on.
+    """
+
+    scalars: pl.DataFrame
+    series: pl.DataFrame
+    manifest: dict[str, Any]
+
+    @classmethod
+    def from_bytes(cls, scalars: bytes, series: bytes, manifest: str) -> Result:
+        """Reads two Parquet tables and a JSON manifest from memory."""
+        return cls(pl.read_parquet(io.BytesIO(scalars)), pl.read_parquet(io.BytesIO(series)), json.loads(manifest))
+
+    @classmethod
+    def read(cls, directory: str | Path) -> Result:
+        """Reads what ``anabranch sweep --out DIRECTORY`` wrote."""
+        folder = Path(directory)
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        return cls(pl.read_parquet(folder / "scalars.parquet"), pl.read_parquet(folder / "series.parquet"), manifest)
+
+    @property
+    def axes(self) -> list[str]:
+        """What the sweep varied, in the order of the scenario."""
+        return [column for column in self.scalars.columns if column not in _FIXED]
+
+    def summary(self, quantity: str | None = None) -> pl.DataFrame:
+        """Mean and 95 % interval of each scalar over the replicas, of all quantities or of one."""
+        frame = self.scalars if quantity is None else self.scalars.filter(pl.col("quantity") == quantity)
+        if quantity is not None and frame.is_empty():
+            known = ", ".join(self.scalars["quantity"].unique().sort())
+            raise KeyError(f"no quantity `{quantity}`: there are {known}")
+        return summarize(frame, [*self.axes, "flow", "path", "quantity"])
+
+    def to_polars(self) -> pl.DataFrame:
+        """The scalars."""
+        return self.scalars
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The scalars as a pandas frame (needs pandas: ``pip install anabranch[pandas]``)."""
+        return as_pandas(self.scalars)
+
+    def __repr__(self) -> str:
+        runs = self.scalars["run"].n_unique() if "run" in self.scalars.columns else 0
+        axes = f", axes {', '.join(self.axes)}" if self.axes else ""
+        return f"<Result: {runs} runs{axes}, {self.scalars.height} scalars, {self.series.height} points of series>"
+
+    def _repr_html_(self) -> str:
+        """Means and intervals as a table, for notebooks."""
+        summary = self.summary()
+        keys = summary.columns[:-3]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in [*keys, "mean", "95 % interval", "replicas"])
+        body = "".join(_html_row(row, keys) for row in summary.head(60).iter_rows(named=True))
+        more = summary.height - 60
+        rest = f"<p>and {more} more: see <code>summary()</code></p>" if more > 0 else ""
+        title = html.escape(repr(self)[1:-1])
+        return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _html_row(row: dict[str, Any], keys: list[str]) -> str:
+    interval = f"± {row['half_width']:.3g}" if math.isfinite(row["half_width"]) else "one replica"
+    cells = ["" if row[key] is None else str(row[key]) for key in keys]
+    cells += [f"{row['mean']:.6g}", interval, str(row["count"])]
+    return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    """A polars frame of plain columns as a pandas frame, without Arrow in between."""
+    try:
+        import pandas as pd  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("to_pandas() needs pandas: pip install anabranch[pandas]") from error
+    return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

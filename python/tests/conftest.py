@@ -1,0 +1,36 @@
+"""Results made up for tests: numbers that are known without a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+
+from anabranch.result import Result
+
+Value = Callable[[dict[str, Any]], Mapping[tuple[str, str], float]]
+"""Given the axes and the replica of a run: (flow, quantity) to value."""
+
+
+@pytest.fixture
+def made_up() -> Callable[[Mapping[str, list[Any]], int, Value], Result]:
+    """Builds the result of a sweep over axes from a function."""
+
+    def build(axes: Mapping[str, list[Any]], replicas: int, value: Value) -> Result:
+        rows: list[dict[str, Any]] = []
+        for point in product(*axes.values()):
+            for replica in range(replicas):
+                where = dict(zip(axes, point, strict=True))
+                run = f"run-{len(rows)}"
+                rows += [
+                    {"run": run, "replica": replica, **where, "flow": flow, "path": None, "quantity": q, "value": v}
+                    for (flow, q), v in value({**where, "replica": replica}).items()
+                ]
+        series = {"run": pl.String, "replica": pl.UInt32, "flow": pl.String, "path": pl.UInt8, "quantity": pl.String}
+        empty = pl.DataFrame(schema=series | {"time": pl.Float64, "value": pl.Float64})
+        return Result(pl.DataFrame(rows), empty, {"seed": 1})
+
+    return build

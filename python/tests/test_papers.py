@@ -1,0 +1,79 @@
+"""The papers' folders hold together: every figure can be drawn and every expectation can be judged."""
+
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from anabranch import papers
+from anabranch.papers import Paper, PaperError
+from anabranch.scenario import restrict
+
+PAPERS = papers.all_papers()
+FIGURES = [(paper, figure) for paper in PAPERS for figure in paper.figures]
+
+
+def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
+    if isinstance(node, dict):
+        if "vary" in node:
+            yield node["name"], node["vary"]
+        for value in node.values():
+            yield from axes_of(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from axes_of(item)
+
+
+def test_the_papers_are_there() -> None:
+    assert [paper.id for paper in PAPERS] == ["000", "001"]
+    assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
+    assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-right"]
+    assert (PAPERS[0].replicas, PAPERS[1].replicas) == (24, 32)
+
+
+@pytest.mark.parametrize(("paper", "figure"), FIGURES, ids=lambda x: x.id)
+def test_a_figure_has_its_scenario_its_drawing_and_expectations(paper: Paper, figure: papers.FigureSpec) -> None:
+    scenario = tomllib.loads((paper.folder / figure.scenario).read_text(encoding="utf-8"))
+    restrict(scenario, figure.quick)
+    code = paper.code()
+    assert callable(getattr(code, figure.draw))
+    axes = dict(axes_of(scenario))
+    mine = [e for e in paper.expectations if e.figure == figure.id]
+    assert mine
+    for expectation in mine:
+        if expectation.check:
+            assert callable(getattr(code, expectation.check))
+        for where in (expectation.at, expectation.over or {}):
+            for axis, value in where.items():
+                assert value in axes[axis], expectation.what
+        for axis, values in expectation.only.items():
+            assert set(values) <= set(axes[axis]), expectation.what
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda p: p.id)
+def test_every_expectation_names_its_place_in_the_paper(paper: Paper) -> None:
+    assert all(e.source.startswith(("section", "figure")) for e in paper.expectations)
+    assert (paper.folder / "NOTES.md").is_file()
+
+
+@pytest.mark.parametrize("name", ["3", "fig3", "Figure 3", "figure-3"])
+def test_a_number_selects_all_parts_of_a_figure(name: str) -> None:
+    assert [f.id for f in PAPERS[0].select([name])] == ["3-left", "3-right"]
+
+
+@pytest.mark.parametrize("name", ["3-left", "3l", "3left", "fig 3 left", "3L"])
+def test_a_part_selects_itself(name: str) -> None:
+    assert [f.id for f in PAPERS[0].select([name])] == ["3-left"]
+
+
+def test_an_unknown_figure_or_paper_is_answered_with_what_there_is() -> None:
+    with pytest.raises(PaperError, match="3-left, 3-right, 4, 5-left, 5-right"):
+        PAPERS[0].select(["9"])
+    with pytest.raises(PaperError, match="000, 001"):
+        papers.find("17")
+
+
+@pytest.mark.parametrize("name", ["1", "001", "001_cmt_sctp_inet"])
+def test_a_paper_is_found_by_number_or_folder(name: str) -> None:
+    assert papers.find(name).id == "001"

@@ -1,0 +1,178 @@
+"""From results to verdicts and pictures, on made-up results."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from anabranch import command, papers, reproduce
+from anabranch.reproduce import FigureData
+from anabranch.result import Result
+
+RATES = [f"{rate} Mbit/s" for rate in range(10, 101, 10)]
+VARIANTS = ["off", "cmt", "cuc-v1", "cuc-normal", "no-sfr", "no-dac"]
+FACTOR = {"off": 0.95, "cmt": 1.9, "cuc-v1": 1.85, "cuc-normal": 1.65, "no-sfr": 1.4, "no-dac": 1.9}
+
+
+def ideal(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """What paper 001 says, with a little noise from replica to replica."""
+    noise = 1 + 0.001 * (at["replica"] - 1)
+    rate = float(at["rho"].split()[0]) * 1e6
+    return {
+        ("background", "throughput_bps"): FACTOR[at["variant"]] * rate * noise,
+        ("background", "sack_packets"): 99.0 if at["variant"] == "no-dac" else 51.0,
+        ("background", "data_packets"): 100.0,
+        ("link:west1-east1", "throughput_bps"): 1e12,
+    }
+
+
+@pytest.fixture
+def faked(made_up, monkeypatch) -> dict[str, Any]:
+    """Replaces the simulator by made-up results; what it was asked for is in the dictionary."""
+    asked: dict[str, Any] = {"value": ideal}
+
+    def sweep(scenario: dict[str, Any], *, replicas: int, **rest: Any) -> Result:
+        asked.update(scenario=scenario, replicas=replicas, **rest)
+        rates = scenario["link"][0]["rate"]["vary"]
+        variants = scenario["flow"][0]["sctp"]["vary"]
+        return made_up({"variant": variants, "rho": rates}, replicas, asked["value"])
+
+    monkeypatch.setattr(reproduce, "sweep", sweep)
+    return asked
+
+
+def test_results_as_in_the_paper_pass_and_are_drawn(faked, tmp_path: Path, capsys) -> None:
+    code = command.main(["reproduce", "001", "--figure", "8-left", "--replicas", "3", "--out", str(tmp_path)])
+    shown = capsys.readouterr().out
+    assert code == 0
+    assert not any(word in shown for word in ("MISS", "NEAR"))
+    assert "95.00 ± 0.24 Mbit/s" in shown
+    assert faked["replicas"] == 3
+    for extension in ("pdf", "svg", "png"):
+        assert (tmp_path / f"figure-8-left.{extension}").stat().st_size > 5000
+    verdicts = json.loads((tmp_path / "verdicts.json").read_text())
+    assert {row["verdict"] for row in verdicts["figures"][0]["verdicts"]} == {"PASS"}
+
+
+def test_a_missed_number_has_exit_code_3(faked, tmp_path: Path, capsys) -> None:
+    def without_gain(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+        return ideal({**at, "variant": "off"})
+
+    faked["value"] = without_gain
+    code = command.main(["reproduce", "1", "-f", "8r", "--replicas", "2", "--json", "--out", str(tmp_path)])
+    assert code == 3
+    rows = json.loads(capsys.readouterr().out)["figures"][0]["verdicts"]
+    assert [row["verdict"] for row in rows] == ["NEAR", "MISS"]
+    assert rows[1]["expected"] == "188 Mbit/s"
+    assert rows[1]["band"] == "±1 %"
+
+
+def test_quick_runs_fewer_points_and_replicas(faked, tmp_path: Path) -> None:
+    command.main(["reproduce", "001", "-f", "8-right", "--quick", "--out", str(tmp_path), "--formats", "svg"])
+    assert faked["scenario"]["link"][0]["rate"]["vary"] == ["20 Mbit/s", "60 Mbit/s", "100 Mbit/s"]
+    assert faked["replicas"] < 32
+
+
+def test_pictures_of_the_same_results_are_the_same_files(faked, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        command.main(["reproduce", "001", "-f", "8-right", "--replicas", "2", "--out", str(tmp_path / name)])
+    for extension in ("pdf", "svg", "png"):
+        first, second = (tmp_path / name / f"figure-8-right.{extension}" for name in ("a", "b"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_usage_errors_have_exit_code_2(faked, capsys) -> None:
+    assert command.main(["reproduce", "001", "--figure", "7"]) == 2
+    assert "8-left" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        command.main(["reproduce", "001", "--replicas", "0"])
+    assert stop.value.code == 2
+
+
+def test_papers_lists_every_figure(capsys) -> None:
+    assert command.main(["papers"]) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("000", "figure 5-right", "figure 8-left"))
+
+
+def test_flows_of_one_name_are_added_up(made_up) -> None:
+    values = {("background-1", "q"): 1.0, ("background-2", "q"): 2.0, ("background-x", "q"): 50.0, ("b", "q"): 9.0}
+    result = made_up({}, 2, lambda _: values)
+    found = reproduce._samples(result, papers.Quantity(of="q", flow="background", scale=10))
+    assert found["value"].to_list() == [30.0, 30.0]
+
+
+def test_ratios_are_taken_replica_by_replica(made_up) -> None:
+    paper = papers.find("000")
+    spec = paper.select(["3-left"])[0]
+
+    def value(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+        swing = 1.0 + at["replica"]  # the replicas differ much, the ratio does not
+        return {("background", "throughput_bps"): swing * (2e8 if at["variant"] == "cmt" else 1e8)}
+
+    result = made_up({"variant": ["sctp", "cmt"], "rho": ["100 Mbit/s"]}, 4, value)
+    data = FigureData(paper, spec, result, 1, 4)
+    wanted = papers.Expectation(
+        "3-left", "", "", quantity="throughput", at={"variant": "cmt"}, over={"variant": "sctp"}
+    )
+    (point,) = reproduce._points(data, wanted)
+    assert point.estimate.mean == 2.0
+    assert point.estimate.half_width == 0.0
+    assert point.where == "rho = 100 Mbit/s"
+
+
+def windows(variant: str, path: int, values: list[tuple[float, float]], quantity: str = "cwnd") -> pl.DataFrame:
+    time, value = zip(*values, strict=True)
+    return pl.DataFrame({"time": time, "value": value}).with_columns(
+        pl.lit(variant).alias("run"),
+        pl.lit(path).cast(pl.UInt8).alias("path"),
+        pl.lit(quantity).alias("quantity"),
+        pl.lit("background").alias("flow"),
+    )
+
+
+def traces(*series: pl.DataFrame) -> FigureData:
+    paper = papers.find("000")
+    variants = ["sctp", "cmt", "cmt-rp"]
+    scalars = pl.DataFrame({"run": variants, "replica": 0, "variant": variants, "value": 0.0})
+    return FigureData(paper, paper.select(["4"])[0], Result(scalars, pl.concat(series), {}), 1, 1)
+
+
+def sawtooth(phase: float, high: float = 60000.0) -> list[tuple[float, float]]:
+    return [(19 + 0.1 * i, high * (0.5 + 0.5 * ((0.1 * i + phase) % 2.0) / 2.0)) for i in range(300)]
+
+
+def test_checks_of_the_traces_hold_for_what_the_paper_describes() -> None:
+    low, up = [(19.0, 3000.0), (34.0, 60000.0)], [(19.0, 60000.0), (34.0, 3000.0)]
+    data = traces(
+        windows("sctp", 0, sawtooth(0)), windows("sctp", 0, sawtooth(0), "ssthresh"),
+        windows("sctp", 1, [(19.0, 4380.0)]),
+        windows("cmt", 0, sawtooth(0)), windows("cmt", 1, sawtooth(1)),
+        windows("cmt-rp", 0, low + [(49.0, 60000.0)]), windows("cmt-rp", 1, up + [(49.0, 3000.0)]),
+    )  # fmt: skip
+    code = data.paper.code()
+    rows = [e for e in data.paper.expectations if e.figure == "4"]
+    assert [getattr(code, e.check or "")(data)[0] for e in rows] == [True] * 5
+    assert code.figure_4(data).axes[0].get_title(loc="left") == "SCTP (CMT off)"
+
+
+def test_checks_of_the_traces_fail_for_what_it_does_not() -> None:
+    steady = [(19.0, 30000.0), (49.0, 30001.0)]
+    data = traces(
+        windows("sctp", 0, steady), windows("sctp", 1, [(19.0, 4380.0), (20.0, 1500.0)]),
+        windows("cmt", 0, sawtooth(0)), windows("cmt", 1, sawtooth(1, 20000.0)),
+        windows("cmt-rp", 0, steady), windows("cmt-rp", 1, steady),
+    )  # fmt: skip
+    code = data.paper.code()
+    rows = [e for e in data.paper.expectations if e.figure == "4"]
+    assert [getattr(code, e.check or "")(data)[0] for e in rows] == [False] * 5
+
+
+def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
+    code = papers.find("000").code()
+    first = pl.DataFrame({"time": [0.0, 2.0, 2.0], "value": [10.0, 15.0, 20.0]})
+    second = pl.DataFrame({"time": [1.0, 3.0], "value": [1.0, 2.0]})
+    assert code.total([first, second]).rows() == [(1.0, 11.0), (2.0, 21.0), (3.0, 22.0)]
+    assert code.total([first, second.clear()]).is_empty()

@@ -1,0 +1,64 @@
+"""Mean and interval against published tables and hand-worked samples."""
+
+import math
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+from anabranch.statistics import estimate, student_t, summarize
+
+# Two-sided 95 % points of Student's t, as printed in tables.
+TABLE_95 = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 9: 2.2622, 10: 2.2281, 23: 2.0687, 29: 2.0452}
+TABLE_95_LARGE = {30: 2.0423, 31: 2.0395, 60: 2.0003, 120: 1.9799, 1000: 1.9623}
+TABLE_99 = {1: 63.6567, 2: 9.9248, 5: 4.0321, 10: 3.1693, 30: 2.7500}
+
+
+@pytest.mark.parametrize(("degrees", "expected"), (TABLE_95 | TABLE_95_LARGE).items())
+def test_quantile_matches_the_table_at_95_percent(degrees: int, expected: float) -> None:
+    assert student_t(degrees) == pytest.approx(expected, abs=6e-5)
+
+
+@pytest.mark.parametrize(("degrees", "expected"), TABLE_99.items())
+def test_quantile_matches_the_table_at_99_percent(degrees: int, expected: float) -> None:
+    assert student_t(degrees, 0.99) == pytest.approx(expected, abs=6e-5)
+
+
+def test_quantile_falls_towards_the_normal_distribution() -> None:
+    values = [student_t(n) for n in range(1, 200)]
+    assert all(a > b for a, b in pairwise(values))
+    assert values[-1] > 1.959964
+
+
+def test_quantile_refuses_what_has_no_answer() -> None:
+    with pytest.raises(ValueError, match="degree of freedom"):
+        student_t(0)
+    with pytest.raises(ValueError, match="confidence"):
+        student_t(3, 1.0)
+
+
+def test_interval_of_a_hand_worked_sample() -> None:
+    # mean 3, variance 2.5, standard error sqrt(0.5), t(4) = 2.77645
+    found = estimate([1, 2, 3, 4, 5])
+    assert found.mean == 3
+    assert found.half_width == pytest.approx(2.776445 * math.sqrt(0.5), rel=1e-6)
+    assert found.low == pytest.approx(3 - found.half_width)
+    assert found.high == pytest.approx(3 + found.half_width)
+
+
+def test_a_single_replica_has_no_interval() -> None:
+    assert estimate([7.0]).half_width == math.inf
+
+
+def test_equal_values_have_an_interval_of_zero() -> None:
+    assert estimate([4.0] * 6).half_width == 0
+
+
+def test_summary_keeps_groups_apart_and_in_order() -> None:
+    frame = pl.DataFrame({"variant": ["b", "a", "b", "a"], "value": [1.0, 10.0, 3.0, 10.0]})
+    found = summarize(frame, "variant")
+    assert found["variant"].to_list() == ["b", "a"]
+    assert found["mean"].to_list() == [2.0, 10.0]
+    assert found["half_width"][0] == pytest.approx(12.7062, abs=1e-4)
+    assert found["half_width"][1] == 0.0
+    assert found["count"].to_list() == [2, 2]
