@@ -132,17 +132,17 @@ impl Channel {
         if !self.up {
             return Err(DropCause::LinkDown);
         }
-        if parcel.size > self.mtu {
+        if parcel.size() > self.mtu {
             return Err(DropCause::TooBig);
         }
         let backlog = self.flights.backlog(now);
-        let size = ByteCount::new(u64::from(parcel.size));
+        let size = ByteCount::new(u64::from(parcel.size()));
         match &mut self.queue {
             Queue::DropTail(limit) if !limit.admits(backlog, size) => return Err(DropCause::QueueFull),
             Queue::DropTail(_) => {}
             Queue::Red(red) => red.admit(now, backlog, size)?,
         }
-        let wire_bytes = self.wire_bytes(parcel.size);
+        let wire_bytes = self.wire_bytes(parcel.size());
         let (start, end) = self.transmitter.take(now, wire_bytes);
         if start > now {
             self.counters.queue_max = self.counters.queue_max.max(backlog.packets + 1);

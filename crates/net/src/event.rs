@@ -3,19 +3,66 @@ use crate::topology::{LinkDir, LinkId};
 use des::Kernel;
 use units::Instant;
 
-/// What the network asks the kernel to hand back to [`crate::Network::handle`]. 12 bytes.
+/// What the network asks the kernel to hand back to [`crate::Network::handle`].
+///
+/// One word, so that it passes through the kernel in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NetEvent {
+pub struct NetEvent(u64);
+
+/// What a [`NetEvent`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NetAction {
     /// The first packet on the wire reaches the far end.
     Arrive(LinkDir),
     /// A packet that travels on its own (jitter, reordering, duplicates) reaches the far end.
     ArriveAlone(LinkDir, PacketId),
-    /// The link fails, both ways: what is queued or on the wire is lost, and so is what comes until the repair.
-    /// Scheduled by whoever plans the failure.
     Fail(LinkId),
-    /// The link works again.
     Repair(LinkId),
 }
+
+impl NetEvent {
+    /// The link fails, both ways: what is queued or on the wire is lost, and so is what comes until the repair.
+    /// Scheduled by whoever plans the failure.
+    pub fn fail(link: LinkId) -> Self {
+        Self::encode(FAIL, link.0, 0)
+    }
+
+    /// The link works again.
+    pub fn repair(link: LinkId) -> Self {
+        Self::encode(REPAIR, link.0, 0)
+    }
+
+    #[inline]
+    pub(crate) fn arrive(direction: LinkDir) -> Self {
+        Self::encode(ARRIVE, direction.0, 0)
+    }
+
+    pub(crate) fn arrive_alone(direction: LinkDir, packet: PacketId) -> Self {
+        Self::encode(ARRIVE_ALONE, direction.0, packet.index() as u32)
+    }
+
+    #[inline]
+    fn encode(kind: u64, place: u32, packet: u32) -> Self {
+        NetEvent(u64::from(packet) << 32 | u64::from(place) << KIND_BITS | kind)
+    }
+
+    #[inline]
+    pub(crate) fn action(self) -> NetAction {
+        let place = self.0 as u32 >> KIND_BITS;
+        match self.0 & ((1 << KIND_BITS) - 1) {
+            ARRIVE => NetAction::Arrive(LinkDir(place)),
+            ARRIVE_ALONE => NetAction::ArriveAlone(LinkDir(place), PacketId::new((self.0 >> 32) as usize)),
+            FAIL => NetAction::Fail(LinkId(place)),
+            _ => NetAction::Repair(LinkId(place)),
+        }
+    }
+}
+
+const KIND_BITS: u32 = 2;
+const ARRIVE: u64 = 0;
+const ARRIVE_ALONE: u64 = 1;
+const FAIL: u64 = 2;
+const REPAIR: u64 = 3;
 
 /// The clock and calendar the network runs on: a [`Kernel`] of any event type a [`NetEvent`] turns into.
 pub trait Schedule {
@@ -34,5 +81,23 @@ impl<E: Copy + From<NetEvent>> Schedule for Kernel<E> {
     #[inline]
     fn at(&mut self, at: Instant, event: NetEvent) {
         self.schedule(at, event.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_means_what_was_put_into_it() {
+        let (direction, link) = (LinkDir((1 << 30) - 1), LinkId(5));
+        let packet = PacketId::new(4_000_000_000);
+        assert_eq!(NetEvent::arrive(direction).action(), NetAction::Arrive(direction));
+        assert_eq!(
+            NetEvent::arrive_alone(direction, packet).action(),
+            NetAction::ArriveAlone(direction, packet)
+        );
+        assert_eq!(NetEvent::fail(link).action(), NetAction::Fail(link));
+        assert_eq!(NetEvent::repair(link).action(), NetAction::Repair(link));
     }
 }

@@ -14,15 +14,40 @@ pub(crate) struct Flight {
     pub parcel: Parcel,
 }
 
-/// What every hop of a packet needs to know.
+/// What every hop of a packet needs to know, in two words that stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     /// Interface it goes to.
     pub dst: u32,
-    /// Bytes of the IP packet: at most 65,535 and header.
-    pub size: u32,
-    /// Links crossed so far.
-    pub hops: u8,
+    /// Bytes of the IP packet below the number of links crossed.
+    hops_and_size: u32,
+}
+
+const SIZE_BITS: u32 = 24;
+const SIZE_MASK: u32 = (1 << SIZE_BITS) - 1;
+
+impl Parcel {
+    /// A packet of `size` bytes, header included, that has crossed `hops` links. Sizes stop at 16 MiB, far above what
+    /// IP can carry, and hops are counted modulo 256.
+    #[inline]
+    pub fn new(dst: u32, size: u32, hops: u8) -> Self {
+        Parcel { dst, hops_and_size: u32::from(hops) << SIZE_BITS | size.min(SIZE_MASK) }
+    }
+
+    #[inline]
+    pub fn size(self) -> u32 {
+        self.hops_and_size & SIZE_MASK
+    }
+
+    #[inline]
+    pub fn hops(self) -> u8 {
+        (self.hops_and_size >> SIZE_BITS) as u8
+    }
+
+    #[inline]
+    pub fn one_hop_on(self) -> Self {
+        Parcel { hops_and_size: self.hops_and_size.wrapping_add(1 << SIZE_BITS), ..self }
+    }
 }
 
 /// The packets of a channel in their order: those on the wire first, then those that wait.
@@ -42,7 +67,7 @@ const NOTHING: Flight = Flight {
     start: Instant::ZERO,
     arrival: Instant::ZERO,
     packet: None,
-    parcel: Parcel { dst: 0, size: 0, hops: 0 },
+    parcel: Parcel { dst: 0, hops_and_size: 0 },
 };
 
 impl Flights {
@@ -63,7 +88,7 @@ impl Flights {
             if flight.start > now {
                 break;
             }
-            self.waiting_bytes -= u64::from(flight.parcel.size);
+            self.waiting_bytes -= u64::from(flight.parcel.size());
             self.waiting = self.waiting.wrapping_add(1);
         }
         Backlog {
@@ -80,7 +105,7 @@ impl Flights {
         let mask = self.ring.len() - 1;
         self.ring[self.tail as usize & mask] = flight;
         self.tail = self.tail.wrapping_add(1);
-        self.waiting_bytes += u64::from(flight.parcel.size);
+        self.waiting_bytes += u64::from(flight.parcel.size());
     }
 
     #[cold]
@@ -104,7 +129,7 @@ impl Flights {
     pub fn pop(&mut self) -> Option<Flight> {
         let flight = *self.front()?;
         if self.waiting == self.head {
-            self.waiting_bytes -= u64::from(flight.parcel.size);
+            self.waiting_bytes -= u64::from(flight.parcel.size());
             self.waiting = self.waiting.wrapping_add(1);
         }
         self.head = self.head.wrapping_add(1);
@@ -144,7 +169,7 @@ mod tests {
             start: at,
             arrival: at,
             packet: Some(PacketId::new(packet as usize)),
-            parcel: Parcel { dst: 0, size, hops: 0 },
+            parcel: Parcel::new(0, size, 0),
         }
     }
 
@@ -170,7 +195,7 @@ mod tests {
                 let waits = |flight: &&Flight| flight.start.as_nanos() > now;
                 let backlog = flights.backlog(Instant::from_nanos(now));
                 prop_assert_eq!(backlog.packets, model.iter().filter(waits).count() as u64);
-                let bytes = model.iter().filter(waits).map(|flight| u64::from(flight.parcel.size)).sum();
+                let bytes = model.iter().filter(waits).map(|flight| u64::from(flight.parcel.size())).sum();
                 prop_assert_eq!(backlog.bytes, ByteCount::new(bytes));
             }
         }

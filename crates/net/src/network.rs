@@ -2,7 +2,7 @@ use crate::address::{AddressTable, InterfaceAddress};
 use crate::capture::{Capture, FinishPacket, Sighting, Tap};
 use crate::channel::{BitError, Channel, Passage};
 use crate::counters::{Counters, DropCause};
-use crate::event::{NetEvent, Schedule};
+use crate::event::{NetAction, NetEvent, Schedule};
 use crate::flights::{Flight, Parcel};
 use crate::packet::{Outgoing, Packet, PacketId, Pool};
 use crate::queue::Backlog;
@@ -134,24 +134,24 @@ impl Network {
         };
         let size = dst.header_len() + (head.len() + zeros) as u32;
         let packet = self.pool.store(head, zeros as u32, src, dst, ecn);
-        self.enqueue(schedule, direction, packet, Parcel { dst: dst.interface(), size, hops: 0 });
+        self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0));
     }
 
     /// Does what `event` stands for, at its time. A packet that thereby reaches a host is handed over.
     #[inline]
     pub fn handle(&mut self, schedule: &mut impl Schedule, event: NetEvent) -> Option<Delivered> {
-        match event {
-            NetEvent::Arrive(direction) => {
+        match event.action() {
+            NetAction::Arrive(direction) => {
                 let (packet, parcel) = self.first_arrival(schedule, direction)?;
                 self.arrive(schedule, direction, packet, parcel)
             }
-            NetEvent::ArriveAlone(direction, packet) => self.arrive_alone(schedule, direction, packet),
-            NetEvent::Fail(link) => {
+            NetAction::ArriveAlone(direction, packet) => self.arrive_alone(schedule, direction, packet),
+            NetAction::Fail(link) => {
                 self.fail(schedule.now(), link.forward());
                 self.fail(schedule.now(), link.backward());
                 None
             }
-            NetEvent::Repair(link) => {
+            NetAction::Repair(link) => {
                 for direction in [link.forward(), link.backward()] {
                     self.channels[direction.index()].up = true;
                 }
@@ -214,7 +214,7 @@ impl Network {
         channel.flights.push(Flight { start, arrival, packet, parcel });
         if packet.is_some() && !channel.armed {
             channel.armed = true;
-            schedule.at(arrival, NetEvent::Arrive(LinkDir(direction)));
+            schedule.at(arrival, NetEvent::arrive(LinkDir(direction)));
         }
     }
 
@@ -231,7 +231,7 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         channel.flights.pop_shadows();
         let stored = self.pool.get_mut(packet);
-        let payload = parcel.size - stored.dst.header_len();
+        let payload = parcel.size() - stored.dst.header_len();
         let header = channel.framing_and(stored.dst.header_len());
         let Some(wire) = &mut channel.wire else { return };
         let mut harm = wire.loses().then_some(DropCause::Loss);
@@ -268,9 +268,9 @@ impl Network {
         arrival: Instant,
     ) {
         let stored = self.pool.get_mut(packet);
-        stored.hops = parcel.hops;
+        stored.hops = parcel.hops();
         stored.epoch = self.channels[direction as usize].epoch;
-        schedule.at(arrival, NetEvent::ArriveAlone(LinkDir(direction), packet));
+        schedule.at(arrival, NetEvent::arrive_alone(LinkDir(direction), packet));
     }
 
     /// Takes the first packet off the wire and arms the next; `None` if a failure has made the event stale.
@@ -290,7 +290,7 @@ impl Network {
         }
         let flight = channel.flights.pop()?;
         match channel.flights.next_arrival() {
-            Some(arrival) => schedule.at(arrival, NetEvent::Arrive(direction)),
+            Some(arrival) => schedule.at(arrival, NetEvent::arrive(direction)),
             None => channel.armed = false,
         }
         Some((flight.packet?, flight.parcel))
@@ -304,7 +304,7 @@ impl Network {
     ) -> Option<Delivered> {
         let stored = self.pool.get(packet);
         let size = stored.dst.header_len() + stored.head.len() as u32 + stored.zeros;
-        let parcel = Parcel { dst: stored.dst.interface(), size, hops: stored.hops };
+        let parcel = Parcel::new(stored.dst.interface(), size, stored.hops);
         if stored.epoch != self.channels[direction.index()].epoch {
             self.lose(schedule.now(), direction.0, packet, parcel, DropCause::LinkDown);
             return None;
@@ -318,23 +318,22 @@ impl Network {
         schedule: &mut impl Schedule,
         direction: LinkDir,
         packet: PacketId,
-        mut parcel: Parcel,
+        parcel: Parcel,
     ) -> Option<Delivered> {
         let channel = &mut self.channels[direction.index()];
         channel.counters.delivered += 1;
-        channel.counters.delivered_bytes += channel.wire_bytes(parcel.size);
+        channel.counters.delivered_bytes += channel.wire_bytes(parcel.size());
         let node = channel.to;
         let to_host = channel.to_host;
-        parcel.hops = parcel.hops.saturating_add(1);
         if let Some(tap) = channel.taps.receiver {
-            self.record(schedule.now(), tap, packet, parcel.hops - 1, Sighting::Received);
+            self.record(schedule.now(), tap, packet, parcel.hops(), Sighting::Received);
         }
         if to_host {
-            self.note_delivery(schedule.now(), direction, packet, parcel.size);
+            self.note_delivery(schedule.now(), direction, packet, parcel.size());
             return Some(Delivered { node: NodeId(node), packet });
         }
         match self.routes.direction(node, parcel.dst) {
-            Some(next) => self.enqueue(schedule, next, packet, parcel),
+            Some(next) => self.enqueue(schedule, next, packet, parcel.one_hop_on()),
             None => {
                 self.unroutable += 1;
                 self.pool.release(packet);
@@ -466,7 +465,7 @@ impl Network {
         sighting: Sighting,
     ) {
         if let Some(tap) = self.channels[direction as usize].taps.sender {
-            self.record(now, tap, packet, parcel.hops, sighting);
+            self.record(now, tap, packet, parcel.hops(), sighting);
         }
     }
 

@@ -1,7 +1,7 @@
 use super::Backlog;
 use crate::counters::DropCause;
 use des::Random;
-use units::{BitRate, ByteCount, Instant, Probability};
+use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// Random early detection (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
 /// IEEE/ACM Transactions on Networking 1(4), 1993).
@@ -58,8 +58,11 @@ pub(crate) struct Red {
     average: f64,
     /// Packets since the last drop (count), -1 while the average is below `min`.
     count: i64,
-    /// The queue has been empty since then, and the average accounts for it until then.
+    /// The queue has been empty since then, or the idle time until then is accounted for.
     empty_since: Instant,
+    /// Idle time by which the average has still to decay. While packets find the queue empty and the average below
+    /// `min`, they all pass and nobody needs its value.
+    idle: Span,
     random: Random,
 }
 
@@ -68,12 +71,20 @@ impl Red {
         let from_link = || rate.map_or(0.0, |rate| rate.as_bps() as f64 / (8.0 * spec.mean_packet.as_f64()));
         let packets_per_second = spec.packet_rate.unwrap_or_else(from_link);
         let idle_decay = libm::log1p(-spec.weight) * packets_per_second / 1e9;
-        Red { spec, idle_decay, average: 0.0, count: -1, empty_since: Instant::ZERO, random }
+        Red {
+            spec,
+            idle_decay,
+            average: 0.0,
+            count: -1,
+            empty_since: Instant::ZERO,
+            idle: Span::ZERO,
+            random,
+        }
     }
 
     /// The average queue length, as of the last arrival.
     pub(crate) fn average(&self) -> f64 {
-        self.average
+        self.average * libm::exp(self.idle_decay * self.idle.as_nanos() as f64)
     }
 
     /// The last of the waiting packets leaves at `at` and no other has come yet.
@@ -113,12 +124,23 @@ impl Red {
     #[inline]
     fn update_average(&mut self, now: Instant, length: f64) {
         if length > 0.0 {
+            self.decay();
             self.average += self.spec.weight * (length - self.average);
-        } else if self.average > 0.0 {
-            let idle = now.since(self.empty_since).as_nanos() as f64;
-            self.average *= libm::exp(self.idle_decay * idle);
-            // A packet dropped now leaves the queue empty; the next must not count this idle time again.
-            self.empty_since = now;
+            return;
+        }
+        self.idle += now.since(self.empty_since);
+        // A packet dropped now leaves the queue empty; the next must not count this idle time again.
+        self.empty_since = now;
+        if self.average >= self.spec.min {
+            self.decay();
+        }
+    }
+
+    #[inline]
+    fn decay(&mut self) {
+        if !self.idle.is_zero() {
+            self.average = self.average();
+            self.idle = Span::ZERO;
         }
     }
 
@@ -146,7 +168,6 @@ impl Red {
 mod tests {
     use super::*;
     use des::Streams;
-    use units::Span;
 
     /// Paper 001, section 5: w 0.002, thresholds 20 and 80, max_p 0.02, on a link of 100 Mbit/s.
     fn spec() -> RedSpec {
@@ -197,7 +218,7 @@ mod tests {
         let mut red = red(spec(), 50.0, 0);
         red.empties_at(Instant::from_nanos(1_000));
         red.update_average(Instant::from_nanos(1_000) + Span::from_secs(1), 0.0);
-        let decay = red.average / 50.0;
+        let decay = red.average() / 50.0;
         assert!((decay / 5.7e-8 - 1.0).abs() < 0.01, "{decay}");
     }
 
@@ -216,6 +237,18 @@ mod tests {
         let once = red.average;
         assert_eq!(red.admit(at, waiting(0), FULL_SIZE), Err(DropCause::RedForced));
         near(red.average, once);
+    }
+
+    #[test]
+    fn idle_times_below_min_add_up_until_the_average_is_needed() {
+        let mut red = red(spec(), 19.0, -1);
+        for k in 1..=100 {
+            assert_eq!(red.admit(Instant::from_nanos(k * 120_000), waiting(0), FULL_SIZE), Ok(()));
+        }
+        let idle = 19.0 * 0.998_f64.powi(100);
+        near(red.average(), idle);
+        red.update_average(Instant::from_nanos(100 * 120_000), 40.0);
+        near(red.average, idle + 0.002 * (40.0 - idle));
     }
 
     #[test]
