@@ -9,30 +9,31 @@ the time given by the caller; ``statistics`` and ``plots`` are for what comes af
 """
 
 from ._core import (
-    AssociationClosed,
+    AssociationClosedError,
     ConfigError,
-    Endpoint,
     ScenarioError,
     SimulationError,
-    WouldBlock,
+    WouldBlockError,
     __version__,
     scenario_schema,
 )
+from .endpoint import Endpoint, nanoseconds
 from .laboratory import run, sweep
 from .result import Result
 from .statistics import Estimate, estimate, student_t, summarize
 
 __all__ = [
-    "AssociationClosed",
+    "AssociationClosedError",
     "ConfigError",
     "Endpoint",
     "Estimate",
     "Result",
     "ScenarioError",
     "SimulationError",
-    "WouldBlock",
+    "WouldBlockError",
     "__version__",
     "estimate",
+    "nanoseconds",
     "run",
     "scenario_schema",
     "student_t",

@@ -1,0 +1,336 @@
+"""Two endpoints talk over a wire in memory; time is a number that the test counts up."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from heapq import heappop, heappush
+from typing import Any
+
+import pytest
+
+from anabranch import AssociationClosedError, ConfigError, Endpoint, WouldBlockError, nanoseconds
+from anabranch._core import Event, Received
+
+A, B = ("10.1.0.1", "10.2.0.1"), ("10.1.0.2", "10.2.0.2")
+PORT_A, PORT_B = 5001, 5002
+DELAY = nanoseconds(0.005)
+
+
+class Pair:
+    """A client and a listening server, and a wire between them that loses, delays and records packets."""
+
+    def __init__(self, loss: float = 0.0, seed: int = 1, **options: Any) -> None:
+        self.client = Endpoint(A, port=PORT_A, seed=seed, **options)
+        self.server = Endpoint(B, port=PORT_B, seed=seed + 1000, **options)
+        self.server.listen()
+        self.now = 0
+        self.loss = loss
+        self.dead: set[str] = set()
+        self.packets: list[tuple[int, str, str, bytes]] = []
+        self.events: dict[Endpoint, deque[Event]] = {self.client: deque(), self.server: deque()}
+        self._wire: list[tuple[int, int, Endpoint, str, str, bytes]] = []
+        self._chance = random.Random(seed)
+
+    def drain(self) -> None:
+        """Carries off what both endpoints want to send and tell."""
+        for endpoint, other in ((self.client, self.server), (self.server, self.client)):
+            while (sent := endpoint.poll_transmit(self.now)) is not None:
+                source, destination = str(sent.source), str(sent.destination)
+                self.packets.append((self.now, source, destination, sent.packet))
+                if self._chance.random() >= self.loss and not {source, destination} & self.dead:
+                    entry = (self.now + DELAY, len(self.packets), other, source, destination, sent.packet)
+                    heappush(self._wire, entry)
+            while (event := endpoint.poll_event()) is not None:
+                self.events[endpoint].append(event)
+
+    def step(self, until: int) -> bool:
+        """Moves on to the next thing that happens; false if nothing does before ``until``."""
+        self.drain()
+        due = [t for t in (self.client.poll_timeout(), self.server.poll_timeout()) if t is not None]
+        due += [self._wire[0][0]] if self._wire else []
+        if not due or min(due) > until:
+            self.now = until
+            return False
+        self.now = max(self.now, min(due))
+        while self._wire and self._wire[0][0] <= self.now:
+            _, _, endpoint, source, destination, packet = heappop(self._wire)
+            endpoint.handle(self.now, source, destination, packet)
+        for endpoint in (self.client, self.server):
+            if (timeout := endpoint.poll_timeout()) is not None and timeout <= self.now:
+                endpoint.handle_timeout(self.now)
+        self.drain()
+        return True
+
+    def run(self, seconds: float) -> None:
+        """Lets time pass."""
+        until = self.now + nanoseconds(seconds)
+        while self.step(until):
+            pass
+
+    def connect(self) -> tuple[int, int]:
+        """An established association: its number at the client and at the server."""
+        mine = self.client.connect(self.now, B, PORT_B)
+        self.run(20.0 if self.loss else 1.0)
+        assert self.client.state(mine) == "established"
+        (theirs,) = self.server.associations()
+        return mine, theirs
+
+    def kinds(self, endpoint: Endpoint) -> list[str]:
+        """The events so far, by kind."""
+        return [event.kind for event in self.events[endpoint]]
+
+    def read(self, endpoint: Endpoint, association: int) -> list[Received]:
+        """Everything that can be read."""
+        found: list[Received] = []
+        while (message := endpoint.receive(self.now, association)) is not None:
+            found.append(message)
+        return found
+
+
+def test_seconds_become_whole_nanoseconds() -> None:
+    assert nanoseconds(0.1) == 100_000_000
+    assert nanoseconds(1e-9) == 1
+
+
+def test_an_association_of_two_paths_is_established_and_both_are_verified() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    pair.run(5.0)
+    assert pair.server.state(theirs) == "established"
+    assert "connected" in pair.kinds(pair.client)
+    assert "connected" in pair.kinds(pair.server)
+    paths = pair.client.paths(mine)
+    assert sorted(str(path.remote) for path in paths) == sorted(B)
+    assert [path.state for path in paths] == ["active", "active"]
+    assert [path.primary for path in paths].count(True) == 1
+
+
+def test_a_message_arrives_as_it_was_sent() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    pair.client.send(pair.now, mine, b"hello", stream=3, ppid=51, immediate_sack=True)
+    pair.client.send(pair.now, mine, b"world", stream=3, ppid=52)
+    pair.client.send(pair.now, mine, b"now", unordered=True)
+    pair.run(1.0)
+    first, second, third = sorted(pair.read(pair.server, theirs), key=lambda m: m.tsn)
+    assert (first.data, first.stream, first.ssn, first.ppid) == (b"hello", 3, 0, 51)
+    assert (second.data, second.ssn, second.tsn) == (b"world", 1, first.tsn + 1)
+    assert (third.data, third.unordered) == (b"now", True)
+    assert first.end_of_record
+
+
+def test_a_large_message_can_be_read_in_parts() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    text = bytes(i % 251 for i in range(20_000))
+    pair.client.send(pair.now, mine, text)
+    pair.run(2.0)
+    parts: list[Received] = []
+    while (part := pair.server.receive(pair.now, theirs, 700)) is not None:
+        parts.append(part)
+    assert b"".join(part.data for part in parts) == text
+    assert max(len(part.data) for part in parts) <= 700
+    assert [part.end_of_record for part in parts] == [False] * (len(parts) - 1) + [True]
+
+
+def test_a_message_can_be_sent_in_parts() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    pair.client.send(pair.now, mine, b"one ", end_of_record=False)
+    pair.client.send(pair.now, mine, b"message")
+    pair.run(1.0)
+    received = pair.read(pair.server, theirs)
+    assert b"".join(part.data for part in received) == b"one message"
+    assert [part.end_of_record for part in received][-1]
+
+
+@pytest.mark.parametrize("cmt", [False, True])
+def test_a_lossy_wire_loses_nothing_and_keeps_the_order(cmt: bool) -> None:
+    pair = Pair(loss=0.1, seed=7, rto_min="100 ms", cmt={"enabled": cmt})
+    mine, theirs = pair.connect()
+    sent = [b"%d " % n * (1 + n % 400) for n in range(300)]
+    waiting, received = deque(sent), list[bytes]()
+    end = pair.now + nanoseconds(300)
+    while len(received) < len(sent) and pair.now < end:
+        try:
+            while waiting:
+                pair.client.send(pair.now, mine, waiting[0])
+                waiting.popleft()
+        except WouldBlockError:
+            pass
+        if not pair.step(end):
+            break
+        received += [message.data for message in pair.read(pair.server, theirs)]
+    assert received == sent
+
+
+def test_with_cmt_data_travels_on_both_paths() -> None:
+    def used(cmt: bool) -> set[str]:
+        pair = Pair(cmt={"enabled": cmt})
+        mine, _ = pair.connect()
+        pair.run(5.0)
+        pair.packets.clear()
+        pair.client.send(pair.now, mine, bytes(100_000))
+        pair.run(0.1)
+        return {destination for _, _, destination, packet in pair.packets if packet[12] == 0}
+
+    assert len(used(cmt=False)) == 1
+    assert used(cmt=True) == set(B)
+
+
+def test_shutdown_delivers_everything_and_ends_both_sides() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    pair.client.send(pair.now, mine, bytes(50_000))
+    pair.client.shutdown(pair.now, mine)
+    with pytest.raises(AssociationClosedError):
+        pair.client.send(pair.now, mine, b"too late")
+    pair.run(2.0)
+    pair.read(pair.server, theirs)
+    pair.run(5.0)
+    assert pair.client.state(mine) is None
+    assert pair.server.state(theirs) is None
+    for endpoint in (pair.client, pair.server):
+        assert pair.events[endpoint][-1].reason == "graceful"
+
+
+def test_abort_ends_both_sides_at_once_and_carries_its_reason() -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    pair.client.abort(pair.now, mine, b"enough")
+    pair.run(0.1)
+    assert pair.client.associations() == []
+    assert pair.server.associations() == []
+    last = pair.events[pair.server][-1]
+    assert (last.kind, last.reason) == ("closed", "peer-abort")
+    assert b"enough" in (last.causes or b"")
+    assert pair.events[pair.client][-1].reason == "local-abort"
+
+
+def test_data_goes_on_over_the_other_path_when_one_dies() -> None:
+    pair = Pair(rto_min="100 ms", rto_max="1 s", rto_initial="200 ms", path_max_retrans=1, hb_interval="1 s")
+    mine, theirs = pair.connect()
+    pair.run(3.0)
+    pair.dead = {A[0], B[0]}
+    pair.client.send(pair.now, mine, b"around")
+    pair.run(20.0)
+    assert [message.data for message in pair.read(pair.server, theirs)] == [b"around"]
+    assert [p.state for p in pair.client.paths(mine) if str(p.remote) == B[0]] == ["inactive"]
+    changed = [e for e in pair.events[pair.client] if e.kind == "path-changed" and e.state == "inactive"]
+    assert [str(event.address) for event in changed] == [B[0]]
+
+
+def test_the_primary_path_can_be_chosen() -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    pair.run(5.0)
+    assert pair.client.set_primary(mine, B[1])
+    assert not pair.client.set_primary(mine, "192.0.2.1")
+    assert [str(path.remote) for path in pair.client.paths(mine) if path.primary] == [B[1]]
+
+
+def test_a_connection_that_is_not_answered_fails() -> None:
+    pair = Pair(max_init_retransmits=2, rto_initial="100 ms", rto_min="100 ms", rto_max="400 ms")
+    pair.dead = {*B}
+    mine = pair.client.connect(0, B, PORT_B)
+    assert pair.client.state(mine) == "cookie-wait"
+    pair.run(10.0)
+    assert pair.client.state(mine) is None
+    assert pair.events[pair.client][-1].reason == "connect-timeout"
+
+
+def transcript(seed: int) -> list[tuple[int, str, str, bytes]]:
+    pair = Pair(loss=0.05, seed=seed)
+    mine, theirs = pair.connect()
+    pair.client.send(pair.now, mine, bytes(range(256)) * 100)
+    pair.run(5.0)
+    pair.read(pair.server, theirs)
+    pair.client.shutdown(pair.now, mine)
+    pair.run(20.0)
+    return pair.packets
+
+
+def test_a_seed_repeats_every_packet_and_another_one_has_other_tags_and_tsns() -> None:
+    assert transcript(3) == transcript(3)
+    # INIT: the initiate tag at bytes 16 to 20, the initial TSN at 28 to 32.
+    first, other = transcript(3)[0][3], transcript(4)[0][3]
+    assert first[16:20] != other[16:20]
+    assert first[28:32] != other[28:32]
+
+
+def test_nonsense_from_the_network_is_ignored() -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    chance = random.Random(1)
+    for length in range(200):
+        pair.server.handle(pair.now, A[0], B[0], chance.randbytes(length))
+    pair.run(1.0)
+    assert pair.client.state(mine) == "established"
+
+
+# rfc9260#section-16
+SECTION_16 = {
+    "rto_initial": "1 s",
+    "rto_min": "1 s",
+    "rto_max": "60 s",
+    "max_burst": 4,
+    "rto_alpha": 0.125,
+    "rto_beta": 0.25,
+    "valid_cookie_life": "60 s",
+    "association_max_retrans": 10,
+    "path_max_retrans": 5,
+    "max_init_retransmits": 8,
+    "hb_interval": "30 s",
+    "hb_max_burst": 1,
+    "sack_delay": "200 ms",
+}
+
+
+@pytest.mark.parametrize(("option", "value"), SECTION_16.items())
+def test_every_parameter_of_section_16_can_be_set(option: str, value: Any) -> None:
+    Endpoint(A, port=1, seed=1, **{option: value})
+
+
+def test_the_initial_rto_is_the_one_that_was_set() -> None:
+    endpoint = Endpoint(A, port=1, seed=1, rto_initial="3 s")
+    endpoint.connect(0, B, 2)
+    while endpoint.poll_transmit(0) is not None:
+        pass
+    assert endpoint.poll_timeout() == nanoseconds(3)
+
+
+def test_a_misspelt_option_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(ConfigError, match="rto_min"):
+        Endpoint(A, port=1, seed=1, rto_mni="1 s")  # pyright: ignore[reportCallIssue]
+    with pytest.raises(ConfigError, match="enabled"):
+        Endpoint(A, port=1, seed=1, cmt={"enable": True})  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sack_delay": "1 s"}, "500 ms"),
+        ({"rto_min": "100"}, "unit"),
+        ({"cmt": {"cuc": "v3"}}, "v2"),
+        ({"mtu": "100 B"}, "mtu"),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Endpoint(A, port=1, seed=1, **options)
+
+
+def test_addresses_and_messages_that_cannot_work_are_refused() -> None:
+    with pytest.raises(ConfigError, match="address"):
+        Endpoint([], port=1, seed=1)
+    with pytest.raises(ValueError, match="address"):
+        Endpoint(["nonsense"], port=1, seed=1)
+    pair = Pair()
+    mine, _ = pair.connect()
+    with pytest.raises(ValueError, match="byte"):
+        pair.client.send(pair.now, mine, b"")
+    with pytest.raises(ValueError, match="stream"):
+        pair.client.send(pair.now, mine, b"x", stream=60_000)
+    with pytest.raises(AssociationClosedError):
+        pair.client.send(pair.now, 99, b"x")
