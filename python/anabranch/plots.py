@@ -83,14 +83,15 @@ def curves(
             points[x].to_list(), points["mean"].to_list(), yerr=bars, label=look.label, color=look.color,
             linestyle=look.line, marker=look.marker, markerfacecolor="white",
         )  # fmt: skip
-    stated = list(marks)
-    if stated:
-        axes.scatter(
-            [mark.x for mark in stated], [mark.y for mark in stated], marker="*", s=46, color=BLACK, zorder=5,
-            linewidths=0, label="stated in the paper",
+    handles, labels = axes.get_legend_handles_labels()
+    if stated := list(marks):
+        stars = axes.scatter(
+            [mark.x for mark in stated], [mark.y for mark in stated], marker="*", s=70, facecolors="none",
+            edgecolors=BLACK, linewidths=0.8, zorder=5,
         )  # fmt: skip
+        handles, labels = [*handles, stars], [*labels, "stated in the paper"]
     axes.set_ylim(bottom=0)
-    axes.legend(loc="best")
+    axes.legend(handles, labels, loc="best")
 
 
 def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, until: float, look: Look) -> None:
