@@ -2,8 +2,10 @@
 //! argument. The same code runs in the simulator, on real sockets and in tests.
 #![forbid(unsafe_code)]
 
+mod assoc;
 mod cmt;
 mod config;
+mod endpoint;
 mod event;
 mod message;
 mod names;
@@ -12,7 +14,9 @@ mod rx;
 mod sched;
 mod tx;
 
+pub use assoc::{AssocStats, PathInfo, State};
 pub use config::{Accounting, BurstControl, Cmt, Config, Cuc, PathSelection, RtxPolicy};
+pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use names::UnknownName;

@@ -1,10 +1,133 @@
-use units::Instant;
+use units::{Instant, Span};
 
-/// Heartbeats of a path (`rfc9260#section-8.3`).
+/// Heartbeats of a path (`rfc9260#section-8.3`): the timer, and the probe that waits for its answer.
 #[derive(Debug, Default)]
 pub(crate) struct Heartbeat {
-    /// When the next one is due, or the answer to the last one overdue.
-    pub(crate) deadline: Option<Instant>,
-    /// Nonce of the one in flight and when it was sent.
-    pub(crate) in_flight: Option<(u64, Instant)>,
+    timer: Timer,
+    /// The last one sent, until it is answered: an answer counts even if it is overdue.
+    probe: Option<Probe>,
+    /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
+    period: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Timer {
+    #[default]
+    Off,
+    /// The path is idle then, unless data is sent.
+    Due(Instant),
+    /// The answer is late then.
+    Overdue(Instant),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    nonce: u64,
+    sent: Instant,
+}
+
+/// What the timer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeartbeatTimer {
+    /// A heartbeat has to be sent.
+    Send,
+    /// The last one was not answered within the RTO: an error of the path.
+    Unanswered,
+}
+
+impl Heartbeat {
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self.timer {
+            Timer::Off => None,
+            Timer::Due(at) | Timer::Overdue(at) => Some(at),
+        }
+    }
+
+    /// Begins an idle period of the given length at `from`; none turns heartbeats off.
+    pub(crate) fn rest(&mut self, from: Instant, period: Option<Span>) {
+        self.timer = match period {
+            Some(period) => {
+                self.period = period;
+                Timer::Due(from + period)
+            }
+            None => Timer::Off,
+        };
+    }
+
+    /// Puts the heartbeat off until `at`.
+    pub(crate) fn defer(&mut self, at: Instant) {
+        self.timer = Timer::Due(at);
+    }
+
+    /// Takes an expiry at `now`, if there is one. A path that carried data at `used` is not idle before its period
+    /// after that is over.
+    pub(crate) fn expire(&mut self, now: Instant, used: Option<Instant>) -> Option<HeartbeatTimer> {
+        match self.timer {
+            Timer::Overdue(at) if at <= now => Some(HeartbeatTimer::Unanswered),
+            Timer::Due(at) if at <= now => match used.map(|used| used + self.period) {
+                Some(idle) if idle > now => {
+                    self.timer = Timer::Due(idle);
+                    None
+                }
+                _ => Some(HeartbeatTimer::Send),
+            },
+            _ => None,
+        }
+    }
+
+    /// A heartbeat leaves now and ought to be answered within `rto`.
+    pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
+        self.probe = Some(Probe { nonce, sent: now });
+        self.timer = Timer::Overdue(now + rto);
+    }
+
+    /// The nonce of the last one sent and not answered.
+    pub(crate) fn nonce(&self) -> Option<u64> {
+        self.probe.map(|probe| probe.nonce)
+    }
+
+    /// When the last one was sent, if it is not answered.
+    pub(crate) fn unanswered_since(&self) -> Option<Instant> {
+        self.probe.map(|probe| probe.sent)
+    }
+
+    /// An answer with this nonce: the round-trip time if it is the right one (`rfc9260#section-5.4`).
+    pub(crate) fn answered(&mut self, now: Instant, nonce: u64) -> Option<Span> {
+        let probe = self.probe.take_if(|probe| probe.nonce == nonce)?;
+        Some(now.since(probe.sent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Span = Span::from_secs(1);
+
+    fn at(s: u64) -> Instant {
+        Instant::ZERO + SECOND * s
+    }
+
+    // rfc9260#section-8.3
+    #[test]
+    fn data_on_the_path_puts_the_heartbeat_off() {
+        let mut heartbeat = Heartbeat::default();
+        heartbeat.rest(at(0), Some(SECOND * 30));
+        assert_eq!(heartbeat.expire(at(29), None), None);
+        assert_eq!(heartbeat.expire(at(30), Some(at(12))), None);
+        assert_eq!(heartbeat.deadline(), Some(at(42)));
+        assert_eq!(heartbeat.expire(at(42), Some(at(12))), Some(HeartbeatTimer::Send));
+    }
+
+    // rfc9260#section-5.4
+    #[test]
+    fn only_the_right_nonce_is_an_answer_and_only_once() {
+        let mut heartbeat = Heartbeat::default();
+        heartbeat.sent(at(1), 7, SECOND);
+        assert_eq!(heartbeat.answered(at(2), 8), None);
+        assert_eq!(heartbeat.expire(at(2), None), Some(HeartbeatTimer::Unanswered));
+        assert_eq!(heartbeat.answered(at(4), 7), Some(SECOND * 3));
+        assert_eq!(heartbeat.answered(at(4), 7), None);
+    }
 }

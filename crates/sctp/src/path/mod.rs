@@ -7,7 +7,7 @@ mod list;
 mod rto;
 
 pub(crate) use cuc::CucState;
-pub(crate) use heartbeat::Heartbeat;
+pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use rto::Rto;
 

@@ -1,0 +1,63 @@
+use crate::path::PathId;
+use std::collections::VecDeque;
+
+/// A control chunk that waits to be sent; what is known only at that moment is filled in then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pending {
+    Init,
+    CookieEcho,
+    CookieAck,
+    Shutdown,
+    ShutdownAck,
+    /// With the nonce of the path.
+    Heartbeat,
+    /// With the information of the heartbeat it answers.
+    HeartbeatAck(Vec<u8>),
+    /// With its causes.
+    Error(Vec<u8>),
+}
+
+/// Control chunks that wait to be sent, each on its path.
+#[derive(Debug, Default)]
+pub(crate) struct Control {
+    queue: VecDeque<(PathId, Pending)>,
+}
+
+/// Chunks that may wait: a peer that provokes more than we can send loses the rest.
+const LIMIT: usize = 64;
+
+impl Control {
+    pub(crate) fn push(&mut self, path: PathId, chunk: Pending) {
+        let entry = (path, chunk);
+        if self.queue.len() < LIMIT && !self.queue.contains(&entry) {
+            self.queue.push_back(entry);
+        }
+    }
+
+    /// Puts a chunk before all others: COOKIE ECHO and COOKIE ACK lead their packets (`rfc9260#section-5.1`).
+    pub(crate) fn push_first(&mut self, path: PathId, chunk: Pending) {
+        self.queue.retain(|(_, other)| *other != chunk);
+        self.queue.push_front((path, chunk));
+    }
+
+    /// The path of the chunk that goes next, and the chunk.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&(PathId, Pending)> {
+        self.queue.front()
+    }
+
+    /// The next chunk for `path`.
+    pub(crate) fn take(&mut self, path: PathId) -> Option<Pending> {
+        let n = self.queue.iter().position(|&(p, _)| p == path)?;
+        self.queue.remove(n).map(|(_, chunk)| chunk)
+    }
+
+    /// Gives back a chunk that did not fit.
+    pub(crate) fn give_back(&mut self, path: PathId, chunk: Pending) {
+        self.queue.push_front((path, chunk));
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+    }
+}

@@ -1,0 +1,215 @@
+//! A packet arrives: each chunk goes where it belongs (`rfc9260#section-6.10`).
+
+use super::Association;
+use super::control::Pending;
+use super::phase::Phase;
+use crate::event::CloseReason;
+use crate::path::PathId;
+use crate::rx::DataVerdict;
+use bytes::Bytes;
+use std::net::IpAddr;
+use std::ops::ControlFlow;
+use units::Instant;
+use wire::{Abort, Cause, CauseList, Causes, Chunk, Chunks, Data, Sack, UnknownAction, UnknownChunk};
+
+/// Whether a packet was for this association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handled {
+    /// It was.
+    Here,
+    /// It came out of the blue (`rfc9260#section-8.4`).
+    OutOfTheBlue,
+}
+
+/// Go on with the next chunk, or leave the rest of the packet.
+type Flow = ControlFlow<()>;
+
+const GO_ON: Flow = ControlFlow::Continue(());
+const LEAVE: Flow = ControlFlow::Break(());
+
+impl Association {
+    /// Takes the chunks of a packet from `source` whose verification tag is right.
+    #[inline]
+    pub(crate) fn handle(&mut self, now: Instant, source: IpAddr, chunks: Chunks<'_>) -> Handled {
+        let Some(from) = self.paths.find(source) else { return self.handle_stranger(now, source, chunks) };
+        if self.is_out_of_the_blue(&chunks) {
+            return Handled::OutOfTheBlue;
+        }
+        self.packets_received += 1;
+        self.take_chunks(now, from, chunks);
+        self.settle(now);
+        Handled::Here
+    }
+
+    /// The peer may answer our INIT from an address we do not know yet.
+    fn handle_stranger(&mut self, now: Instant, source: IpAddr, mut chunks: Chunks<'_>) -> Handled {
+        match (&self.phase, chunks.next(), chunks.next()) {
+            (Phase::CookieWait { .. }, Some(Ok(Chunk::InitAck(ack))), None) => {
+                self.packets_received += 1;
+                self.on_init_ack(now, source, &ack);
+                self.settle(now);
+                Handled::Here
+            }
+            _ => Handled::OutOfTheBlue,
+        }
+    }
+
+    /// A SHUTDOWN ACK before the association exists belongs to an older one (`rfc9260#section-8.5.1`, rule E).
+    #[inline]
+    fn is_out_of_the_blue(&self, chunks: &Chunks<'_>) -> bool {
+        self.is_opening() && matches!(chunks.clone().next(), Some(Ok(Chunk::ShutdownAck(_))))
+    }
+
+    #[inline]
+    pub(crate) fn is_opening(&self) -> bool {
+        matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
+    }
+
+    fn take_chunks(&mut self, now: Instant, from: PathId, mut chunks: Chunks<'_>) {
+        let mut first = true;
+        let mut had_data = false;
+        // After an error nothing more can be read, and what was read before it stands.
+        while let Some(Ok(chunk)) = chunks.next() {
+            let alone = || first && chunks.clone().next().is_none();
+            let flow = match &chunk {
+                Chunk::Data(data) => {
+                    had_data |= self.phase.receives_data();
+                    self.on_data(from, data)
+                }
+                Chunk::Sack(sack) => self.on_sack(now, sack),
+                // Never bundled (rfc9260#section-6.10).
+                Chunk::InitAck(ack) if alone() => {
+                    let source = self.paths[from].remote;
+                    self.on_init_ack(now, source, ack);
+                    LEAVE
+                }
+                Chunk::ShutdownComplete(_) if alone() => {
+                    self.on_shutdown_complete();
+                    LEAVE
+                }
+                other => self.on_control(now, from, other),
+            };
+            first = false;
+            if flow.is_break() || self.phase.is_closed() {
+                break;
+            }
+        }
+        if had_data && !self.phase.is_closed() {
+            if let Some(receiver) = &mut self.receiver {
+                receiver.packet_done(now);
+            }
+            self.on_data_in_shutdown_sent(now, from);
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, from: PathId, data: &Data<'_>) -> Flow {
+        if !self.phase.receives_data() {
+            return GO_ON;
+        }
+        let Some(receiver) = &mut self.receiver else { return GO_ON };
+        match receiver.on_data(data, from) {
+            DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}
+            DataVerdict::InvalidStream => self.report(from, &Cause::InvalidStream { stream: data.stream }),
+            DataVerdict::NoUserData => {
+                let mut causes = CauseList::new();
+                causes.push(&Cause::NoUserData { tsn: data.tsn });
+                self.abort_with(&causes, CloseReason::ProtocolViolation { what: "DATA without user data" });
+            }
+            DataVerdict::Violation(what) => self.violation(what),
+        }
+        GO_ON
+    }
+
+    #[inline]
+    fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) -> Flow {
+        if self.phase.sends_data() {
+            match self.sender.on_sack(now, sack, &mut self.paths) {
+                Ok(outcome) => self.acknowledged(&outcome),
+                Err(what) => self.violation(what),
+            }
+        }
+        GO_ON
+    }
+
+    fn on_control(&mut self, now: Instant, from: PathId, chunk: &Chunk<'_>) -> Flow {
+        match chunk {
+            Chunk::Heartbeat(heartbeat) => {
+                if self.peer_tag != 0 {
+                    self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
+                }
+            }
+            Chunk::HeartbeatAck(ack) => self.on_heartbeat_ack(now, ack.info),
+            Chunk::Abort(abort) => return self.on_abort(abort),
+            Chunk::Error(error) => self.on_error(now, error.causes),
+            Chunk::CookieAck(_) => self.on_cookie_ack(now),
+            Chunk::Shutdown(shutdown) => self.on_shutdown(now, from, shutdown.cumulative_tsn_ack),
+            Chunk::ShutdownAck(_) => self.on_shutdown_ack(from),
+            Chunk::Unknown(unknown) => return self.on_unknown(from, unknown),
+            // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
+            // SHUTDOWN COMPLETE travel alone.
+            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
+                return LEAVE;
+            }
+            // Only as the first chunk, and then it was taken before.
+            Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) => {}
+        }
+        GO_ON
+    }
+
+    /// Takes an ABORT; whose tag it bears the caller knows, but for the T bit with a tag of ours
+    /// (`rfc9260#section-8.5.1`, rule B).
+    fn on_abort(&mut self, abort: &Abort<'_>) -> Flow {
+        if abort.reflected_tag && self.local_tag != self.peer_tag {
+            return LEAVE;
+        }
+        self.aborted_by_peer(abort.causes);
+        LEAVE
+    }
+
+    fn aborted_by_peer(&mut self, causes: Causes<'_>) {
+        let causes = Bytes::copy_from_slice(causes.as_bytes());
+        self.close(CloseReason::PeerAbort { causes }, None);
+    }
+
+    /// Takes the first chunk of a packet that bears the peer's own tag: only ABORT and SHUTDOWN COMPLETE may, and
+    /// only with the T bit (`rfc9260#section-8.5.1`).
+    pub(crate) fn handle_reflected(&mut self, now: Instant, chunk: &Chunk<'_>) {
+        match chunk {
+            Chunk::Abort(abort) if abort.reflected_tag => self.aborted_by_peer(abort.causes),
+            Chunk::ShutdownComplete(complete) if complete.reflected_tag => self.on_shutdown_complete(),
+            _ => return,
+        }
+        self.packets_received += 1;
+        self.settle(now);
+    }
+
+    fn on_error(&mut self, now: Instant, causes: Causes<'_>) {
+        for cause in causes.iter() {
+            if let (Ok(Cause::StaleCookie { staleness }), Phase::CookieEchoed { .. }) = (cause, &self.phase) {
+                return self.on_stale_cookie(now, staleness);
+            }
+        }
+        if self.phase.is_open() {
+            self.events.peer_error(causes.as_bytes());
+        }
+    }
+
+    fn on_unknown(&mut self, from: PathId, unknown: &UnknownChunk<'_>) -> Flow {
+        let action = unknown.action();
+        let report = matches!(action, UnknownAction::StopReport | UnknownAction::SkipReport);
+        if report && self.peer_tag != 0 {
+            self.report(from, &Cause::UnrecognizedChunk(unknown.bytes));
+        }
+        if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
+    }
+
+    /// Takes the chunks behind an accepted COOKIE ECHO.
+    pub(crate) fn handle_behind_cookie(&mut self, now: Instant, source: IpAddr, chunks: Chunks<'_>) {
+        self.packets_received += 1;
+        if let Some(from) = self.paths.find(source) {
+            self.take_chunks(now, from, chunks);
+        }
+        self.settle(now);
+    }
+}

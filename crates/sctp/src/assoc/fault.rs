@@ -1,0 +1,185 @@
+//! Is the peer there, and which of its addresses work (`rfc9260#section-8`)?
+
+use super::Association;
+use super::control::Pending;
+use super::phase::Phase;
+use crate::event::CloseReason;
+use crate::path::{HeartbeatTimer, PathId, PathState};
+use crate::tx::SackOutcome;
+use std::net::IpAddr;
+use units::{Instant, Span};
+
+/// Bytes of our Heartbeat Info: the number of the path and the nonce.
+pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
+
+impl Association {
+    /// An error on path `p`; one of the whole association too, unless an address is only being verified
+    /// (`rfc9260#section-5.4`).
+    pub(super) fn path_error(&mut self, p: PathId, of_association: bool) {
+        let path_limit = self.config().path_max_retrans;
+        let path = &mut self.paths[p];
+        path.errors = path.errors.saturating_add(1);
+        if path.errors > path_limit && path.state == PathState::Active {
+            self.set_path_state(p, PathState::Inactive);
+        }
+        if of_association {
+            self.errors += 1;
+            if self.errors > self.config().association_max_retrans {
+                self.close(CloseReason::TooManyErrors, None);
+            }
+        }
+    }
+
+    fn set_path_state(&mut self, p: PathId, state: PathState) {
+        self.paths[p].state = state;
+        self.events.path_changed(self.paths[p].remote, state);
+    }
+
+    /// The peer answered on path `p`.
+    fn path_works(&mut self, p: PathId) {
+        self.errors = 0;
+        self.paths[p].errors = 0;
+        if self.paths[p].state != PathState::Active {
+            self.set_path_state(p, PathState::Active);
+        }
+    }
+
+    /// Data was acknowledged: the paths it went are alive (`rfc9260#section-8.2`).
+    #[inline]
+    pub(super) fn acknowledged(&mut self, outcome: &SackOutcome) {
+        let mut paths = outcome.acked_paths;
+        while paths != 0 {
+            self.path_works(PathId(paths.trailing_zeros() as u8));
+            paths &= paths - 1;
+        }
+    }
+
+    /// The handshake is done: unconfirmed addresses are probed at once, the others when they are idle.
+    pub(super) fn start_heartbeats(&mut self, now: Instant) {
+        for p in self.paths.ids() {
+            if self.paths[p].state == PathState::Unconfirmed {
+                self.paths[p].heartbeat.defer(now);
+                self.on_heartbeat_timer(now, p);
+            } else {
+                let period = self.idle_period(p);
+                self.paths[p].heartbeat.rest(now, period);
+            }
+        }
+    }
+
+    /// How long path `p` may be idle: the interval and an RTO, give or take half of it.
+    fn idle_period(&mut self, p: PathId) -> Option<Span> {
+        let rto = self.paths[p].rto.current();
+        let jittered = rto.mul_f64(0.5 + self.random.unit());
+        match self.config().hb_interval {
+            Some(interval) => Some(interval + jittered),
+            None => (self.paths[p].state == PathState::Unconfirmed).then_some(jittered),
+        }
+    }
+
+    pub(super) fn on_heartbeat_timer(&mut self, now: Instant, p: PathId) {
+        // An unanswered heartbeat may be followed by the next one at once, hence twice.
+        for _ in 0..2 {
+            let path = &mut self.paths[p];
+            match path.heartbeat.expire(now, path.last_data) {
+                None => return,
+                Some(HeartbeatTimer::Send) => return self.probe_if_allowed(now, p),
+                Some(HeartbeatTimer::Unanswered) => self.heartbeat_unanswered(now, p),
+            }
+        }
+    }
+
+    fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
+        let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
+        let verifying = self.paths[p].state == PathState::Unconfirmed;
+        self.paths[p].rto.back_off();
+        self.path_error(p, !verifying);
+        if verifying && self.paths[p].errors <= self.config().path_max_retrans {
+            self.paths[p].heartbeat.defer(now);
+        } else {
+            let period = self.idle_period(p);
+            self.paths[p].heartbeat.rest(sent, period);
+        }
+    }
+
+    /// At most `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
+    fn probe_if_allowed(&mut self, now: Instant, p: PathId) {
+        let (until, left) = &mut self.probes;
+        if now >= *until {
+            *until = now + self.paths[p].rto.current();
+            *left = self.local.config.hb_max_burst;
+        }
+        if *left == 0 {
+            let until = *until;
+            return self.paths[p].heartbeat.defer(until);
+        }
+        *left -= 1;
+        self.probe(now, p);
+    }
+
+    fn probe(&mut self, now: Instant, p: PathId) {
+        let nonce = self.random.number();
+        let path = &mut self.paths[p];
+        path.heartbeat.sent(now, nonce, path.rto.current());
+        self.control.push(p, Pending::Heartbeat);
+    }
+
+    /// The user asks for a heartbeat (`rfc9260#section-11.1`); false if there is no such path.
+    pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> bool {
+        match self.paths.find(address) {
+            Some(p) if self.phase.is_open() => {
+                self.probe(now, p);
+                self.settle(now);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn heartbeat_info(&self, p: PathId) -> Option<[u8; HEARTBEAT_INFO_LEN]> {
+        let mut info = [0; HEARTBEAT_INFO_LEN];
+        info[0] = p.0;
+        info[4..].copy_from_slice(&self.paths[p].heartbeat.nonce()?.to_be_bytes());
+        Some(info)
+    }
+
+    /// An answer: it names the path the heartbeat took, which need not be the one it came back on.
+    pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
+        let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
+        let [path, 0, 0, 0, nonce @ ..] = *info else { return };
+        let p = PathId(path);
+        if p.index() >= self.paths.len() {
+            return;
+        }
+        let Some(rtt) = self.paths[p].heartbeat.answered(now, u64::from_be_bytes(nonce)) else { return };
+        self.paths[p].rto.sample(rtt);
+        self.path_works(p);
+        let period = self.idle_period(p);
+        self.paths[p].heartbeat.rest(now, period);
+    }
+
+    /// T3 of path `p` expired (`rfc9260#section-6.3.3`).
+    pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
+        if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
+            self.path_error(p, true);
+        }
+    }
+
+    /// T2 expired: SHUTDOWN or SHUTDOWN ACK is sent again, elsewhere if possible (`rfc9260#section-9.2`).
+    pub(super) fn on_t2(&mut self, now: Instant) {
+        let limit = self.config().association_max_retrans;
+        let (t2, chunk) = match &mut self.phase {
+            Phase::ShutdownSent { t2, .. } => (t2, Pending::Shutdown),
+            Phase::ShutdownAckSent { t2 } => (t2, Pending::ShutdownAck),
+            _ => return,
+        };
+        if t2.count >= limit {
+            return self.close(CloseReason::TooManyErrors, None);
+        }
+        let failed = t2.path;
+        t2.expired(now, &mut self.paths);
+        let path = t2.path;
+        self.control.push(path, chunk);
+        self.path_error(failed, true);
+    }
+}

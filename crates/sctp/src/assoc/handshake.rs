@@ -1,0 +1,176 @@
+//! The handshake as the side that began it sees it (`rfc9260#section-5.1`).
+
+use super::control::Pending;
+use super::phase::{Begun, Farewell, Phase, Retry};
+use super::{Association, Offer, OfferError, Peer};
+use crate::endpoint::LEAST_WINDOW;
+use crate::event::CloseReason;
+use crate::path::{PathId, PathState};
+use crate::rx::Receiver;
+use std::net::IpAddr;
+use units::{Instant, Span};
+use wire::cause::MissingParameters;
+use wire::{Cause, CauseList, InitAck, param};
+
+impl Association {
+    /// Takes an INIT ACK, wherever it came from: it names the peer's addresses (`rfc9260#section-5.1.2`).
+    pub(super) fn on_init_ack(&mut self, now: Instant, source: IpAddr, ack: &InitAck<'_>) {
+        let Phase::CookieWait { t1, begun, .. } = self.phase else { return };
+        self.peer_tag = ack.0.initiate_tag;
+        let offer = match self.read_init_ack(ack) {
+            Ok(offer) => offer,
+            Err((what, causes)) => return self.refuse_init_ack(source, what, causes),
+        };
+        let Some(cookie) = offer.cookie else {
+            let mut causes = CauseList::new();
+            let missing = [param::STATE_COOKIE.to_be_bytes()];
+            causes.push(&Cause::MissingMandatoryParameter(MissingParameters::new(&missing)));
+            return self.refuse_init_ack(source, "INIT ACK without a cookie", causes);
+        };
+        let config = &self.local.config;
+        let peer = Peer {
+            port: self.peer_port,
+            tag: ack.0.initiate_tag,
+            a_rwnd: ack.0.a_rwnd,
+            outbound_streams: config.outbound_streams.min(ack.0.inbound_streams),
+            inbound_streams: config.max_inbound_streams.min(ack.0.outbound_streams),
+            initial_tsn: ack.0.initial_tsn,
+            source,
+            addresses: offer.addresses,
+        };
+        self.adopt(&peer);
+        let path = self.paths.primary;
+        if t1.count == 0 {
+            self.paths[path].rto.sample(now.since(begun.at));
+        }
+        self.control.clear();
+        self.control.push_first(path, Pending::CookieEcho);
+        if !offer.unknown.as_parameters().as_bytes().is_empty() {
+            self.report(path, &Cause::UnrecognizedParameters(offer.unknown.as_parameters()));
+        }
+        let t1 = Retry::start(now, path, &self.paths);
+        self.phase = Phase::CookieEchoed { t1, begun: Begun { at: now, ..begun }, cookie: cookie.to_vec() };
+    }
+
+    /// The parameters of an INIT ACK that can be used, or what is wrong with it.
+    fn read_init_ack<'a>(&self, ack: &InitAck<'a>) -> Result<Offer<'a>, (&'static str, CauseList)> {
+        let mut causes = CauseList::new();
+        let init = &ack.0;
+        if init.initiate_tag == 0 || init.outbound_streams == 0 || init.inbound_streams == 0 {
+            causes.push(&Cause::InvalidMandatoryParameter);
+            return Err(("INIT ACK with a tag or stream count of zero", causes));
+        }
+        if init.a_rwnd < LEAST_WINDOW {
+            causes.push(&Cause::InvalidMandatoryParameter);
+            return Err(("INIT ACK with too small a window", causes));
+        }
+        Offer::read(init.parameters).map_err(|error| match error {
+            OfferError::HostName(name) => {
+                causes.push(&Cause::UnresolvableAddress(name.as_parameters().as_bytes()));
+                ("INIT ACK with a host name", causes)
+            }
+            OfferError::Malformed => {
+                causes.push(&Cause::ProtocolViolation(b"malformed parameter"));
+                ("INIT ACK with a malformed parameter", causes)
+            }
+        })
+    }
+
+    /// Gives up, and tells the peer unless it gave no tag to tell it with.
+    fn refuse_init_ack(&mut self, source: IpAddr, what: &'static str, causes: CauseList) {
+        let path = self.paths.find(source).unwrap_or(self.paths.primary);
+        let abort = Farewell::Abort(path, causes.as_causes().as_bytes().to_vec());
+        self.close(CloseReason::ProtocolViolation { what }, (self.peer_tag != 0).then_some(abort));
+    }
+
+    /// Takes over what the peer said about itself. If it had said so before, in a handshake that crossed ours or
+    /// whose cookie was stale, the paths are kept: chunks may be on their way.
+    pub(super) fn adopt(&mut self, peer: &Peer) {
+        let again = self.receiver.is_some();
+        self.peer_tag = peer.tag;
+        self.peer_port = peer.port;
+        self.receiver = Some(Receiver::new(&self.local.config, peer.initial_tsn, peer.inbound_streams));
+        self.renamed = true;
+        if again {
+            if let Some(p) = self.paths.find(peer.source) {
+                self.paths[p].state = PathState::Active;
+            }
+            return;
+        }
+        let listed = |address: &IpAddr| *address == peer.source || peer.addresses.contains(address);
+        let mut order: Vec<IpAddr> = self.given.iter().copied().filter(listed).collect();
+        order.push(peer.source);
+        order.extend_from_slice(&peer.addresses);
+        let mut confirmed = self.given.clone();
+        confirmed.push(peer.source);
+        self.paths = self.paths_to(&order, &confirmed);
+        self.paths.primary = self.paths.find(peer.source).unwrap_or_default();
+        self.streams = (peer.outbound_streams, peer.inbound_streams);
+        self.sender.establish(peer.a_rwnd, peer.outbound_streams, &mut self.paths);
+    }
+
+    pub(super) fn on_cookie_ack(&mut self, now: Instant) {
+        if let Phase::CookieEchoed { t1, begun, .. } = &self.phase {
+            if t1.count == 0 {
+                let rtt = now.since(begun.at);
+                self.paths[t1.path].rto.sample(rtt);
+            }
+            self.establish(now);
+        }
+    }
+
+    /// The handshake we began is done.
+    pub(super) fn establish(&mut self, now: Instant) {
+        let (Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. }) = self.phase else {
+            return;
+        };
+        self.control.clear();
+        self.phase = if begun.shutdown { Phase::ShutdownPending } else { Phase::Established };
+        if begun.shutdown {
+            self.sender.shutdown_pending();
+        }
+        self.events.push(self.connected());
+        self.errors = 0;
+        self.start_heartbeats(now);
+    }
+
+    /// The cookie came back too late: ask for one that lives longer (`rfc9260#section-5.2.6`).
+    pub(super) fn on_stale_cookie(&mut self, now: Instant, staleness: Span) {
+        let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
+        begun.stale += 1;
+        if begun.stale > self.config().max_init_retransmits {
+            return self.close(CloseReason::ConnectTimeout, None);
+        }
+        begun.at = now;
+        // Late by so much, and one timeout to spare.
+        let preservative = Some(staleness + self.paths[t1.path].rto.current());
+        self.control.clear();
+        self.control.push(t1.path, Pending::Init);
+        let t1 = Retry::start(now, t1.path, &self.paths);
+        self.phase = Phase::CookieWait { t1, begun, preservative };
+    }
+
+    /// T1-init or T1-cookie expired (`rfc9260#section-5.1`).
+    pub(super) fn on_t1(&mut self, now: Instant) {
+        let limit = self.config().max_init_retransmits;
+        let (t1, chunk) = match &mut self.phase {
+            Phase::CookieWait { t1, .. } => (t1, Pending::Init),
+            Phase::CookieEchoed { t1, .. } => (t1, Pending::CookieEcho),
+            _ => return,
+        };
+        if t1.count >= limit {
+            return self.close(CloseReason::ConnectTimeout, None);
+        }
+        t1.expired(now, &mut self.paths);
+        let path: PathId = t1.path;
+        self.control.push_first(path, chunk);
+    }
+
+    /// Queues an ERROR with one cause.
+    pub(super) fn report(&mut self, path: PathId, cause: &Cause<'_>) {
+        let mut causes = CauseList::new();
+        if causes.push(cause) {
+            self.control.push(path, Pending::Error(causes.as_causes().as_bytes().to_vec()));
+        }
+    }
+}

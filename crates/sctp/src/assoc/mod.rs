@@ -1,0 +1,302 @@
+//! An association: its state machine, its paths, and the two halves that carry data.
+//!
+//! Everything that changes it is a method with the time as argument and ends in [`Association::settle`]; what there
+//! is to send is asked for afterwards.
+
+mod collision;
+mod control;
+mod dispatch;
+mod events;
+mod fault;
+mod handshake;
+mod info;
+mod offer;
+mod output;
+mod phase;
+mod restart;
+mod shutdown;
+mod timers;
+
+pub(crate) use collision::TieTags;
+pub(crate) use dispatch::Handled;
+pub use info::{AssocStats, PathInfo, State};
+pub(crate) use offer::{Offer, OfferError, push_addresses};
+pub(crate) use restart::UnexpectedInit;
+
+use crate::config::Config;
+use crate::endpoint::{Cookie, Random};
+use crate::event::Event;
+use crate::message::{Message, Received, SendError};
+use crate::path::{Path, PathId, Paths};
+use crate::rx::Receiver;
+use crate::tx::Sender;
+use control::Control;
+use events::Events;
+use phase::{Begun, Phase, Retry};
+use std::net::IpAddr;
+use std::sync::Arc;
+use units::Instant;
+use wire::{Checksum, Tsn};
+
+/// What all associations of an endpoint have in common.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) port: u16,
+    pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) checksum: Checksum,
+    pub(crate) config: Config,
+}
+
+/// What an INIT or INIT ACK says about its sender, streams already negotiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Peer {
+    pub(crate) port: u16,
+    pub(crate) tag: u32,
+    pub(crate) a_rwnd: u32,
+    /// Streams we may send on.
+    pub(crate) outbound_streams: u16,
+    /// Streams we receive on.
+    pub(crate) inbound_streams: u16,
+    pub(crate) initial_tsn: Tsn,
+    /// Where it wrote from.
+    pub(crate) source: IpAddr,
+    /// The addresses it listed.
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Association {
+    local: Arc<Local>,
+    phase: Phase,
+    local_tag: u32,
+    /// Zero until it is known.
+    peer_tag: u32,
+    peer_port: u16,
+    ties: TieTags,
+    initial_tsn: Tsn,
+    /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
+    given: Vec<IpAddr>,
+    paths: Paths,
+    sender: Sender,
+    /// From the moment the peer's first TSN is known.
+    receiver: Option<Receiver>,
+    streams: (u16, u16),
+    /// Consecutive errors (`rfc9260#section-8.1`).
+    errors: u32,
+    /// Heartbeats that may still be sent before the given instant (`HB.Max.Burst`).
+    probes: (Instant, u32),
+    control: Control,
+    events: Events,
+    random: Random,
+    packets_sent: u64,
+    packets_received: u64,
+    /// The tags or addresses by which packets find the association are others than before.
+    renamed: bool,
+}
+
+impl Association {
+    /// An association that the user asks for: INIT is ready to be sent to the first of `remotes`.
+    pub(crate) fn connect(
+        now: Instant,
+        local: Arc<Local>,
+        tag: u32,
+        peer_port: u16,
+        remotes: Vec<IpAddr>,
+        random: Random,
+    ) -> Self {
+        let mut association = Self::new(now, local, tag, peer_port, random);
+        association.given = remotes;
+        association.paths = association.paths_to(&association.given, &association.given);
+        association.control.push(PathId(0), control::Pending::Init);
+        let Phase::CookieWait { t1, .. } = &mut association.phase else { unreachable!("it was made so") };
+        *t1 = Retry::start(now, PathId(0), &association.paths);
+        association.settle(now);
+        association
+    }
+
+    /// An association that a valid cookie asks for.
+    pub(crate) fn accept(now: Instant, local: Arc<Local>, cookie: &Cookie, random: Random) -> Self {
+        let mut association = Self::new(now, local, cookie.local_tag, cookie.peer.port, random);
+        association.begin_anew(now, cookie);
+        association.events.push(association.connected());
+        association
+    }
+
+    fn new(now: Instant, local: Arc<Local>, tag: u32, peer_port: u16, mut random: Random) -> Self {
+        let initial_tsn = random.tsn();
+        let t1 = Retry { path: PathId(0), deadline: now, count: 0 };
+        let begun = Begun { at: now, stale: 0, shutdown: false };
+        Association {
+            phase: Phase::CookieWait { t1, begun, preservative: None },
+            local_tag: tag,
+            peer_tag: 0,
+            peer_port,
+            ties: TieTags { local: random.tag(), peer: random.tag() },
+            initial_tsn,
+            given: Vec::new(),
+            paths: Paths::default(),
+            sender: Sender::new(&local.config, random.number(), initial_tsn),
+            receiver: None,
+            streams: (0, 0),
+            errors: 0,
+            probes: (Instant::ZERO, 0),
+            control: Control::default(),
+            events: Events::default(),
+            random,
+            packets_sent: 0,
+            packets_received: 0,
+            renamed: true,
+            local,
+        }
+    }
+
+    /// Paths to `addresses` as far as we have an address of their kind; those `confirmed` may carry data.
+    fn paths_to(&self, addresses: &[IpAddr], confirmed: &[IpAddr]) -> Paths {
+        let mut paths = Paths::default();
+        for &remote in addresses {
+            if let Some(local) = self.local.address_towards(remote) {
+                let mut path = Path::new(remote, local, &self.local.config);
+                if confirmed.contains(&remote) {
+                    path.state = crate::path::PathState::Active;
+                }
+                paths.add(path);
+            }
+        }
+        paths
+    }
+
+    fn config(&self) -> &Config {
+        &self.local.config
+    }
+
+    fn connected(&self) -> Event {
+        let (outbound_streams, inbound_streams) = self.streams;
+        Event::Connected { outbound_streams, inbound_streams }
+    }
+
+    /// Everything that follows from a change, whatever it was.
+    fn settle(&mut self, now: Instant) {
+        self.advance_shutdown(now);
+        self.sender.wake(now, &mut self.paths);
+        if self.is_readable() {
+            self.events.readable();
+        }
+        if !self.phase.is_closed() && self.sender.take_writable() {
+            self.events.writable();
+        }
+    }
+
+    pub(crate) fn send(&mut self, now: Instant, message: Message) -> Result<(), SendError> {
+        match &self.phase {
+            Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } if !begun.shutdown => {}
+            Phase::Established => {}
+            _ => return Err(SendError::Closed),
+        }
+        self.sender.push(message)?;
+        self.settle(now);
+        Ok(())
+    }
+
+    pub(crate) fn receive(&mut self, now: Instant, max: usize) -> Option<Received> {
+        let received = self.receiver.as_mut()?.read(max);
+        if received.is_none() && !self.is_readable() {
+            self.events.all_read();
+        }
+        self.settle(now);
+        received
+    }
+
+    /// False if there is no such path, or it is not confirmed yet.
+    pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
+        match self.paths.find(address) {
+            Some(p) if self.paths[p].state != crate::path::PathState::Unconfirmed => {
+                self.paths.primary = p;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    #[inline]
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn is_readable(&self) -> bool {
+        self.receiver.as_ref().is_some_and(Receiver::readable)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.phase.is_closed()
+    }
+
+    #[inline]
+    pub(crate) fn local_tag(&self) -> u32 {
+        self.local_tag
+    }
+
+    pub(crate) fn peer_tag(&self) -> u32 {
+        self.peer_tag
+    }
+
+    #[inline]
+    pub(crate) fn peer_port(&self) -> u16 {
+        self.peer_port
+    }
+
+    pub(crate) fn initial_tsn(&self) -> Tsn {
+        self.initial_tsn
+    }
+
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = IpAddr> {
+        self.paths.iter().map(|path| path.remote)
+    }
+
+    /// True once after the tag or the addresses changed.
+    #[inline]
+    pub(crate) fn take_renamed(&mut self) -> bool {
+        std::mem::take(&mut self.renamed)
+    }
+}
+
+impl Local {
+    /// The address we write from: of all ours the one most like the peer's.
+    fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
+        let bits = |address: IpAddr| match address {
+            IpAddr::V4(address) => u128::from(u32::from(address)),
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let same_kind = self.addresses.iter().filter(|address| address.is_ipv4() == remote.is_ipv4());
+        same_kind.min_by_key(|&&address| bits(address) ^ bits(remote)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_local_address_is_the_one_most_like_the_remote_one() {
+        let local = Local {
+            port: 1,
+            addresses: vec![
+                [10, 1, 0, 1].into(),
+                [10, 2, 0, 1].into(),
+                "fd00:1::1".parse().unwrap(),
+                "fd00:2::1".parse().unwrap(),
+            ],
+            checksum: Checksum::Offloaded,
+            config: Config::default(),
+        };
+        let towards = |remote: &str| local.address_towards(remote.parse().unwrap()).unwrap().to_string();
+        assert_eq!(towards("10.1.7.7"), "10.1.0.1");
+        assert_eq!(towards("10.2.7.7"), "10.2.0.1");
+        assert_eq!(towards("fd00:2::9"), "fd00:2::1");
+        assert_eq!(towards("192.0.2.1"), "10.1.0.1");
+    }
+}

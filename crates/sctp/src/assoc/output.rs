@@ -1,0 +1,195 @@
+//! What goes out: one packet at a time, control chunks before SACK before DATA (`rfc9260#section-6.10`).
+
+use super::control::Pending;
+use super::phase::{Farewell, Phase};
+use super::{Association, push_addresses};
+use crate::path::PathId;
+use crate::rx::Receiver;
+use crate::tx::Plan;
+use std::net::IpAddr;
+use units::Instant;
+use wire::{
+    Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
+    PacketBuf, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete,
+    SupportedAddressTypes,
+};
+
+/// INIT and COOKIE ECHO cannot be divided: if need be the network fragments them.
+const UNDIVIDED: usize = u16::MAX as usize;
+
+impl Association {
+    /// The next packet: written into `buf`, with its source and destination. The answer may change after every other
+    /// call but `poll_timeout`.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
+        loop {
+            if let Phase::Closed { farewell } = &mut self.phase {
+                let farewell = farewell.take()?;
+                return Some(self.write_farewell(&farewell, buf));
+            }
+            let plan =
+                if self.may_plan_data() { self.sender.next_packet(now, &mut self.paths) } else { None };
+            let sack = self.sack_due_on();
+            let control = self.control.front().map(|&(p, _)| p);
+            let path = control.or(sack).or(plan.map(|plan| plan.path))?;
+            if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
+                self.packets_sent += 1;
+                return Some((self.paths[path].local, self.paths[path].remote));
+            }
+        }
+    }
+
+    /// DATA may go out; behind the first COOKIE ECHO too, but no more than fits its packet (`rfc9260#section-5.1`).
+    #[inline]
+    fn may_plan_data(&self) -> bool {
+        match &self.phase {
+            Phase::CookieEchoed { t1, .. } => {
+                let echo = matches!(self.control.front(), Some((_, Pending::CookieEcho)));
+                echo && t1.count == 0 && self.config().bundling && self.sender.outstanding_chunks() == 0
+            }
+            phase => phase.sends_data(),
+        }
+    }
+
+    #[inline]
+    fn sack_due_on(&self) -> Option<PathId> {
+        let receiver = self.receiver.as_ref().filter(|_| self.phase.is_open())?;
+        receiver.sack_due().then(|| receiver.sack_path())
+    }
+
+    /// Writes a packet for `path`; false if it turned out empty.
+    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
+        let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
+        if first == Some(&Pending::Init) {
+            return self.write_init(path, buf);
+        }
+        let echo = first == Some(&Pending::CookieEcho);
+        let limit = self.paths[path].packet_limit();
+        let bundling = self.local.config.bundling;
+        let header = self.header(self.peer_tag);
+        let mut w =
+            PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
+        self.write_control(path, &mut w);
+        if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
+            self.receiver.as_mut().map(|receiver| receiver.write_sack(&mut w));
+        }
+        if let Some(plan) = plan
+            && (w.is_empty() || bundling)
+            && plan.first_chunk <= w.room()
+        {
+            self.sender.write(now, &plan, &mut self.paths, &mut w);
+        }
+        let written = !w.is_empty();
+        w.finish(self.local.checksum);
+        written
+    }
+
+    /// A SACK goes with a packet for `path` if it is due there, or if there is something to acknowledge there and the
+    /// data still fits (`rfc9260#section-6.1`).
+    #[inline]
+    fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
+        let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
+        let fits = |plan: &Plan| plan.first_chunk + Sack::FIXED_LEN <= w.room();
+        let welcome = |receiver: &Receiver| receiver.sack_pending() && plan.is_some_and(fits);
+        receiver.sack_path() == path && (receiver.sack_due() || welcome(receiver))
+    }
+
+    fn cookie_echo_len(&self) -> usize {
+        match &self.phase {
+            Phase::CookieEchoed { cookie, .. } => CommonHeader::LEN + (4 + cookie.len()).next_multiple_of(4),
+            _ => 0,
+        }
+    }
+
+    fn header(&self, verification_tag: u32) -> CommonHeader {
+        CommonHeader { source_port: self.local.port, destination_port: self.peer_port, verification_tag }
+    }
+
+    /// Writes what control chunks fit; one that does not even fit an empty packet is dropped.
+    fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
+        while let Some(chunk) = self.control.take(path) {
+            let written = self.write_pending(path, &chunk, w);
+            if !written && !w.is_empty() {
+                return self.control.give_back(path, chunk);
+            }
+            if written && !self.local.config.bundling {
+                return;
+            }
+        }
+    }
+
+    fn write_pending(&self, path: PathId, chunk: &Pending, w: &mut PacketWriter<'_>) -> bool {
+        match (chunk, &self.phase, &self.receiver) {
+            (Pending::CookieEcho, Phase::CookieEchoed { cookie, .. }, _) => w.push(&CookieEcho { cookie }),
+            (Pending::CookieAck, ..) => w.push(&CookieAck),
+            (Pending::Shutdown, _, Some(receiver)) => {
+                w.push(&Shutdown { cumulative_tsn_ack: receiver.cumulative_tsn() })
+            }
+            (Pending::ShutdownAck, ..) => w.push(&ShutdownAck),
+            (Pending::Heartbeat, ..) => {
+                self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info }))
+            }
+            (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
+            (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
+            (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
+        }
+    }
+
+    fn write_init(&mut self, path: PathId, buf: &mut PacketBuf) -> bool {
+        self.control.take(path);
+        let Phase::CookieWait { preservative, .. } = self.phase else { return false };
+        let config = &self.local.config;
+        let mut parameters = ParameterList::new();
+        if self.local.addresses.len() > 1 {
+            push_addresses(&mut parameters, self.local.addresses.iter().copied());
+        }
+        if let Some(increment) = preservative {
+            parameters.push(&Parameter::CookiePreservative(increment));
+        }
+        if config.announce_address_types {
+            parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
+        }
+        let init = Init {
+            initiate_tag: self.local_tag,
+            a_rwnd: config.receive_buffer.get() as u32,
+            outbound_streams: config.outbound_streams,
+            inbound_streams: config.max_inbound_streams,
+            initial_tsn: self.initial_tsn,
+            parameters: parameters.as_parameters(),
+        };
+        let mut w = PacketWriter::new(buf, self.header(0), UNDIVIDED);
+        let written = w.push(&init);
+        w.finish(self.local.checksum);
+        written
+    }
+
+    fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> (IpAddr, IpAddr) {
+        let (Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) = *farewell;
+        let path = &self.paths[path];
+        let mut w = PacketWriter::new(buf, self.header(self.peer_tag), path.packet_limit());
+        match farewell {
+            Farewell::Abort(_, causes) => {
+                // A reason too long for the packet is left out.
+                let _ = w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
+                    || w.push(&Abort { reflected_tag: false, causes: Causes::default() });
+            }
+            Farewell::ShutdownComplete(_) => {
+                w.push(&ShutdownComplete { reflected_tag: false });
+            }
+        }
+        w.finish(self.local.checksum);
+        self.packets_sent += 1;
+        (path.local, path.remote)
+    }
+}
+
+impl super::Local {
+    /// The kinds of addresses we have.
+    fn address_types(&self) -> SupportedAddressTypes {
+        SupportedAddressTypes {
+            ipv4: self.addresses.iter().any(IpAddr::is_ipv4),
+            ipv6: self.addresses.iter().any(IpAddr::is_ipv6),
+            host_name: false,
+        }
+    }
+}

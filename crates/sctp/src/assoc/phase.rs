@@ -1,0 +1,108 @@
+use crate::path::{PathId, Paths};
+use units::{Instant, Span};
+
+/// The states of an association (`rfc9260#section-4`), each with what exists only in it, its timers above all.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    CookieWait {
+        t1: Retry,
+        begun: Begun,
+        /// How much longer the cookie shall live (`rfc9260#section-5.2.6`).
+        preservative: Option<Span>,
+    },
+    CookieEchoed {
+        t1: Retry,
+        begun: Begun,
+        cookie: Vec<u8>,
+    },
+    Established,
+    ShutdownPending,
+    ShutdownSent {
+        t2: Retry,
+        /// The end of all patience (`rfc9260#section-9.2`, T5-shutdown-guard).
+        t5: Instant,
+    },
+    ShutdownReceived,
+    ShutdownAckSent {
+        t2: Retry,
+    },
+    Closed {
+        /// The last packet, if one is still to be sent.
+        farewell: Option<Farewell>,
+    },
+}
+
+/// A handshake we began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    /// When the chunk that waits for its answer was first sent.
+    pub(crate) at: Instant,
+    /// Cookies that came back too late.
+    pub(crate) stale: u32,
+    /// The user wants it to end as soon as everything is delivered.
+    pub(crate) shutdown: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Farewell {
+    /// ABORT with these causes.
+    Abort(PathId, Vec<u8>),
+    ShutdownComplete(PathId),
+}
+
+/// A retransmission timer of a control chunk: T1-init, T1-cookie or T2-shutdown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Retry {
+    /// Where the chunk was last sent.
+    pub(crate) path: PathId,
+    pub(crate) deadline: Instant,
+    /// Retransmissions so far.
+    pub(crate) count: u32,
+}
+
+impl Retry {
+    pub(crate) fn start(now: Instant, path: PathId, paths: &Paths) -> Self {
+        Retry { path, deadline: now + paths[path].rto.current(), count: 0 }
+    }
+
+    /// Backs off where the chunk was sent, and turns to another path if there is one (`rfc9260#section-6.3.3`).
+    pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths) {
+        paths[self.path].rto.back_off();
+        self.path = paths.next_active(self.path).unwrap_or_else(|| paths.default_path());
+        self.deadline = now + paths[self.path].rto.current();
+        self.count += 1;
+    }
+}
+
+impl Phase {
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Phase::CookieWait { t1, .. } | Phase::CookieEchoed { t1, .. } => Some(t1.deadline),
+            Phase::ShutdownSent { t2, t5 } => Some(t2.deadline.min(*t5)),
+            Phase::ShutdownAckSent { t2 } => Some(t2.deadline),
+            _ => None,
+        }
+    }
+
+    /// Handshake done, end not reached: the timers of the paths run.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self, Phase::CookieWait { .. } | Phase::CookieEchoed { .. } | Phase::Closed { .. })
+    }
+
+    /// The peer may send data (`rfc9260#section-6`).
+    #[inline]
+    pub(crate) fn receives_data(&self) -> bool {
+        matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownSent { .. })
+    }
+
+    /// We may send, or send again, data.
+    #[inline]
+    pub(crate) fn sends_data(&self) -> bool {
+        matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self, Phase::Closed { .. })
+    }
+}

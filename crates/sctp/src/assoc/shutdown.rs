@@ -1,0 +1,138 @@
+//! The end of an association: with everything delivered, or at once (`rfc9260#section-9`).
+
+use super::Association;
+use super::control::Pending;
+use super::phase::{Farewell, Phase, Retry};
+use crate::event::{CloseReason, Event};
+use crate::path::PathId;
+use units::Instant;
+use wire::{Cause, CauseList, Tsn};
+
+/// What we tell a peer that never ends its side.
+pub(super) const SHUTDOWN_GUARD: &[u8] = b"shutdown takes too long";
+
+/// T5-shutdown-guard in RTO.Max (`rfc9260#section-9.2`).
+const GUARD_RTOS: u64 = 5;
+
+impl Association {
+    /// The user has nothing more to say.
+    pub(crate) fn shutdown(&mut self, now: Instant) {
+        match &mut self.phase {
+            Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } => begun.shutdown = true,
+            Phase::Established => {
+                self.phase = Phase::ShutdownPending;
+                self.sender.shutdown_pending();
+            }
+            _ => return,
+        }
+        self.settle(now);
+    }
+
+    /// Goes on with the shutdown once everything we sent is acknowledged.
+    #[inline]
+    pub(super) fn advance_shutdown(&mut self, now: Instant) {
+        if matches!(self.phase, Phase::ShutdownPending | Phase::ShutdownReceived) && self.sender.is_drained()
+        {
+            let path = self.paths.default_path();
+            let t2 = Retry::start(now, path, &self.paths);
+            if matches!(self.phase, Phase::ShutdownPending) {
+                self.control.push(path, Pending::Shutdown);
+                let t5 = now + self.config().rto_max * GUARD_RTOS;
+                self.phase = Phase::ShutdownSent { t2, t5 };
+            } else {
+                self.answer_shutdown(t2);
+            }
+        }
+    }
+
+    fn answer_shutdown(&mut self, t2: Retry) {
+        self.control.push(t2.path, Pending::ShutdownAck);
+        self.phase = Phase::ShutdownAckSent { t2 };
+    }
+
+    pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
+        match self.phase {
+            Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived => {
+                match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
+                    Ok(outcome) => self.acknowledged(&outcome),
+                    Err(what) => return self.violation(what),
+                }
+                if !matches!(self.phase, Phase::ShutdownReceived) {
+                    self.phase = Phase::ShutdownReceived;
+                    self.sender.shutdown_pending();
+                    self.events.push(Event::ShutdownReceived);
+                }
+            }
+            // Both sides at the same time.
+            Phase::ShutdownSent { .. } => self.answer_shutdown(Retry::start(now, from, &self.paths)),
+            Phase::ShutdownAckSent { t2 } => self.control.push(t2.path, Pending::ShutdownAck),
+            Phase::CookieWait { .. } | Phase::CookieEchoed { .. } | Phase::Closed { .. } => {}
+        }
+    }
+
+    /// DATA while we wait for the SHUTDOWN ACK: the peer is told again how far we are, and T2 starts anew.
+    pub(super) fn on_data_in_shutdown_sent(&mut self, now: Instant, from: PathId) {
+        if let Phase::ShutdownSent { t2, .. } = &mut self.phase {
+            *t2 = Retry { deadline: now + self.paths[t2.path].rto.current(), ..*t2 };
+            self.control.push(from, Pending::Shutdown);
+            if let Some(receiver) = &mut self.receiver {
+                receiver.sack_now();
+            }
+        }
+    }
+
+    pub(super) fn on_shutdown_ack(&mut self, from: PathId) {
+        if matches!(self.phase, Phase::ShutdownSent { .. } | Phase::ShutdownAckSent { .. }) {
+            self.close(CloseReason::Graceful, Some(Farewell::ShutdownComplete(from)));
+        }
+    }
+
+    pub(super) fn on_shutdown_complete(&mut self) {
+        if matches!(self.phase, Phase::ShutdownAckSent { .. }) {
+            self.close(CloseReason::Graceful, None);
+        }
+    }
+
+    /// The user ends it at once, and does not care for what was not read either.
+    pub(crate) fn abort(&mut self, reason: &[u8]) {
+        let mut causes = CauseList::new();
+        causes.push(&Cause::UserInitiatedAbort(reason));
+        self.abort_with(&causes, CloseReason::LocalAbort);
+        self.receiver = None;
+    }
+
+    /// The peer broke the protocol.
+    pub(super) fn violation(&mut self, what: &'static str) {
+        let mut causes = CauseList::new();
+        causes.push(&Cause::ProtocolViolation(what.as_bytes()));
+        self.abort_with(&causes, CloseReason::ProtocolViolation { what });
+    }
+
+    /// T5 expired.
+    pub(super) fn give_up(&mut self, why: &[u8]) {
+        let mut causes = CauseList::new();
+        causes.push(&Cause::ProtocolViolation(why));
+        self.abort_with(&causes, CloseReason::TooManyErrors);
+    }
+
+    /// Ends the association with an ABORT, if the peer's tag is known.
+    pub(super) fn abort_with(&mut self, causes: &CauseList, reason: CloseReason) {
+        let path = self.paths.default_path();
+        let abort = Farewell::Abort(path, causes.as_causes().as_bytes().to_vec());
+        self.close(reason, (self.peer_tag != 0).then_some(abort));
+    }
+
+    /// The end: nothing more is sent but the farewell.
+    pub(super) fn close(&mut self, reason: CloseReason, farewell: Option<Farewell>) {
+        if self.phase.is_closed() {
+            return;
+        }
+        self.phase = Phase::Closed { farewell };
+        self.control.clear();
+        self.sender.failed(|stream, tsn, length| self.events.push(Event::SendFailed { stream, tsn, length }));
+        if self.is_readable() {
+            self.events.readable();
+        }
+        self.events.push(Event::Closed { reason });
+    }
+}

@@ -1,0 +1,55 @@
+use super::Association;
+use super::phase::Phase;
+use super::shutdown::SHUTDOWN_GUARD;
+use units::Instant;
+
+impl Association {
+    /// When something is to be done if nothing happens before.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let phase = self.phase.deadline();
+        if !self.phase.is_open() {
+            return phase;
+        }
+        let mut next = phase.unwrap_or(Instant::FAR);
+        for path in self.paths.iter() {
+            for at in [path.t3, path.heartbeat.deadline()].into_iter().flatten() {
+                next = next.min(at);
+            }
+        }
+        if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
+            next = next.min(at);
+        }
+        (next != Instant::FAR).then_some(next)
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        match self.phase {
+            Phase::CookieWait { t1, .. } | Phase::CookieEchoed { t1, .. } if t1.deadline <= now => {
+                self.on_t1(now)
+            }
+            Phase::ShutdownSent { t5, .. } if t5 <= now => self.give_up(SHUTDOWN_GUARD),
+            Phase::ShutdownSent { t2, .. } | Phase::ShutdownAckSent { t2 } if t2.deadline <= now => {
+                self.on_t2(now)
+            }
+            _ => {}
+        }
+        if self.phase.is_open() {
+            self.path_timers(now);
+            if let Some(receiver) = &mut self.receiver {
+                receiver.on_sack_timeout(now);
+            }
+        }
+        self.settle(now);
+    }
+
+    fn path_timers(&mut self, now: Instant) {
+        for p in self.paths.ids() {
+            if self.paths[p].t3.is_some_and(|at| at <= now) {
+                self.on_t3(now, p);
+            }
+            if self.phase.is_open() {
+                self.on_heartbeat_timer(now, p);
+            }
+        }
+    }
+}

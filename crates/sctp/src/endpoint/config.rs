@@ -1,0 +1,201 @@
+//! What an endpoint is made of, and the check that it can work.
+
+use super::Seed;
+use crate::config::Config;
+use crate::path::Paths;
+use std::fmt::Display;
+use std::net::IpAddr;
+use units::{ByteCount, Span};
+use wire::Checksum;
+
+/// Everything an endpoint is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EndpointConfig {
+    /// The SCTP port of all its associations.
+    pub port: u16,
+    /// Its addresses: it is multi-homed if there are several.
+    pub addresses: Vec<IpAddr>,
+    /// Where its randomness comes from.
+    pub seed: Seed,
+    /// Whether it computes and checks the CRC32c itself.
+    pub checksum: Checksum,
+    /// Most associations at a time; more are refused with Out of Resource (`rfc9260#section-5.1`).
+    pub max_associations: usize,
+    /// The protocol parameters of its associations.
+    pub config: Config,
+}
+
+/// An option with a value that cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option} = {value}: expected {expected}")]
+pub struct ConfigError {
+    /// The option, by its name in [`Config`] or [`EndpointConfig`].
+    pub option: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What would do.
+    pub expected: &'static str,
+}
+
+/// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
+const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
+
+/// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
+pub(crate) const LEAST_WINDOW: u32 = 1500;
+
+fn check(
+    ok: bool,
+    option: &'static str,
+    value: impl Display,
+    expected: &'static str,
+) -> Result<(), ConfigError> {
+    if ok { Ok(()) } else { Err(ConfigError { option, value: value.to_string(), expected }) }
+}
+
+impl EndpointConfig {
+    /// Says which option cannot work, if one cannot.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the first such option.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        check(self.port != 0, "port", self.port, "1 to 65535")?;
+        check(
+            (1..=Paths::LIMIT).contains(&self.addresses.len()),
+            "addresses",
+            format_args!("{} addresses", self.addresses.len()),
+            "1 to 16 addresses",
+        )?;
+        for (n, &address) in self.addresses.iter().enumerate() {
+            check(is_unicast(address), "addresses", address, "unicast addresses only")?;
+            check(!self.addresses[..n].contains(&address), "addresses", address, "each address once")?;
+        }
+        check(
+            (1..=MAX_ASSOCIATIONS).contains(&self.max_associations),
+            "max_associations",
+            self.max_associations,
+            "1 to 1048576",
+        )?;
+        self.config.check()
+    }
+}
+
+/// Most associations of an endpoint, so that an [`AssocId`](crate::AssocId) has room for thousands of successors in
+/// each place.
+pub(super) const MAX_ASSOCIATIONS: usize = 1 << 20;
+
+impl Config {
+    /// Says which option cannot work, if one cannot.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the first such option.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_timers()?;
+        self.check_counts()?;
+        self.check_buffers()
+    }
+
+    fn check_timers(&self) -> Result<(), ConfigError> {
+        check(!self.rto_min.is_zero(), "rto_min", self.rto_min, "more than zero")?;
+        check(self.rto_min <= self.rto_max, "rto_max", self.rto_max, "at least rto_min")?;
+        let initial = self.rto_initial;
+        check(
+            !initial.is_zero() && initial <= self.rto_max,
+            "rto_initial",
+            initial,
+            "more than zero, at most rto_max",
+        )?;
+        for (option, weight) in [("rto_alpha", self.rto_alpha), ("rto_beta", self.rto_beta)] {
+            check(weight > 0.0 && weight <= 1.0, option, weight, "a number above 0, at most 1")?;
+        }
+        let life = self.valid_cookie_life;
+        check(!life.is_zero(), "valid_cookie_life", life, "more than zero")?;
+        if let Some(interval) = self.hb_interval {
+            check(!interval.is_zero(), "hb_interval", interval, "more than zero, or none for no heartbeats")?;
+        }
+        // rfc9260#section-6.2: an implementation must not allow more.
+        check(self.sack_delay <= Span::from_millis(500), "sack_delay", self.sack_delay, "at most 500 ms")
+    }
+
+    fn check_counts(&self) -> Result<(), ConfigError> {
+        for (option, count) in [
+            ("max_burst", self.max_burst),
+            ("association_max_retrans", self.association_max_retrans),
+            ("hb_max_burst", self.hb_max_burst),
+            ("sack_frequency", self.sack_frequency),
+            ("outbound_streams", self.outbound_streams.into()),
+            ("max_inbound_streams", self.max_inbound_streams.into()),
+        ] {
+            check(count > 0, option, count, "at least 1")?;
+        }
+        check(self.send_queue != Some(0), "send_queue", 0, "at least 1, or none for no limit in messages")?;
+        check(self.rp_min > 0, "rp_min", self.rp_min, "at least 1")
+    }
+
+    fn check_buffers(&self) -> Result<(), ConfigError> {
+        check(MTU.contains(&self.mtu.get()), "mtu", self.mtu, "576 to 65535 bytes")?;
+        let window = u64::from(LEAST_WINDOW)..=u64::from(u32::MAX);
+        let receive = self.receive_buffer;
+        check(window.contains(&receive.get()), "receive_buffer", receive, "1500 to 4294967295 bytes")?;
+        check(self.sws_limit < receive, "sws_limit", self.sws_limit, "less than receive_buffer")?;
+        check(self.send_buffer > ByteCount::ZERO, "send_buffer", self.send_buffer, "at least 1 byte")
+    }
+}
+
+/// Neither unspecified, nor multicast, nor broadcast: an address one endpoint can have.
+pub(crate) fn is_unicast(address: IpAddr) -> bool {
+    let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !address.is_unspecified() && !address.is_multicast() && !broadcast
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint() -> EndpointConfig {
+        EndpointConfig {
+            port: 5000,
+            addresses: vec![[10, 0, 0, 1].into()],
+            seed: 1.into(),
+            checksum: Checksum::Computed,
+            max_associations: 1,
+            config: Config::default(),
+        }
+    }
+
+    // rfc9260#section-16
+    #[test]
+    fn the_defaults_work_and_each_wrong_value_is_named() {
+        assert_eq!(endpoint().check(), Ok(()));
+        let wrong: [(&str, fn(&mut EndpointConfig)); 16] = [
+            ("port", |e| e.port = 0),
+            ("addresses", |e| e.addresses.clear()),
+            ("addresses", |e| e.addresses.push([10, 0, 0, 1].into())),
+            ("addresses", |e| e.addresses.push([224, 0, 0, 1].into())),
+            ("max_associations", |e| e.max_associations = 0),
+            ("rto_max", |e| e.config.rto_min = Span::from_secs(61)),
+            ("rto_initial", |e| e.config.rto_initial = Span::from_secs(61)),
+            ("rto_alpha", |e| e.config.rto_alpha = f64::NAN),
+            ("rto_beta", |e| e.config.rto_beta = 1.5),
+            ("valid_cookie_life", |e| e.config.valid_cookie_life = Span::ZERO),
+            ("sack_delay", |e| e.config.sack_delay = Span::from_millis(501)),
+            ("max_burst", |e| e.config.max_burst = 0),
+            ("outbound_streams", |e| e.config.outbound_streams = 0),
+            ("mtu", |e| e.config.mtu = ByteCount::new(575)),
+            ("receive_buffer", |e| e.config.receive_buffer = ByteCount::new(1499)),
+            ("send_queue", |e| e.config.send_queue = Some(0)),
+        ];
+        for (option, spoil) in wrong {
+            let mut endpoint = endpoint();
+            spoil(&mut endpoint);
+            assert_eq!(endpoint.check().map_err(|error| error.option), Err(option));
+        }
+    }
+
+    #[test]
+    fn the_message_says_what_to_change() {
+        let mut endpoint = endpoint();
+        endpoint.config.sack_delay = Span::from_secs(1);
+        let error = endpoint.check().unwrap_err();
+        assert_eq!(error.to_string(), "sack_delay = 1 s: expected at most 500 ms");
+    }
+}

@@ -1,0 +1,75 @@
+use rand_chacha::ChaCha8Rng;
+use rand_core::{RngCore, SeedableRng};
+
+/// Where all randomness of an endpoint comes from: its tags, TSNs, nonces, heartbeat jitter and cookie secret.
+///
+/// With the same seed and the same calls an endpoint repeats itself byte for byte, so outside of simulations a seed
+/// must come from the system's own randomness and be used once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Seed([u8; 32]);
+
+impl From<[u8; 32]> for Seed {
+    fn from(bytes: [u8; 32]) -> Self {
+        Seed(bytes)
+    }
+}
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(number);
+        let mut bytes = [0; 32];
+        random.fill_bytes(&mut bytes);
+        Seed(bytes)
+    }
+}
+
+impl std::fmt::Debug for Seed {
+    /// Does not show the seed: who knows it can forge cookies.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seed")
+    }
+}
+
+/// A random stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(ChaCha8Rng);
+
+impl Random {
+    pub(crate) fn new(seed: Seed) -> Self {
+        Random(ChaCha8Rng::from_seed(seed.0))
+    }
+
+    /// A stream of its own, so that one association's draws do not shift another's.
+    pub(crate) fn fork(&mut self) -> Self {
+        Random(ChaCha8Rng::from_seed(self.bytes()))
+    }
+
+    pub(crate) fn bytes(&mut self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.0.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    pub(crate) fn tsn(&mut self) -> wire::Tsn {
+        wire::Tsn(self.0.next_u32())
+    }
+
+    /// A tag: any number but zero (`rfc9260#section-5.3.1`).
+    pub(crate) fn tag(&mut self) -> u32 {
+        loop {
+            let tag = self.0.next_u32();
+            if tag != 0 {
+                return tag;
+            }
+        }
+    }
+
+    /// A number from 0, inclusive, to 1, exclusive.
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.number() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

@@ -1,0 +1,104 @@
+use crate::assoc::Association;
+use crate::event::AssocId;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+/// The associations of an endpoint, each in a numbered place.
+#[derive(Debug)]
+pub(super) struct Slab {
+    places: Vec<Place>,
+    /// Places to use again, the one that is free longest first.
+    free: VecDeque<u32>,
+    used: usize,
+    limit: usize,
+    /// Bits of an [`AssocId`] that name the place; the others count its associations.
+    bits: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) association: Option<Box<Association>>,
+    /// Associations that were here before.
+    generation: u32,
+    /// In the queue of those that may have something to send.
+    pub(super) ready: bool,
+    /// In the queue of those that have events.
+    pub(super) eventful: bool,
+    /// The tag under which it can be found, or zero.
+    pub(super) tag: u32,
+    /// The addresses under which it can be found.
+    pub(super) addresses: Vec<IpAddr>,
+}
+
+impl Slab {
+    pub(super) fn new(limit: usize) -> Self {
+        let bits = limit.next_power_of_two().trailing_zeros();
+        Slab { places: Vec::new(), free: VecDeque::new(), used: 0, limit, bits }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.used >= self.limit || (self.free.is_empty() && self.places.len() >= self.limit)
+    }
+
+    /// Finds a place; there must be one.
+    pub(super) fn insert(&mut self, association: Association) -> u32 {
+        self.used += 1;
+        let slot = self.free.pop_front().unwrap_or_else(|| {
+            self.places.push(Place {
+                association: None,
+                generation: 0,
+                ready: false,
+                eventful: false,
+                tag: 0,
+                addresses: Vec::new(),
+            });
+            self.places.len() as u32 - 1
+        });
+        self.places[slot as usize].association = Some(Box::new(association));
+        slot
+    }
+
+    /// Frees a place, for good if it has no more numbers for new associations.
+    pub(super) fn remove(&mut self, slot: u32) {
+        let place = &mut self.places[slot as usize];
+        place.association = None;
+        self.used -= 1;
+        if place.generation < u32::MAX.checked_shr(self.bits).unwrap_or(0) {
+            place.generation += 1;
+            self.free.push_back(slot);
+        }
+    }
+
+    #[inline]
+    pub(super) fn place(&mut self, slot: u32) -> &mut Place {
+        &mut self.places[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Association> {
+        self.places[slot as usize].association.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Association> {
+        self.places[slot as usize].association.as_deref_mut()
+    }
+
+    #[inline]
+    pub(super) fn id(&self, slot: u32) -> AssocId {
+        AssocId(self.places[slot as usize].generation << self.bits | slot)
+    }
+
+    /// The place of an association, if it is still there.
+    #[inline]
+    pub(super) fn slot(&self, id: AssocId) -> Option<u32> {
+        let slot = id.0 & ((1 << self.bits) - 1);
+        let place = self.places.get(slot as usize)?;
+        (place.association.is_some() && self.id(slot) == id).then_some(slot)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (AssocId, &Association)> {
+        let slots = 0..self.places.len() as u32;
+        slots.filter_map(|slot| Some((self.id(slot), self.get(slot)?)))
+    }
+}

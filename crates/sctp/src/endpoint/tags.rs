@@ -1,0 +1,104 @@
+/// Finds the association of a packet by its verification tag.
+///
+/// An open-addressed table: tags are random numbers of our own choosing, so their low bits are as good as any hash
+/// of them, and nobody else can make them collide. A lookup costs the same from one association to thousands.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    /// A power of two, at most half of them used; tag 0, which no association has, marks a free place.
+    places: Vec<(u32, u32)>,
+    used: usize,
+}
+
+impl Tags {
+    pub(crate) fn new() -> Self {
+        Tags { places: vec![(0, 0); 16], used: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, tag: u32) -> Option<u32> {
+        let (found, slot) = self.places[self.place_of(tag)];
+        (found == tag && tag != 0).then_some(slot)
+    }
+
+    pub(crate) fn insert(&mut self, tag: u32, slot: u32) {
+        debug_assert!(tag != 0 && self.get(tag).is_none());
+        if (self.used + 1) * 2 > self.places.len() {
+            let larger = vec![(0, 0); self.places.len() * 2];
+            for (tag, slot) in std::mem::replace(&mut self.places, larger) {
+                if tag != 0 {
+                    let place = self.place_of(tag);
+                    self.places[place] = (tag, slot);
+                }
+            }
+        }
+        let place = self.place_of(tag);
+        self.places[place] = (tag, slot);
+        self.used += 1;
+    }
+
+    pub(crate) fn remove(&mut self, tag: u32) {
+        let mut hole = self.place_of(tag);
+        if tag == 0 || self.places[hole].0 != tag {
+            return;
+        }
+        self.used -= 1;
+        let mask = self.places.len() - 1;
+        let mut next = hole;
+        // Move back every entry that the hole would make unreachable.
+        loop {
+            next = (next + 1) & mask;
+            let (tag, _) = self.places[next];
+            if tag == 0 {
+                break;
+            }
+            let home = tag as usize & mask;
+            if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(hole) & mask) {
+                self.places[hole] = self.places[next];
+                hole = next;
+            }
+        }
+        self.places[hole] = (0, 0);
+    }
+
+    /// Where `tag` is, or the free place where it would be.
+    #[inline]
+    fn place_of(&self, tag: u32) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = tag as usize & mask;
+        while self.places[place].0 != tag && self.places[place].0 != 0 {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Few low bits, so that tags collide often.
+        #[test]
+        fn it_agrees_with_a_map(steps in prop::collection::vec((0u32..6, 0u32..24, any::<bool>()), 1..300)) {
+            let (mut tags, mut model) = (Tags::new(), BTreeMap::new());
+            for (n, (high, low, add)) in steps.into_iter().enumerate() {
+                let tag = (high << 24) | low;
+                if tag == 0 {
+                    prop_assert_eq!(tags.get(0), None);
+                } else if add && !model.contains_key(&tag) {
+                    tags.insert(tag, n as u32);
+                    model.insert(tag, n as u32);
+                } else {
+                    tags.remove(tag);
+                    model.remove(&tag);
+                }
+                for (&tag, &slot) in &model {
+                    prop_assert_eq!(tags.get(tag), Some(slot));
+                }
+                prop_assert_eq!(tags.used, model.len());
+            }
+        }
+    }
+}
