@@ -1,6 +1,11 @@
-//! The laboratory around the protocol: [`scenario`] describes an experiment, and [`output`] is what a run of it
-//! yields.
+//! The laboratory around the protocol: [`scenario`] describes an experiment, [`world`] simulates it, and [`output`] is
+//! what a run of it yields, [`metrics`] saying what each number is.
 #![forbid(unsafe_code)]
 
+mod app;
+mod host;
+pub mod metrics;
 pub mod output;
+mod probe;
 pub mod scenario;
+pub mod world;

@@ -47,7 +47,9 @@ pub struct RunOutput {
     pub scalars: Vec<Scalar>,
     /// What the probes recorded.
     pub series: Vec<Series>,
-    /// Digest of every event of the run.
+    /// What a reader of the numbers should know: flows that never connected, or ended before their time.
+    pub warnings: Vec<String>,
+    /// Digest of every packet that reached a host.
     pub digest: u64,
     /// Packets crossing links.
     pub packet_hops: u64,

@@ -375,6 +375,11 @@ impl Endpoint {
         self.get(id).map(Association::stats)
     }
 
+    /// The port of an association's peer; none if it has ended.
+    pub fn peer_port(&self, id: AssocId) -> Option<u16> {
+        self.get(id).map(Association::peer_port)
+    }
+
     /// The associations that have not ended.
     pub fn associations(&self) -> impl Iterator<Item = AssocId> {
         self.slab.iter().filter(|(_, association)| !association.is_closed()).map(|(id, _)| id)

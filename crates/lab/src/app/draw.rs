@@ -1,0 +1,38 @@
+//! Draws from the distributions a scenario names.
+
+use crate::scenario::{Distribution, Hertz};
+use des::Random;
+use units::{ByteCount, Span};
+
+/// A length of time.
+pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
+    match law {
+        Distribution::Constant(value) => value,
+        Distribution::Uniform(low, high) => {
+            Span::from_secs_f64(random.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
+        }
+        Distribution::Exponential(mean) => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
+    }
+}
+
+/// A size: of a continuous law the nearest whole number of bytes, but at least one.
+pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
+    let drawn = match law {
+        Distribution::Constant(value) => value,
+        Distribution::Uniform(low, high) => {
+            ByteCount::round_f64(random.uniform_in(low.as_f64(), high.as_f64()))
+        }
+        Distribution::Exponential(mean) => ByteCount::round_f64(random.exponential(mean.as_f64())),
+    };
+    drawn.max(ByteCount::new(1))
+}
+
+/// The wait from one frame to the next at a rate drawn from `law`; an exponential law gives exponential waits.
+pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
+    let seconds = match law {
+        Distribution::Constant(rate) => 1.0 / rate.as_f64(),
+        Distribution::Uniform(low, high) => 1.0 / random.uniform_in(low.as_f64(), high.as_f64()),
+        Distribution::Exponential(mean) => random.exponential(1.0 / mean.as_f64()),
+    };
+    Span::from_secs_f64(seconds)
+}

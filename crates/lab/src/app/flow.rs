@@ -1,0 +1,138 @@
+use super::meter::{Meter, Tally};
+use sctp::CloseReason;
+use std::net::IpAddr;
+use units::{Instant, Span};
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Connects.
+    Client,
+    /// Listens.
+    Server,
+}
+
+/// What happens to a flow at a planned time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The client connects.
+    Connect,
+    /// Transmission starts, or as soon afterwards as the association is there.
+    Start,
+    /// Measurement starts.
+    Reset,
+    /// Measurement and transmission stop.
+    Stop,
+    /// The next frame of a paced sender.
+    Frame(Side),
+}
+
+/// When things happen (paper 001, table 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) connect: Instant,
+    /// From connecting to the start of transmission.
+    pub(crate) start: Span,
+    /// From the start of transmission to the start of measurement.
+    pub(crate) reset: Span,
+    /// From the start of transmission to its end and that of measurement.
+    pub(crate) stop: Span,
+}
+
+/// Whom the client calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dial {
+    /// Addresses of the client, any of which the server may see first.
+    pub(crate) locals: Vec<IpAddr>,
+    /// Addresses of the server, the preferred one first.
+    pub(crate) remotes: Vec<IpAddr>,
+    pub(crate) port: u16,
+}
+
+/// How a flow ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It has not.
+    Open,
+    /// The handshake failed.
+    NeverConnected,
+    /// The association ended, first seen at the client.
+    Closed(CloseReason),
+}
+
+/// A measured stretch of time, with what both ends had counted at its edges.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) from: Instant,
+    pub(crate) client: Tally,
+    pub(crate) server: Tally,
+}
+
+/// The measurement of a flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Measured {
+    /// Not begun.
+    #[default]
+    No,
+    /// Under way since.
+    Since(Box<Window>),
+    /// Done: its begin, and its end.
+    Done(Box<(Window, Window)>),
+}
+
+/// A flow at run time: one association, NetPerfMeter at both ends, and the measurement.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) name: String,
+    pub(crate) plan: Plan,
+    pub(crate) dial: Dial,
+    client: Meter,
+    server: Meter,
+    /// When the association was there, as the client sees it.
+    pub(crate) connected: Option<Instant>,
+    /// When transmission started.
+    pub(crate) started: Option<Instant>,
+    pub(crate) measured: Measured,
+    pub(crate) fate: Fate,
+    /// The server has seen the end too, or never saw the beginning.
+    pub(crate) server_closed: bool,
+}
+
+impl Flow {
+    pub(crate) fn new(name: String, plan: Plan, dial: Dial, client: Meter, server: Meter) -> Self {
+        Flow {
+            name,
+            plan,
+            dial,
+            client,
+            server,
+            connected: None,
+            started: None,
+            measured: Measured::No,
+            fate: Fate::Open,
+            server_closed: true,
+        }
+    }
+
+    /// NetPerfMeter at one end.
+    #[inline]
+    pub(crate) fn meter(&mut self, side: Side) -> &mut Meter {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// NetPerfMeter at one end, to look at.
+    pub(crate) fn end(&self, side: Side) -> &Meter {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    /// Nothing will happen to this flow any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.fate != Fate::Open && self.server_closed && !matches!(self.measured, Measured::Since(_))
+    }
+}

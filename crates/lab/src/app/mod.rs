@@ -1,0 +1,11 @@
+//! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a flow.
+
+mod draw;
+mod flow;
+mod meter;
+mod source;
+
+pub(crate) use draw::span as draw_span;
+pub(crate) use flow::{Dial, Fate, Flow, Measured, Plan, Side, Step, Window};
+pub(crate) use meter::{Meter, Reaction, Tally};
+pub(crate) use source::Source;

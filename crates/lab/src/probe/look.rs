@@ -1,0 +1,115 @@
+use crate::app::{Flow, Side};
+use crate::host::Hosts;
+use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
+use net::{LinkDir, LinkId, Network};
+use sctp::PathInfo;
+use units::Instant;
+
+/// What probes may look at.
+pub(crate) struct Sight<'a> {
+    pub(crate) now: Instant,
+    pub(crate) network: &'a mut Network,
+    pub(crate) hosts: &'a mut Hosts,
+    pub(crate) flows: &'a [Flow],
+}
+
+/// How a probe gets its values.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// At each path of a flow's client.
+    Paths { flow: usize, name: &'static str, of: fn(&PathInfo) -> Option<f64> },
+    /// At the payload a flow's server received.
+    Received { flow: usize, before: Meter },
+    /// At the bytes that crossed a link.
+    Carried { direction: LinkDir, before: Meter },
+    /// At the packets that wait for a link.
+    Queue { direction: LinkDir },
+    /// At the average of a RED queue.
+    QueueAverage { direction: LinkDir },
+}
+
+/// A byte counter and when it was last read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meter {
+    read: Option<(Instant, u64)>,
+}
+
+impl Meter {
+    /// The mean rate in bit/s since the last reading; none the first time.
+    fn rate(&mut self, now: Instant, bytes: u64) -> Option<f64> {
+        let (then, before) = self.read.replace((now, bytes))?;
+        Some(8.0 * (bytes - before) as f64 / now.since(then).as_secs_f64())
+    }
+}
+
+impl Look {
+    /// How to see what `probe` asks for; the error says what does not fit together.
+    pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<Look, &'static str> {
+        use ProbeQuantity::{Cwnd, Flight, Queue, QueueAverage, Rto, Srtt, Ssthresh, Throughput};
+        if probe.quantity == Throughput && probe.every == Every::Change {
+            return Err("throughput needs an interval");
+        }
+        match probe.target {
+            ProbeTarget::Flow(flow) => {
+                let paths = |name, of| Ok(Look::Paths { flow, name, of });
+                match probe.quantity {
+                    Cwnd => paths("cwnd", |path| Some(path.cwnd.as_f64())),
+                    Ssthresh => paths("ssthresh", |path| path.ssthresh.map(|bytes| bytes.as_f64())),
+                    Flight => paths("flight", |path| Some(path.flight.as_f64())),
+                    Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
+                    Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
+                    Throughput => Ok(Look::Received { flow, before: Meter::default() }),
+                    Queue | QueueAverage => Err("a flow has no queue: name a link"),
+                }
+            }
+            ProbeTarget::Link { link, back } => {
+                let direction = if back { links[link].backward() } else { links[link].forward() };
+                match probe.quantity {
+                    Queue => Ok(Look::Queue { direction }),
+                    QueueAverage => Ok(Look::QueueAverage { direction }),
+                    Throughput => Ok(Look::Carried { direction, before: Meter::default() }),
+                    Cwnd | Ssthresh | Flight | Srtt | Rto => Err("a link has no paths: name a flow"),
+                }
+            }
+        }
+    }
+
+    /// What the values are called in results.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Look::Paths { name, .. } => name,
+            Look::Received { .. } | Look::Carried { .. } => "throughput",
+            Look::Queue { .. } => "queue",
+            Look::QueueAverage { .. } => "queue-average",
+        }
+    }
+
+    /// Shows the values there are now, each with the path it belongs to.
+    pub(super) fn values(&mut self, sight: &mut Sight<'_>, mut show: impl FnMut(Option<u8>, f64)) {
+        let now = sight.now;
+        match self {
+            Look::Paths { flow, of, .. } => {
+                let client = sight.flows[*flow].end(Side::Client);
+                let Some(assoc) = client.assoc else { return };
+                let paths = sight.hosts.endpoint(client.endpoint).paths(assoc).into_iter().flatten();
+                for (number, path) in (0..).zip(paths) {
+                    if let Some(value) = of(&path) {
+                        show(Some(number), value);
+                    }
+                }
+            }
+            Look::Received { flow, before } => {
+                let bytes = sight.flows[*flow].end(Side::Server).received().bytes;
+                before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
+            }
+            Look::Carried { direction, before } => {
+                let bytes = sight.network.counters(*direction).delivered_bytes.get();
+                before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
+            }
+            Look::Queue { direction } => show(None, sight.network.backlog(*direction, now).packets as f64),
+            Look::QueueAverage { direction } => {
+                sight.network.red_average(*direction).into_iter().for_each(|average| show(None, average));
+            }
+        }
+    }
+}

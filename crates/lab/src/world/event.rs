@@ -1,0 +1,25 @@
+use crate::app::Step;
+use crate::host::EndpointId;
+use net::NetEvent;
+
+/// Everything that can happen in a simulation. The kernel copies these about, so they are small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LabEvent {
+    /// In the network.
+    Net(NetEvent),
+    /// The timers of an endpoint may be due.
+    Wake(EndpointId),
+    /// A flow has reached the next step of its plan.
+    Flow(u32, Step),
+    /// A probe records.
+    Probe(u32),
+}
+
+const _: () = assert!(size_of::<LabEvent>() <= 16);
+
+impl From<NetEvent> for LabEvent {
+    #[inline]
+    fn from(event: NetEvent) -> Self {
+        LabEvent::Net(event)
+    }
+}

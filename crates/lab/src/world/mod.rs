@@ -1,0 +1,130 @@
+//! The simulated world: hosts with endpoints and applications, and the network between them.
+//!
+//! One kernel drives everything. What happens at an instant happens in the order it was scheduled, every random draw
+//! comes from a stream named after the component that draws, and nothing else decides anything: the same scenario,
+//! seed and replica give the same output everywhere.
+
+mod build;
+mod endpoints;
+mod event;
+mod flows;
+mod topology;
+
+pub(crate) use event::LabEvent;
+
+use crate::app::Flow;
+use crate::host::{Hosts, Signal, Surroundings};
+use crate::metrics::{self, LinkWindow};
+use crate::output::{RunControl, RunError, RunOutput};
+use crate::probe::{Probes, Sight};
+use crate::scenario::Scenario;
+use des::Kernel;
+use net::Network;
+use units::{Instant, Span};
+
+/// How long after the last planned stop associations may take to end.
+const LINGER: Span = Span::from_secs(120);
+
+/// Events between two looks at the cancel flag.
+const CANCEL_EVERY: u64 = 1 << 14;
+
+/// Everything that is simulated.
+struct World {
+    kernel: Kernel<LabEvent>,
+    network: Network,
+    hosts: Hosts,
+    flows: Vec<Flow>,
+    probes: Probes,
+    links: LinkWindow,
+    signals: Vec<Signal>,
+    /// The run ends here at the latest.
+    until: Instant,
+}
+
+/// Simulates one replica of a scenario until every association has ended, or two minutes after the last planned stop.
+///
+/// # Errors
+/// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A flow that
+/// does not connect is no error but a result, with a warning.
+pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<RunOutput, RunError> {
+    let mut world = World::build(scenario, replica, control)?;
+    world.run(control)?;
+    world
+        .network
+        .finish_captures()
+        .map_err(|source| RunError::Capture { path: control.captures.clone().unwrap_or_default(), source })?;
+    let now = world.kernel.now();
+    let mut scalars = metrics::of_flows(&world.flows);
+    scalars.extend(world.links.scalars());
+    Ok(RunOutput {
+        scalars,
+        series: world.probes.into_series(),
+        warnings: metrics::warnings(&world.flows, world.network.unroutable()),
+        digest: world.network.digest(),
+        packet_hops: world.network.packet_hops(),
+        events: world.kernel.events_processed(),
+        simulated: now.since(Instant::ZERO),
+    })
+}
+
+impl World {
+    fn run(&mut self, control: &RunControl) -> Result<(), RunError> {
+        loop {
+            for _ in 0..CANCEL_EVERY {
+                let Some(event) = self.kernel.pop(self.until) else { return Ok(()) };
+                self.handle(event);
+                if !self.signals.is_empty() {
+                    self.handle_signals();
+                }
+                if self.probes.watch_changes() {
+                    self.look_for_changes();
+                }
+            }
+            if control.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, event: LabEvent) {
+        match event {
+            LabEvent::Net(event) => {
+                if let Some(delivered) = self.network.handle(&mut self.kernel, event) {
+                    let (hosts, mut around) = self.split();
+                    hosts.deliver(delivered, &mut around);
+                }
+            }
+            LabEvent::Wake(id) => {
+                let (hosts, mut around) = self.split();
+                hosts.wake(id, &mut around);
+            }
+            LabEvent::Flow(flow, step) => self.step(flow as usize, step),
+            LabEvent::Probe(probe) => {
+                let (probes, sight) = self.sight();
+                if let Some(again) = probes.record(probe, sight) {
+                    self.kernel.schedule(again, LabEvent::Probe(probe));
+                }
+            }
+        }
+    }
+
+    /// The hosts, and apart from them what their endpoints need.
+    #[inline]
+    fn split(&mut self) -> (&mut Hosts, Surroundings<'_>) {
+        let World { kernel, network, hosts, flows, signals, .. } = self;
+        (hosts, Surroundings { kernel, network, flows, signals })
+    }
+
+    /// The probes, and apart from them what they look at.
+    fn sight(&mut self) -> (&mut Probes, Sight<'_>) {
+        let World { kernel, network, hosts, flows, probes, .. } = self;
+        (probes, Sight { now: kernel.now(), network, hosts, flows })
+    }
+
+    #[cold]
+    fn look_for_changes(&mut self) {
+        let (probes, sight) = self.sight();
+        probes.record_changes(sight);
+    }
+}

@@ -1,0 +1,149 @@
+//! The network of a scenario.
+
+use super::LabEvent;
+use crate::output::{RunControl, RunError};
+use crate::scenario::{self, Direction, Scenario};
+use des::{Kernel, Streams};
+use net::{
+    ChannelSpec, Impairments, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, QueueSpec, RedSpec,
+};
+use std::fs::{self, File};
+use units::Instant;
+use wire::{Checksum, Octets};
+
+/// The network, with the names the scenario's nodes and links have in it.
+pub(super) struct Built {
+    pub(super) network: Network,
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) links: Vec<LinkId>,
+}
+
+/// Builds nodes and links, assigns addresses and computes the routes.
+pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, RunError> {
+    let mut builder = NetworkBuilder::new();
+    let nodes: Vec<NodeId> =
+        scenario.nodes.iter().map(|node| builder.add_node(&node.name, kind(node))).collect();
+    let mut links = Vec::with_capacity(scenario.links.len());
+    for link in &scenario.links {
+        let net_id = u8::try_from(link.net_id).map_err(|_| {
+            RunError::Failed(format!("link `{}`: net_id = {} is above 255", link.name, link.net_id))
+        })?;
+        let [a, b] = link.between.map(|node| nodes[node]);
+        links.push(builder.add_link(LinkSpec {
+            a,
+            b,
+            net_id,
+            cost: 1,
+            forward: channel(link, &link.forward),
+            backward: channel(link, &link.back),
+        }));
+    }
+    let network = builder.configure(streams).map_err(|error| RunError::Failed(error.to_string()))?;
+    Ok(Built { network, nodes, links })
+}
+
+fn kind(node: &scenario::Node) -> net::NodeKind {
+    match node.kind {
+        scenario::NodeKind::Host { jitter } => net::NodeKind::Host { jitter },
+        scenario::NodeKind::Router => net::NodeKind::Router,
+    }
+}
+
+fn channel(link: &scenario::Link, direction: &Direction) -> ChannelSpec {
+    ChannelSpec {
+        rate: Some(direction.rate),
+        delay: direction.delay,
+        queue: queue(&direction.queue),
+        mtu: link.mtu,
+        framing: link.framing,
+        impairments: Impairments {
+            jitter: direction.jitter,
+            loss: direction.loss,
+            duplication: direction.duplicate,
+            reordering: direction.reorder,
+            reordering_delay: direction.reorder_delay,
+            bit_errors: direction.bit_errors,
+        },
+    }
+}
+
+fn queue(queue: &scenario::Queue) -> QueueSpec {
+    match queue {
+        scenario::Queue::DropTail(scenario::QueueLimit::Packets(packets)) => {
+            QueueSpec::DropTail(net::Limit::Packets(u64::from(*packets)))
+        }
+        scenario::Queue::DropTail(scenario::QueueLimit::Bytes(bytes)) => {
+            QueueSpec::DropTail(net::Limit::Bytes(*bytes))
+        }
+        scenario::Queue::Red(red) => QueueSpec::Red(RedSpec {
+            weight: red.weight,
+            min: red.min,
+            max: red.max,
+            max_p: red.max_p,
+            limit: red.capacity as f64,
+            unit: match red.unit {
+                scenario::RedUnit::Packets => net::RedUnit::Packets,
+                scenario::RedUnit::Bytes => net::RedUnit::Bytes,
+            },
+            mean_packet: red.mean_packet,
+            packet_rate: None,
+            gentle: red.gentle,
+        }),
+    }
+}
+
+/// Whether endpoints compute checksums: where bits can be inverted the CRC has to find it; elsewhere it is left to
+/// hardware that does not exist.
+pub(super) fn checksum(scenario: &Scenario) -> Checksum {
+    let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
+    if directions.any(|direction| !direction.bit_errors.is_zero()) {
+        Checksum::Computed
+    } else {
+        Checksum::Offloaded
+    }
+}
+
+/// Plans the failures of links, and their repair.
+pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &mut Kernel<LabEvent>) {
+    for (link, &id) in scenario.links.iter().zip(links) {
+        for outage in &link.down {
+            kernel.schedule(outage.from, NetEvent::fail(id).into());
+            if outage.to < Instant::FAR {
+                kernel.schedule(outage.to, NetEvent::repair(id).into());
+            }
+        }
+    }
+}
+
+/// Opens the capture files, if captures are wanted. A link is seen from the interface of its first node.
+pub(super) fn start_captures(
+    scenario: &Scenario,
+    network: &mut Network,
+    nodes: &[NodeId],
+    links: &[LinkId],
+    control: &RunControl,
+) -> Result<(), RunError> {
+    let Some(directory) = &control.captures else { return Ok(()) };
+    for capture in &scenario.captures {
+        let path = directory.join(&capture.file);
+        let node = nodes[scenario.links[capture.link].between[0]];
+        let mut open = || {
+            fs::create_dir_all(path.parent().unwrap_or(directory))?;
+            network.capture(
+                &[(links[capture.link], node)],
+                Box::new(File::create(&path)?),
+                Some(fill_in_checksum),
+            )
+        };
+        open().map_err(|source| RunError::Capture { path: path.clone(), source })?;
+    }
+    Ok(())
+}
+
+/// Puts the CRC32c into an SCTP packet (`rfc9260#section-6.8`).
+fn fill_in_checksum(packet: &mut [u8]) {
+    let crc = wire::crc32c(Octets::from(&*packet));
+    if let Some(field) = packet.get_mut(8..12) {
+        field.copy_from_slice(&crc.to_le_bytes());
+    }
+}
