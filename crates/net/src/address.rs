@@ -53,8 +53,18 @@ impl AddressId {
 #[derive(Debug)]
 pub(crate) struct AddressTable {
     addresses: Vec<IpAddr>,
-    slots: Vec<Option<(IpAddr, AddressId)>>,
+    slots: Vec<Option<(u128, AddressId)>>,
     shift: u32,
+}
+
+/// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)):
+/// wide numbers compare faster than two kinds of arrays.
+#[inline]
+fn key(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => 0xffff << 32 | u128::from(v4.to_bits()),
+        IpAddr::V6(v6) => v6.to_bits(),
+    }
 }
 
 /// An address that two interfaces claim.
@@ -69,18 +79,18 @@ impl AddressTable {
         let mut table = AddressTable { addresses, slots: vec![None; capacity], shift };
         for index in 0..table.addresses.len() {
             let address = table.addresses[index];
-            let slot = table.slot_of(address);
+            let slot = table.slot_of(key(address));
             if table.slots[slot].is_some() {
                 return Err(Ambiguous(address));
             }
-            table.slots[slot] = Some((address, AddressId(index as u32)));
+            table.slots[slot] = Some((key(address), AddressId(index as u32)));
         }
         Ok(table)
     }
 
     #[inline]
     pub fn find(&self, address: IpAddr) -> Option<AddressId> {
-        self.slots[self.slot_of(address)].map(|(_, id)| id)
+        self.slots[self.slot_of(key(address))].map(|(_, id)| id)
     }
 
     #[inline]
@@ -88,15 +98,12 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
-    /// The slot that holds `address`, or the free one where it belongs. Half of the slots are free, so it ends.
+    /// The slot that holds `key`, or the free one where it belongs. Half of the slots are free, so it ends.
     #[inline]
-    fn slot_of(&self, address: IpAddr) -> usize {
-        let word = match address {
-            IpAddr::V4(v4) => u64::from(v4.to_bits()),
-            IpAddr::V6(v6) => (v6.to_bits() >> 64) as u64 ^ (v6.to_bits() as u64).rotate_left(32),
-        };
+    fn slot_of(&self, key: u128) -> usize {
+        let word = (key >> 64) as u64 ^ (key as u64).rotate_left(32);
         let mut slot = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while self.slots[slot].is_some_and(|(found, _)| found != address) {
+        while self.slots[slot].is_some_and(|(found, _)| found != key) {
             slot = (slot + 1) % self.slots.len();
         }
         slot

@@ -47,12 +47,20 @@ pub(crate) enum Queue {
 
 #[derive(Debug)]
 struct Transmitter {
-    rate: Option<BitRate>,
-    /// Nanoseconds a byte takes, if that is a whole number; saves a division.
-    whole_nanos: Option<u64>,
+    pace: Pace,
     busy_until: Instant,
     /// What [`BitRate::serialise`] carries into the next packet.
     carry: u64,
+}
+
+#[derive(Debug)]
+enum Pace {
+    /// Takes no time.
+    Unlimited,
+    /// A byte takes a whole number of nanoseconds; saves a division.
+    NanosPerByte(u64),
+    /// Any other rate.
+    Rate(BitRate),
 }
 
 /// The processing time of the host at the far end, folded into the arrival.
@@ -187,24 +195,28 @@ impl Channel {
 impl Transmitter {
     fn new(rate: Option<BitRate>) -> Self {
         const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
-        let whole_nanos = rate.map(BitRate::as_bps).and_then(|bps| {
-            NANOS_PER_BYTE_AT_1_BPS.is_multiple_of(bps).then(|| NANOS_PER_BYTE_AT_1_BPS / bps)
-        });
-        Transmitter { rate, whole_nanos, busy_until: Instant::ZERO, carry: 0 }
+        let pace = match rate {
+            None => Pace::Unlimited,
+            Some(rate) if NANOS_PER_BYTE_AT_1_BPS.is_multiple_of(rate.as_bps()) => {
+                Pace::NanosPerByte(NANOS_PER_BYTE_AT_1_BPS / rate.as_bps())
+            }
+            Some(rate) => Pace::Rate(rate),
+        };
+        Transmitter { pace, busy_until: Instant::ZERO, carry: 0 }
     }
 
     /// Start and end of the transmission of a packet that comes at `now`, behind all that came before.
     #[inline]
     fn take(&mut self, now: Instant, bytes: ByteCount) -> (Instant, Instant) {
-        let Some(rate) = self.rate else { return (now, now) };
         if now > self.busy_until {
             self.busy_until = now;
             self.carry = 0;
         }
         let start = self.busy_until;
-        let time = match self.whole_nanos {
-            Some(nanos) => Span::from_nanos(bytes.get() * nanos),
-            None => {
+        let time = match self.pace {
+            Pace::Unlimited => Span::ZERO,
+            Pace::NanosPerByte(nanos) => Span::from_nanos(bytes.get() * nanos),
+            Pace::Rate(rate) => {
                 let (time, carry) = rate.serialise(bytes, self.carry);
                 self.carry = carry;
                 time

@@ -72,7 +72,7 @@ const NOTHING: Flight = Flight {
 
 impl Flights {
     pub fn new() -> Self {
-        Flights { ring: vec![NOTHING; 16], head: 0, waiting: 0, tail: 0, waiting_bytes: 0 }
+        Flights { ring: vec![NOTHING; 4], head: 0, waiting: 0, tail: 0, waiting_bytes: 0 }
     }
 
     #[inline]
