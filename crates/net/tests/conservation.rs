@@ -1,0 +1,209 @@
+//! Properties of any network and any traffic.
+
+mod common;
+
+use anabranch_net as net;
+use common::{Arrived, World, nanos, numbers};
+use net::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NetEvent, NetworkBuilder, NodeId, NodeKind};
+use net::{Limit, QueueSpec, RedSpec, RedUnit};
+use proptest::prelude::*;
+use units::{BitRate, ByteCount, Probability, Span};
+
+/// Two dual-homed hosts: a direct link, and a path over two routers with RED between them.
+struct Plant {
+    world: World,
+    hosts: [NodeId; 2],
+    links: Vec<LinkId>,
+}
+
+fn plant(impairments: Impairments, mbps: u64, limit: u64, seed: u64) -> Plant {
+    let mut builder = NetworkBuilder::new();
+    let kind = NodeKind::Host { jitter: Span::from_micros(30) };
+    let hosts = [builder.add_node("a", kind), builder.add_node("b", kind)];
+    let routers = [builder.add_node("left", NodeKind::Router), builder.add_node("right", NodeKind::Router)];
+    let rate = Some(BitRate::from_mbps(mbps));
+    let tail = ChannelSpec {
+        rate,
+        delay: Span::from_micros(200),
+        queue: QueueSpec::DropTail(Limit::Packets(limit)),
+        impairments,
+        ..ChannelSpec::default()
+    };
+    let red = RedSpec {
+        weight: 0.1,
+        min: 2.0,
+        max: 6.0,
+        max_p: Probability::new(0.2).unwrap(),
+        limit: 8.0,
+        unit: RedUnit::Packets,
+        mean_packet: ByteCount::new(800),
+        packet_rate: None,
+        gentle: false,
+    };
+    let core = ChannelSpec { queue: QueueSpec::Red(red), ..tail.clone() };
+    let links = vec![
+        builder.add_link(LinkSpec::symmetric(hosts[0], hosts[1], 1, tail.clone())),
+        builder.add_link(LinkSpec::symmetric(hosts[0], routers[0], 2, tail.clone())),
+        builder.add_link(LinkSpec::symmetric(routers[0], routers[1], 2, core)),
+        builder.add_link(LinkSpec::symmetric(routers[1], hosts[1], 2, tail)),
+    ];
+    Plant { world: World::seeded(builder, seed), hosts, links }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send { from: usize, path: usize, size: usize },
+    Run { nanos: u64 },
+    Fail { link: usize },
+    Repair { link: usize },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let send = || {
+        (0..2usize, 0..2usize, 60..1600usize).prop_map(|(from, path, size)| Step::Send { from, path, size })
+    };
+    let step = prop_oneof![
+        10 => send(),
+        3 => (0..400_000u64).prop_map(|nanos| Step::Run { nanos }),
+        1 => (0..4usize).prop_map(|link| Step::Fail { link }),
+        1 => (0..4usize).prop_map(|link| Step::Repair { link }),
+    ];
+    prop::collection::vec(step, 1..400)
+}
+
+fn impairments() -> impl Strategy<Value = Impairments> {
+    let p = || prop_oneof![Just(0.0), 0.0..0.3].prop_map(|p| Probability::new(p).unwrap());
+    let jitter = prop_oneof![Just(0), 0..300u64].prop_map(Span::from_micros);
+    (jitter, p(), p(), p()).prop_map(|(jitter, loss, duplication, reordering)| Impairments {
+        jitter,
+        loss,
+        duplication,
+        reordering,
+        reordering_delay: Span::from_micros(150),
+        bit_errors: Probability::new(1e-5).unwrap(),
+    })
+}
+
+/// Plays `steps` and then runs until nothing is left; `check` sees the plant after each step.
+fn play(plant: &mut Plant, steps: &[Step], check: impl Fn(&Plant)) -> Vec<Arrived> {
+    let mut arrived = Vec::new();
+    let mut horizon = 0;
+    for (number, step) in steps.iter().enumerate() {
+        let Plant { world, hosts, links } = &mut *plant;
+        match *step {
+            Step::Send { from, path, size } => {
+                let (src, dst) = (world.ipv4(hosts[from], path), world.ipv4(hosts[1 - from], path));
+                world.send_to(hosts[from], src, dst, number as u32, size);
+            }
+            Step::Run { nanos: more } => {
+                horizon += more;
+                arrived.extend(world.run(nanos(horizon)));
+            }
+            Step::Fail { link } => world.kernel.schedule(nanos(horizon), NetEvent::fail(links[link])),
+            Step::Repair { link } => world.kernel.schedule(nanos(horizon), NetEvent::repair(links[link])),
+        }
+        check(plant);
+    }
+    arrived.extend(plant.world.run_all());
+    arrived
+}
+
+fn directions(plant: &Plant) -> impl Iterator<Item = LinkDir> {
+    plant.links.iter().flat_map(|link| [link.forward(), link.backward()])
+}
+
+/// Packets that are on some link, by the counters.
+fn under_way(plant: &Plant) -> u64 {
+    directions(plant)
+        .map(|direction| {
+            let counters = plant.world.network.counters(direction);
+            counters.offered + counters.duplicated - counters.delivered - counters.dropped_in_all()
+        })
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Every packet is delivered, dropped for a counted cause, or stored because it is under way; at the end none is.
+    #[test]
+    fn no_packet_comes_from_nowhere_or_disappears(
+        steps in steps(), impairments in impairments(), mbps in 1..200u64, limit in 1..20u64, seed in any::<u64>()
+    ) {
+        let mut plant = plant(impairments, mbps, limit, seed);
+        let arrived = play(&mut plant, &steps, |plant| {
+            assert_eq!(under_way(plant), plant.world.network.packets_in_use() as u64);
+        });
+        prop_assert_eq!(plant.world.network.packets_in_use(), 0);
+        let sent = steps.iter().filter(|step| matches!(step, Step::Send { .. })).count() as u64;
+        let (mut copies, mut drops) = (0, 0);
+        for direction in directions(&plant) {
+            let counters = plant.world.network.counters(direction);
+            copies += counters.duplicated;
+            drops += counters.dropped_in_all();
+        }
+        prop_assert_eq!(sent + copies, arrived.len() as u64 + drops + plant.world.network.unroutable());
+    }
+
+    /// The same seed gives the same run.
+    #[test]
+    fn a_run_repeats_to_the_nanosecond(steps in steps(), impairments in impairments(), seed in any::<u64>()) {
+        let run = || {
+            let mut plant = plant(impairments, 20, 10, seed);
+            let arrived = play(&mut plant, &steps, |_| {});
+            (arrived, plant.world.network.digest(), plant.world.kernel.events_processed())
+        };
+        prop_assert_eq!(run(), run());
+    }
+
+    /// Without jitter and reordering of the wire, packets of a path arrive in the order they were sent.
+    #[test]
+    fn a_wire_that_does_not_reorder_keeps_the_order(steps in steps(), seed in any::<u64>()) {
+        let impairments = Impairments { loss: Probability::new(0.1).unwrap(), ..Default::default() };
+        let mut plant = plant(impairments, 20, 10, seed);
+        let arrived = play(&mut plant, &steps, |_| {});
+        for (from, path) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let of_path = |packet: &&Arrived| {
+                matches!(steps[packet.number as usize], Step::Send { from: f, path: p, .. } if (f, p) == (from, path))
+            };
+            let order = numbers(&arrived.iter().filter(of_path).cloned().collect::<Vec<_>>());
+            prop_assert!(order.is_sorted(), "{:?}", order);
+        }
+    }
+}
+
+/// Another seed gives another run, else the draws would not matter.
+#[test]
+fn seeds_matter() {
+    let steps: Vec<Step> = (0..200).map(|_| Step::Send { from: 0, path: 0, size: 1000 }).collect();
+    let digest = |seed| {
+        let mut plant = plant(Impairments::default(), 20, 300, seed);
+        play(&mut plant, &steps, |_| {});
+        plant.world.network.digest()
+    };
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
+}
+
+/// A node more leaves the random draws, and so the whole run, of the others as they were.
+#[test]
+fn another_component_leaves_the_draws_of_the_rest_alone() {
+    let run = |extra: bool| {
+        let mut builder = NetworkBuilder::new();
+        let kind = NodeKind::Host { jitter: Span::from_micros(30) };
+        if extra {
+            let pair = [builder.add_node("x", kind), builder.add_node("y", kind)];
+            builder.add_link(LinkSpec::symmetric(pair[0], pair[1], 9, ChannelSpec::default()));
+        }
+        let (a, b) = (builder.add_node("a", kind), builder.add_node("b", kind));
+        let loss = Probability::new(0.2).unwrap();
+        let impairments = Impairments { loss, jitter: Span::from_micros(9), ..Default::default() };
+        builder.add_link(LinkSpec::symmetric(a, b, 1, ChannelSpec { impairments, ..Default::default() }));
+        let mut world = World::new(builder);
+        for number in 0..100 {
+            world.send(a, b, number, 1000);
+        }
+        world.run_all().into_iter().map(|packet| (packet.at, packet.number)).collect::<Vec<_>>()
+    };
+    assert_eq!(run(false), run(true));
+}
