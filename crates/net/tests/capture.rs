@@ -1,0 +1,329 @@
+//! Captures, read back by hand and by tshark.
+
+mod common;
+
+use anabranch_net as net;
+use common::{STEADY, World};
+use net::QueueSpec;
+use net::{
+    ChannelSpec, Ecn, Impairments, Limit, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind, Outgoing,
+};
+use std::io::{self, Write};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use units::{BitRate, Probability, Span};
+
+/// A sink whose bytes stay readable.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// client - router - server, with room for two waiting packets behind the router.
+struct Chain {
+    world: World,
+    nodes: [NodeId; 3],
+    links: [LinkId; 2],
+}
+
+fn chain(impairments: Impairments) -> Chain {
+    let mut builder = NetworkBuilder::new();
+    let nodes = [
+        builder.add_node("client", STEADY),
+        builder.add_node("router", NodeKind::Router),
+        builder.add_node("server", STEADY),
+    ];
+    let near = ChannelSpec { delay: Span::from_millis(3), ..ChannelSpec::default() };
+    let far = ChannelSpec {
+        rate: Some(BitRate::from_mbps(10)),
+        queue: QueueSpec::DropTail(Limit::Packets(2)),
+        impairments,
+        ..ChannelSpec::default()
+    };
+    let links = [
+        builder.add_link(LinkSpec::symmetric(nodes[0], nodes[1], 1, near)),
+        builder.add_link(LinkSpec::symmetric(nodes[1], nodes[2], 1, far)),
+    ];
+    Chain { world: World::new(builder), nodes, links }
+}
+
+/// An SCTP packet of one DATA chunk without its payload, checksum left out.
+fn data_packet(tsn: u32, payload: u16) -> Vec<u8> {
+    let mut bytes = vec![0x13, 0x88, 0x13, 0x89, 1, 2, 3, 4, 0, 0, 0, 0];
+    bytes.extend([0, 3]);
+    bytes.extend((16 + payload).to_be_bytes());
+    bytes.extend(tsn.to_be_bytes());
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes
+}
+
+/// Fills in CRC32c (RFC 9260, appendix A), bit by bit.
+fn fill_checksum(packet: &mut [u8]) {
+    packet[8..12].fill(0);
+    let mut crc = !0_u32;
+    for &byte in packet.iter() {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
+        }
+    }
+    packet[8..12].copy_from_slice(&(!crc).to_le_bytes());
+}
+
+impl Chain {
+    fn send_data(&mut self, tsn: u32, v6: bool) {
+        let [client, _, server] = self.nodes;
+        let address = |node| {
+            let own = self.world.network.addresses(node)[0];
+            if v6 { own.ipv6.into() } else { own.ipv4.into() }
+        };
+        let outgoing =
+            Outgoing { src: address(client), dst: address(server), ecn: Ecn::NotCapable, zeros: 1000 };
+        self.world.network.send(&mut self.world.kernel, client, outgoing, &mut data_packet(tsn, 1000));
+    }
+
+    /// Captures the router's side of the second link and the server's side in one file while `traffic` runs.
+    fn captured(mut self, traffic: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let sink = Shared::default();
+        let [_, router, server] = self.nodes;
+        let interfaces = [(self.links[1], router), (self.links[1], server)];
+        self.world.network.capture(&interfaces, Box::new(sink.clone()), Some(fill_checksum)).unwrap();
+        traffic(&mut self);
+        self.world.run_all();
+        self.world.network.finish_captures().unwrap();
+        let bytes = sink.0.lock().unwrap();
+        bytes.clone()
+    }
+}
+
+/// A burst of four over IPv4, of which the queue drops the last, and one over IPv6.
+fn sample() -> Vec<u8> {
+    chain(Impairments::default()).captured(|chain| {
+        for tsn in 1..=4 {
+            chain.send_data(tsn, false);
+        }
+        chain.world.kernel.schedule(common::nanos(50_000_000), net::NetEvent::repair(chain.links[0]));
+        chain.world.run(common::nanos(50_000_000));
+        chain.send_data(5, true);
+    })
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+/// Blocks as (type, body), lengths checked.
+fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
+    let mut blocks = Vec::new();
+    while !file.is_empty() {
+        let length = word(file, 4) as usize;
+        assert_eq!((length % 4, word(file, length - 4) as usize), (0, length));
+        blocks.push((word(file, 0), &file[8..length - 4]));
+        file = &file[length..];
+    }
+    blocks
+}
+
+/// Options as (code, value).
+fn options(mut bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+    let mut options = Vec::new();
+    loop {
+        let (code, length) = (word(bytes, 0) as u16, (word(bytes, 0) >> 16) as usize);
+        if code == 0 {
+            assert_eq!(bytes.len(), 4, "nothing behind the end of options");
+            return options;
+        }
+        options.push((code, bytes[4..4 + length].to_vec()));
+        bytes = &bytes[4 + length.next_multiple_of(4)..];
+    }
+}
+
+#[test]
+fn the_file_has_the_blocks_and_options_of_the_format() {
+    let file = sample();
+    let blocks = blocks(&file);
+    assert_eq!((blocks[0].0, word(blocks[0].1, 0), word(blocks[0].1, 4)), (0x0a0d_0d0a, 0x1a2b_3c4d, 1));
+    assert_eq!(options(&blocks[0].1[16..]), [(4, b"anabranch".to_vec())]);
+    for (block, name) in blocks[1..3].iter().zip(["router to server", "server to router"]) {
+        assert_eq!((block.0, word(block.1, 0), word(block.1, 4)), (1, 101, 0));
+        assert_eq!(options(&block.1[8..]), [(2, name.as_bytes().to_vec()), (9, vec![9])]);
+    }
+    // Interface, time, comment of each packet. 1048 bytes take 838.4 us.
+    let queued = 3_000_000;
+    let (slot, v6_slot) = (838_400, 854_400);
+    let mut expected = vec![(0, queued, None); 3];
+    expected.push((0, queued, Some("dropped: queue full")));
+    expected.extend((1..=3).map(|n| (1, queued + n * slot, None)));
+    expected.extend([(0, 53_000_000, None), (1, 53_000_000 + v6_slot, None)]);
+    let seen: Vec<(u32, u64, Option<String>)> = blocks[3..]
+        .iter()
+        .map(|(kind, body)| {
+            assert_eq!(*kind, 6);
+            let time = u64::from(word(body, 4)) << 32 | u64::from(word(body, 8));
+            let length = word(body, 12) as usize;
+            assert_eq!(word(body, 16) as usize, length);
+            let mut options = options(&body[20 + length.next_multiple_of(4)..]).into_iter();
+            let way = if word(body, 0) == 0 { 2 } else { 1 };
+            assert_eq!(options.next(), Some((2, vec![way, 0, 0, 0])));
+            let comment = options.next().map(|(code, text)| {
+                assert_eq!(code, 1);
+                String::from_utf8(text).unwrap()
+            });
+            (word(body, 0), time, comment)
+        })
+        .collect();
+    let expected: Vec<_> =
+        expected.into_iter().map(|(i, t, c): (_, _, Option<&str>)| (i, t, c.map(String::from))).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_captured_packet_is_complete_and_has_lost_a_hop() {
+    let file = sample();
+    let (_, body) = blocks(&file)[3];
+    let packet = &body[20..20 + word(body, 12) as usize];
+    assert_eq!((packet.len(), packet[8], packet[9]), (20 + 28 + 1000, 63, 132));
+    assert_eq!(packet[12..20], [10, 1, 0, 1, 10, 1, 0, 2]);
+    let mut expected = data_packet(1, 1000);
+    expected.resize(1028, 0);
+    fill_checksum(&mut expected);
+    assert_eq!(packet[20..], expected);
+}
+
+#[test]
+fn a_corrupted_packet_keeps_its_wrong_checksum() {
+    let mut chain = chain(Impairments { bit_errors: Probability::new(1e-4).unwrap(), ..Default::default() });
+    let sink = Shared::default();
+    let interface = (chain.links[1], chain.nodes[2]);
+    chain.world.network.capture(&[interface], Box::new(sink.clone()), Some(fill_checksum)).unwrap();
+    let mut corrupted = Vec::new();
+    for tsn in 0..100 {
+        chain.send_data(tsn, false);
+        corrupted.extend(chain.world.run_all().iter().map(|packet| packet.corrupted));
+    }
+    chain.world.network.finish_captures().unwrap();
+    let file = sink.0.lock().unwrap();
+    let wrong: Vec<bool> = blocks(&file)[2..]
+        .iter()
+        .map(|(_, body)| {
+            let packet = &body[40..20 + word(body, 12) as usize];
+            let mut filled = packet.to_vec();
+            fill_checksum(&mut filled);
+            filled != packet
+        })
+        .collect();
+    assert_eq!(wrong, corrupted);
+    assert!(wrong.contains(&true) && wrong.contains(&false));
+}
+
+#[test]
+fn an_interface_is_captured_once_and_only_where_it_is() {
+    let Chain { mut world, nodes: [client, router, server], links } = chain(Impairments::default());
+    let mut capture = |interfaces: &[(LinkId, NodeId)]| {
+        world.network.capture(interfaces, Box::new(Shared::default()), None).map_err(|error| error.kind())
+    };
+    assert_eq!(capture(&[(links[0], server)]), Err(io::ErrorKind::InvalidInput));
+    assert_eq!(capture(&[(links[0], client), (links[0], client)]), Err(io::ErrorKind::InvalidInput));
+    assert_eq!(capture(&[(links[0], client), (links[0], router)]), Ok(()));
+    assert_eq!(capture(&[(links[0], router)]), Err(io::ErrorKind::InvalidInput));
+}
+
+#[test]
+fn an_error_of_the_sink_is_told_at_the_end() {
+    struct Full(usize);
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut chain = chain(Impairments::default());
+    let interface = (chain.links[0], chain.nodes[0]);
+    chain.world.network.capture(&[interface], Box::new(Full(10_000)), None).unwrap();
+    for tsn in 0..100 {
+        chain.send_data(tsn, false);
+        chain.world.run_all();
+    }
+    assert_eq!(
+        chain.world.network.finish_captures().map_err(|error| error.kind()),
+        Err(io::ErrorKind::StorageFull)
+    );
+}
+
+/// The lines tshark prints for a file, or `None` if it is not installed and nothing requires it.
+fn tshark(name: &str, file: &[u8], arguments: &[&str]) -> Option<Vec<String>> {
+    let path = std::env::temp_dir().join(format!("anabranch-{name}-{}.pcapng", std::process::id()));
+    std::fs::write(&path, file).unwrap();
+    let output = Command::new("tshark").arg("-r").arg(&path).args(arguments).output();
+    std::fs::remove_file(&path).unwrap();
+    match output {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+        }
+        Err(error) => {
+            let required = std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+            assert!(!required, "tshark is required here: {error}");
+            eprintln!("SKIPPED: tshark is not installed");
+            None
+        }
+    }
+}
+
+#[test]
+fn tshark_finds_sctp_with_good_checksums_exact_times_and_the_drop() {
+    let fields = [
+        "frame.time_epoch",
+        "frame.comment",
+        "sctp.data_tsn_raw",
+        "sctp.checksum.status",
+        "ip.checksum.status",
+    ];
+    let mut arguments = vec![
+        "-o",
+        "sctp.checksum:CRC-32C",
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-T",
+        "fields",
+        "-E",
+        "separator=|",
+    ];
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    let Some(lines) = tshark("fields", &sample(), &arguments) else { return };
+    assert_eq!(
+        lines,
+        [
+            "0.003000000||1|1|1",
+            "0.003000000||2|1|1",
+            "0.003000000||3|1|1",
+            "0.003000000|dropped: queue full|4|1|1",
+            "0.003838400||1|1|1",
+            "0.004676800||2|1|1",
+            "0.005515200||3|1|1",
+            "0.053000000||5|1|",
+            "0.053854400||5|1|",
+        ]
+    );
+}
+
+#[test]
+fn tshark_has_nothing_to_complain_about() {
+    let arguments =
+        ["-o", "sctp.checksum:CRC-32C", "-Y", "_ws.malformed || _ws.expert.severity >= error || !sctp"];
+    let Some(lines) = tshark("errors", &sample(), &arguments) else { return };
+    assert!(lines.is_empty(), "{lines:#?}");
+}
