@@ -1,0 +1,136 @@
+//! Scenarios for the tests of the simulated world.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use anabranch_lab as lab;
+use lab::output::{RunControl, RunOutput};
+use lab::scenario::*;
+use units::{BitRate, ByteCount, Instant, Probability, Span};
+
+/// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate and a
+/// delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by three.
+pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
+    let host = |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
+    let router = |name: String| Node { name, kind: NodeKind::Router };
+    let mut nodes = vec![host("client"), host("server")];
+    let mut links = Vec::new();
+    for path in 1..=paths {
+        let (west, east) = (nodes.len(), nodes.len() + 1);
+        nodes.push(router(format!("west{path}")));
+        nodes.push(router(format!("east{path}")));
+        links.push(fast_link(&nodes, [0, west], path));
+        links.push(bottleneck(&nodes, [west, east], path, rate));
+        links.push(fast_link(&nodes, [east, 1], path));
+    }
+    Scenario {
+        title: "disjoint paths".into(),
+        seed: 1,
+        nodes,
+        links,
+        flows: vec![saturated_flow("flow")],
+        probes: Vec::new(),
+        captures: Vec::new(),
+    }
+}
+
+fn fast_link(nodes: &[Node], between: [usize; 2], net_id: u16) -> Link {
+    link(nodes, between, net_id, BitRate::from_mbps(1000), Span::ZERO, 10_000)
+}
+
+fn bottleneck(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate) -> Link {
+    link(nodes, between, net_id, rate, Span::from_millis(1), 50)
+}
+
+/// A link with PPP framing and drop-tail queues.
+pub fn link(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate, delay: Span, packets: u32) -> Link {
+    let direction = Direction {
+        rate,
+        delay,
+        jitter: Span::ZERO,
+        queue: Queue::DropTail(QueueLimit::Packets(packets)),
+        loss: Probability::ZERO,
+        duplicate: Probability::ZERO,
+        reorder: Probability::ZERO,
+        reorder_delay: Span::ZERO,
+        bit_errors: Probability::ZERO,
+    };
+    Link {
+        name: between.map(|node| nodes[node].name.clone()).join("-"),
+        between,
+        net_id,
+        mtu: ByteCount::new(1500),
+        framing: ByteCount::new(7),
+        forward: direction.clone(),
+        back: direction,
+        down: Vec::new(),
+    }
+}
+
+/// Both directions of a link changed alike.
+pub fn impair(link: &mut Link, change: impl Fn(&mut Direction)) {
+    change(&mut link.forward);
+    change(&mut link.back);
+}
+
+/// A saturated flow of full packets from node 0 to node 1, unordered, measured from 5 s to 30 s after its start.
+pub fn saturated_flow(name: &str) -> Flow {
+    let options = sctp::Config {
+        receive_buffer: ByteCount::new(50_000_000),
+        send_buffer: ByteCount::new(50_000_000),
+        ..sctp::Config::default()
+    };
+    Flow {
+        name: name.into(),
+        client: 0,
+        server: 1,
+        protocol: Protocol::Sctp,
+        client_options: options.clone(),
+        server_options: options,
+        connect_time: Distribution::Constant(Span::ZERO),
+        start_time: Span::from_secs(1),
+        reset_time: Span::from_secs(5),
+        stop_time: Span::from_secs(30),
+        forward: Some(Traffic {
+            pace: Pace::Saturated,
+            frame_size: Distribution::Constant(ByteCount::new(1452)),
+            max_msg_size: ByteCount::new(1452),
+            queue_size: 1000,
+            unordered: Probability::ONE,
+        }),
+        back: None,
+        local_address: LocalAddress::Any,
+        local_port: 9000,
+        remote_address: RemoteAddress::Any,
+        remote_port: 9000,
+        primary_path: PrimaryPath::Any,
+        networks: None,
+        ip_version: IpVersion::V4,
+    }
+}
+
+/// Turns CMT on at both ends.
+pub fn enable_cmt(flow: &mut Flow) {
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        options.cmt.enabled = true;
+    }
+}
+
+/// Runs replica 0.
+pub fn run(scenario: &Scenario) -> RunOutput {
+    lab::world::run(scenario, 0, &RunControl::default()).expect("the scenario can be simulated")
+}
+
+/// A scalar of a whole flow or link.
+pub fn scalar(output: &RunOutput, flow: &str, quantity: &str) -> f64 {
+    path_scalar(output, flow, None, quantity)
+}
+
+/// A scalar of a path.
+pub fn path_scalar(output: &RunOutput, flow: &str, path: Option<u8>, quantity: &str) -> f64 {
+    let found = output.scalars.iter().find(|s| s.flow == flow && s.path == path && s.quantity == quantity);
+    found.unwrap_or_else(|| panic!("no {quantity} of {flow} {path:?}")).value
+}
+
+/// `s` seconds after the start.
+pub fn at(s: u64) -> Instant {
+    Instant::ZERO + Span::from_secs(s)
+}
