@@ -1,2 +1,19 @@
-//! What only tests need.
+//! What only tests need: two endpoints face to face ([`Pair`]), and dialogues of any two stacks over a simulated
+//! network ([`World`]).
 #![forbid(unsafe_code)]
+
+mod dialogue;
+mod ours;
+mod packet;
+mod pair;
+mod station;
+mod talk;
+mod world;
+
+pub use dialogue::Dialogue;
+pub use ours::Ours;
+pub use packet::{causes, describe, header, packet, parse};
+pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
+pub use station::{Ending, Speaker, Station};
+pub use talk::{Ledger, Line, Script};
+pub use world::World;

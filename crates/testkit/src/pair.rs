@@ -1,0 +1,341 @@
+use crate::packet::describe;
+use sctp::{AssocId, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, Received, State};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::IpAddr;
+use units::{Instant, Span};
+use wire::{Checksum, PacketBuf};
+
+/// One of the two endpoints of a [`Pair`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one that usually connects: port 5001, addresses 10.1.0.1, 10.2.0.1 and so on.
+    Client,
+    /// The one that listens: port 5002, addresses 10.1.0.2, 10.2.0.2 and so on.
+    Server,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        }
+    }
+
+    /// Its SCTP port.
+    pub fn port(self) -> u16 {
+        match self {
+            Side::Client => 5001,
+            Side::Server => 5002,
+        }
+    }
+
+    /// Its address in network `net`, counted from 1.
+    pub fn address(self, net: u8) -> IpAddr {
+        [10, net, 0, if self == Side::Client { 1 } else { 2 }].into()
+    }
+}
+
+/// A packet as it was sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// When.
+    pub at: Instant,
+    /// By whom.
+    pub from: Side,
+    /// Its source address.
+    pub src: IpAddr,
+    /// Its destination address.
+    pub dst: IpAddr,
+    /// Its bytes.
+    pub bytes: PacketBuf,
+    /// Its place among all packets of the pair.
+    pub number: usize,
+}
+
+impl Sent {
+    /// The names of its chunks, as in `"COOKIE_ECHO DATA"`.
+    pub fn chunks(&self) -> String {
+        describe(&self.bytes)
+    }
+
+    /// The network it travels: the second number of an IPv4 address of a pair.
+    pub fn net(&self) -> u8 {
+        match self.dst {
+            IpAddr::V4(address) => address.octets()[1],
+            IpAddr::V6(_) => 0,
+        }
+    }
+}
+
+/// What the wire does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrives after the delay of the wire.
+    Arrives,
+    /// It is lost.
+    Lost,
+    /// It arrives later by so much.
+    Late(Span),
+    /// It arrives, and once more later by so much.
+    Twice(Span),
+}
+
+/// Two endpoints and a wire between them, in virtual time. Every packet is written down.
+pub struct Pair {
+    /// The time.
+    pub now: Instant,
+    /// Every packet sent so far, lost ones among them.
+    pub sent: Vec<Sent>,
+    client: Node,
+    server: Node,
+    delay: Span,
+    fate: Box<dyn FnMut(&Sent) -> Fate>,
+    flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    arrivals: u64,
+    buf: PacketBuf,
+}
+
+struct Node {
+    endpoint: Endpoint,
+    events: Vec<(AssocId, Event)>,
+}
+
+/// The configuration of one side with `nets` addresses.
+pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig {
+    EndpointConfig {
+        port: side.port(),
+        addresses: (1..=nets).map(|net| side.address(net)).collect(),
+        seed: u64::from(side.port()).into(),
+        checksum: Checksum::Computed,
+        max_associations: 16,
+        config: config.clone(),
+    }
+}
+
+impl Pair {
+    /// Two endpoints of the same configuration in `nets` networks. The server listens; a packet takes 10 ms.
+    pub fn new(nets: u8, config: &Config) -> Pair {
+        Pair::of(endpoint_config(Side::Client, nets, config), endpoint_config(Side::Server, nets, config))
+    }
+
+    /// Two endpoints as given. The server listens; a packet takes 10 ms.
+    ///
+    /// # Panics
+    /// If a configuration cannot work.
+    pub fn of(client: EndpointConfig, server: EndpointConfig) -> Pair {
+        let node =
+            |config| Node { endpoint: Endpoint::new(config).expect("it can work"), events: Vec::new() };
+        let mut pair = Pair {
+            now: Instant::ZERO + Span::from_secs(1000),
+            sent: Vec::new(),
+            client: node(client),
+            server: node(server),
+            delay: Span::from_millis(10),
+            fate: Box::new(|_| Fate::Arrives),
+            flying: BinaryHeap::new(),
+            arrivals: 0,
+            buf: PacketBuf::default(),
+        };
+        pair.server.endpoint.listen(true);
+        pair
+    }
+
+    /// Decides on every packet from now on.
+    pub fn on_wire(&mut self, fate: impl FnMut(&Sent) -> Fate + 'static) {
+        self.fate = Box::new(fate);
+    }
+
+    /// Every packet arrives from now on.
+    pub fn heal(&mut self) {
+        self.on_wire(|_| Fate::Arrives);
+    }
+
+    /// Changes how long packets take from now on.
+    pub fn set_delay(&mut self, delay: Span) {
+        self.delay = delay;
+    }
+
+    fn node(&mut self, side: Side) -> &mut Node {
+        match side {
+            Side::Client => &mut self.client,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// An endpoint, to look at it. After a change call [`Self::drain`].
+    pub fn endpoint(&mut self, side: Side) -> &mut Endpoint {
+        &mut self.node(side).endpoint
+    }
+
+    /// Puts another endpoint in the place of one, as if its host had started anew.
+    ///
+    /// # Panics
+    /// If the configuration cannot work.
+    pub fn replace(&mut self, side: Side, config: EndpointConfig) {
+        self.node(side).endpoint = Endpoint::new(config).expect("it can work");
+    }
+
+    /// Events of one side since the last call.
+    pub fn events(&mut self, side: Side) -> Vec<Event> {
+        self.node(side).events.drain(..).map(|(_, event)| event).collect()
+    }
+
+    /// The only association of one side.
+    ///
+    /// # Panics
+    /// If there is none, or more than one.
+    pub fn only(&mut self, side: Side) -> AssocId {
+        let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
+        assert_eq!(ids.len(), 1, "{side:?} has {ids:?}");
+        ids[0]
+    }
+
+    /// The state of the only association of one side; none if there is none.
+    pub fn state(&mut self, side: Side) -> Option<State> {
+        let id = self.endpoint(side).associations().next()?;
+        self.endpoint(side).state(id)
+    }
+
+    /// Begins an association from one side to all addresses in `nets` networks of the other.
+    ///
+    /// # Panics
+    /// If it cannot begin.
+    pub fn connect(&mut self, side: Side, nets: u8) -> AssocId {
+        let peer = side.other();
+        let remotes: Vec<IpAddr> = (1..=nets).map(|net| peer.address(net)).collect();
+        let now = self.now;
+        let id = self.endpoint(side).connect(now, peer.port(), &remotes).expect("nothing speaks against it");
+        self.drain();
+        id
+    }
+
+    /// Begins an association from the client through network 1 and runs until it stands on both sides.
+    ///
+    /// # Panics
+    /// If it does not stand.
+    pub fn establish(&mut self) -> (AssocId, AssocId) {
+        self.connect(Side::Client, 1);
+        self.run_for(self.delay * 5);
+        assert_eq!(self.state(Side::Client), Some(State::Established));
+        assert_eq!(self.state(Side::Server), Some(State::Established));
+        self.events(Side::Client);
+        self.events(Side::Server);
+        (self.only(Side::Client), self.only(Side::Server))
+    }
+
+    /// Sends a message of filler.
+    ///
+    /// # Panics
+    /// If it is not taken.
+    pub fn send(&mut self, side: Side, length: u32) {
+        let (id, now) = (self.only(side), self.now);
+        self.endpoint(side).send(now, id, Message::new(Payload::Filler(length))).expect("there is room");
+        self.drain();
+    }
+
+    /// Everything one side can read now.
+    pub fn read_all(&mut self, side: Side) -> Vec<Received> {
+        let now = self.now;
+        let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
+        let mut all = Vec::new();
+        for id in ids {
+            while let Some(received) = self.endpoint(side).receive(now, id, usize::MAX) {
+                all.push(received);
+            }
+        }
+        self.drain();
+        all
+    }
+
+    /// Lets a side shut down its only association.
+    pub fn shutdown(&mut self, side: Side) {
+        let (id, now) = (self.only(side), self.now);
+        self.endpoint(side).shutdown(now, id);
+        self.drain();
+    }
+
+    /// Hands a packet to a side as if it had come over the wire, now.
+    pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
+        let now = self.now;
+        self.endpoint(to).handle(now, Datagram { src, dst, bytes: bytes.as_octets() });
+        self.drain();
+    }
+
+    /// Takes everything both sides want to send or to tell.
+    pub fn drain(&mut self) {
+        for side in [Side::Client, Side::Server] {
+            let (now, mut buf) = (self.now, std::mem::take(&mut self.buf));
+            while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buf) {
+                let number = self.sent.len();
+                let bytes = buf.clone();
+                let sent = Sent { at: now, from: side, src: transmit.src, dst: transmit.dst, bytes, number };
+                self.launch(&sent);
+                self.sent.push(sent);
+            }
+            self.buf = buf;
+            let node = self.node(side);
+            while let Some(event) = node.endpoint.poll_event() {
+                node.events.push(event);
+            }
+        }
+    }
+
+    fn launch(&mut self, sent: &Sent) {
+        let due = self.now + self.delay;
+        match (self.fate)(sent) {
+            Fate::Lost => {}
+            Fate::Arrives => self.arrive_at(due, sent.number),
+            Fate::Late(by) => self.arrive_at(due + by, sent.number),
+            Fate::Twice(by) => {
+                self.arrive_at(due, sent.number);
+                self.arrive_at(due + by, sent.number);
+            }
+        }
+    }
+
+    fn arrive_at(&mut self, at: Instant, number: usize) {
+        self.arrivals += 1;
+        self.flying.push(Reverse((at, self.arrivals, number)));
+    }
+
+    /// When something happens next.
+    pub fn next_change(&self) -> Option<Instant> {
+        let arrival = self.flying.peek().map(|Reverse((at, ..))| *at);
+        let timers = [&self.client, &self.server].into_iter().filter_map(|node| node.endpoint.poll_timeout());
+        arrival.into_iter().chain(timers).min()
+    }
+
+    /// Does everything that happens until `end`, and makes that the time.
+    pub fn run_until(&mut self, end: Instant) {
+        self.drain();
+        while let Some(at) = self.next_change().filter(|&at| at <= end) {
+            self.now = self.now.max(at);
+            while let Some(&Reverse((at, _, number))) = self.flying.peek()
+                && at <= self.now
+            {
+                self.flying.pop();
+                let Sent { from, src, dst, bytes, .. } = self.sent[number].clone();
+                self.inject(from.other(), src, dst, &bytes);
+            }
+            for side in [Side::Client, Side::Server] {
+                let now = self.now;
+                self.endpoint(side).handle_timeout(now);
+            }
+            self.drain();
+        }
+        self.now = end;
+    }
+
+    /// Does everything that happens within `span`.
+    pub fn run_for(&mut self, span: Span) {
+        self.run_until(self.now + span);
+    }
+
+    /// The chunks of each packet from one side since packet `number`, one string a packet.
+    pub fn said(&self, side: Side, number: usize) -> Vec<String> {
+        self.sent[number..].iter().filter(|sent| sent.from == side).map(Sent::chunks).collect()
+    }
+}
