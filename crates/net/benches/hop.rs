@@ -1,4 +1,5 @@
-//! What it costs to carry a packet over a link: `cargo bench -p anabranch-net`.
+//! What it costs to carry a packet over a link: `cargo bench -p anabranch-net`, and behind `--` words of the cases
+//! to run.
 //!
 //! A client keeps a window of packets of 1500 bytes under way to a server behind two routers, so each packet crosses
 //! three links: queueing, transmission, propagation, a route lookup and an event at each; sending and releasing are
@@ -73,6 +74,10 @@ fn dumbbell(case: &Case) -> (Network, Vec<(NodeId, Outgoing)>) {
 }
 
 fn run(case: &Case) {
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with('-'));
+    if !words.all(|word| case.name.contains(&word)) {
+        return;
+    }
     let (mut network, flows) = dumbbell(case);
     let mut kernel = Kernel::<NetEvent>::new();
     let mut head = Vec::with_capacity(28);

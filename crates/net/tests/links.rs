@@ -4,9 +4,8 @@ mod common;
 
 use anabranch_net as net;
 use common::{Pair, STEADY, World, nanos, numbers, pair, pair_of};
-use net::{
-    ChannelSpec, DropCause, Impairments, Limit, LinkSpec, NetEvent, NetworkBuilder, NodeKind, QueueSpec,
-};
+use net::{ChannelSpec, DropCause, Impairments, Limit, LinkSpec, NetEvent, NetworkBuilder, NodeKind};
+use net::{QueueSpec, RedSpec, RedUnit};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// 100 Mbit/s, 1 ms, PPP framing: 1500 bytes take 120.56 us.
@@ -50,6 +49,56 @@ fn an_odd_rate_keeps_exact_time_over_many_packets() {
         world.send(client, server, number, 1500);
     }
     assert_eq!(world.run_all().last().unwrap().at, Instant::ZERO + Span::from_secs(12));
+}
+
+#[test]
+fn the_remainder_of_a_transmission_is_forgotten_in_idle_time() {
+    let rate = Some(BitRate::from_mbps(7));
+    let Pair { mut world, client, server, link } = pair(ChannelSpec { rate, ..ChannelSpec::default() });
+    for number in 0..3 {
+        world.send(client, server, number, 1500);
+        let at = world.kernel.now();
+        // Each starts at a whole nanosecond: with the remainders of 5/7 ns carried on, the second would take 1 more.
+        assert_eq!(world.run_all()[0].at - at, Span::from_nanos(1_714_285));
+        world.kernel.schedule(world.kernel.now() + Span::from_nanos(1), NetEvent::repair(link));
+        world.run_all();
+    }
+}
+
+/// The law of RED's average (Floyd and Jacobson 1993, section 4): samples of the queue at arrivals, and the time since
+/// the queue emptied.
+#[test]
+fn the_average_of_red_follows_arrivals_and_idle_time() {
+    let red = RedSpec {
+        weight: 0.1,
+        min: 50.0,
+        max: 60.0,
+        max_p: Probability::ZERO,
+        limit: 100.0,
+        unit: RedUnit::Packets,
+        mean_packet: ByteCount::new(1500),
+        packet_rate: Some(10_000.0),
+        gentle: false,
+    };
+    let Pair { mut world, client, server, link } = pair(ChannelSpec { queue: QueueSpec::Red(red), ..fast() });
+    for number in 0..5 {
+        world.send(client, server, number, 1500);
+    }
+    // The queue is found with 0, 0, 1, 2, 3 waiting.
+    let mut average = 0.0;
+    for length in [1.0, 2.0, 3.0] {
+        average += 0.1 * (length - average);
+    }
+    let measured = |world: &World| world.network.red_average(link.forward()).unwrap();
+    assert!((measured(&world) - average).abs() < 1e-12);
+    // The last one starts at 482.24 us; the next comes 10 ms later, after time for 100 packets.
+    let next = nanos(4 * 120_560) + Span::from_millis(10);
+    world.kernel.schedule(next, NetEvent::repair(link));
+    world.run_all();
+    assert_eq!(world.kernel.now(), next);
+    world.send(client, server, 5, 1500);
+    average *= 0.9_f64.powi(100);
+    assert!((measured(&world) / average - 1.0).abs() < 1e-9, "{} is not {average}", measured(&world));
 }
 
 #[test]
