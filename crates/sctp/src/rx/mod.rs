@@ -292,9 +292,8 @@ impl Receiver {
             received(message, label, payload, ending)
         } else {
             let payload = front.payload.split_to(max);
-            let freed = front.cost.min(max as u32);
-            front.cost -= freed;
-            self.window.release(freed);
+            front.cost -= max as u32;
+            self.window.release(max as u32);
             received(front.message, front.label, payload, false)
         };
         self.relieve();

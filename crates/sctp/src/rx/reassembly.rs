@@ -36,7 +36,7 @@ pub(super) struct Piece {
     pub(super) message: u64,
     /// Number of fragments in here.
     pub(super) fragments: u32,
-    /// What it counts as in the receive buffer.
+    /// What it counts as in the receive buffer: never less than its bytes.
     pub(super) cost: u32,
     pub(super) label: Label,
     /// Ends its message.

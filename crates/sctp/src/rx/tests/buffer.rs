@@ -173,6 +173,17 @@ fn a_message_in_parts_holds_back_its_stream_and_no_other() {
 }
 
 #[test]
+fn the_number_of_a_message_in_parts_cannot_be_used_again() {
+    let mut f = Fixture::started(&with_buffer(6000), 100);
+    for (flags, tsn) in ["B", "", "", ""].into_iter().zip(101..) {
+        f.take(chunk(flags, tsn, 2, 0, 1400));
+    }
+    assert!(f.rx.readable());
+    f.drain();
+    assert!(matches!(f.take(chunk("BE", 106, 2, 0, 100)), DataVerdict::Violation(_)));
+}
+
+#[test]
 fn a_message_waiting_for_its_turn_is_not_handed_out_early() {
     let mut f = Fixture::started(&with_buffer(3000), 100);
     f.take(chunk("B", 101, 2, 1, 1500));
