@@ -164,8 +164,8 @@ impl Sender {
         let path = &mut paths[p];
         match chunk.state {
             ChunkState::InFlight => {
+                path.news.oldest |= i == path.fresh.head.min(path.resent.head);
                 let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-                path.news.oldest |= list.head == i;
                 self.out.unlink(list, i);
                 path.flight -= booked;
             }

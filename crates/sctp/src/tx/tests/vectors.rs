@@ -259,3 +259,23 @@ fn after_a_timeout_one_packet_is_in_flight() {
     rig.sack(1, &[], 1);
     assert!(rig.poll().is_some());
 }
+
+/// `rfc9260#section-6.3.2`, rule R3: only the earliest outstanding chunk restarts T3. A fast retransmission that is
+/// lost again must not be kept from its timeout by the chunks that keep arriving after it.
+#[test]
+fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
+    rig.paths[P1].window.cwnd = ByteCount::new(100_000);
+    for _ in 0..4 {
+        rig.transmit(P1);
+    }
+    rig.sack(0, &[(2, 4)], 3);
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    let due = rig.paths[P1].t3;
+    for tsn in 5..30 {
+        rig.pass(Span::from_millis(10));
+        rig.transmit(P1);
+        rig.sack(0, &[(2, tsn)], 1);
+    }
+    assert_eq!(rig.paths[P1].t3, due);
+}
