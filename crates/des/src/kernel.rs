@@ -67,16 +67,20 @@ impl<E: Copy> Kernel<E> {
     /// Runs `event` at `at`; an instant already past means now, after everything else that waits for now.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
-        let at = at.max(self.now);
-        let entry = Entry { time: at, number: self.scheduled, event };
+        let time = at.max(self.now);
+        let number = self.scheduled;
         self.scheduled += 1;
-        if self.root_is_free {
+        // The entry is built where it ends up: built first and copied there, its parts would have to reach the cache
+        // before they could be read as a whole, at the price of a cache miss.
+        let entry = Entry { time, number, event };
+        let place = if self.root_is_free {
             self.root_is_free = false;
-            self.sift_down(entry);
+            self.open_downwards(entry.key())
         } else {
             self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1);
-        }
+            self.open_upwards(entry.key())
+        };
+        self.heap[place] = Entry { time, number, event };
     }
 
     /// The next event not later than `until`, its time becoming [`Kernel::now`]; `None` if there is none, and then
@@ -123,44 +127,46 @@ impl<E: Copy> Kernel<E> {
             if let Some(last) = self.heap.pop()
                 && !self.heap.is_empty()
             {
-                self.sift_down(last);
+                let place = self.open_downwards(last.key());
+                self.heap[place] = last;
             }
         }
     }
 
+    /// Moves entries from the free last place up to where `key` belongs, and returns that place, free.
     #[inline]
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent].key() < entry.key() {
+    fn open_upwards(&mut self, key: u128) -> usize {
+        let heap = self.heap.as_mut_slice();
+        let mut free = heap.len() - 1;
+        while free > 0 {
+            let parent = (free - 1) / ARITY;
+            if heap[parent].key() < key {
                 break;
             }
-            self.heap[at] = self.heap[parent];
-            at = parent;
+            heap[free] = heap[parent];
+            free = parent;
         }
-        self.heap[at] = entry;
+        free
     }
 
-    /// Puts `entry` at the root or below, whatever was at the root being overwritten.
+    /// Moves entries from the free root down to where `key` belongs, and returns that place, free.
     #[inline]
-    fn sift_down(&mut self, entry: Entry<E>) {
+    fn open_downwards(&mut self, key: u128) -> usize {
         let heap = self.heap.as_mut_slice();
-        let mut at = 0;
+        let mut free = 0;
         loop {
-            let first = at * ARITY + 1;
-            let Some(children) = heap.get(first..heap.len().min(first + ARITY)) else { break };
+            let first = free * ARITY + 1;
+            let Some(children) = heap.get(first..heap.len().min(first + ARITY)) else { return free };
             let Some((offset, least)) = children.iter().enumerate().min_by_key(|(_, child)| child.key())
             else {
-                break;
+                return free;
             };
-            if entry.key() < least.key() {
-                break;
+            if key < least.key() {
+                return free;
             }
-            heap[at] = *least;
-            at = first + offset;
+            heap[free] = *least;
+            free = first + offset;
         }
-        heap[at] = entry;
     }
 }
 
