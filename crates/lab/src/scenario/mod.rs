@@ -1,13 +1,29 @@
 //! Scenarios: the network, the flows over it and what is recorded, all in one TOML file.
+//!
+//! [`Sweep::parse`] reads a file, which stands for one [`Scenario`], or for one of each combination of its variations;
+//! [`schema`] says what can stand in it.
 
+mod decode;
+mod diagnostic;
+mod file;
 mod flow;
 mod link;
 mod model;
 mod probe;
+mod quantity;
+mod resolve;
+mod schema;
+mod sweep;
+mod tree;
+mod vary;
 
+pub use diagnostic::{Diagnostic, ScenarioError};
 pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
 };
 pub use link::{Direction, Link, Outage, Queue, QueueLimit, Red, RedUnit};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
+pub use schema::schema;
+pub use sweep::{Sweep, Variant};
+pub use vary::{Axis, AxisValue};

@@ -1,0 +1,293 @@
+use super::link::overriding;
+use crate::scenario::decode::{
+    At, Decode, Definitions, Fields, Record, Show, describe, mismatch, number, property, refer, table, whole,
+};
+use crate::scenario::diagnostic::{Faults, expected_one_of};
+use crate::scenario::tree::{Item, Value};
+use crate::scenario::{Distribution, Hertz, IpVersion, Protocol};
+use serde_json::{Map, Value as Json, json};
+use std::net::IpAddr;
+use units::{ByteCount, Probability, Span};
+
+table! {
+    /// A NetPerfMeter flow (paper 001, table 2); the names of that table, such as `frameRate`, are understood too.
+    struct FlowTable in "[[flow]]" {
+        /// Unique name.
+        name: At<String>;
+        /// Number of such flows, each with an association of its own: `name-1`, `name-2` and so on.
+        count: At<u32> = At { value: 1, span: 0..0 };
+        /// The host that connects (the active one).
+        client: At<String>;
+        /// The host that listens.
+        server: At<String>;
+        /// Transport protocol.
+        protocol: Protocol = Protocol::Sctp;
+        /// Name of the option set; by default every option has its default.
+        sctp: Option<At<String>>;
+        /// Name of the server's option set; by default the client's.
+        server_sctp: Option<At<String>>;
+        /// When the client connects.
+        connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
+        /// Transmission starts so long after `connect_time`.
+        start_time: Span = Span::from_secs(1);
+        /// Measurement starts so long after the start of transmission.
+        reset_time: At<Span> = At { value: Span::from_secs(5), span: 0..0 };
+        /// Measurement and transmission stop so long after the start of transmission.
+        stop_time: At<Span> = At { value: Span::from_secs(30), span: 0..0 };
+        /// Address the client binds, or "*" for all.
+        local_address: Address = Address(None);
+        /// The client's port; by default 9000 or the next that is free.
+        local_port: Option<At<u16>>;
+        /// Address of the server that the client connects to, or "*" for all.
+        remote_address: Address = Address(None);
+        /// The server's port.
+        remote_port: At<u16> = At { value: 9000, span: 0..0 };
+        /// The path preferred from the start: an address of the server, the `net_id` of a network, or "*" for the first.
+        primary_path: PrimaryPathWord = PrimaryPathWord::Any;
+        /// The networks whose interfaces both ends use; by default all.
+        networks: Option<At<Vec<At<u16>>>>;
+        /// The kind of addresses both ends use: 4 or 6.
+        ip_version: IpVersion = IpVersion::V4;
+        /// Whether the server sends as the client does.
+        bidirectional: Option<At<bool>>;
+        + traffic: BothTraffics;
+    }
+}
+
+table! {
+    /// What an application sends in one direction.
+    struct TrafficTable in "a direction of [[flow]]" {
+        /// Frames a second; "0 Hz" is a saturated sender.
+        frame_rate: Distribution<Hertz> = Distribution::Constant(Hertz(10.0));
+        /// Payload of a frame; "0 B" turns the direction off.
+        frame_size: Distribution<ByteCount> = Distribution::Constant(ByteCount::new(1452));
+        /// Frames are cut into messages of at most this.
+        max_msg_size: At<ByteCount> = At { value: ByteCount::new(1452), span: 0..0 };
+        /// Messages a saturated sender keeps waiting for their first transmission.
+        queue_size: At<u32> = At { value: 1000, span: 0..0 };
+        /// Fraction of messages sent unordered.
+        unordered: Probability = Probability::ZERO;
+        /// Fraction of messages sent unreliably: only 0, as partial reliability is not there yet.
+        unreliable: Unreliable = Unreliable;
+    }
+}
+
+/// Traffic from client to server, and from server to client if there is a `back` table.
+pub(in crate::scenario) struct BothTraffics {
+    pub forward: TrafficTable,
+    /// What the direction back is like if it is on.
+    pub back: TrafficTable,
+    /// Whether the file has a `back` table.
+    pub has_back: bool,
+}
+
+impl Record for BothTraffics {
+    fn keys() -> Vec<&'static str> {
+        let mut keys = TrafficTable::keys();
+        keys.push("back");
+        keys
+    }
+
+    fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
+        let forward = TrafficTable::read(fields, faults);
+        let back = match fields.find("back") {
+            Some(item) => {
+                let place = format!("`back` of {}", fields.place());
+                let back = Fields::open(item, &place, &TrafficTable::keys(), faults)?;
+                TrafficTable::read(&back.over(fields), faults)
+            }
+            None => TrafficTable::read(fields, faults),
+        };
+        Some(BothTraffics { forward: forward?, back: back?, has_back: fields.find("back").is_some() })
+    }
+
+    fn properties(
+        definitions: &mut Definitions,
+        into: &mut Map<String, Json>,
+        required: &mut Vec<&'static str>,
+    ) {
+        TrafficTable::properties(definitions, into, required);
+        let back = overriding::<TrafficTable>(definitions);
+        let doc = "The server sends too: what differs from the direction forth.";
+        into.insert("back".to_owned(), property(back, doc, None));
+    }
+}
+
+/// An address, or none for "*".
+pub(in crate::scenario) struct Address(pub Option<IpAddr>);
+
+const ADDRESS: &str = "\"*\" or an IP address such as \"10.1.0.1\"";
+
+impl Decode for Address {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match &item.value {
+            Value::Text(text) if text == "*" => Some(Address(None)),
+            Value::Text(text) => match text.parse() {
+                Ok(address) => Some(Address(Some(address))),
+                Err(_) => mismatch(item, ADDRESS, faults),
+            },
+            _ => mismatch(item, ADDRESS, faults),
+        }
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "type": "string", "description": ADDRESS })
+    }
+}
+
+impl Show for Address {
+    /// Only the default is ever shown.
+    fn show(&self) -> Json {
+        json!("*")
+    }
+}
+
+/// The primary path as the file names it.
+pub(in crate::scenario) enum PrimaryPathWord {
+    Any,
+    Ip(IpAddr),
+    Network(At<u16>),
+}
+
+impl Decode for PrimaryPathWord {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match &item.value {
+            Value::Integer(_) => At::<u16>::decode(item, faults).map(PrimaryPathWord::Network),
+            _ => Some(match Address::decode(item, faults)?.0 {
+                Some(address) => PrimaryPathWord::Ip(address),
+                None => PrimaryPathWord::Any,
+            }),
+        }
+    }
+    fn schema(definitions: &mut Definitions) -> Json {
+        json!({ "anyOf": [Address::schema(definitions), u16::schema(definitions)] })
+    }
+}
+
+impl Show for PrimaryPathWord {
+    /// Only the default is ever shown.
+    fn show(&self) -> Json {
+        json!("*")
+    }
+}
+
+impl Decode for Protocol {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let text = String::decode(item, faults)?;
+        match text.as_str() {
+            "SCTP" => return Some(Protocol::Sctp),
+            "TCP" | "UDP" => {
+                faults.note(item.span.clone(), format!("{text} is not there yet; expected \"SCTP\""))
+            }
+            _ => {
+                let expected = expected_one_of(&text, ["SCTP"]);
+                faults.note(item.span.clone(), format!("unknown protocol \"{text}\"; {expected}"));
+            }
+        }
+        None
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "const": "SCTP" })
+    }
+}
+
+impl Show for Protocol {
+    fn show(&self) -> Json {
+        match self {
+            Protocol::Sctp => json!("SCTP"),
+        }
+    }
+}
+
+impl Decode for IpVersion {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match whole(item, 4, 6, faults)? {
+            4 => Some(IpVersion::V4),
+            6 => Some(IpVersion::V6),
+            _ => mismatch(item, "4 or 6", faults),
+        }
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "enum": [4, 6] })
+    }
+}
+
+impl Show for IpVersion {
+    fn show(&self) -> Json {
+        match self {
+            IpVersion::V4 => json!(4),
+            IpVersion::V6 => json!(6),
+        }
+    }
+}
+
+/// The fraction of unreliable messages, which can only be 0.
+pub(in crate::scenario) struct Unreliable;
+
+impl Decode for Unreliable {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        if number(item, faults)? == 0.0 {
+            return Some(Unreliable);
+        }
+        let message = format!("partial reliability is not there yet; expected 0, found {}", describe(item));
+        faults.note(item.span.clone(), message);
+        None
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "const": 0 })
+    }
+}
+
+impl Show for Unreliable {
+    fn show(&self) -> Json {
+        json!(0)
+    }
+}
+
+impl<T: Decode + PartialOrd> Decode for Distribution<T> {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let Value::Table(table) = &item.value else {
+            return T::decode(item, faults).map(Distribution::Constant);
+        };
+        let keys = ["uniform", "exponential"];
+        Fields::open(item, "a distribution", &keys, faults)?;
+        match (table.get("uniform"), table.get("exponential"), table.entries().len()) {
+            (Some(bounds), None, 1) => {
+                let [low, high] = <[T; 2]>::decode(bounds, faults)?;
+                if low > high {
+                    return mismatch(bounds, "the lower bound first", faults);
+                }
+                Some(Distribution::Uniform(low, high))
+            }
+            (None, Some(mean), 1) => T::decode(mean, faults).map(Distribution::Exponential),
+            _ => mismatch(item, "one value, { uniform = [from, to] } or { exponential = mean }", faults),
+        }
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let value = T::schema(definitions);
+        let name = format!(
+            "{}_distribution",
+            value["$ref"].as_str().map_or("", |path| path.trim_start_matches("#/$defs/"))
+        );
+        refer(definitions, &name, |_| {
+            let one = |key: &str, schema: Json| {
+                json!({
+                    "type": "object", "properties": { key: schema }, "required": [key], "additionalProperties": false,
+                })
+            };
+            let bounds = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
+            json!({ "anyOf": [value, one("uniform", bounds), one("exponential", value.clone())] })
+        })
+    }
+}
+
+impl<T: Show> Show for Distribution<T> {
+    /// Only defaults are ever shown, and those are constants or the mean of what they are drawn from.
+    fn show(&self) -> Json {
+        match self {
+            Distribution::Constant(value)
+            | Distribution::Uniform(value, _)
+            | Distribution::Exponential(value) => value.show(),
+        }
+    }
+}

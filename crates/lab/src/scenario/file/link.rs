@@ -1,0 +1,273 @@
+use crate::scenario::decode::{
+    At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, words,
+};
+use crate::scenario::diagnostic::Faults;
+use crate::scenario::tree::{Item, Value};
+use crate::scenario::{Queue, QueueLimit, Red, RedUnit};
+use serde_json::{Map, Value as Json, json};
+use units::{BitRate, ByteCount, Instant, Probability, Span};
+
+table! {
+    /// A full-duplex link.
+    struct LinkTable in "[[link]]" {
+        /// The two nodes it joins.
+        between: At<[At<String>; 2]>;
+        /// Unique name; by default the names of both nodes joined by `-`.
+        name: Option<At<String>>;
+        /// The independent network it belongs to; 0 belongs to all.
+        net_id: u16 = 0;
+        /// Largest IP packet it carries.
+        mtu: ByteCount = ByteCount::new(1500);
+        /// Bytes added to each packet on the wire, such as 7 for PPP or 38 for Ethernet.
+        framing: u16 = 0;
+        /// Times between which it carries nothing, such as [["10 s", "15 s"]].
+        down: Vec<At<[Instant; 2]>>;
+        + directions: BothDirections;
+    }
+}
+
+table! {
+    /// One direction of a link.
+    struct DirectionTable in "a direction of [[link]]" {
+        /// Rate of the transmitter.
+        rate: BitRate;
+        /// Propagation delay.
+        delay: Span = Span::ZERO;
+        /// Further delay of each packet, uniform from zero to this.
+        jitter: Span = Span::ZERO;
+        /// What waits for the transmitter.
+        queue: QueueTable = DEFAULT_QUEUE;
+        /// Probability that a packet is lost on the way.
+        loss: Probability = Probability::ZERO;
+        /// Probability that a packet arrives twice.
+        duplicate: Probability = Probability::ZERO;
+        /// Probability that a packet is held back, so that later ones overtake it.
+        reorder: Probability = Probability::ZERO;
+        /// How long such a packet is held back.
+        reorder_delay: Span = Span::from_millis(1);
+        /// Probability that a bit is flipped; the checksum then finds the packet damaged.
+        bit_errors: Probability = Probability::ZERO;
+    }
+}
+
+/// The direction a link is described by, and its `back` table: what differs in the other one.
+pub(in crate::scenario) struct BothDirections {
+    pub forward: DirectionTable,
+    pub back: DirectionTable,
+}
+
+impl Record for BothDirections {
+    fn keys() -> Vec<&'static str> {
+        let mut keys = DirectionTable::keys();
+        keys.push("back");
+        keys
+    }
+
+    fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
+        let forward = DirectionTable::read(fields, faults);
+        let back = match fields.find("back") {
+            Some(item) => {
+                let place = format!("`back` of {}", fields.place());
+                let back = Fields::open(item, &place, &DirectionTable::keys(), faults)?;
+                DirectionTable::read(&back.over(fields), faults)
+            }
+            None => DirectionTable::read(fields, faults),
+        };
+        Some(BothDirections { forward: forward?, back: back? })
+    }
+
+    fn properties(
+        definitions: &mut Definitions,
+        into: &mut Map<String, Json>,
+        required: &mut Vec<&'static str>,
+    ) {
+        DirectionTable::properties(definitions, into, required);
+        let back = overriding::<DirectionTable>(definitions);
+        let doc = "What differs in the direction back, from the second node to the first.";
+        into.insert("back".to_owned(), property(back, doc, None));
+    }
+}
+
+/// Schema of a table that overrides keys of another: nothing in it is required or has a default of its own.
+pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
+    let mut properties = Map::new();
+    R::properties(definitions, &mut properties, &mut Vec::new());
+    for value in properties.values_mut().filter_map(Json::as_object_mut) {
+        value.remove("default");
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// A queue, of the kind its `kind` says.
+#[derive(Clone)]
+pub(in crate::scenario) struct QueueTable(pub Queue);
+
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::scenario) enum QueueWord {
+    DropTail,
+    Red,
+}
+words!(QueueWord { "drop-tail" => QueueWord::DropTail, "red" => QueueWord::Red });
+
+table! {
+    /// First in, first out.
+    struct DropTailTable in "`queue` of kind drop-tail" {
+        /// Which queue.
+        kind: QueueWord;
+        /// Packets it holds; by default 100.
+        packets: Option<u32>;
+        /// Bytes it holds, instead of `packets`.
+        bytes: Option<At<ByteCount>>;
+    }
+}
+
+table! {
+    /// Random early detection. Thresholds are numbers of packets, or all of them sizes such as "30 kB".
+    struct RedTable in "`queue` of kind red" {
+        /// Which queue.
+        kind: QueueWord;
+        /// Average queue below which nothing is dropped.
+        min: At<Threshold>;
+        /// Average queue from which everything is dropped.
+        max: At<Threshold>;
+        /// Drop probability as the average reaches `max`.
+        max_p: Probability = Probability::new(0.02).unwrap_or_default();
+        /// Weight of a new sample in the average queue.
+        weight: At<f64> = At { value: 0.002, span: 0..0 };
+        /// What the queue holds at most; by default `max`.
+        capacity: Option<At<Threshold>>;
+        /// Whether the drop probability grows on to 1 between `max` and twice `max`.
+        gentle: bool = false;
+        /// Size of a typical packet.
+        mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
+    }
+}
+
+/// A number of packets or a size.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) enum Threshold {
+    Packets(f64),
+    Bytes(ByteCount),
+}
+
+impl Decode for Threshold {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match &item.value {
+            Value::Text(_) => ByteCount::decode(item, faults).map(Threshold::Bytes),
+            Value::Integer(_) | Value::Real(_) => match number(item, faults)? {
+                n if n > 0.0 && n < 1e9 => Some(Threshold::Packets(n)),
+                _ => mismatch(item, "a number of packets above 0", faults),
+            },
+            _ => mismatch(item, "a number of packets or a size such as \"30 kB\"", faults),
+        }
+    }
+    fn schema(definitions: &mut Definitions) -> Json {
+        json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, ByteCount::schema(definitions)] })
+    }
+}
+
+impl Threshold {
+    fn unit(self) -> RedUnit {
+        match self {
+            Threshold::Packets(_) => RedUnit::Packets,
+            Threshold::Bytes(_) => RedUnit::Bytes,
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Threshold::Packets(n) => n,
+            Threshold::Bytes(n) => n.as_f64(),
+        }
+    }
+}
+
+impl Decode for QueueTable {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let expected = "a table such as { kind = \"drop-tail\", packets = 100 }";
+        let Value::Table(table) = &item.value else { return mismatch(item, expected, faults) };
+        let Some(kind) = table.get("kind") else {
+            faults.note(item.span.clone(), format!("`kind` is missing in `queue`; expected {expected}"));
+            return None;
+        };
+        match QueueWord::decode(kind, faults)? {
+            QueueWord::DropTail => drop_tail(DropTailTable::decode(item, faults)?, item, faults),
+            QueueWord::Red => red(RedTable::decode(item, faults)?, faults),
+        }
+        .map(QueueTable)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        refer(definitions, "queue", |definitions| {
+            let of_kind = |kind: &str, mut object: Json| {
+                object["properties"]["kind"] = json!({ "const": kind });
+                object
+            };
+            let drop_tail = of_kind("drop-tail", DropTailTable::schema(definitions));
+            let red = of_kind("red", RedTable::schema(definitions));
+            json!({ "oneOf": [drop_tail, red] })
+        })
+    }
+}
+
+fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Queue> {
+    match (table.packets, table.bytes) {
+        (Some(_), Some(bytes)) => {
+            faults.note(
+                bytes.span,
+                "a queue is limited by `packets` or by `bytes`; expected only one of them".into(),
+            );
+            None
+        }
+        (_, Some(bytes)) => Some(Queue::DropTail(QueueLimit::Bytes(bytes.value))),
+        (Some(0), None) => {
+            faults
+                .note(item.span.clone(), "a queue of 0 packets forwards nothing; expected at least 1".into());
+            None
+        }
+        (packets, None) => Some(Queue::DropTail(QueueLimit::Packets(packets.unwrap_or(DEFAULT_PACKETS)))),
+    }
+}
+
+fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
+    let unit = table.min.value.unit();
+    let capacity = table.capacity.unwrap_or_else(|| table.max.clone());
+    let mut fault = |at: std::ops::Range<usize>, message: &str| faults.note(at, message.to_owned());
+    if table.max.value.unit() != unit || capacity.value.unit() != unit {
+        fault(table.max.span, "thresholds differ in kind; expected all in packets or all in bytes");
+        return None;
+    }
+    if table.min.value.as_f64() >= table.max.value.as_f64() {
+        fault(table.max.span, "`max` is not above `min`; expected min < max");
+        return None;
+    }
+    if !(table.weight.value > 0.0 && table.weight.value <= 1.0) {
+        fault(table.weight.span, "expected a `weight` above 0 and at most 1");
+        return None;
+    }
+    if table.mean_packet.value.is_zero() {
+        fault(table.mean_packet.span, "expected a `mean_packet` above 0 B");
+        return None;
+    }
+    Some(Queue::Red(Red {
+        min: table.min.value.as_f64(),
+        max: table.max.value.as_f64(),
+        max_p: table.max_p,
+        weight: table.weight.value,
+        capacity: capacity.value.as_f64().ceil() as u64,
+        gentle: table.gentle,
+        unit,
+        mean_packet: table.mean_packet.value,
+    }))
+}
+
+/// What a link without a `queue` has.
+const DEFAULT_QUEUE: QueueTable = QueueTable(Queue::DropTail(QueueLimit::Packets(DEFAULT_PACKETS)));
+const DEFAULT_PACKETS: u32 = 100;
+
+impl Show for QueueTable {
+    /// Only the default is ever shown.
+    fn show(&self) -> Json {
+        json!({ "kind": "drop-tail", "packets": DEFAULT_PACKETS })
+    }
+}

@@ -1,0 +1,56 @@
+//! The tables of a scenario file, as they are written: names are not looked up yet.
+
+mod flow;
+mod link;
+mod options;
+mod probe;
+
+pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
+pub(super) use link::{DirectionTable, LinkTable};
+pub(super) use options::OptionSets;
+pub(super) use probe::{CaptureTable, ProbeTable};
+
+use super::decode::{At, table, words};
+use units::Span;
+
+table! {
+    /// A scenario.
+    struct FileTable in "the scenario" {
+        /// For people; no result depends on it.
+        title: String = String::new();
+        /// Root of all random streams.
+        seed: u64 = 1;
+        /// Hosts and routers.
+        node: Vec<NodeTable>;
+        /// Links between nodes.
+        link: Vec<LinkTable>;
+        /// Sets of SCTP options by name, for flows to refer to.
+        sctp: OptionSets;
+        /// NetPerfMeter flows: each an association with its application and measurement.
+        flow: Vec<FlowTable>;
+        /// Quantities recorded over time.
+        probe: Vec<ProbeTable>;
+        /// Links whose packets are written to pcapng files.
+        capture: Vec<CaptureTable>;
+    }
+}
+
+table! {
+    /// A host or a router.
+    struct NodeTable in "[[node]]" {
+        /// Unique name: letters, digits, `_`, `-` and `.`.
+        name: At<String>;
+        /// Hosts are the ends of flows; routers forward.
+        kind: NodeWord = NodeWord::Host;
+        /// Longest processing time of a host: each packet that leaves waits a random time up to this.
+        jitter: Option<At<Span>>;
+    }
+}
+
+/// Kind of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NodeWord {
+    Host,
+    Router,
+}
+words!(NodeWord { "host" => NodeWord::Host, "router" => NodeWord::Router });

@@ -1,0 +1,219 @@
+//! Quantities as people write them: a decimal number and a unit, taken exactly.
+
+use super::Hertz;
+use super::diagnostic::expected_one_of;
+use units::{BitRate, ByteCount, Span};
+
+/// A quantity that a file states with its unit.
+pub(super) trait Quantity: Sized {
+    /// What it is, with an article.
+    const KIND: &'static str;
+    /// Name of its definition in the schema.
+    const NAME: &'static str;
+    /// How it is written.
+    const EXAMPLE: &'static str;
+    /// Every unit, and how many of the smallest units it is.
+    const UNITS: &'static [(&'static str, u64)];
+    /// Units it is given in as a column of results: the word, and how many of the smallest units it is.
+    const BASE: (&'static str, u64);
+    /// The quantity of so many of the smallest units.
+    fn from_smallest(n: u64) -> Self;
+
+    /// Reads `text`; the error says what is wrong and what was expected.
+    fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = (&text[..split], text[split..].trim_start());
+        let expected = || format!("expected {} such as \"{}\"", Self::KIND, Self::EXAMPLE);
+        let decimal =
+            Decimal::parse(number).ok_or_else(|| format!("\"{text}\" is no quantity; {}", expected()))?;
+        if unit.is_empty() {
+            return Err(format!("\"{text}\" has no unit; {}", expected()));
+        }
+        let Some((_, factor)) = Self::UNITS.iter().find(|(name, _)| *name == unit) else {
+            let units = Self::UNITS.iter().map(|(name, _)| *name);
+            return Err(format!("unknown unit `{unit}` in \"{text}\"; {}", expected_one_of(unit, units)));
+        };
+        match decimal.times(*factor) {
+            Ok(n) => Ok(Self::from_smallest(n)),
+            Err(Inexact::Fraction) => {
+                let smallest = Self::UNITS[0].0;
+                Err(format!(
+                    "\"{text}\" is finer than can be counted; expected a whole number of `{smallest}`"
+                ))
+            }
+            Err(Inexact::TooLarge) => Err(format!("\"{text}\" is too large")),
+        }
+    }
+}
+
+/// What [`parse_any`] yields: the number in base units, and the name of that unit.
+pub(super) fn parse_any(text: &str) -> Option<(f64, &'static str)> {
+    fn read<Q: Quantity>(text: &str) -> Option<(f64, &'static str)> {
+        Q::parse(text).ok()?;
+        let split = text.trim().find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, unit) = text.trim().split_at(split);
+        let (_, factor) = Q::UNITS.iter().find(|(name, _)| *name == unit.trim_start())?;
+        let smallest = Decimal::parse(number)?.times(*factor).ok()?;
+        Some((smallest as f64 / Q::BASE.1 as f64, Q::BASE.0))
+    }
+    read::<Span>(text)
+        .or_else(|| read::<BitRate>(text))
+        .or_else(|| read::<ByteCount>(text))
+        .or_else(|| read::<Hertz>(text))
+}
+
+impl Quantity for Span {
+    const KIND: &'static str = "a time";
+    const NAME: &'static str = "time";
+    const EXAMPLE: &'static str = "10 ms";
+    const UNITS: &'static [(&'static str, u64)] = &[
+        ("ns", 1),
+        ("us", 1_000),
+        ("µs", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ];
+    const BASE: (&'static str, u64) = ("s", 1_000_000_000);
+    fn from_smallest(n: u64) -> Self {
+        Span::from_nanos(n)
+    }
+}
+
+impl Quantity for BitRate {
+    const KIND: &'static str = "a rate";
+    const NAME: &'static str = "rate";
+    const EXAMPLE: &'static str = "10 Mbit/s";
+    const UNITS: &'static [(&'static str, u64)] = &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+    ];
+    const BASE: (&'static str, u64) = ("bit/s", 1);
+    fn from_smallest(n: u64) -> Self {
+        BitRate::from_bps(n)
+    }
+}
+
+impl Quantity for ByteCount {
+    const KIND: &'static str = "a size";
+    const NAME: &'static str = "size";
+    const EXAMPLE: &'static str = "1500 B";
+    const UNITS: &'static [(&'static str, u64)] = &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ];
+    const BASE: (&'static str, u64) = ("B", 1);
+    fn from_smallest(n: u64) -> Self {
+        ByteCount::new(n)
+    }
+}
+
+impl Quantity for Hertz {
+    const KIND: &'static str = "a frequency";
+    const NAME: &'static str = "frequency";
+    const EXAMPLE: &'static str = "10 Hz";
+    const UNITS: &'static [(&'static str, u64)] = &[
+        ("mHz", 1_000_000),
+        ("Hz", 1_000_000_000),
+        ("kHz", 1_000_000_000_000),
+        ("MHz", 1_000_000_000_000_000),
+    ];
+    const BASE: (&'static str, u64) = ("Hz", 1_000_000_000);
+    fn from_smallest(n: u64) -> Self {
+        Hertz(n as f64 / 1e9)
+    }
+}
+
+/// A non-negative decimal number: `digits` divided by ten to the power of `places`.
+struct Decimal {
+    digits: u128,
+    places: u32,
+}
+
+enum Inexact {
+    Fraction,
+    TooLarge,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        if whole.is_empty()
+            || (fraction.is_empty() && text.contains('.'))
+            || whole.len() + fraction.len() > 30
+        {
+            return None;
+        }
+        let digits = format!("{whole}{fraction}").parse().ok()?;
+        Some(Decimal { digits, places: fraction.len() as u32 })
+    }
+
+    /// This times `factor`, if it is whole and fits.
+    fn times(&self, factor: u64) -> Result<u64, Inexact> {
+        let divisor = 10u128.pow(self.places);
+        let product = self.digits.checked_mul(u128::from(factor)).ok_or(Inexact::TooLarge)?;
+        if product % divisor != 0 {
+            return Err(Inexact::Fraction);
+        }
+        u64::try_from(product / divisor).map_err(|_| Inexact::TooLarge)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_exact() {
+        assert_eq!(Span::parse("10 ms"), Ok(Span::from_millis(10)));
+        assert_eq!(Span::parse(" 0.000000001s"), Ok(Span::from_nanos(1)));
+        assert_eq!(Span::parse("1.5min"), Ok(Span::from_secs(90)));
+        assert_eq!(ByteCount::parse("50 MB"), Ok(ByteCount::new(50_000_000)));
+        assert_eq!(ByteCount::parse("1.5 KiB"), Ok(ByteCount::new(1536)));
+        assert_eq!(BitRate::parse("0.1 Gbit/s"), Ok(BitRate::from_mbps(100)));
+        assert_eq!(Hertz::parse("33.3 Hz").map(Hertz::as_f64), Ok(33.3));
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_explained() {
+        for (got, message) in [
+            (Span::parse("10").err(), r#""10" has no unit; expected a time such as "10 ms""#),
+            (Span::parse("fast").err(), r#""fast" is no quantity; expected a time such as "10 ms""#),
+            (Span::parse("-1 s").err(), r#""-1 s" is no quantity; expected a time such as "10 ms""#),
+            (Span::parse("1. s").err(), r#""1. s" is no quantity; expected a time such as "10 ms""#),
+            (
+                Span::parse("1 sec").err(),
+                "unknown unit `sec` in \"1 sec\"; expected one of `ns`, `us`, `µs`, `ms`, `s`, `min`, `h`; did you mean `s`?",
+            ),
+            (
+                ByteCount::parse("0.5 B").err(),
+                r#""0.5 B" is finer than can be counted; expected a whole number of `B`"#,
+            ),
+            (Span::parse("9999999999999 h").err(), r#""9999999999999 h" is too large"#),
+        ] {
+            assert_eq!(got.as_deref(), Some(message));
+        }
+    }
+
+    #[test]
+    fn any_quantity_becomes_a_number_in_its_base_unit() {
+        assert_eq!(parse_any("10 Mbit/s"), Some((1e7, "bit/s")));
+        assert_eq!(parse_any("5 ms"), Some((0.005, "s")));
+        assert_eq!(parse_any("2 kB"), Some((2000.0, "B")));
+        assert_eq!(parse_any("0 Hz"), Some((0.0, "Hz")));
+        assert_eq!(parse_any("cmt"), None);
+    }
+}

@@ -1,0 +1,280 @@
+use super::links::networks_between;
+use super::{is_name, is_new, node_index};
+use crate::scenario::decode::At;
+use crate::scenario::diagnostic::{Faults, expected_one_of};
+use crate::scenario::file::{FlowTable, PrimaryPathWord, TrafficTable};
+use crate::scenario::{
+    Distribution, Flow, Hertz, Link, LocalAddress, Node, NodeKind, Pace, PrimaryPath, RemoteAddress, Traffic,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use units::ByteCount;
+
+/// A flow as the file names it, and the flows it stands for.
+pub(super) struct Group {
+    pub name: String,
+    pub flows: Range<usize>,
+}
+
+/// Option sets by name.
+type OptionSets = BTreeMap<String, sctp::Config>;
+
+/// The flows, and the groups they are written as; `None` if a fault was noted.
+pub(super) fn resolve(
+    tables: &[FlowTable],
+    nodes: &[Node],
+    links: &[Link],
+    options: &OptionSets,
+    faults: &mut Faults,
+) -> Option<(Vec<Flow>, Vec<Group>)> {
+    let (mut flows, mut groups): (Vec<Flow>, Vec<Group>) = (Vec::new(), Vec::new());
+    let mut right = true;
+    for table in tables {
+        right &= is_name(&table.name, faults);
+        right &= is_new(&table.name, groups.iter().map(|group| group.name.as_str()), "flow", faults);
+        let Some(template) = flow(table, nodes, links, options, faults) else {
+            right = false;
+            continue;
+        };
+        let first = flows.len();
+        for number in 1..=table.count.value {
+            let name = if table.count.value == 1 {
+                template.name.clone()
+            } else {
+                format!("{}-{number}", template.name)
+            };
+            flows.push(Flow { name, ..template.clone() });
+        }
+        groups.push(Group { name: template.name, flows: first..flows.len() });
+    }
+    right = right
+        && same_server_options(tables, &flows, &groups, faults)
+        && ports(tables, &mut flows, &groups, faults);
+    right.then_some((flows, groups))
+}
+
+fn flow(
+    table: &FlowTable,
+    nodes: &[Node],
+    links: &[Link],
+    sets: &OptionSets,
+    faults: &mut Faults,
+) -> Option<Flow> {
+    let (client, server) = (host(&table.client, nodes, faults), host(&table.server, nodes, faults));
+    let client_options = options(table.sctp.as_ref(), sets, faults);
+    let server_options = match &table.server_sctp {
+        Some(name) => options(Some(name), sets, faults),
+        None => client_options.clone(),
+    };
+    let forward = traffic(&table.traffic.forward, faults);
+    let back = match (&table.bidirectional, table.traffic.has_back) {
+        (Some(At { value: false, span }), true) => {
+            faults.note(span.clone(), "a flow with a `back` table is bidirectional; expected true".into());
+            None
+        }
+        (Some(At { value: true, .. }), _) | (None, true) => traffic(&table.traffic.back, faults),
+        _ => Some(None),
+    };
+    if table.count.value == 0 || table.count.value > MOST_FLOWS {
+        faults.note(table.count.span.clone(), format!("expected a `count` from 1 to {MOST_FLOWS}"));
+        return None;
+    }
+    if table.reset_time.value >= table.stop_time.value {
+        let message = format!(
+            "nothing is measured: `stop_time` {} is not after `reset_time` {}; expected reset_time < stop_time",
+            table.stop_time.value, table.reset_time.value
+        );
+        // A default has no place of its own.
+        let at = [&table.stop_time, &table.reset_time].into_iter().find(|time| !time.span.is_empty());
+        faults.note(at.map_or(table.name.span.clone(), |time| time.span.clone()), message);
+        return None;
+    }
+    let (client, server) = (client?, server?);
+    let reachable = networks(table, [client, server], links, faults)?;
+    Some(Flow {
+        name: table.name.value.clone(),
+        client,
+        server,
+        protocol: table.protocol,
+        client_options: client_options?,
+        server_options: server_options?,
+        connect_time: table.connect_time,
+        start_time: table.start_time,
+        reset_time: table.reset_time.value,
+        stop_time: table.stop_time.value,
+        forward: forward?,
+        back: back?,
+        local_address: table.local_address.0.map_or(LocalAddress::Any, LocalAddress::Ip),
+        local_port: table.local_port.as_ref().map_or(0, |port| port.value),
+        remote_address: table.remote_address.0.map_or(RemoteAddress::Any, RemoteAddress::Ip),
+        remote_port: table.remote_port.value,
+        primary_path: primary_path(&table.primary_path, &reachable, faults)?,
+        networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
+        ip_version: table.ip_version,
+    })
+}
+
+/// Associations one table may stand for.
+const MOST_FLOWS: u32 = 10_000;
+
+fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize> {
+    let index = node_index(name, nodes, faults)?;
+    if nodes[index].kind == NodeKind::Router {
+        faults.note(name.span.clone(), format!("\"{}\" is a router; expected a host", name.value));
+        return None;
+    }
+    Some(index)
+}
+
+fn options(name: Option<&At<String>>, sets: &OptionSets, faults: &mut Faults) -> Option<sctp::Config> {
+    let Some(name) = name else { return Some(sctp::Config::default()) };
+    sets.get(&name.value).cloned().or_else(|| {
+        let expected = expected_one_of(&name.value, sets.keys().map(String::as_str));
+        faults.note(name.span.clone(), format!("unknown option set \"{}\"; {expected}", name.value));
+        None
+    })
+}
+
+/// The traffic of a direction, or inner `None` if it is turned off.
+fn traffic(table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
+    if table.frame_size == Distribution::Constant(ByteCount::ZERO) {
+        return Some(None);
+    }
+    if table.max_msg_size.value.is_zero() {
+        faults.note(table.max_msg_size.span.clone(), "expected a `max_msg_size` above 0 B".into());
+        return None;
+    }
+    if table.queue_size.value == 0 {
+        faults.note(table.queue_size.span.clone(), "expected a `queue_size` of at least 1".into());
+        return None;
+    }
+    let pace = match table.frame_rate {
+        Distribution::Constant(Hertz(0.0)) => Pace::Saturated,
+        rate => Pace::Frames(rate),
+    };
+    Some(Some(Traffic {
+        pace,
+        frame_size: table.frame_size,
+        max_msg_size: table.max_msg_size.value,
+        queue_size: table.queue_size.value,
+        unordered: table.unordered,
+    }))
+}
+
+/// The networks the flow can use; at least one.
+fn networks(
+    table: &FlowTable,
+    ends: [usize; 2],
+    links: &[Link],
+    faults: &mut Faults,
+) -> Option<BTreeSet<u16>> {
+    let (client, server) = (&table.client.value, &table.server.value);
+    if ends[0] == ends[1] {
+        faults.note(table.server.span.clone(), "a flow joins two hosts; expected another one".into());
+        return None;
+    }
+    let reachable = networks_between(ends[0], ends[1], links);
+    if reachable.is_empty() {
+        let message = format!("\"{server}\" cannot be reached from \"{client}\": no network joins them");
+        faults.note(table.server.span.clone(), message);
+        return None;
+    }
+    let Some(wanted) = &table.networks else { return Some(reachable) };
+    if wanted.value.is_empty() {
+        faults.note(wanted.span.clone(), "expected at least one network".into());
+        return None;
+    }
+    for id in &wanted.value {
+        if !reachable.contains(&id.value) {
+            let message = format!(
+                "network {} does not join \"{client}\" and \"{server}\"; {}",
+                id.value,
+                expected_network(&reachable)
+            );
+            faults.note(id.span.clone(), message);
+            return None;
+        }
+    }
+    Some(wanted.value.iter().map(|id| id.value).collect())
+}
+
+fn primary_path(
+    word: &PrimaryPathWord,
+    reachable: &BTreeSet<u16>,
+    faults: &mut Faults,
+) -> Option<PrimaryPath> {
+    match word {
+        PrimaryPathWord::Any => Some(PrimaryPath::Any),
+        PrimaryPathWord::Ip(address) => Some(PrimaryPath::Ip(*address)),
+        PrimaryPathWord::Network(id) if reachable.contains(&id.value) => Some(PrimaryPath::Network(id.value)),
+        PrimaryPathWord::Network(id) => {
+            let message =
+                format!("the flow does not use network {}; {}", id.value, expected_network(reachable));
+            faults.note(id.span.clone(), message);
+            None
+        }
+    }
+}
+
+fn expected_network(reachable: &BTreeSet<u16>) -> String {
+    let ids: Vec<_> = reachable.iter().map(u16::to_string).collect();
+    expected_one_of("", ids.iter().map(String::as_str))
+}
+
+/// A server's port has one endpoint, so all flows to it need the same options there.
+fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], faults: &mut Faults) -> bool {
+    let mut servers: BTreeMap<(usize, u16), &Flow> = BTreeMap::new();
+    let mut right = true;
+    for (table, group) in tables.iter().zip(groups) {
+        let flow = &flows[group.flows.start];
+        let first = servers.entry((flow.server, flow.remote_port)).or_insert(flow);
+        if first.server_options != flow.server_options {
+            let at = table.server_sctp.as_ref().or(table.sctp.as_ref()).unwrap_or(&table.name);
+            let message = format!(
+                "flow \"{}\" has other options at port {} of \"{}\"; expected the same, or another `remote_port`",
+                first.name, flow.remote_port, table.server.value
+            );
+            faults.note(at.span.clone(), message);
+            right = false;
+        }
+    }
+    right
+}
+
+/// Gives each flow a port of its own at its client: the one it asks for, or else the first free one from 9000.
+fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mut Faults) -> bool {
+    let mut taken: BTreeSet<(usize, u16)> =
+        flows.iter().map(|flow| (flow.server, flow.remote_port)).collect();
+    let mut right = true;
+    for (table, group) in tables.iter().zip(groups) {
+        let Some(port) = &table.local_port else { continue };
+        for (flow, number) in flows[group.flows.clone()].iter_mut().zip(u32::from(port.value)..) {
+            let free = u16::try_from(number).ok().filter(|n| *n != 0 && taken.insert((flow.client, *n)));
+            match free {
+                Some(free) => flow.local_port = free,
+                None => {
+                    let message =
+                        format!("port {number} of \"{}\" is not free; expected another", table.client.value);
+                    faults.note(port.span.clone(), message);
+                    right = false;
+                    break;
+                }
+            }
+        }
+    }
+    for (table, group) in tables.iter().zip(groups).filter(|(table, _)| table.local_port.is_none()) {
+        for flow in &mut flows[group.flows.clone()] {
+            match (9000..=u16::MAX).find(|port| taken.insert((flow.client, *port))) {
+                Some(port) => flow.local_port = port,
+                None => {
+                    faults.note(
+                        table.name.span.clone(),
+                        format!("\"{}\" has no free port left", table.client.value),
+                    );
+                    return false;
+                }
+            }
+        }
+    }
+    right
+}

@@ -1,0 +1,108 @@
+use super::flows::Group;
+use super::links::named;
+use crate::scenario::decode::At;
+use crate::scenario::diagnostic::{Faults, expected_one_of};
+use crate::scenario::file::{CaptureTable, ProbeTable};
+use crate::scenario::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget};
+
+/// The probes, one for each flow they name; `None` if a fault was noted.
+pub(super) fn probes(
+    tables: &[ProbeTable],
+    groups: &[Group],
+    nodes: &[Node],
+    links: &[Link],
+    faults: &mut Faults,
+) -> Option<Vec<Probe>> {
+    let resolved: Vec<_> = tables.iter().map(|table| probe(table, groups, nodes, links, faults)).collect();
+    let each: Option<Vec<_>> = resolved.into_iter().collect();
+    Some(each?.concat())
+}
+
+fn probe(
+    table: &ProbeTable,
+    groups: &[Group],
+    nodes: &[Node],
+    links: &[Link],
+    faults: &mut Faults,
+) -> Option<Vec<Probe>> {
+    use ProbeQuantity::{Queue, QueueAverage, Throughput};
+    let quantity = table.quantity.value;
+    let mut fault = |message: &str| {
+        faults.note(table.quantity.span.clone(), message.to_owned());
+        None
+    };
+    let targets = match (&table.flow, &table.link) {
+        (Some(_), None) if matches!(quantity, Queue | QueueAverage) => {
+            return fault("a queue belongs to a link; expected `link` instead of `flow`");
+        }
+        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Throughput) => {
+            return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
+        }
+        (Some(flow), None) => flow_targets(flow, groups, faults)?,
+        (None, Some(link)) => {
+            let (link, back) = named(link, nodes, links, faults)?;
+            vec![ProbeTarget::Link { link, back }]
+        }
+        _ => return fault("a probe watches a flow or a link; expected one of `flow` and `link`"),
+    };
+    if let Some(to) = table.to.as_ref().filter(|to| to.value <= table.from) {
+        faults.note(to.span.clone(), "expected `to` after `from`".into());
+        return None;
+    }
+    let every = table.every.value;
+    if quantity == Throughput && every == Every::Change {
+        let at = if table.every.span.is_empty() { &table.quantity.span } else { &table.every.span };
+        faults.note(
+            at.clone(),
+            "throughput is counted over intervals; expected `every` such as \"100 ms\"".into(),
+        );
+        return None;
+    }
+    let to = table.to.as_ref().map(|to| to.value);
+    Some(targets.into_iter().map(|target| Probe { quantity, target, from: table.from, to, every }).collect())
+}
+
+/// All flows of a group, or the one whose number the name ends in.
+fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
+    if let Some(group) = groups.iter().find(|group| group.name == name.value) {
+        return Some(group.flows.clone().map(ProbeTarget::Flow).collect());
+    }
+    let numbered = |group: &Group| {
+        let number: usize = name.value.strip_prefix(&group.name)?.strip_prefix('-')?.parse().ok()?;
+        group.flows.clone().nth(number.checked_sub(1)?)
+    };
+    if let Some(flow) = groups.iter().find_map(numbered) {
+        return Some(vec![ProbeTarget::Flow(flow)]);
+    }
+    let expected = expected_one_of(&name.value, groups.iter().map(|group| group.name.as_str()));
+    faults.note(name.span.clone(), format!("unknown flow \"{}\"; {expected}", name.value));
+    None
+}
+
+/// The captures; `None` if a fault was noted.
+pub(super) fn captures(
+    tables: &[CaptureTable],
+    nodes: &[Node],
+    links: &[Link],
+    faults: &mut Faults,
+) -> Option<Vec<Capture>> {
+    let mut captures: Vec<Capture> = Vec::new();
+    for CaptureTable { link, file } in tables {
+        let (link, _) = named(link, nodes, links, faults)?;
+        let fits = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
+        if file.value.is_empty() || file.value.starts_with('.') || !file.value.chars().all(fits) {
+            let message = format!("\"{}\" is no file name; expected one without folders", file.value);
+            faults.note(file.span.clone(), message);
+            return None;
+        }
+        if captures.iter().any(|other| other.file == file.value) {
+            faults.note(
+                file.span.clone(),
+                "another capture goes to this file; expected a file of its own".into(),
+            );
+            return None;
+        }
+        captures.push(Capture { link, file: file.value.clone() });
+    }
+    Some(captures)
+}

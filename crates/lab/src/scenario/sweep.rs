@@ -1,0 +1,149 @@
+use super::decode::Decode;
+use super::diagnostic::{Faults, expected_one_of};
+use super::file::FileTable;
+use super::tree::Item;
+use super::vary::{Axis, AxisValue, axes, choose, sites};
+use super::{Scenario, ScenarioError, resolve};
+use sha2::{Digest, Sha256};
+use toml::de::DeTable;
+
+/// A scenario file: one scenario, or with variations one for each combination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    title: String,
+    text: String,
+    axes: Vec<Axis>,
+    variants: Vec<Variant>,
+}
+
+/// One combination of variations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Name and value of each axis, in the order of [`Sweep::axes`].
+    pub parameters: Vec<(String, AxisValue)>,
+    /// The experiment.
+    pub scenario: Scenario,
+}
+
+/// Combinations a file may have at most.
+const MOST_VARIANTS: usize = 100_000;
+
+impl Sweep {
+    /// Reads a scenario file; `file` is how messages call it.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with its place.
+    pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
+        let mut faults = Faults::default();
+        let (document, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
+        }
+        if faults.is_empty() {
+            let read = expand(&Item::from(&document), text, &mut faults);
+            if let (Some((axes, variants)), true) = (read, faults.is_empty()) {
+                let title = variants.first().map(|v| v.scenario.title.clone()).unwrap_or_default();
+                return Ok(Sweep { title, text: text.to_owned(), axes, variants });
+            }
+        }
+        Err(faults.into_error(file, text))
+    }
+
+    /// The title of the file.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What varies; nothing if the file is one scenario.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Every combination; the last axis varies fastest.
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// SHA-256 of the file, in hexadecimal.
+    pub fn hash(&self) -> String {
+        hexadecimal(&Sha256::digest(&self.text))
+    }
+
+    /// Keeps only the combinations in which `axis` has the value that the file writes as `value`.
+    ///
+    /// # Errors
+    /// What axes, or what values, there are.
+    pub fn restrict(&mut self, axis: &str, value: &str) -> Result<(), String> {
+        let names = self.axes.iter().map(|axis| axis.name.as_str());
+        let Some(found) = self.axes.iter().position(|a| a.name == axis) else {
+            return Err(format!("no axis \"{axis}\"; {}", expected_one_of(axis, names)));
+        };
+        let words: Vec<String> = self.axes[found].values.iter().map(ToString::to_string).collect();
+        if !words.iter().any(|word| word == value) {
+            let expected = expected_one_of(value, words.iter().map(String::as_str));
+            return Err(format!("axis \"{axis}\" has no value \"{value}\"; {expected}"));
+        }
+        self.variants.retain(|variant| variant.parameters[found].1.to_string() == value);
+        self.axes[found].values.retain(|v| v.to_string() == value);
+        Ok(())
+    }
+
+    /// Replaces the root seed of every scenario.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.variants.iter_mut().for_each(|variant| variant.scenario.seed = seed);
+    }
+}
+
+fn expand(root: &Item, text: &str, faults: &mut Faults) -> Option<(Vec<Axis>, Vec<Variant>)> {
+    let sites = sites(root, faults);
+    let axes = axes(&sites, text, faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
+    let Some(count) = count.filter(|count| *count <= MOST_VARIANTS) else {
+        faults.note(0..0, format!("more than {MOST_VARIANTS} combinations of variations"));
+        return None;
+    };
+    let (mut variants, mut failed) = (Vec::new(), 0);
+    for number in 0..count {
+        let choice = digits(number, &axes);
+        let chosen = choose(root, &sites, &axes, &choice);
+        let scenario = FileTable::decode(&chosen, faults).and_then(|file| resolve::scenario(&file, faults));
+        failed += usize::from(!faults.is_empty());
+        if failed >= MOST_FAILED {
+            return None;
+        }
+        let value = |(axis, i): (&Axis, &usize)| (axis.name.clone(), axis.values[*i].clone());
+        variants.extend(
+            scenario.map(|scenario| Variant {
+                parameters: axes.iter().zip(&choice).map(value).collect(),
+                scenario,
+            }),
+        );
+    }
+    Some((axes, variants))
+}
+
+/// Wrong combinations after which the others are not looked at: most faults stand in what all of them share.
+const MOST_FAILED: usize = 20;
+
+/// The choice for each axis that makes up combination `number`.
+fn digits(mut number: usize, axes: &[Axis]) -> Vec<usize> {
+    let mut choice: Vec<usize> = axes
+        .iter()
+        .rev()
+        .map(|axis| {
+            let digit = number % axis.values.len();
+            number /= axis.values.len();
+            digit
+        })
+        .collect();
+    choice.reverse();
+    choice
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
