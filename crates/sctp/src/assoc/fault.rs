@@ -12,6 +12,16 @@ use units::{Instant, Span};
 /// Bytes of our Heartbeat Info: the number of the path and the nonce.
 pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 
+/// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
+#[derive(Debug, Default)]
+pub(super) struct Probes {
+    /// Heartbeats that may still be sent before `until`.
+    left: u32,
+    until: Instant,
+    /// The path whose turn it is if several want to send one.
+    turn: usize,
+}
+
 impl Association {
     /// An error on path `p`; one of the whole association too, unless an address is only being verified
     /// (`rfc9260#section-5.4`).
@@ -77,7 +87,7 @@ impl Association {
         }
     }
 
-    pub(super) fn on_heartbeat_timer(&mut self, now: Instant, p: PathId) {
+    fn on_heartbeat_timer(&mut self, now: Instant, p: PathId) {
         // An unanswered heartbeat may be followed by the next one at once, hence twice.
         for _ in 0..2 {
             let path = &mut self.paths[p];
@@ -102,18 +112,27 @@ impl Association {
         }
     }
 
-    /// At most `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
+    /// Looks at the heartbeats of all paths, in turn.
+    pub(super) fn heartbeat_timers(&mut self, now: Instant) {
+        let n = self.paths.len();
+        let first = self.probes.turn;
+        for k in 0..n {
+            if self.phase.is_open() {
+                self.on_heartbeat_timer(now, PathId(((first + k) % n) as u8));
+            }
+        }
+    }
+
     fn probe_if_allowed(&mut self, now: Instant, p: PathId) {
-        let (until, left) = &mut self.probes;
-        if now >= *until {
-            *until = now + self.paths[p].rto.current();
-            *left = self.local.config.hb_max_burst;
+        if now >= self.probes.until {
+            self.probes.until = now + self.paths[p].rto.current();
+            self.probes.left = self.config().hb_max_burst;
         }
-        if *left == 0 {
-            let until = *until;
-            return self.paths[p].heartbeat.defer(until);
+        if self.probes.left == 0 {
+            return self.paths[p].heartbeat.defer(self.probes.until);
         }
-        *left -= 1;
+        self.probes.left -= 1;
+        self.probes.turn = p.index() + 1;
         self.probe(now, p);
     }
 

@@ -105,7 +105,7 @@ impl Association {
             Phase::Established => State::Established,
             Phase::ShutdownPending => State::ShutdownPending,
             Phase::ShutdownSent { .. } => State::ShutdownSent,
-            Phase::ShutdownReceived => State::ShutdownReceived,
+            Phase::ShutdownReceived { .. } => State::ShutdownReceived,
             Phase::ShutdownAckSent { .. } => State::ShutdownAckSent,
             Phase::Closed { .. } => return None,
         })

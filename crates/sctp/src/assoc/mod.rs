@@ -32,6 +32,7 @@ use crate::rx::Receiver;
 use crate::tx::Sender;
 use control::Control;
 use events::Events;
+use fault::Probes;
 use phase::{Begun, Phase, Retry};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -83,8 +84,7 @@ pub(crate) struct Association {
     streams: (u16, u16),
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
-    /// Heartbeats that may still be sent before the given instant (`HB.Max.Burst`).
-    probes: (Instant, u32),
+    probes: Probes,
     control: Control,
     events: Events,
     random: Random,
@@ -139,7 +139,7 @@ impl Association {
             receiver: None,
             streams: (0, 0),
             errors: 0,
-            probes: (Instant::ZERO, 0),
+            probes: Probes::default(),
             control: Control::default(),
             events: Events::default(),
             random,

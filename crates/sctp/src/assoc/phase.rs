@@ -22,7 +22,10 @@ pub(crate) enum Phase {
         /// The end of all patience (`rfc9260#section-9.2`, T5-shutdown-guard).
         t5: Instant,
     },
-    ShutdownReceived,
+    ShutdownReceived {
+        /// Where the last SHUTDOWN came from, and the answer goes.
+        from: PathId,
+    },
     ShutdownAckSent {
         t2: Retry,
     },
@@ -99,7 +102,7 @@ impl Phase {
     /// We may send, or send again, data.
     #[inline]
     pub(crate) fn sends_data(&self) -> bool {
-        matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived)
+        matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. })
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -31,17 +31,18 @@ impl Association {
     /// Goes on with the shutdown once everything we sent is acknowledged.
     #[inline]
     pub(super) fn advance_shutdown(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::ShutdownPending | Phase::ShutdownReceived) && self.sender.is_drained()
-        {
-            let path = self.paths.default_path();
-            let t2 = Retry::start(now, path, &self.paths);
-            if matches!(self.phase, Phase::ShutdownPending) {
+        match self.phase {
+            Phase::ShutdownPending if self.sender.is_drained() => {
+                let path = self.paths.default_path();
                 self.control.push(path, Pending::Shutdown);
+                let t2 = Retry::start(now, path, &self.paths);
                 let t5 = now + self.config().rto_max * GUARD_RTOS;
                 self.phase = Phase::ShutdownSent { t2, t5 };
-            } else {
-                self.answer_shutdown(t2);
             }
+            Phase::ShutdownReceived { from } if self.sender.is_drained() => {
+                self.answer_shutdown(Retry::start(now, from, &self.paths));
+            }
+            _ => {}
         }
     }
 
@@ -52,16 +53,16 @@ impl Association {
 
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
-            Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived => {
+            Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
                 match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
                     Ok(outcome) => self.acknowledged(&outcome),
                     Err(what) => return self.violation(what),
                 }
-                if !matches!(self.phase, Phase::ShutdownReceived) {
-                    self.phase = Phase::ShutdownReceived;
+                if !matches!(self.phase, Phase::ShutdownReceived { .. }) {
                     self.sender.shutdown_pending();
                     self.events.push(Event::ShutdownReceived);
                 }
+                self.phase = Phase::ShutdownReceived { from };
             }
             // Both sides at the same time.
             Phase::ShutdownSent { .. } => self.answer_shutdown(Retry::start(now, from, &self.paths)),

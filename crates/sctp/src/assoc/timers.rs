@@ -44,12 +44,10 @@ impl Association {
 
     fn path_timers(&mut self, now: Instant) {
         for p in self.paths.ids() {
-            if self.paths[p].t3.is_some_and(|at| at <= now) {
+            if self.phase.is_open() && self.paths[p].t3.is_some_and(|at| at <= now) {
                 self.on_t3(now, p);
             }
-            if self.phase.is_open() {
-                self.on_heartbeat_timer(now, p);
-            }
         }
+        self.heartbeat_timers(now);
     }
 }
