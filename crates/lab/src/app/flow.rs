@@ -131,8 +131,17 @@ impl Flow {
         }
     }
 
+    /// Its measurement is done, or will never begin.
+    pub(crate) fn is_measured(&self) -> bool {
+        match self.measured {
+            Measured::Done(_) => true,
+            Measured::Since(_) => false,
+            Measured::No => self.fate != Fate::Open && self.started.is_none(),
+        }
+    }
+
     /// Nothing will happen to this flow any more.
     pub(crate) fn is_over(&self) -> bool {
-        self.fate != Fate::Open && self.server_closed && !matches!(self.measured, Measured::Since(_))
+        self.fate != Fate::Open && self.server_closed && self.is_measured()
     }
 }

@@ -41,7 +41,7 @@ struct Slot {
 /// One end of a flow, by its place among all flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    pub(crate) flow: usize,
+    pub(crate) flow: u32,
     pub(crate) side: Side,
 }
 
@@ -179,12 +179,9 @@ impl Slot {
     #[inline]
     fn tell(&mut self, now: Instant, assoc: AssocId, event: Event, around: &mut Surroundings<'_>) {
         let Some(owner) = self.owner(assoc) else { return };
-        let meter = around.flows[owner.flow].meter(owner.side);
+        let meter = around.flows[owner.flow as usize].meter(owner.side);
         let reaction = meter.on_event(now, &mut self.endpoint, assoc, event);
         if reaction != Reaction::None {
-            if matches!(reaction, Reaction::Closed(_)) {
-                self.owners.retain(|(id, _)| *id != assoc);
-            }
             around.signals.push(Signal { owner, reaction });
         }
     }
@@ -192,13 +189,21 @@ impl Slot {
     /// Whose association this is. One the peer began belongs to the flow that is expected from there.
     #[inline]
     fn owner(&mut self, assoc: AssocId) -> Option<Owner> {
-        match self.owners.binary_search_by_key(&assoc, |(id, _)| *id) {
-            Ok(at) => Some(self.owners[at].1),
-            Err(_) => self.accept(assoc),
+        // Ids count up from zero, so the first guess nearly always hits.
+        match self.owners.get(assoc.0 as usize) {
+            Some(&(id, owner)) if id == assoc => Some(owner),
+            _ => self.search(assoc),
         }
     }
 
     #[cold]
+    fn search(&mut self, assoc: AssocId) -> Option<Owner> {
+        match self.owners.binary_search_by_key(&assoc, |(id, _)| *id) {
+            Ok(place) => Some(self.owners[place].1),
+            Err(_) => self.accept(assoc),
+        }
+    }
+
     fn accept(&mut self, assoc: AssocId) -> Option<Owner> {
         let port = self.endpoint.peer_port(assoc)?;
         let remote = self.endpoint.paths(assoc)?.next()?.remote;
@@ -206,7 +211,7 @@ impl Slot {
             .expected
             .binary_search_by_key(&(remote, port), |&(address, port, _)| (address, port))
             .ok()?;
-        let owner = Owner { flow: self.expected[at].2, side: Side::Server };
+        let owner = Owner { flow: self.expected[at].2 as u32, side: Side::Server };
         self.own(assoc, owner);
         Some(owner)
     }

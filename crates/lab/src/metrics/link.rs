@@ -9,7 +9,7 @@ use units::{BitRate, Instant};
 pub(crate) struct LinkWindow {
     directions: Vec<Measured>,
     begin: Option<Instant>,
-    end: Instant,
+    end: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl LinkWindow {
                 directions.push(Measured { name, direction, rate, begin, end });
             }
         }
-        LinkWindow { directions, begin: None, end: Instant::ZERO }
+        LinkWindow { directions, begin: None, end: None }
     }
 
     /// A flow's measurement begins.
@@ -51,18 +51,20 @@ impl LinkWindow {
         }
     }
 
-    /// A flow's measurement ends.
+    /// The last flow's measurement ends, or the run does.
     pub(crate) fn end(&mut self, network: &Network, now: Instant) {
-        self.end = now;
-        for measured in &mut self.directions {
-            measured.end = *network.counters(measured.direction);
+        if self.end.is_none() {
+            self.end = Some(now);
+            for measured in &mut self.directions {
+                measured.end = *network.counters(measured.direction);
+            }
         }
     }
 
     /// The scalars of all links; none if no flow was measured.
     pub(crate) fn scalars(&self) -> Vec<Scalar> {
-        let Some(begin) = self.begin else { return Vec::new() };
-        let seconds = self.end.since(begin).as_secs_f64();
+        let (Some(begin), Some(end)) = (self.begin, self.end) else { return Vec::new() };
+        let seconds = end.since(begin).as_secs_f64();
         let mut scalars = Vec::new();
         for Measured { name, rate, begin, end, .. } in &self.directions {
             let mut put = |quantity, value: f64| {

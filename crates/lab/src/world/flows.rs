@@ -26,7 +26,7 @@ impl World {
                 Reaction::None => {}
                 Reaction::Connected => self.connected(owner),
                 Reaction::Closed(reason) => {
-                    let flow = &mut self.flows[owner.flow];
+                    let flow = &mut self.flows[owner.flow as usize];
                     match owner.side {
                         Side::Server => flow.server_closed = true,
                         Side::Client if flow.connected.is_none() => flow.fate = Fate::NeverConnected,
@@ -51,7 +51,7 @@ impl World {
         match self.hosts.endpoint(id).connect(now, dial.port, &dial.remotes) {
             Ok(assoc) => {
                 flow.meter(Side::Client).assoc = Some(assoc);
-                self.hosts.own(id, assoc, Owner { flow: index, side: Side::Client });
+                self.hosts.own(id, assoc, Owner { flow: index as u32, side: Side::Client });
                 let (hosts, mut around) = self.split();
                 hosts.settle(id, &mut around);
             }
@@ -71,14 +71,14 @@ impl World {
 
     fn connected(&mut self, owner: Owner) {
         let now = self.kernel.now();
-        let flow = &mut self.flows[owner.flow];
+        let flow = &mut self.flows[owner.flow as usize];
         if owner.side == Side::Server {
             flow.server_closed = false;
             return;
         }
         flow.connected = Some(now);
         if now >= flow.plan.connect + flow.plan.start {
-            self.start(owner.flow);
+            self.start(owner.flow as usize);
         }
     }
 
@@ -129,7 +129,6 @@ impl World {
 
     fn stop(&mut self, index: usize) {
         let end = self.tally(index);
-        self.links.end(&self.network, end.from);
         let flow = &mut self.flows[index];
         if let Measured::Since(begin) = std::mem::take(&mut flow.measured) {
             flow.measured = Measured::Done(Box::new((*begin, end)));
@@ -142,6 +141,9 @@ impl World {
             self.hosts.endpoint(id).shutdown(now, assoc);
             let (hosts, mut around) = self.split();
             hosts.settle(id, &mut around);
+        }
+        if self.flows.iter().all(Flow::is_measured) {
+            self.links.end(&self.network, self.kernel.now());
         }
         self.end_if_over();
     }

@@ -54,6 +54,7 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
         .finish_captures()
         .map_err(|source| RunError::Capture { path: control.captures.clone().unwrap_or_default(), source })?;
     let now = world.kernel.now();
+    world.links.end(&world.network, now);
     let mut scalars = metrics::of_flows(&world.flows);
     scalars.extend(world.links.scalars());
     Ok(RunOutput {

@@ -9,7 +9,8 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 /// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate and a
 /// delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by three.
 pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
-    let host = |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
+    let host =
+        |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
     let router = |name: String| Node { name, kind: NodeKind::Router };
     let mut nodes = vec![host("client"), host("server")];
     let mut links = Vec::new();
@@ -41,7 +42,14 @@ fn bottleneck(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate) -
 }
 
 /// A link with PPP framing and drop-tail queues.
-pub fn link(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate, delay: Span, packets: u32) -> Link {
+pub fn link(
+    nodes: &[Node],
+    between: [usize; 2],
+    net_id: u16,
+    rate: BitRate,
+    delay: Span,
+    packets: u32,
+) -> Link {
     let direction = Direction {
         rate,
         delay,
