@@ -129,7 +129,7 @@ fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     // Whatever a peer that knows the tags sends, and whenever: no panic, and never more than a few packets in answer.
     #[test]

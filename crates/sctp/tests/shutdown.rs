@@ -273,3 +273,28 @@ fn shutdown_waits_for_lost_data() {
     pair.run_for(Span::from_secs(2));
     assert_eq!(pair.events(Side::Client).last(), Some(&closed(CloseReason::Graceful)));
 }
+
+// rfc9260#section-8.3: no heartbeat is sent or answered once SHUTDOWN or SHUTDOWN ACK is sent.
+#[test]
+fn heartbeats_end_before_the_association_does() {
+    let config = Config {
+        hb_interval: Some(ms(100)),
+        rto_min: ms(50),
+        rto_max: Span::from_secs(1),
+        ..Config::default()
+    };
+    let mut pair = Pair::new(1, &config);
+    pair.establish();
+    pair.run_for(Span::from_secs(5));
+    assert!(pair.said(Side::Server, 0).contains(&"HEARTBEAT".to_owned()));
+    pair.on_wire(|sent| if sent.chunks() == "SHUTDOWN_ACK" { Fate::Lost } else { Fate::Arrives });
+    pair.run_for(ms(40));
+    pair.shutdown(Side::Client);
+    pair.run_for(ms(25));
+    assert_eq!(pair.state(Side::Server), Some(State::ShutdownAckSent));
+    let before = pair.sent.len();
+    pair.run_for(Span::from_secs(4));
+    for side in [Side::Client, Side::Server] {
+        assert!(!pair.said(side, before).iter().any(|chunks| chunks.contains("HEARTBEAT")), "{side:?}");
+    }
+}

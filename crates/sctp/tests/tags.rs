@@ -310,3 +310,14 @@ fn packets_for_another_port_are_not_ours() {
     pair.inject(Side::Server, STRANGER.into(), Side::Server.address(1), &bytes);
     assert!(pair.sent.is_empty());
 }
+
+// rfc9260#section-8.4 with rfc9260#section-9.2: the peer has finished, and says so as well as it can.
+#[test]
+fn a_peer_that_forgot_the_association_while_we_await_its_end_did_well() {
+    let mut scene = scene();
+    let shutdown = Chunk::Shutdown(Shutdown { cumulative_tsn_ack: scene.acked });
+    scene.server_gets(scene.to_server, &[shutdown]);
+    scene.server_gets(scene.to_client, &[abort(true)]);
+    let events = scene.pair.events(Side::Server);
+    assert_eq!(events.last(), Some(&Event::Closed { reason: CloseReason::Graceful }));
+}

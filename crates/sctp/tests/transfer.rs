@@ -120,7 +120,7 @@ fn config(cmt: bool) -> Config {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     // rfc9260#section-6: nothing lost, nothing twice, order kept, whatever the wire does.
     #[test]
@@ -131,7 +131,7 @@ proptest! {
         late in 0u8..30,
         nets in 1u8..4,
         cmt in any::<bool>(),
-        lengths in prop::collection::vec(1usize..6000, 1..60),
+        lengths in prop::collection::vec(1usize..6000, 1..100),
     ) {
         transfer(&config(cmt), nets, Wire { lost, doubled, late, state: seed }, &lengths);
     }

@@ -135,7 +135,7 @@ impl Association {
     fn on_control(&mut self, now: Instant, from: PathId, chunk: &Chunk<'_>) -> Flow {
         match chunk {
             Chunk::Heartbeat(heartbeat) => {
-                if self.peer_tag != 0 {
+                if self.phase.answers_heartbeats() {
                     self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
                 }
             }
@@ -176,7 +176,11 @@ impl Association {
     /// only with the T bit (`rfc9260#section-8.5.1`).
     pub(crate) fn handle_reflected(&mut self, now: Instant, chunk: &Chunk<'_>) {
         match chunk {
-            Chunk::Abort(abort) if abort.reflected_tag => self.aborted_by_peer(abort.causes),
+            // The peer has forgotten the association. If all that was missing is its SHUTDOWN COMPLETE, it did well.
+            Chunk::Abort(abort) if abort.reflected_tag => match self.phase {
+                Phase::ShutdownAckSent { .. } => self.close(CloseReason::Graceful, None),
+                _ => self.aborted_by_peer(abort.causes),
+            },
             Chunk::ShutdownComplete(complete) if complete.reflected_tag => self.on_shutdown_complete(),
             _ => return,
         }

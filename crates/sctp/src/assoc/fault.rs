@@ -117,7 +117,7 @@ impl Association {
         let n = self.paths.len();
         let first = self.probes.turn;
         for k in 0..n {
-            if self.phase.is_open() {
+            if self.phase.sends_heartbeats() {
                 self.on_heartbeat_timer(now, PathId(((first + k) % n) as u8));
             }
         }
@@ -146,7 +146,7 @@ impl Association {
     /// The user asks for a heartbeat (`rfc9260#section-11.1`); false if there is no such path.
     pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> bool {
         match self.paths.find(address) {
-            Some(p) if self.phase.is_open() => {
+            Some(p) if self.phase.sends_heartbeats() => {
                 self.probe(now, p);
                 self.settle(now);
                 true

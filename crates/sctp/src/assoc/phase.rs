@@ -105,6 +105,18 @@ impl Phase {
         matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. })
     }
 
+    /// Heartbeats are answered from the moment the peer's tag is known until the end has begun
+    /// (`rfc9260#section-8.3`).
+    pub(crate) fn answers_heartbeats(&self) -> bool {
+        matches!(self, Phase::CookieEchoed { .. }) || self.sends_heartbeats()
+    }
+
+    /// Heartbeats are sent until the end has begun (`rfc9260#section-8.3`).
+    #[inline]
+    pub(crate) fn sends_heartbeats(&self) -> bool {
+        self.sends_data()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Phase::Closed { .. })
     }

@@ -11,9 +11,11 @@ impl Association {
             return phase;
         }
         let mut next = phase.unwrap_or(Instant::FAR);
+        let heartbeats = self.phase.sends_heartbeats();
         for path in self.paths.iter() {
-            for at in [path.t3, path.heartbeat.deadline()].into_iter().flatten() {
-                next = next.min(at);
+            next = next.min(path.t3.unwrap_or(Instant::FAR));
+            if heartbeats {
+                next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
             }
         }
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
