@@ -65,7 +65,7 @@ impl Span {
     /// `s` seconds rounded to the nearest nanosecond; negative and not-a-number become zero, too large becomes
     /// the longest span.
     pub fn from_secs_f64(s: f64) -> Self {
-        Span((s * 1e9).round() as u64)
+        Span(nearest(s * 1e9))
     }
 
     /// The span in nanoseconds.
@@ -80,7 +80,7 @@ impl Span {
 
     /// This span times a factor, rounded to the nearest nanosecond.
     pub fn mul_f64(self, factor: f64) -> Self {
-        Span((self.0 as f64 * factor).round() as u64)
+        Span(nearest(self.0 as f64 * factor))
     }
 
     /// The difference, or zero if `other` is longer.
@@ -92,6 +92,12 @@ impl Span {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
+}
+
+/// The nearest integer; `f64::round` is a library call where the processor may lack the instruction, and this is asked
+/// for each packet. Negative and not-a-number become zero.
+fn nearest(x: f64) -> u64 {
+    (x + 0.5) as u64
 }
 
 impl Add<Span> for Instant {

@@ -13,6 +13,8 @@ impl Sender {
     pub(super) fn report_missing(&mut self, packets: u8, advanced: bool, last: u64, paths: &mut Paths) {
         let fresh_evidence = paths.iter().filter(|p| p.news.saw_new).count();
         let highest = paths.iter().filter_map(|p| p.news.hi).max();
+        // DAC refines the reports of SFR (paper 001 §3.3): it has no meaning for evidence of all paths together.
+        let counts_packets = self.cmt.dac && self.cmt.sfr;
         for p in paths.ids() {
             let news = &paths[p].news;
             let limit = if self.cmt.sfr {
@@ -27,7 +29,7 @@ impl Sender {
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
                 let next = self.out.following(i);
-                self.out[i].missing += if self.cmt.dac { evidence.reports(i) } else { 1 };
+                self.out[i].missing += if counts_packets { evidence.reports(i) } else { 1 };
                 if self.out[i].missing >= MISSING_REPORTS {
                     self.mark_lost(i, LossCause::FastRetransmit, paths);
                     paths[p].news.hit = true;
