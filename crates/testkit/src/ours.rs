@@ -1,0 +1,147 @@
+use crate::{Ending, Speaker, Station};
+use sctp::{
+    AssocId, CloseReason, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, SendError, Transmit,
+};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use units::Instant;
+use wire::{Octets, PacketBuf, Ppid, StreamId};
+
+/// Our own endpoint as a speaker.
+#[derive(Debug)]
+pub struct Ours {
+    endpoint: Endpoint,
+    port: u16,
+    remotes: Vec<IpAddr>,
+    association: Option<AssocId>,
+    connected: bool,
+    events: VecDeque<Event>,
+    ending: Option<Ending>,
+    /// The message that is being read.
+    partial: Vec<u8>,
+}
+
+impl Ours {
+    /// Payload protocol identifier of all it says: binary data of WebRTC, which every stack passes on.
+    pub const PPID: Ppid = Ppid(53);
+
+    /// A listening endpoint that connects to `remotes` if asked to, at the port it has itself.
+    ///
+    /// # Panics
+    /// If the configuration cannot work.
+    pub fn new(config: EndpointConfig, remotes: Vec<IpAddr>) -> Self {
+        let port = config.port;
+        let mut endpoint = Endpoint::new(config).expect("a configuration that can work");
+        endpoint.listen(true);
+        Ours {
+            endpoint,
+            port,
+            remotes,
+            association: None,
+            connected: false,
+            events: VecDeque::new(),
+            ending: None,
+            partial: Vec::new(),
+        }
+    }
+
+    /// The endpoint.
+    pub fn endpoint(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+
+    /// Its association, from the moment there is one.
+    pub fn association(&self) -> Option<AssocId> {
+        self.association
+    }
+
+    /// The next event, in the order they happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn take_events(&mut self) {
+        while let Some((id, event)) = self.endpoint.poll_event() {
+            self.association.get_or_insert(id);
+            match &event {
+                Event::Connected { .. } => self.connected = true,
+                Event::Closed { reason } => {
+                    self.connected = false;
+                    self.ending = Some(match reason {
+                        CloseReason::Graceful => Ending::Graceful,
+                        CloseReason::PeerAbort { causes } if causes.is_empty() => Ending::Aborted,
+                        other => Ending::Broken(format!("{other:?}")),
+                    });
+                }
+                _ => {}
+            }
+            self.events.push_back(event);
+        }
+    }
+}
+
+impl Station for Ours {
+    fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
+        self.endpoint.handle(now, Datagram { src, dst, bytes: packet });
+        self.take_events();
+    }
+
+    fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
+        let transmit = self.endpoint.poll_transmit(now, packet);
+        self.take_events();
+        transmit.map(|Transmit { src, dst }| (src, dst))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.endpoint.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.endpoint.handle_timeout(now);
+        self.take_events();
+    }
+}
+
+impl Speaker for Ours {
+    fn connect(&mut self, now: Instant) {
+        let id = self.endpoint.connect(now, self.port, &self.remotes).expect("remotes that can be reached");
+        self.association = Some(id);
+    }
+
+    fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool {
+        let Some(id) = self.association else { return false };
+        let payload = Payload::Bytes(message.to_vec().into());
+        let message =
+            Message { stream: StreamId(stream), ppid: Self::PPID, unordered, ..Message::new(payload) };
+        match self.endpoint.send(now, id, message) {
+            Ok(()) => true,
+            Err(SendError::WouldBlock) => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
+        while let Some(part) = self.endpoint.receive(now, self.association?, usize::MAX) {
+            assert_eq!(part.ppid, Self::PPID);
+            self.partial.extend_from_slice(&part.payload.to_bytes());
+            if part.end_of_record {
+                return Some((part.stream.0, std::mem::take(&mut self.partial)));
+            }
+        }
+        None
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        if let Some(id) = self.association {
+            self.endpoint.shutdown(now, id);
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.ending.clone()
+    }
+}

@@ -1,0 +1,93 @@
+//! Our endpoint talks to the stacks of others, each as client and as server, over links that lose, reorder and
+//! duplicate packets.
+
+mod peers;
+
+use anabranch_testkit::{Dialogue, Ours, Script, Speaker, World};
+use net::{ChannelSpec, Impairments};
+use peers::{DcSctp, PORT, SctpProto};
+use sctp::{Cmt, Config, EndpointConfig};
+use units::{BitRate, Probability, Span};
+use wire::Checksum;
+
+const SEEDS: std::ops::Range<u64> = 0..100;
+const STREAMS: u16 = 5;
+
+fn world(seed: u64) -> World {
+    let probability = |p| Probability::new(p).expect("a probability");
+    let channel = ChannelSpec {
+        rate: Some(BitRate::from_mbps(20)),
+        delay: Span::from_millis(15),
+        impairments: Impairments {
+            loss: probability(0.05),
+            duplication: probability(0.03),
+            reordering: probability(0.1),
+            reordering_delay: Span::from_millis(12),
+            ..Impairments::default()
+        },
+        ..ChannelSpec::default()
+    };
+    World::new(seed, &[channel])
+}
+
+fn ours(seed: u64, world: &World, host: usize) -> Ours {
+    let config = EndpointConfig {
+        port: PORT,
+        addresses: world.addresses(host),
+        seed: (seed ^ 0x5eed).into(),
+        checksum: Checksum::Computed,
+        max_associations: 1,
+        // To a peer with one address that knows nothing of it, CMT changes little, and must do no harm.
+        config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() },
+    };
+    Ours::new(config, world.addresses(1 - host))
+}
+
+/// One dialogue for each seed. Who ends it changes.
+fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host_of_foreign: usize) {
+    for seed in SEEDS {
+        let mut world = world(seed);
+        let mut ours = ours(seed, &world, 1 - host_of_foreign);
+        let mut theirs = foreign(seed, &world, host_of_foreign);
+        let scripts = [2 * seed, 2 * seed + 1].map(|voice| Script::random(voice, 60, STREAMS, 1 << 16));
+        let dialogue = Dialogue {
+            scripts: [&scripts[0], &scripts[1]],
+            closer: (seed % 2) as usize,
+            limit: Span::from_secs(600),
+        };
+        let speakers: [&mut dyn Speaker; 2] =
+            if host_of_foreign == 0 { [&mut *theirs, &mut ours] } else { [&mut ours, &mut *theirs] };
+        let mut speakers = speakers;
+        if let Err(what) = dialogue.run(&mut world, &mut speakers) {
+            panic!("seed {seed}, at {} s: {what}", world.now().as_secs_f64());
+        }
+    }
+}
+
+fn dcsctp(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
+    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0]))
+}
+
+fn sctp_proto(_seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
+    Box::new(SctpProto::new(world.addresses(host)[0], world.addresses(1 - host)[0]))
+}
+
+#[test]
+fn dcsctp_as_client() {
+    with_each_seed(dcsctp, 0);
+}
+
+#[test]
+fn dcsctp_as_server() {
+    with_each_seed(dcsctp, 1);
+}
+
+#[test]
+fn sctp_proto_as_client() {
+    with_each_seed(sctp_proto, 0);
+}
+
+#[test]
+fn sctp_proto_as_server() {
+    with_each_seed(sctp_proto, 1);
+}

@@ -1,0 +1,274 @@
+//! sctp-proto, the stack of str0m, made after that of pion.
+//!
+//! Its graceful end is not that of RFC 9260, section 9.2. What [`SctpProto`] puts right, seen in version 0.10.8:
+//!
+//! - SHUTDOWN goes out although data is outstanding: `shutdown` asks a counter that is never set.
+//! - SHUTDOWN says which of its own chunks the peer has acknowledged, not which of the peer's it has received. To the
+//!   peer that is the acknowledgement of data never sent, for which ours aborts the association.
+//! - After its SHUTDOWN COMPLETE the association stays in SHUTDOWN-SENT.
+//! - An end with SHUTDOWN COMPLETE is told to the user as one with ABORT.
+//! - SHUTDOWN COMPLETE and ABORT with the T bit are not found to belong to an association (section 8.5.1, rules B and
+//!   C).
+#![expect(clippy::disallowed_types, reason = "it counts time from the system's clock")]
+
+use super::PORT;
+use anabranch_testkit::{Ending, Speaker, Station};
+use bytes::Bytes;
+use sctp_proto::{
+    Association, AssociationHandle, ClientConfig, DatagramEvent, Endpoint, EndpointConfig, Event, Payload,
+    PayloadProtocolIdentifier, ReliabilityType, ServerConfig, StreamEvent, TransportConfig,
+};
+use std::collections::{BTreeSet, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use units::Instant;
+use wire::{
+    Abort, Checksum, Chunk, CommonHeader, Encode, Octets, Packet, PacketBuf, PacketWriter, Shutdown,
+    ShutdownComplete, Tsn,
+};
+
+/// An endpoint with one association. Its tags and TSNs come from the system and cannot be repeated.
+pub struct SctpProto {
+    endpoint: Endpoint,
+    association: Option<(AssociationHandle, Association)>,
+    transport: Arc<TransportConfig>,
+    /// What it takes for the start of the simulation.
+    epoch: std::time::Instant,
+    local: IpAddr,
+    remote: IpAddr,
+    packets: VecDeque<Bytes>,
+    readable: VecDeque<u16>,
+    connected: bool,
+    ending: Option<Ending>,
+    /// The user wants it to end.
+    closing: bool,
+    /// Streams it has sent on.
+    streams: BTreeSet<u16>,
+    /// How far it has received, by its last SACK.
+    acknowledged: Option<Tsn>,
+    /// The tag of packets to it.
+    tag: u32,
+    /// How the last packet to it ends the association, if it does.
+    told: Option<Ending>,
+}
+
+impl SctpProto {
+    pub fn new(local: IpAddr, remote: IpAddr) -> Self {
+        let transport = Arc::new(
+            TransportConfig::default()
+                .with_local_port(PORT)
+                .with_remote_port(PORT)
+                .with_max_send_message_size(1 << 17)
+                .with_max_receive_message_size(1 << 17),
+        );
+        let mut server = ServerConfig::new();
+        server.transport = transport.clone();
+        SctpProto {
+            endpoint: Endpoint::new(Arc::new(EndpointConfig::new()), Some(Arc::new(server))),
+            association: None,
+            transport,
+            epoch: std::time::Instant::now(),
+            local,
+            remote,
+            packets: VecDeque::new(),
+            readable: VecDeque::new(),
+            connected: false,
+            ending: None,
+            closing: false,
+            streams: BTreeSet::new(),
+            acknowledged: None,
+            tag: 0,
+            told: None,
+        }
+    }
+
+    fn clock(&self, now: Instant) -> std::time::Instant {
+        self.epoch + Duration::from_nanos(now.as_nanos())
+    }
+
+    fn take_output(&mut self, now: Instant) {
+        let now = self.clock(now);
+        let Some((_, association)) = &mut self.association else { return };
+        while let Some(transmit) = association.poll_transmit(now) {
+            if let Payload::RawEncode(packets) = transmit.payload {
+                self.packets.extend(packets);
+            }
+        }
+        while let Some(event) = association.poll() {
+            match event {
+                Event::Connected => self.connected = true,
+                Event::HandshakeFailed { reason } => {
+                    self.ending = Some(Ending::Broken(reason.to_string()));
+                }
+                Event::AssociationLost { reason } => {
+                    self.connected = false;
+                    let how = self.told.clone().unwrap_or(Ending::Broken(reason.to_string()));
+                    self.ending.get_or_insert(how);
+                }
+                Event::Stream(StreamEvent::Readable { id }) => self.readable.push_back(id),
+                _ => {}
+            }
+        }
+    }
+
+    fn association(&mut self) -> &mut Association {
+        &mut self.association.as_mut().expect("an association").1
+    }
+
+    /// Asks it to end once all it sent is acknowledged.
+    fn close_if_drained(&mut self, now: Instant) {
+        let streams = self.streams.clone();
+        let association = self.association();
+        let drained = |id: &u16| association.stream(*id).and_then(|stream| stream.buffered_amount()) == Ok(0);
+        if streams.iter().all(drained) {
+            self.closing = false;
+            self.association().shutdown().expect("an association that stands");
+            self.take_output(now);
+        }
+    }
+
+    /// Notes what leaves, and says in a SHUTDOWN what it ought to say.
+    fn put_right(&mut self, bytes: Bytes, packet: &mut PacketBuf) {
+        packet.clear();
+        packet.head.extend_from_slice(&bytes);
+        let parsed = Packet::parse(Octets::from(&bytes[..]), Checksum::Computed).expect("a right checksum");
+        for chunk in parsed.chunks().map(|chunk| chunk.expect("a right chunk")) {
+            match chunk {
+                Chunk::Init(init) => self.tag = init.initiate_tag,
+                Chunk::InitAck(ack) => self.tag = ack.0.initiate_tag,
+                Chunk::Sack(sack) => self.acknowledged = Some(sack.cumulative_tsn_ack),
+                Chunk::Shutdown(_) => {
+                    let cumulative_tsn_ack = self.acknowledged.expect("it has received something");
+                    write(packet, parsed.header, &Shutdown { cumulative_tsn_ack });
+                }
+                Chunk::ShutdownComplete(_) => {
+                    self.ending.get_or_insert(Ending::Graceful);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What arrives, as it understands it.
+    fn translated(&mut self, octets: Octets<'_>) -> Bytes {
+        let parsed = Packet::parse(octets, Checksum::Computed).expect("a right checksum");
+        let mut packet = PacketBuf::default();
+        let header = CommonHeader { verification_tag: self.tag, ..parsed.header };
+        self.told = None;
+        match parsed.chunks().next() {
+            Some(Ok(Chunk::ShutdownComplete(complete))) => {
+                self.told = Some(Ending::Graceful);
+                if complete.reflected_tag {
+                    write(&mut packet, header, &ShutdownComplete { reflected_tag: false });
+                }
+            }
+            Some(Ok(Chunk::Abort(abort))) => {
+                let silent = abort.causes.as_bytes().is_empty();
+                self.told = silent.then_some(Ending::Aborted);
+                if abort.reflected_tag {
+                    write(&mut packet, header, &Abort { reflected_tag: false, ..abort });
+                }
+            }
+            _ => {}
+        }
+        if packet.head.is_empty() { octets.to_vec().into() } else { packet.head.into() }
+    }
+}
+
+fn write(packet: &mut PacketBuf, header: CommonHeader, chunk: &impl Encode) {
+    let mut writer = PacketWriter::new(packet, header, 1480);
+    assert!(writer.push(chunk));
+    writer.finish(Checksum::Computed);
+}
+
+impl Station for SctpProto {
+    fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
+        let bytes = self.translated(packet);
+        let src = SocketAddr::new(src, PORT);
+        let handled = self.endpoint.handle(self.clock(now), src, Some(dst), None, bytes);
+        match (handled, &mut self.association) {
+            (Some((handle, DatagramEvent::NewAssociation(association))), None) => {
+                self.association = Some((handle, association));
+            }
+            (Some((handle, DatagramEvent::AssociationEvent(event))), Some((ours, association))) => {
+                assert_eq!(handle, *ours);
+                association.handle_event(event);
+            }
+            _ => {}
+        }
+        self.take_output(now);
+        if self.closing {
+            self.close_if_drained(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
+        if self.packets.is_empty() {
+            self.take_output(now);
+        }
+        let bytes = self.packets.pop_front()?;
+        self.put_right(bytes, packet);
+        Some((self.local, self.remote))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let (_, association) = self.association.as_ref()?;
+        let at = association.poll_timeout()?.saturating_duration_since(self.epoch);
+        Some(Instant::from_nanos(at.as_nanos() as u64))
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let clock = self.clock(now);
+        self.association().handle_timeout(clock);
+        self.take_output(now);
+    }
+}
+
+impl Speaker for SctpProto {
+    fn connect(&mut self, now: Instant) {
+        let mut config = ClientConfig::new();
+        config.transport = self.transport.clone();
+        let connected = self.endpoint.connect(config, SocketAddr::new(self.remote, PORT));
+        self.association = Some(connected.expect("a peer to connect to"));
+        self.take_output(now);
+    }
+
+    fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool {
+        self.streams.insert(stream);
+        let association = self.association();
+        let _ = association.open_stream(stream, PayloadProtocolIdentifier::Binary);
+        let mut stream = association.stream(stream).expect("a stream");
+        stream.set_reliability_params(unordered, ReliabilityType::Reliable, 0).expect("a stream");
+        stream.write_with_ppi(message, PayloadProtocolIdentifier::Binary).expect("a stream that takes data");
+        self.take_output(now);
+        true
+    }
+
+    fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
+        while let Some(&id) = self.readable.front() {
+            let mut stream = self.association().stream(id).ok()?;
+            if let Some(chunks) = stream.read().expect("a stream") {
+                let mut bytes = vec![0; chunks.len()];
+                chunks.read(&mut bytes).expect("room");
+                self.take_output(now);
+                return Some((id, bytes));
+            }
+            self.readable.pop_front();
+        }
+        None
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        self.closing = true;
+        self.close_if_drained(now);
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.ending.clone()
+    }
+}
