@@ -59,6 +59,7 @@ class Options(TypedDict, total=False):
     path_max_retrans: int
     max_init_retransmits: int
     hb_interval: str
+    """Or ``"none"``: no heartbeats, but for the verification of addresses."""
     hb_max_burst: int
     sack_delay: str
     sack_frequency: int
@@ -67,7 +68,7 @@ class Options(TypedDict, total=False):
     receive_buffer: str
     sws_limit: str
     send_buffer: str
-    send_queue: int
+    send_queue: int | Literal["none"]
     mtu: str
     bundling: bool
     nagle: bool

@@ -27,11 +27,10 @@ class PaperError(ValueError):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number a run: a scalar summed over flows and paths, divided by another one or by the value of an axis."""
+    """A number a run: a scalar summed over flows, divided by the value of an axis if one is named."""
 
     of: str
     flow: str
-    per: str | None = None
     per_axis: str | None = None
     scale: float = 1.0
     unit: str = ""

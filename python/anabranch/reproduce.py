@@ -108,11 +108,11 @@ def reproduce(
 
 
 def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
-    scenario = tomllib.loads((paper.folder / spec.scenario).read_text(encoding="utf-8"))
+    path = paper.folder / spec.scenario
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    scenario = restrict(content, spec.quick) if options.quick else path
     replicas = spec.replicas or options.replicas or (spec.quick_replicas if options.quick else paper.replicas)
-    if options.quick:
-        scenario = restrict(scenario, spec.quick)
-    seed = options.seed if options.seed is not None else int(scenario.get("seed", 1))
+    seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     progress = None if report is None else lambda runs, total: report(spec.id, runs, total)
     out = options.out / "runs" / Path(spec.scenario).stem
     result = sweep(scenario, replicas=replicas, jobs=options.jobs, seed=seed, out=out, progress=progress)
@@ -121,22 +121,20 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
 
 def _samples(result: Result, quantity: Quantity) -> pl.DataFrame:
     keys = [*result.axes, "replica"]
-    samples = _summed(result, quantity.of, quantity.flow, keys)
-    if quantity.per is not None:
-        divisor = _summed(result, quantity.per, quantity.flow, keys).rename({"value": "divisor"})
-        samples = samples.join(divisor, on=keys).with_columns(pl.col("value") / pl.col("divisor")).drop("divisor")
+    samples = _summed(result, quantity, keys)
     value = samples["value"] * quantity.scale
     if quantity.per_axis is not None:
         value = value / pl.Series([leading_number(v) for v in samples[quantity.per_axis]])
     return samples.with_columns(value.alias("value"))
 
 
-def _summed(result: Result, quantity: str, flow: str, keys: list[str]) -> pl.DataFrame:
-    """A scalar summed over all flows called ``flow`` or ``flow-1``, ``flow-2`` ..., and over their paths."""
-    pattern = f"^{re.escape(flow)}(-[0-9]+)?$"
-    rows = result.scalars.filter((pl.col("quantity") == quantity) & pl.col("flow").str.contains(pattern))
+def _summed(result: Result, quantity: Quantity, keys: list[str]) -> pl.DataFrame:
+    """A scalar of whole flows, summed over all those called ``flow`` or ``flow-1``, ``flow-2`` ..."""
+    pattern = f"^{re.escape(quantity.flow)}(-[0-9]+)?$"
+    wanted = (pl.col("quantity") == quantity.of) & pl.col("flow").str.contains(pattern) & pl.col("path").is_null()
+    rows = result.scalars.filter(wanted)
     if rows.is_empty():
-        raise KeyError(f"the results hold no `{quantity}` of a flow `{flow}`")
+        raise KeyError(f"the results hold no `{quantity.of}` of a flow `{quantity.flow}`")
     return rows.group_by(keys, maintain_order=True).agg(pl.col("value").sum())
 
 
@@ -152,7 +150,7 @@ def _covered(data: FigureData, expectation: Expectation) -> bool:
     """False if a quick run left out the points that an expectation speaks of."""
     wanted = [expectation.at, *([expectation.over] if expectation.over else [])]
     samples = data.result.scalars
-    return all(value in samples[axis] for where in wanted for axis, value in where.items() if axis in data.axes)
+    return all((samples[axis] == value).any() for where in wanted for axis, value in where.items() if axis in data.axes)
 
 
 def _row(data: FigureData, expectation: Expectation, code: object) -> Row:
@@ -184,7 +182,7 @@ def _points(data: FigureData, expectation: Expectation) -> list[Point]:
     samples = data.samples(expectation.quantity)
     found = _at(samples, expectation.at)
     for axis, values in expectation.only.items():
-        found = found.filter(pl.col(axis).is_in(list(values)))
+        found = found.filter(pl.any_horizontal([pl.col(axis) == value for value in values]))
     if expectation.over is not None:
         base = _at(samples, expectation.over)
         shared = [a for a in data.axes if a not in expectation.over and a not in expectation.at]
@@ -195,11 +193,16 @@ def _points(data: FigureData, expectation: Expectation) -> list[Point]:
         return [Point("", estimate(found["value"]))]
     return [
         Point(
-            ", ".join(f"{axis} = {row[axis]}" for axis in open_axes),
+            ", ".join(f"{axis} = {_shown(row[axis])}" for axis in open_axes),
             Estimate(row["mean"], row["half_width"], row["count"]),
         )
         for row in summarize(found, open_axes).iter_rows(named=True)
     ]
+
+
+def _shown(value: object) -> str:
+    """The value of an axis as a scenario writes it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _at(samples: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:

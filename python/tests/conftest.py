@@ -23,8 +23,8 @@ def made_up() -> Callable[[Mapping[str, list[Any]], int, Value], Result]:
         rows: list[dict[str, Any]] = []
         for point in product(*axes.values()):
             for replica in range(replicas):
-                where = dict(zip(axes, point, strict=True))
-                run = f"run-{len(rows)}"
+                where = {axis: float(v) if isinstance(v, int) else v for axis, v in zip(axes, point, strict=True)}
+                run = len(rows)
                 rows += [
                     {"run": run, "replica": replica, **where, "flow": flow, "path": None, "quantity": q, "value": v}
                     for (flow, q), v in value({**where, "replica": replica}).items()

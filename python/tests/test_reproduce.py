@@ -1,6 +1,7 @@
 """From results to verdicts and pictures, on made-up results."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ def ideal(at: dict[str, Any]) -> dict[tuple[str, str], float]:
     rate = float(at["rho"].split()[0]) * 1e6
     return {
         ("background", "throughput_bps"): FACTOR[at["variant"]] * rate * noise,
-        ("background", "sack_packets"): 99.0 if at["variant"] == "no-dac" else 51.0,
-        ("background", "data_packets"): 100.0,
+        ("background", "sacks_per_data_packet"): 0.99 if at["variant"] == "no-dac" else 0.51,
         ("link:west1-east1", "throughput_bps"): 1e12,
     }
 
@@ -33,7 +33,8 @@ def faked(made_up, monkeypatch) -> dict[str, Any]:
     """Replaces the simulator by made-up results; what it was asked for is in the dictionary."""
     asked: dict[str, Any] = {"value": ideal}
 
-    def sweep(scenario: dict[str, Any], *, replicas: int, **rest: Any) -> Result:
+    def sweep(source: dict[str, Any] | Path, *, replicas: int, **rest: Any) -> Result:
+        scenario = tomllib.loads(source.read_text()) if isinstance(source, Path) else source
         asked.update(scenario=scenario, replicas=replicas, **rest)
         rates = scenario["link"][0]["rate"]["vary"]
         variants = scenario["flow"][0]["sctp"]["vary"]
@@ -121,6 +122,22 @@ def test_ratios_are_taken_replica_by_replica(made_up) -> None:
     assert point.estimate.mean == 2.0
     assert point.estimate.half_width == 0.0
     assert point.where == "rho = 100 Mbit/s"
+
+
+def test_points_on_an_axis_of_numbers_are_found_and_shown_as_written(made_up) -> None:
+    paper = papers.find("000")
+    spec = paper.select(["3-right"])[0]
+
+    def value(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+        worse = 0.98 if at["variant"] == "cmt-rp" and at["N"] == 3 else 1.0
+        return {("background-1", "throughput_bps"): 9e7 * worse, ("background-2", "throughput_bps"): 9e7 * worse}
+
+    result = made_up({"N": [1, 2, 3], "variant": ["sctp", "cmt", "cmt-rp"]}, 2, value)
+    data = FigureData(paper, spec, result, 1, 2)
+    rows = [reproduce._row(data, e, None) for e in paper.expectations if e.figure == "3-right"]
+    assert [row.verdict for row in rows] == ["MISS", "PASS"]
+    assert rows[1].measured == "0.98 ± 0 at N = 3"
+    assert data.summary(number="N")["mean"].max() == pytest.approx(180.0)
 
 
 def windows(variant: str, path: int, values: list[tuple[float, float]], quantity: str = "cwnd") -> pl.DataFrame:
