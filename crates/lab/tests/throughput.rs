@@ -16,7 +16,6 @@ fn near(value: f64, expected: f64, tolerance: f64) {
 #[test]
 fn a_saturated_flow_fills_its_path() {
     let output = run(&disjoint_paths(BitRate::from_mbps(10), 1));
-    println!("{:#?} {:?}", output.scalars, output.warnings);
     near(scalar(&output, "flow", "throughput_bps"), CAPACITY, 0.005);
     assert_eq!(output.warnings, Vec::<String>::new());
     assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0);

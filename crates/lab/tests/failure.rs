@@ -1,0 +1,98 @@
+//! Links that fail and are repaired, under a flow that has another path.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::{RunOutput, Series};
+use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
+use units::{BitRate, Instant, Span};
+
+/// A flow over two paths of 10 Mbit/s. The link between the routers of the first path is down from 10 s to 20 s; its
+/// throughput and the flow's are recorded every second.
+fn failing_path() -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    scenario.links[1].down = vec![Outage { from: at(10), to: at(20) }];
+    let flow = &mut scenario.flows[0];
+    flow.stop_time = Span::from_secs(39);
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        // Gives a path up with the second timeout in a row, 3 s after it broke, and looks for it often.
+        options.path_max_retrans = 1;
+        options.hb_interval = Some(Span::from_secs(1));
+    }
+    for target in [ProbeTarget::Flow(0), ProbeTarget::Link { link: 1, back: false }] {
+        let every = Every::Interval(Span::from_secs(1));
+        scenario.probes.push(Probe {
+            quantity: ProbeQuantity::Throughput,
+            target,
+            from: Instant::ZERO,
+            to: Some(at(40)),
+            every,
+        });
+    }
+    scenario
+}
+
+/// Mean of a series over some seconds, in Mbit/s.
+fn mean(series: &Series, from: u64, to: u64) -> f64 {
+    let values: Vec<f64> =
+        series.points.iter().filter(|(t, _)| *t > at(from) && *t <= at(to)).map(|point| point.1).collect();
+    assert_eq!(values.len() as u64, to - from);
+    values.iter().sum::<f64>() / values.len() as f64 * 1e-6
+}
+
+fn assert_nothing_lost(output: &RunOutput) {
+    assert_eq!(output.warnings, Vec::<String>::new());
+    assert_eq!(scalar(output, "flow", "undelivered_messages"), 0.0);
+    assert!(scalar(output, "link:west1-east1", "drops_link_down") > 0.0);
+}
+
+#[test]
+fn a_flow_moves_to_its_other_path_and_back_and_loses_nothing() {
+    let output = run(&failing_path());
+    assert_nothing_lost(&output);
+    let [flow, first_path] = output.series.as_slice() else { panic!("two probes") };
+    assert!(mean(flow, 5, 10) > 9.5, "before the failure");
+    assert!(mean(flow, 15, 20) > 9.5, "on the other path");
+    assert_eq!(mean(first_path, 11, 20), 0.0);
+    assert!(mean(flow, 30, 40) > 9.5, "after the repair");
+    assert!(mean(first_path, 30, 40) > 9.5, "back on the primary path");
+}
+
+#[test]
+fn cmt_goes_on_over_the_path_that_is_left_and_uses_both_again() {
+    let mut scenario = failing_path();
+    enable_cmt(&mut scenario.flows[0]);
+    let output = run(&scenario);
+    assert_nothing_lost(&output);
+    let flow = &output.series[0];
+    assert!(mean(flow, 5, 10) > 19.0, "before the failure");
+    assert!(mean(flow, 15, 20) > 9.5, "on the other path");
+    assert!(mean(flow, 30, 40) > 19.0, "after the repair");
+}
+
+#[test]
+fn a_flow_that_never_connects_is_a_result_of_zero_with_a_warning() {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
+    scenario.links[1].down = vec![Outage { from: Instant::ZERO, to: at(10_000) }];
+    scenario.flows[0].client_options.max_init_retransmits = 2;
+    let output = run(&scenario);
+    assert_eq!(output.warnings, ["flow `flow` never connected"]);
+    assert_eq!(scalar(&output, "flow", "throughput_bps"), 0.0);
+}
+
+#[test]
+fn an_association_that_dies_is_measured_to_the_end_and_reported() {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
+    scenario.links[1].down = vec![Outage { from: at(16), to: at(10_000) }];
+    let flow = &mut scenario.flows[0];
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        options.association_max_retrans = 2;
+    }
+    let output = run(&scenario);
+    assert_eq!(output.warnings, ["flow `flow` ended before its time: TooManyErrors"]);
+    // Measured from 6 s to 31 s, it carried data for 10 s of them.
+    let throughput = scalar(&output, "flow", "throughput_bps");
+    assert!((throughput * 1e-6 / (9.635 * 10.0 / 25.0) - 1.0).abs() < 0.01, "{throughput}");
+    assert!(scalar(&output, "flow", "undelivered_messages") > 0.0);
+}
