@@ -76,6 +76,23 @@ fn a_peer_that_connects_after_it_answered_wins_with_its_new_tag() {
     assert_eq!(header(&last.bytes).verification_tag, second);
 }
 
+// rfc9260#section-5.2.4 action B in COOKIE-WAIT: our INIT is lost, the peer's gets through.
+#[test]
+fn the_handshake_of_the_peer_serves_ours_as_well() {
+    let mut pair = Pair::new(2, &Config::default());
+    pair.on_wire(|sent| {
+        if (sent.from, sent.chunks().as_str()) == (Side::Client, "INIT") { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.connect(Side::Client, 1);
+    pair.send(Side::Client, 33);
+    pair.connect(Side::Server, 1);
+    pair.run_for(ms(200));
+    assert_eq!(pair.said(Side::Client, 0)[..3], ["INIT", "INIT_ACK", "COOKIE_ACK DATA"]);
+    assert_eq!(pair.read_all(Side::Server).len(), 1, "what waited for our handshake goes with the peer's");
+    pair.run_for(Span::from_secs(2));
+    assert_works(&mut pair);
+}
+
 // rfc9260#section-5.2.4 action C: in COOKIE-ECHOED a cookie with an old tag of ours is discarded.
 #[test]
 fn a_late_cookie_is_discarded_and_timers_run_on() {

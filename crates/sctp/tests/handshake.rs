@@ -526,3 +526,41 @@ fn init_advertises_what_is_configured() {
     assert_eq!((init.a_rwnd, init.outbound_streams, init.inbound_streams), (123_456, 10, 2048));
     assert_eq!(init.parameters.as_bytes(), [], "a single address is not listed, and options are off");
 }
+
+// rfc9260#section-5.3.1: tags and first TSNs are random, and with the same seed the same.
+#[test]
+fn a_seed_makes_every_byte_repeat_and_another_one_none_of_the_tags() {
+    let run = |seed: u64| {
+        let mut client = endpoint_config(Side::Client, 2, &Config::default());
+        client.seed = seed.into();
+        let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &Config::default()));
+        pair.establish();
+        pair.send(Side::Client, 5000);
+        pair.run_for(Span::from_secs(100));
+        pair.sent.into_iter().map(|sent| sent.bytes.as_octets().to_vec()).collect::<Vec<_>>()
+    };
+    let (first, again, other) = (run(1), run(1), run(2));
+    assert_eq!(first, again);
+    assert_ne!(first[0][16..20], other[0][16..20], "the tag");
+    assert_ne!(first[0][28..32], other[0][28..32], "the TSN");
+}
+
+#[test]
+fn a_peer_cannot_list_more_addresses_than_an_association_keeps() {
+    let mut list = ParameterList::new();
+    for n in 0..200 {
+        list.push(&Parameter::Ipv4([10, 3, 0, n].into()));
+    }
+    list.push(&Parameter::Ipv4([224, 0, 0, 1].into()));
+    let mut pair = Pair::new(1, &Config::default());
+    let (src, dst) = ([10, 1, 0, 9].into(), Side::Server.address(1));
+    pair.inject(Side::Server, src, dst, &init(&list, |_| {}));
+    let cookie = cookie_of(&pair);
+    let Some(Ok(Chunk::InitAck(InitAck(ack)))) = parse(&pair.sent[0].bytes).chunks().next() else {
+        unreachable!()
+    };
+    let echo = packet(77, 5002, ack.initiate_tag, &[Chunk::CookieEcho(CookieEcho { cookie: &cookie })]);
+    pair.inject(Side::Server, src, dst, &echo);
+    let id = pair.only(Side::Server);
+    assert_eq!(pair.endpoint(Side::Server).paths(id).unwrap().count(), 16);
+}

@@ -116,6 +116,44 @@ fn connecting_is_refused_with_a_reason() {
     assert_eq!(client.connect(now, 9, &to(6)), Err(ConnectError::TooManyAssociations { limit: 2 }));
 }
 
+/// A server that nobody drains keeps a bounded number of answers and events.
+#[test]
+fn a_flood_is_answered_within_bounds() {
+    let now = Instant::ZERO + Span::from_secs(1);
+    let mut server = endpoint(0, 1);
+    server.listen(true);
+    let mut clients = [endpoint(1, 1)];
+    let (client, here): (IpAddr, IpAddr) = ([10, 0, 0, 1].into(), [10, 0, 0, 0].into());
+    clients[0].connect(now, 9, &[here]).unwrap();
+    let mut buf = PacketBuf::default();
+    let mut tag = 0;
+    for _ in 0..2 {
+        clients[0].poll_transmit(now, &mut buf).unwrap();
+        server.handle(now, Datagram { src: client, dst: here, bytes: buf.as_octets() });
+        tag = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap().header.verification_tag;
+        server.poll_transmit(now, &mut buf).unwrap();
+        clients[0].handle(now, Datagram { src: here, dst: client, bytes: buf.as_octets() });
+    }
+    while server.poll_event().is_some() {}
+    let mut causes = CauseList::new();
+    causes.push(&Cause::OutOfResource);
+    for n in 0u32..1000 {
+        let chunks = [
+            Chunk::Heartbeat(Heartbeat { info: &n.to_be_bytes() }),
+            Chunk::Error(OperationError { causes: causes.as_causes() }),
+            Chunk::Unknown(UnknownChunk { chunk_type: 0xc1, bytes: (&[0xc1, 0, 0, 4]).into() }),
+        ];
+        let bytes = packet(9, 9, tag, &chunks);
+        server.handle(now, Datagram { src: client, dst: here, bytes: bytes.as_octets() });
+        let stray = packet(77, 9, n + 1, &chunks[..1]);
+        server.handle(now, Datagram { src: [10, 0, 9, 9].into(), dst: here, bytes: stray.as_octets() });
+    }
+    let events = std::iter::from_fn(|| server.poll_event()).count();
+    let packets = std::iter::from_fn(|| server.poll_transmit(now, &mut buf)).count();
+    assert_eq!(events, 8);
+    assert!((64..=128).contains(&packets), "{packets} packets");
+}
+
 /// A chunk that somebody who knows the tags could send.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let small = prop::collection::vec(any::<u8>(), 0..24);

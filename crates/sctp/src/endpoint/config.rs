@@ -166,7 +166,8 @@ mod tests {
     #[test]
     fn the_defaults_work_and_each_wrong_value_is_named() {
         assert_eq!(endpoint().check(), Ok(()));
-        let wrong: [(&str, fn(&mut EndpointConfig)); 16] = [
+        type Spoil = fn(&mut EndpointConfig);
+        let wrong: [(&str, Spoil); 16] = [
             ("port", |e| e.port = 0),
             ("addresses", |e| e.addresses.clear()),
             ("addresses", |e| e.addresses.push([10, 0, 0, 1].into())),
