@@ -4,7 +4,6 @@ use units::Span;
 /// Retransmission timeout of a path (`rfc9260#section-6.3.1`).
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
-    initial: Span,
     min: Span,
     max: Span,
     alpha: f64,
@@ -20,7 +19,6 @@ const GRANULARITY: Span = Span::from_nanos(1);
 impl Rto {
     pub(crate) fn new(config: &Config) -> Self {
         Rto {
-            initial: config.rto_initial,
             min: config.rto_min,
             max: config.rto_max,
             alpha: config.rto_alpha,
@@ -63,14 +61,6 @@ impl Rto {
     #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
         self.srtt
-    }
-
-    pub(crate) fn max(&self) -> Span {
-        self.max
-    }
-
-    pub(crate) fn initial(&self) -> Span {
-        self.initial
     }
 }
 

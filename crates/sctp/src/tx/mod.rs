@@ -16,7 +16,6 @@ mod timeout;
 pub(crate) use outstanding::{ChunkState, Outstanding};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
-pub(crate) use timeout::T3Outcome;
 
 use crate::config::{Accounting, Cmt, Config, Cuc, RtxPolicy};
 use crate::message::{Message, SendError};
@@ -169,10 +168,6 @@ impl Sender {
         self.queue.is_empty() && self.out.is_empty()
     }
 
-    pub(crate) fn has_unsent(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
     pub(crate) fn outstanding_chunks(&self) -> usize {
         self.out.len()
     }
@@ -188,14 +183,6 @@ impl Sender {
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
         self.peer_rwnd
-    }
-
-    pub(crate) fn next_tsn(&self) -> Tsn {
-        Outstanding::tsn(self.out.next_index())
-    }
-
-    pub(crate) fn cumulative_tsn_ack_point(&self) -> Tsn {
-        Outstanding::tsn(self.out.first_index() - 1)
     }
 
     /// Names everything the peer did not acknowledge: its stream, its TSN if it was sent, its length in bytes.

@@ -23,7 +23,7 @@ pub(super) struct Piece {
 }
 
 /// What one DATA chunk will carry.
-pub(super) struct Fragment {
+pub(crate) struct Fragment {
     pub(super) payload: Payload,
     pub(super) flags: DataFlags,
     pub(super) stream: StreamId,

@@ -25,7 +25,7 @@ impl Sender {
                 highest
             };
             let Some(limit) = limit else { continue };
-            let evidence = dac::Evidence { paths: fresh_evidence, lo: news.lo, hi: news.hi, packets };
+            let evidence = dac::Evidence { paths: fresh_evidence, lo: news.lo, packets };
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
                 let next = self.out.following(i);

@@ -277,11 +277,6 @@ impl Sender {
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);
     }
-
-    /// Bytes of user data that fill a packet on any path.
-    pub(crate) fn fragment_len(&self) -> usize {
-        self.fragment
-    }
 }
 
 /// Bytes a DATA chunk takes in a packet.
