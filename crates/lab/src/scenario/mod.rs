@@ -25,5 +25,6 @@ pub use link::{Direction, Link, Outage, Queue, QueueLimit, Red, RedUnit};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
 pub use schema::schema;
+pub(crate) use sweep::hexadecimal;
 pub use sweep::{Sweep, Variant};
 pub use vary::{Axis, AxisValue};

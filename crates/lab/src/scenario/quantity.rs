@@ -14,8 +14,6 @@ pub(super) trait Quantity: Sized {
     const EXAMPLE: &'static str;
     /// Every unit, and how many of the smallest units it is.
     const UNITS: &'static [(&'static str, u64)];
-    /// Units it is given in as a column of results: the word, and how many of the smallest units it is.
-    const BASE: (&'static str, u64);
     /// The quantity of so many of the smallest units.
     fn from_smallest(n: u64) -> Self;
 
@@ -47,22 +45,6 @@ pub(super) trait Quantity: Sized {
     }
 }
 
-/// What [`parse_any`] yields: the number in base units, and the name of that unit.
-pub(super) fn parse_any(text: &str) -> Option<(f64, &'static str)> {
-    fn read<Q: Quantity>(text: &str) -> Option<(f64, &'static str)> {
-        Q::parse(text).ok()?;
-        let split = text.trim().find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, unit) = text.trim().split_at(split);
-        let (_, factor) = Q::UNITS.iter().find(|(name, _)| *name == unit.trim_start())?;
-        let smallest = Decimal::parse(number)?.times(*factor).ok()?;
-        Some((smallest as f64 / Q::BASE.1 as f64, Q::BASE.0))
-    }
-    read::<Span>(text)
-        .or_else(|| read::<BitRate>(text))
-        .or_else(|| read::<ByteCount>(text))
-        .or_else(|| read::<Hertz>(text))
-}
-
 impl Quantity for Span {
     const KIND: &'static str = "a time";
     const NAME: &'static str = "time";
@@ -76,7 +58,6 @@ impl Quantity for Span {
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ];
-    const BASE: (&'static str, u64) = ("s", 1_000_000_000);
     fn from_smallest(n: u64) -> Self {
         Span::from_nanos(n)
     }
@@ -96,7 +77,6 @@ impl Quantity for BitRate {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
     ];
-    const BASE: (&'static str, u64) = ("bit/s", 1);
     fn from_smallest(n: u64) -> Self {
         BitRate::from_bps(n)
     }
@@ -115,7 +95,6 @@ impl Quantity for ByteCount {
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
     ];
-    const BASE: (&'static str, u64) = ("B", 1);
     fn from_smallest(n: u64) -> Self {
         ByteCount::new(n)
     }
@@ -131,7 +110,6 @@ impl Quantity for Hertz {
         ("kHz", 1_000_000_000_000),
         ("MHz", 1_000_000_000_000_000),
     ];
-    const BASE: (&'static str, u64) = ("Hz", 1_000_000_000);
     fn from_smallest(n: u64) -> Self {
         Hertz(n as f64 / 1e9)
     }
@@ -206,14 +184,5 @@ mod tests {
         ] {
             assert_eq!(got.as_deref(), Some(message));
         }
-    }
-
-    #[test]
-    fn any_quantity_becomes_a_number_in_its_base_unit() {
-        assert_eq!(parse_any("10 Mbit/s"), Some((1e7, "bit/s")));
-        assert_eq!(parse_any("5 ms"), Some((0.005, "s")));
-        assert_eq!(parse_any("2 kB"), Some((2000.0, "B")));
-        assert_eq!(parse_any("0 Hz"), Some((0.0, "Hz")));
-        assert_eq!(parse_any("cmt"), None);
     }
 }

@@ -3,7 +3,6 @@
 
 use super::decode::describe;
 use super::diagnostic::Faults;
-use super::quantity::parse_any;
 use super::tree::{Entry, Item, Table, Value};
 use std::fmt;
 use std::ops::Range;
@@ -24,16 +23,7 @@ pub enum AxisValue {
     Flag(bool),
     /// A bare number.
     Number(f64),
-    /// A quantity.
-    Quantity {
-        /// As in the file.
-        text: String,
-        /// In `unit`.
-        value: f64,
-        /// `s`, `bit/s`, `B` or `Hz`.
-        unit: &'static str,
-    },
-    /// A word, or whatever else the file says there.
+    /// Text, such as a word or a quantity, and tables and lists as the file writes them.
     Text(String),
 }
 
@@ -43,7 +33,7 @@ impl fmt::Display for AxisValue {
         match self {
             AxisValue::Flag(flag) => flag.fmt(f),
             AxisValue::Number(number) => number.fmt(f),
-            AxisValue::Quantity { text, .. } | AxisValue::Text(text) => f.write_str(text),
+            AxisValue::Text(text) => f.write_str(text),
         }
     }
 }
@@ -188,10 +178,7 @@ fn axis_value(item: &Item, text: &str) -> AxisValue {
         Value::Flag(flag) => AxisValue::Flag(*flag),
         Value::Integer(n) => AxisValue::Number(*n as f64),
         Value::Real(n) => AxisValue::Number(*n),
-        Value::Text(word) => match parse_any(word) {
-            Some((value, unit)) => AxisValue::Quantity { text: word.clone(), value, unit },
-            None => AxisValue::Text(word.clone()),
-        },
+        Value::Text(word) => AxisValue::Text(word.clone()),
         _ => AxisValue::Text(text.get(item.span.clone()).unwrap_or_default().to_owned()),
     }
 }

@@ -1,0 +1,118 @@
+//! What a result came from: `manifest.json`.
+
+use super::store::RunRecord;
+use crate::scenario::{AxisValue, Sweep, hexadecimal};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use units::Span;
+
+/// Version of the layout of manifests and tables.
+const FORMAT: u32 = 1;
+
+/// What simulates: the version and a fingerprint of the sources that results depend on.
+pub fn simulator() -> String {
+    format!("anabranch {} ({})", env!("CARGO_PKG_VERSION"), env!("ANABRANCH_SOURCES"))
+}
+
+/// The commit, if the one who built or runs this said so in `ANABRANCH_COMMIT`.
+fn commit() -> Option<String> {
+    std::env::var("ANABRANCH_COMMIT").ok().or_else(|| option_env!("ANABRANCH_COMMIT").map(str::to_owned))
+}
+
+/// The machine: wall times depend on it, results do not.
+fn machine() -> Json {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    });
+    json!({
+        "os": std::env::consts::OS,
+        "arch": std::env::consts::ARCH,
+        "cpu": cpu,
+        "threads": std::thread::available_parallelism().map_or(1, usize::from),
+    })
+}
+
+/// The manifest of one run.
+pub(super) fn of_run(seed: u64, record: &RunRecord) -> Json {
+    json!({
+        "format": FORMAT,
+        "simulator": simulator(),
+        "commit": commit(),
+        "machine": machine(),
+        "hash": record.hash,
+        "seed": seed,
+        "replica": record.replica,
+        "digest": format!("{:016x}", record.digest),
+        "packet_hops": record.packet_hops,
+        "events": record.events,
+        "simulated_ns": record.simulated.as_nanos(),
+        "warnings": record.warnings,
+        "wall_ns": record.wall.as_nanos(),
+    })
+}
+
+/// The manifest of a sweep and the files it wrote.
+pub(super) fn of_sweep(
+    sweep: &Sweep,
+    runs: &[RunRecord],
+    replicas: u32,
+    wall: Span,
+    files: &[PathBuf],
+) -> Json {
+    let axes: Vec<Json> = sweep
+        .axes()
+        .iter()
+        .map(|axis| json!({ "name": axis.name, "values": axis.values.iter().map(plain).collect::<Vec<_>>() }))
+        .collect();
+    let outputs: Map<String, Json> = files
+        .iter()
+        .filter_map(|path| {
+            let digest = hexadecimal(&Sha256::digest(std::fs::read(path).ok()?));
+            Some((path.file_name()?.to_string_lossy().into_owned(), json!(digest)))
+        })
+        .collect();
+    let per_variant = (runs.len() / sweep.variants().len().max(1)).max(1);
+    let listed: Vec<Json> = runs
+        .iter()
+        .zip(sweep.variants().iter().flat_map(|variant| std::iter::repeat_n(variant, per_variant)))
+        .map(|(record, variant)| {
+            let parameters: Map<String, Json> =
+                variant.parameters.iter().map(|(axis, value)| (axis.clone(), plain(value))).collect();
+            json!({
+                "run": record.run,
+                "replica": record.replica,
+                "hash": record.hash,
+                "parameters": parameters,
+                "digest": format!("{:016x}", record.digest),
+                "packet_hops": record.packet_hops,
+                "simulated_s": record.simulated.as_secs_f64(),
+                "wall_s": record.wall.as_secs_f64(),
+                "warnings": record.warnings,
+            })
+        })
+        .collect();
+    json!({
+        "format": FORMAT,
+        "simulator": simulator(),
+        "commit": commit(),
+        "machine": machine(),
+        "title": sweep.title(),
+        "scenario_sha256": sweep.hash(),
+        "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
+        "replicas": replicas,
+        "axes": axes,
+        "outputs_sha256": outputs,
+        "wall_s": wall.as_secs_f64(),
+        "runs": listed,
+    })
+}
+
+fn plain(value: &AxisValue) -> Json {
+    match value {
+        AxisValue::Flag(flag) => json!(flag),
+        AxisValue::Number(number) => json!(number),
+        AxisValue::Text(text) => json!(text),
+    }
+}

@@ -1,0 +1,247 @@
+//! Many runs: the product of a scenario's variations times replicas, on all cores, kept on disk run by run.
+//!
+//! A run is stored under the hash of everything it depends on, so that a sweep that was stopped goes on where it was,
+//! and sweeps that share runs share their results. What is written depends neither on the number of threads nor on
+//! what was there before, but for the wall times in manifests.
+
+mod manifest;
+mod pool;
+mod stopwatch;
+mod store;
+
+pub use manifest::simulator;
+pub use store::RunRecord;
+
+use crate::output::{RunControl, RunError, RunOutput};
+use crate::results::{CsvWriter, ParquetWriter, RunKey, Table, TableError};
+use crate::results::{scalars_of, scalars_table, series_of, series_table};
+use crate::scenario::{Axis, Scenario, Sweep, Variant};
+use crate::world;
+use pool::Job;
+use serde_json::Value as Json;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use stopwatch::Stopwatch;
+use store::Store;
+use units::Span;
+
+/// How a sweep is carried out.
+#[derive(Clone, Debug)]
+pub struct SweepOptions {
+    /// Runs of each combination, with streams of random numbers of their own.
+    pub replicas: u32,
+    /// Threads; results do not depend on them.
+    pub jobs: usize,
+    /// Where results and finished runs are kept.
+    pub out: PathBuf,
+    /// Writes the tables as CSV, too.
+    pub csv: bool,
+    /// Set by anyone to stop the sweep soon.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// How far a sweep is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that are finished, with those that were there before.
+    pub done: usize,
+    /// Runs that were there before.
+    pub reused: usize,
+    /// All runs.
+    pub total: usize,
+    /// Wall time so far.
+    pub elapsed: Span,
+}
+
+impl Progress {
+    /// Wall time left if the rest goes as what was done; none before the first run is finished.
+    pub fn left(&self) -> Option<Span> {
+        let fresh = self.done - self.reused;
+        (fresh > 0).then(|| self.elapsed.mul_f64((self.total - self.done) as f64 / fresh as f64))
+    }
+}
+
+/// A sweep that is complete.
+#[derive(Clone, Debug)]
+pub struct SweepReport {
+    /// Every run, replicas fastest.
+    pub runs: Vec<RunRecord>,
+    /// What `manifest.json` says.
+    pub manifest: Json,
+    /// `scalars.parquet`.
+    pub scalars: PathBuf,
+    /// `series.parquet`.
+    pub series: PathBuf,
+}
+
+/// A single run, in memory.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// What the simulation yielded.
+    pub output: RunOutput,
+    /// The scalars as a sweep writes them.
+    pub scalars: Table,
+    /// The series as a sweep writes them.
+    pub series: Table,
+    /// What a manifest says.
+    pub manifest: Json,
+}
+
+/// Why a sweep is not complete. What was finished is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// Stopped through [`SweepOptions::cancel`].
+    #[error("stopped after {done} of {total} runs")]
+    Cancelled {
+        /// Runs that are finished.
+        done: usize,
+        /// All runs.
+        total: usize,
+    },
+    /// A run failed; of several the first in order that was found.
+    #[error("{run} failed: {source}")]
+    Run {
+        /// Which run.
+        run: String,
+        /// Why.
+        source: RunError,
+    },
+    /// Results could not be kept.
+    #[error("cannot write {}: {source}", path.display())]
+    Store {
+        /// File or folder.
+        path: PathBuf,
+        /// Why.
+        source: TableError,
+    },
+}
+
+/// What simulates a run.
+type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput, RunError> + Sync);
+
+/// Runs every combination with every replica, and writes `scalars.parquet`, `series.parquet` and `manifest.json` to the
+/// folder of the options. `progress` is called whenever a run is finished, and several times a second, in the thread
+/// of the caller.
+///
+/// # Errors
+/// [`SweepError`]; calling again goes on from there.
+pub fn run_sweep(
+    sweep: &Sweep,
+    options: &SweepOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SweepReport, SweepError> {
+    sweep_with(&world::run, sweep, options, progress)
+}
+
+/// Runs one replica of the first combination.
+///
+/// # Errors
+/// What [`world::run`] says.
+pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<RunReport, RunError> {
+    let Variant { parameters, scenario } = &sweep.variants()[0];
+    let watch = Stopwatch::start();
+    let output = world::run(scenario, replica, control)?;
+    let record = RunRecord::new(0, replica, store::hash(scenario, replica), &output, watch.elapsed());
+    let key = RunKey { run: 0, replica, parameters };
+    let scalars = scalars_table(&key, sweep.axes(), &scalars_of(&output.scalars));
+    let series = series_table(&key, &series_of(&output.series));
+    let manifest = manifest::of_sweep(sweep, &[record], 1, watch.elapsed(), &[]);
+    Ok(RunReport { output, scalars, series, manifest })
+}
+
+fn sweep_with(
+    simulate: Simulate<'_>,
+    sweep: &Sweep,
+    options: &SweepOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SweepReport, SweepError> {
+    let watch = Stopwatch::start();
+    let store = Store::open(&options.out)?;
+    let jobs: Vec<Job<'_>> = jobs(sweep, options.replicas);
+    let runs = pool::work(simulate, &jobs, &store, options, &watch, progress)?;
+    let tables = write_tables(sweep.axes(), &jobs, &runs, &store, options)?;
+    store.clear_parts(&runs);
+    let manifest = manifest::of_sweep(sweep, &runs, options.replicas, watch.elapsed(), &tables);
+    let path = options.out.join("manifest.json");
+    store::replace(&path, format!("{manifest:#}\n").as_bytes())?;
+    Ok(SweepReport {
+        runs,
+        manifest,
+        scalars: options.out.join("scalars.parquet"),
+        series: options.out.join("series.parquet"),
+    })
+}
+
+fn jobs(sweep: &Sweep, replicas: u32) -> Vec<Job<'_>> {
+    let pairs =
+        sweep.variants().iter().flat_map(|variant| (0..replicas).map(move |replica| (variant, replica)));
+    let job = |(run, (variant, replica))| Job { run, variant, replica };
+    (0..).zip(pairs).map(job).collect()
+}
+
+/// Puts the tables of all runs together, in the order of the runs, and returns what was written.
+fn write_tables(
+    axes: &[Axis],
+    jobs: &[Job<'_>],
+    runs: &[RunRecord],
+    store: &Store,
+    options: &SweepOptions,
+) -> Result<Vec<PathBuf>, SweepError> {
+    let scalars = |job: &Job<'_>, run: &RunRecord| {
+        Ok(scalars_table(&job.key(), axes, &store.table(&run.hash, "scalars.parquet", &scalars_of(&[]))?))
+    };
+    let series = |job: &Job<'_>, run: &RunRecord| {
+        Ok(series_table(&job.key(), &store.table(&run.hash, "series.parquet", &series_of(&[]))?))
+    };
+    let out = &options.out;
+    let mut written = vec![
+        write_table(&out.join("scalars.parquet"), false, jobs, runs, &scalars)?,
+        write_table(&out.join("series.parquet"), false, jobs, runs, &series)?,
+    ];
+    if options.csv {
+        written.push(write_table(&out.join("scalars.csv"), true, jobs, runs, &scalars)?);
+        written.push(write_table(&out.join("series.csv"), true, jobs, runs, &series)?);
+    }
+    Ok(written)
+}
+
+/// The rows of a run.
+type RowsOf<'f> = &'f dyn Fn(&Job<'_>, &RunRecord) -> Result<Table, SweepError>;
+
+fn write_table(
+    path: &Path,
+    csv: bool,
+    jobs: &[Job<'_>],
+    runs: &[RunRecord],
+    rows: RowsOf<'_>,
+) -> Result<PathBuf, SweepError> {
+    let refused = |source: TableError| SweepError::Store { path: path.to_owned(), source };
+    let part = store::part_of(path);
+    let sink = BufWriter::new(File::create(&part).map_err(|error| refused(error.into()))?);
+    let mut tables = jobs.iter().zip(runs).map(|(job, run)| rows(job, run)).peekable();
+    if csv {
+        let mut writer = CsvWriter::new(sink);
+        for table in tables {
+            writer.append(&table?).map_err(refused)?;
+        }
+        writer.finish().map_err(refused)?;
+    } else {
+        let shape = match tables.peek() {
+            Some(Ok(table)) => table.shape(),
+            _ => Vec::new(),
+        };
+        let mut writer = ParquetWriter::new(sink, &shape).map_err(refused)?;
+        for table in tables {
+            writer.append(&table?).map_err(refused)?;
+        }
+        writer.finish().map_err(refused)?;
+    }
+    std::fs::rename(&part, path).map_err(|error| refused(error.into()))?;
+    Ok(path.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

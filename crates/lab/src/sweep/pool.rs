@@ -1,0 +1,109 @@
+//! The threads of a sweep. Each takes the next run that nobody has taken; what a run yields goes to the store, and only
+//! a short record of it stays in memory.
+
+use super::stopwatch::Stopwatch;
+use super::store::{RunRecord, Store};
+use super::{Progress, Simulate, SweepError, SweepOptions};
+use crate::output::RunError;
+use crate::results::RunKey;
+use crate::scenario::Variant;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// One run to do.
+pub(super) struct Job<'s> {
+    pub run: u32,
+    pub variant: &'s Variant,
+    pub replica: u32,
+}
+
+impl Job<'_> {
+    pub fn key(&self) -> RunKey<'_> {
+        RunKey { run: self.run, replica: self.replica, parameters: &self.variant.parameters }
+    }
+
+    /// What the run is called in messages.
+    fn name(&self) -> String {
+        let parameters: Vec<_> =
+            self.variant.parameters.iter().map(|(axis, value)| format!(", {axis} = {value}")).collect();
+        format!("replica {} (seed {}{})", self.replica, self.variant.scenario.seed, parameters.concat())
+    }
+}
+
+/// Time between two reports of progress when nothing happens.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Does all jobs and returns their records in order.
+pub(super) fn work(
+    simulate: Simulate<'_>,
+    jobs: &[Job<'_>],
+    store: &Store,
+    options: &SweepOptions,
+    watch: &Stopwatch,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<RunRecord>, SweepError> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, results) = mpsc::channel();
+    let mut records: Vec<Option<RunRecord>> = jobs.iter().map(|_| None).collect();
+    let mut state = Progress { done: 0, reused: 0, total: jobs.len(), elapsed: watch.elapsed() };
+    let mut failed: Option<(usize, SweepError)> = None;
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.clamp(1, jobs.len().max(1)) {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let idle = stop.load(Ordering::Relaxed) || options.cancel.load(Ordering::Relaxed);
+                    let (false, Some(job)) = (idle, jobs.get(number)) else { return };
+                    let done = one(simulate, job, store, options);
+                    stop.fetch_or(done.is_err(), Ordering::Relaxed);
+                    if sender.send((number, done)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            match results.recv_timeout(TICK) {
+                Ok((number, Ok(record))) => {
+                    state.done += 1;
+                    state.reused += usize::from(record.reused);
+                    records[number] = Some(record);
+                }
+                Ok((_, Err(SweepError::Cancelled { .. }))) | Err(RecvTimeoutError::Timeout) => {}
+                Ok((number, Err(error))) => {
+                    if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+                        failed = Some((number, error));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            state.elapsed = watch.elapsed();
+            progress(state);
+        }
+    });
+    if let Some((_, error)) = failed {
+        return Err(error);
+    }
+    let (done, total) = (state.done, state.total);
+    records.into_iter().collect::<Option<Vec<_>>>().ok_or(SweepError::Cancelled { done, total })
+}
+
+fn one(
+    simulate: Simulate<'_>,
+    job: &Job<'_>,
+    store: &Store,
+    options: &SweepOptions,
+) -> Result<RunRecord, SweepError> {
+    store.run(job.run, &job.variant.scenario, job.replica, &options.cancel, simulate).map_err(|error| {
+        match error {
+            SweepError::Run { source: RunError::Cancelled, .. } => {
+                SweepError::Cancelled { done: 0, total: 0 }
+            }
+            SweepError::Run { source, .. } => SweepError::Run { run: job.name(), source },
+            other => other,
+        }
+    })
+}

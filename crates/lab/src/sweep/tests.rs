@@ -1,0 +1,175 @@
+use super::*;
+use crate::output::Scalar;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use units::Instant;
+
+const SCENARIO: &str = r#"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+between = ["a", "b"]
+rate = { name = "rho", vary = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"] }
+loss = { name = "loss", vary = [0, 0.5] }
+[[flow]]
+name = "f"
+client = "a"
+server = "b"
+"#;
+
+/// A folder that is removed at the end of the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn sweep() -> Sweep {
+    Sweep::parse(SCENARIO, "x.toml").unwrap()
+}
+
+fn options(out: &Path, jobs: usize) -> SweepOptions {
+    SweepOptions { replicas: 4, jobs, out: out.to_owned(), csv: true, cancel: Arc::default() }
+}
+
+/// Stands in for the simulator: numbers that depend on the scenario and the replica, after a while that depends on
+/// nothing.
+fn pretend(scenario: &Scenario, replica: u32) -> RunOutput {
+    let value = scenario.links[0].forward.rate.as_bps() as f64 / f64::from(replica + 1);
+    let point = |i| (Instant::from_nanos(i), value + i as f64);
+    RunOutput {
+        scalars: vec![
+            Scalar { flow: "f".into(), path: None, quantity: "throughput_bps", value },
+            Scalar { flow: "f".into(), path: Some(1), quantity: "timeouts", value: scenario.seed as f64 },
+        ],
+        series: vec![crate::output::Series {
+            flow: "f".into(),
+            path: Some(0),
+            quantity: "cwnd",
+            points: (0..100).map(point).collect(),
+        }],
+        digest: u64::MAX - u64::from(replica),
+        ..RunOutput::default()
+    }
+}
+
+fn quick(scenario: &Scenario, replica: u32, _: &RunControl) -> Result<RunOutput, RunError> {
+    Ok(pretend(scenario, replica))
+}
+
+fn files(out: &Path) -> Vec<Vec<u8>> {
+    ["scalars.parquet", "series.parquet", "scalars.csv", "series.csv"]
+        .map(|name| std::fs::read(out.join(name)).unwrap())
+        .into()
+}
+
+#[test]
+fn the_number_of_threads_changes_no_byte() {
+    let (one, many) = (Scratch::new("one"), Scratch::new("many"));
+    let slow_first = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        std::thread::sleep(std::time::Duration::from_millis(u64::from(20 / (replica + 1))));
+        Ok(pretend(scenario, replica))
+    };
+    sweep_with(&quick, &sweep(), &options(&one.0, 1), &mut |_| {}).unwrap();
+    let report = sweep_with(&slow_first, &sweep(), &options(&many.0, 4), &mut |_| {}).unwrap();
+    assert_eq!(files(&one.0), files(&many.0));
+    assert_eq!(report.runs.len(), 24);
+    assert!(report.runs.iter().enumerate().all(|(i, run)| run.run as usize == i && !run.reused));
+}
+
+#[test]
+fn rows_carry_their_run_replica_and_parameters() {
+    let out = Scratch::new("rows");
+    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    let csv = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines.len(), 1 + 24 * 2);
+    assert_eq!(lines[0], "run,replica,rho,loss,flow,path,quantity,value");
+    assert_eq!(lines[1], "0,0,1 Mbit/s,0,f,,throughput_bps,1000000");
+    assert_eq!(lines[2], "0,0,1 Mbit/s,0,f,1,timeouts,1");
+    assert_eq!(lines[1 + 2 * 7], "7,3,1 Mbit/s,0.5,f,,throughput_bps,250000");
+    assert_eq!(lines[1 + 2 * 23], "23,3,3 Mbit/s,0.5,f,,throughput_bps,750000");
+    let series = std::fs::read_to_string(out.0.join("series.csv")).unwrap();
+    assert_eq!(series.lines().take(3).last(), Some("0,0,f,0,cwnd,0.000000001,1000001"));
+}
+
+#[test]
+fn a_sweep_that_was_stopped_goes_on_where_it_was() {
+    let (whole, parts) = (Scratch::new("whole"), Scratch::new("parts"));
+    sweep_with(&quick, &sweep(), &options(&whole.0, 2), &mut |_| {}).unwrap();
+
+    let halfway = options(&parts.0, 2);
+    let (cancel, begun) = (halfway.cancel.clone(), AtomicUsize::new(0));
+    let stopping = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        cancel.store(begun.fetch_add(1, Ordering::Relaxed) >= 5, Ordering::Relaxed);
+        Ok(pretend(scenario, replica))
+    };
+    let error = sweep_with(&stopping, &sweep(), &halfway, &mut |_| {}).unwrap_err();
+    let SweepError::Cancelled { done, total: 24 } = error else { panic!("{error}") };
+    assert!((6..=7).contains(&done), "{done}");
+
+    // What a killed process leaves behind: a run that was not finished, and one whose files were lost.
+    let runs = parts.0.join("runs");
+    let hash = store::hash(&sweep().variants()[0].scenario, 0);
+    std::fs::create_dir(runs.join(format!(".part-{hash}-1"))).unwrap();
+    std::fs::write(runs.join(&hash).join("scalars.parquet"), "").unwrap();
+
+    let simulated = AtomicUsize::new(0);
+    let counting = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        simulated.fetch_add(1, Ordering::Relaxed);
+        Ok(pretend(scenario, replica))
+    };
+    let report = sweep_with(&counting, &sweep(), &options(&parts.0, 2), &mut |_| {}).unwrap();
+    assert_eq!(simulated.into_inner(), 24 - done + 1);
+    assert_eq!(report.runs.iter().filter(|run| run.reused).count(), done - 1);
+    assert_eq!(files(&whole.0), files(&parts.0));
+    let left: Vec<_> = std::fs::read_dir(runs).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 24, "{left:?}");
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let out = Scratch::new("seed");
+    let mut sweep = sweep();
+    sweep_with(&quick, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
+    sweep.set_seed(2);
+    let report = sweep_with(&quick, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
+    assert!(report.runs.iter().all(|run| !run.reused));
+    assert!(report.manifest["seed"] == 2 && report.manifest["runs"][23]["parameters"]["rho"] == "3 Mbit/s");
+}
+
+#[test]
+fn a_run_that_fails_is_named_and_the_others_are_kept() {
+    let out = Scratch::new("fails");
+    let failing = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        if replica == 2 { Err(RunError::Failed("no route".into())) } else { Ok(pretend(scenario, replica)) }
+    };
+    let error = sweep_with(&failing, &sweep(), &options(&out.0, 1), &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "replica 2 (seed 1, rho = 1 Mbit/s, loss = 0) failed: no route");
+    assert_eq!(std::fs::read_dir(out.0.join("runs")).unwrap().count(), 2);
+}
+
+#[test]
+fn progress_counts_what_was_there_and_tells_the_time_left() {
+    let out = Scratch::new("progress");
+    let seen = Mutex::new(Vec::new());
+    sweep_with(&quick, &sweep(), &options(&out.0, 3), &mut |progress| seen.lock().unwrap().push(progress))
+        .unwrap();
+    let last = *seen.lock().unwrap().last().unwrap();
+    assert_eq!((last.done, last.reused, last.total), (24, 0, 24));
+    let half = Progress { done: 6, reused: 2, total: 10, elapsed: Span::from_secs(8) };
+    assert_eq!(half.left(), Some(Span::from_secs(8)));
+    assert_eq!(Progress { done: 2, reused: 2, ..half }.left(), None);
+}
