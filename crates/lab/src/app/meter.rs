@@ -41,6 +41,8 @@ impl Counted {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) messages: u64,
+    /// Those of them that were sent unordered.
+    pub(crate) unordered: u64,
     pub(crate) bytes: u64,
 }
 
@@ -133,6 +135,7 @@ impl Meter {
         while let Some(piece) = endpoint.receive(now, id, usize::MAX) {
             self.received.bytes += piece.payload.len() as u64;
             self.received.messages += u64::from(piece.end_of_record);
+            self.received.unordered += u64::from(piece.end_of_record && piece.unordered);
         }
     }
 

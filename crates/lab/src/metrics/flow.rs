@@ -87,6 +87,7 @@ impl<'a> Direction<'a> {
         put(q::THROUGHPUT, None, ratio(8.0 * received, self.length.as_secs_f64()));
         put(q::RECEIVED_BYTES, None, received);
         put(q::RECEIVED_MESSAGES, None, self.receiver.growth(|tally| tally.received.messages));
+        put(q::UNORDERED_MESSAGES, None, self.receiver.growth(|tally| tally.received.unordered));
         put(q::OFFERED_BYTES, None, self.sender.growth(|tally| tally.offered.bytes));
         put(q::OFFERED_MESSAGES, None, self.sender.growth(|tally| tally.offered.messages));
         put(q::DROPPED_MESSAGES, None, self.sender.growth(|tally| tally.offered.dropped));

@@ -27,6 +27,8 @@ quantities! {
     RECEIVED_BYTES = "received_bytes";
     /// Messages handed to the receiving application.
     RECEIVED_MESSAGES = "messages";
+    /// Those of them that were sent unordered.
+    UNORDERED_MESSAGES = "unordered_messages";
     /// Payload the transport took from the sending application, in bytes.
     OFFERED_BYTES = "offered_bytes";
     /// Messages the transport took from the sending application.

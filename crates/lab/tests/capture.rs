@@ -1,0 +1,169 @@
+//! Captures: what tshark makes of a whole association with CMT, loss, failure and shutdown.
+//!
+//! Without tshark the tests that need it say so and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they fail.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::RunControl;
+use lab::scenario::{Capture, IpVersion, Outage, Pace, Scenario};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use units::{BitRate, ByteCount, Probability, Span};
+
+/// Where the captures of a test go.
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("capture").join(name)
+}
+
+/// Whether tshark is here; says so if not.
+fn tshark_is_here() -> bool {
+    if Command::new("tshark").arg("--version").output().is_ok() {
+        return true;
+    }
+    assert!(std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_none(), "tshark is required and not installed");
+    eprintln!("SKIPPED: tshark is not installed");
+    false
+}
+
+/// Fields of all packets that match a filter, checksums verified.
+fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
+    let mut command = Command::new("tshark");
+    command.args(["-o", "sctp.checksum:CRC-32C", "-n", "-r"]).arg(file).args(["-Y", filter, "-T", "fields"]);
+    for field in fields {
+        command.args(["-e", field]);
+    }
+    let output = command.output().expect("tshark runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("tshark writes UTF-8");
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// Runs a scenario with a capture of the link between the routers of each path.
+fn capture(mut scenario: Scenario, folder: &Path) -> Vec<PathBuf> {
+    for link in 0..scenario.links.len() {
+        if scenario.links[link].name.starts_with("west") {
+            let file = format!("{}.pcapng", scenario.links[link].name);
+            scenario.captures.push(Capture { link, file });
+        }
+    }
+    let control = RunControl { captures: Some(folder.to_owned()), ..RunControl::default() };
+    lab::world::run(&scenario, 0, &control).expect("the scenario can be simulated");
+    scenario.captures.iter().map(|capture| folder.join(&capture.file)).collect()
+}
+
+/// Three seconds of CMT over two paths of 2 Mbit/s, both ways, with loss and with heartbeats.
+fn scenario() -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(2), 2);
+    for link in &mut scenario.links {
+        impair(link, |direction| direction.loss = Probability::new(0.002).expect("a probability"));
+    }
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        // Room for 40 chunks: tshark warns of SACKs that acknowledge more than 100 in gap blocks.
+        options.send_buffer = ByteCount::new(60_000);
+        options.hb_interval = Some(Span::from_secs(1));
+    }
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(1), Span::from_secs(3));
+    flow.back = flow.forward.clone();
+    let back = flow.back.as_mut().expect("a direction back");
+    back.queue_size = 10;
+    assert_eq!(back.pace, Pace::Saturated);
+    flow.forward.as_mut().expect("a direction forth").queue_size = 10;
+    scenario
+}
+
+fn check(file: &Path) {
+    let packets = tshark(file, "sctp", &["frame.number"]).len();
+    assert!(packets > 500, "{packets} packets in {}", file.display());
+    let all = tshark(file, "frame", &["frame.number"]).len();
+    assert_eq!(packets, all, "every packet is SCTP");
+    for (what, filter) in [
+        ("a checksum that is not good", "sctp.checksum.status != 1"),
+        ("a warning or an error", "_ws.expert.severity >= 0x600000"),
+        ("something malformed", "_ws.malformed"),
+        ("a chunk without a name", "sctp.chunk_type > 14 && sctp.chunk_type != 16"),
+    ] {
+        let found = tshark(file, filter, &["frame.number", "_ws.col.Info", "_ws.expert.message"]);
+        assert!(found.is_empty(), "{what} in {}: {:?}", file.display(), &found[..found.len().min(5)]);
+    }
+}
+
+/// How many chunks of each type a file has.
+fn chunk_types(file: &Path, into: &mut BTreeMap<u8, usize>) {
+    for line in tshark(file, "sctp", &["sctp.chunk_type"]) {
+        for word in line[0].split(',') {
+            *into.entry(word.parse().expect("a number")).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn tshark_names_every_chunk_and_finds_no_fault() {
+    if !tshark_is_here() {
+        return;
+    }
+    let folder = scratch("cmt");
+    let mut types = BTreeMap::new();
+    for file in capture(scenario(), &folder) {
+        check(&file);
+        chunk_types(&file, &mut types);
+    }
+    // DATA, INIT, INIT ACK, SACK, HEARTBEAT, HEARTBEAT ACK, SHUTDOWN, SHUTDOWN ACK, COOKIE ECHO, COOKIE ACK and
+    // SHUTDOWN COMPLETE.
+    assert_eq!(types.keys().copied().collect::<Vec<u8>>(), [0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 14], "{types:?}");
+}
+
+#[test]
+fn packets_over_ipv6_are_as_good() {
+    if !tshark_is_here() {
+        return;
+    }
+    let mut scenario = scenario();
+    let flow = &mut scenario.flows[0];
+    flow.ip_version = IpVersion::V6;
+    for traffic in [&mut flow.forward, &mut flow.back].into_iter().flatten() {
+        traffic.max_msg_size = ByteCount::new(1432);
+    }
+    let folder = scratch("ipv6");
+    for file in capture(scenario, &folder) {
+        check(&file);
+        assert_eq!(tshark(&file, "ip", &["frame.number"]).len(), 0);
+    }
+}
+
+#[test]
+fn bit_errors_are_found_by_the_checksum_and_the_data_is_sent_again() {
+    let mut scenario = scenario();
+    for link in &mut scenario.links {
+        impair(link, |direction| direction.bit_errors = Probability::new(1e-6).expect("a probability"));
+    }
+    let output = run(&scenario);
+    for quantity in ["undelivered_messages", "back_undelivered_messages"] {
+        assert_eq!(scalar(&output, "flow", quantity), 0.0);
+    }
+    if !tshark_is_here() {
+        return;
+    }
+    let folder = scratch("bits");
+    let files = capture(scenario, &folder);
+    let wrong: usize =
+        files.iter().map(|file| tshark(file, "sctp.checksum.status == 0", &["frame.number"]).len()).sum();
+    assert!(wrong > 0, "a bit error keeps its wrong checksum in the capture");
+}
+
+#[test]
+fn drops_are_told_as_comments() {
+    if !tshark_is_here() {
+        return;
+    }
+    let mut scenario = scenario();
+    scenario.links[1].down = vec![Outage { from: at(2), to: at(3) }];
+    let folder = scratch("drops");
+    let files = capture(scenario, &folder);
+    let comments = tshark(&files[0], "frame.comment", &["frame.comment"]);
+    assert!(comments.iter().any(|line| line[0] == "dropped: link down"), "{comments:?}");
+}

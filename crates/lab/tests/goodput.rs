@@ -1,0 +1,102 @@
+//! What saturated flows achieve in a few networks, as a table: a change of behaviour shows as a change of `goodput.txt`.
+//! `ANABRANCH_UPDATE=1 cargo test --test goodput` writes the table anew; say why in the commit.
+
+mod common;
+
+use common::*;
+use lab::scenario::{Queue, Red, RedUnit, Scenario};
+use sctp::Cuc;
+use std::fmt::Write;
+use units::{BitRate, ByteCount, Probability, Span};
+
+use anabranch_lab as lab;
+
+type Change = (&'static str, fn(&mut Scenario));
+
+/// What the network is like: two disjoint paths of 10 Mbit/s.
+const NETWORKS: [Change; 5] = [
+    ("drop-tail, 50 packets", |_| {}),
+    ("RED 20/80", |scenario| {
+        for link in scenario.links.iter_mut().filter(|link| link.name.starts_with("west")) {
+            impair(link, |direction| direction.queue = red());
+        }
+    }),
+    ("1 % loss", |scenario| {
+        for link in scenario.links.iter_mut().filter(|link| link.name.starts_with("west")) {
+            impair(link, |direction| direction.loss = Probability::new(0.01).expect("a probability"));
+        }
+    }),
+    ("second path 2 Mbit/s", |scenario| {
+        impair(&mut scenario.links[4], |direction| direction.rate = BitRate::from_mbps(2));
+    }),
+    ("second path 50 ms", |scenario| {
+        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(50));
+    }),
+];
+
+/// What the flow is like.
+const FLOWS: [Change; 6] = [
+    ("SCTP", |_| {}),
+    ("CMT", |scenario| enable_cmt(&mut scenario.flows[0])),
+    ("no SFR", |scenario| cmt_with(scenario, |cmt| cmt.sfr = false)),
+    ("no DAC", |scenario| cmt_with(scenario, |cmt| cmt.dac = false)),
+    ("CUC v1", |scenario| cmt_with(scenario, |cmt| cmt.cuc = Cuc::V1)),
+    ("CMT/RP", |scenario| {
+        enable_cmt(&mut scenario.flows[0]);
+        scenario.flows[0].client_options.congestion_control = cc::Algorithm::CmtRpV1;
+    }),
+];
+
+fn cmt_with(scenario: &mut Scenario, change: fn(&mut sctp::Cmt)) {
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    change(&mut flow.client_options.cmt);
+    change(&mut flow.server_options.cmt);
+}
+
+/// The queues of papers 000 and 001.
+fn red() -> Queue {
+    Queue::Red(Red {
+        min: 20.0,
+        max: 80.0,
+        max_p: Probability::new(0.02).expect("a probability"),
+        weight: 0.002,
+        capacity: 80,
+        gentle: false,
+        unit: RedUnit::Packets,
+        mean_packet: ByteCount::new(1500),
+    })
+}
+
+fn table() -> String {
+    let mut table = format!("{:<24}", "Mbit/s");
+    for (flow, _) in FLOWS {
+        write!(table, "{flow:>8}").expect("a string takes it");
+    }
+    table.push('\n');
+    for (network, change_network) in NETWORKS {
+        write!(table, "{network:<24}").expect("a string takes it");
+        for (_, change_flow) in FLOWS {
+            let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+            change_network(&mut scenario);
+            change_flow(&mut scenario);
+            let output = run(&scenario);
+            assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0);
+            write!(table, "{:>8.3}", scalar(&output, "flow", "throughput_bps") * 1e-6)
+                .expect("a string takes it");
+        }
+        table.push('\n');
+    }
+    table
+}
+
+#[test]
+fn goodput_is_what_it_was() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goodput.txt");
+    let table = table();
+    if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        std::fs::write(file, &table).expect("the table can be written");
+    }
+    let before = std::fs::read_to_string(file).expect("the table was written once");
+    assert!(table == before, "goodput has changed. Before:\n{before}\nNow:\n{table}");
+}

@@ -1,0 +1,180 @@
+//! NetPerfMeter (paper 001, section 4.4 and table 2): what flows send, and when.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::RunOutput;
+use lab::scenario::{
+    Distribution, Flow, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Scenario, Sweep,
+};
+use units::{ByteCount, Probability, Span};
+
+/// A flow with these lines between two hosts joined by a link of 100 Mbit/s and 1 ms.
+fn scenario(flow: &str) -> Scenario {
+    let text = format!(
+        r#"
+        seed = 1
+        [[node]]
+        name = "client"
+        [[node]]
+        name = "server"
+        [[link]]
+        between = ["client", "server"]
+        rate = "100 Mbit/s"
+        delay = "1 ms"
+        [[flow]]
+        name = "flow"
+        client = "client"
+        server = "server"
+        {flow}
+        "#
+    );
+    let sweep = Sweep::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    sweep.variants()[0].scenario.clone()
+}
+
+fn measure(flow: &str) -> RunOutput {
+    let output = run(&scenario(flow));
+    assert_eq!(output.warnings, Vec::<String>::new());
+    output
+}
+
+#[test]
+fn defaults_are_those_of_table_2() {
+    let flows = scenario("").flows;
+    let [flow]: &[Flow; 1] = flows.as_slice().try_into().expect("one flow");
+    assert_eq!(flow.connect_time, Distribution::Constant(Span::ZERO));
+    assert_eq!(flow.start_time, Span::from_secs(1));
+    assert_eq!(flow.reset_time, Span::from_secs(5));
+    assert_eq!(flow.stop_time, Span::from_secs(30));
+    assert_eq!(flow.protocol, Protocol::Sctp);
+    assert_eq!((flow.local_address, flow.local_port), (LocalAddress::Any, 9000));
+    assert_eq!((flow.remote_address, flow.remote_port), (RemoteAddress::Any, 9000));
+    assert_eq!(flow.primary_path, PrimaryPath::Any);
+    let traffic = flow.forward.as_ref().expect("a direction forth");
+    let Pace::Frames(Distribution::Constant(rate)) = traffic.pace else { panic!("{:?}", traffic.pace) };
+    assert_eq!(rate.as_f64(), 10.0);
+    assert_eq!(traffic.frame_size, Distribution::Constant(ByteCount::new(1452)));
+    assert_eq!(traffic.max_msg_size, ByteCount::new(1452));
+    assert_eq!(traffic.queue_size, 1000);
+    assert_eq!(traffic.unordered, Probability::ZERO);
+    assert_eq!(flow.back, None);
+}
+
+#[test]
+fn a_paced_flow_sends_its_frames_at_its_rate() {
+    let output = measure("");
+    // From 5 s to 30 s after the first frame, ten a second; a frame sent at the very start arrives 1.1 ms later.
+    assert_eq!(scalar(&output, "flow", "offered_messages"), 250.0);
+    assert_eq!(scalar(&output, "flow", "messages"), 250.0);
+    assert_eq!(scalar(&output, "flow", "throughput_bps"), 8.0 * 1452.0 * 10.0);
+}
+
+#[test]
+fn frames_are_cut_into_messages() {
+    let output = measure(r#"frame_size = "4000 B""#);
+    assert_eq!(scalar(&output, "flow", "messages"), 750.0);
+    assert_eq!(scalar(&output, "flow", "received_bytes"), 250.0 * 4000.0);
+}
+
+#[test]
+fn transmission_and_measurement_follow_their_times() {
+    let output = measure(
+        r#"connect_time = "3 s"
+           start_time = "2 s"
+           reset_time = "1 s"
+           stop_time = "4 s""#,
+    );
+    assert_eq!(scalar(&output, "flow", "messages"), 30.0);
+    // Connected at 3 s, started at 5 s, stopped at 9 s, and the handshake of the end takes a round trip and a half.
+    let end = output.simulated.as_secs_f64();
+    assert!((9.0..9.3).contains(&end), "{end}");
+}
+
+#[test]
+fn both_directions_are_independent() {
+    let output = measure(
+        r#"frame_rate = "0 Hz"
+           [flow.back]
+           frame_rate = "20 Hz"
+           frame_size = "500 B""#,
+    );
+    assert_eq!(scalar(&output, "flow", "back_throughput_bps"), 8.0 * 500.0 * 20.0);
+    assert_eq!(scalar(&output, "flow", "back_undelivered_messages"), 0.0);
+    assert!(scalar(&output, "flow", "throughput_bps") > 90e6);
+}
+
+#[test]
+fn a_bidirectional_saturated_flow_uses_the_link_both_ways_at_once() {
+    let output = measure(
+        r#"frame_rate = "0 Hz"
+           bidirectional = true"#,
+    );
+    for quantity in ["throughput_bps", "back_throughput_bps"] {
+        // Of 96.8: two-way traffic compresses the SACKs that wait behind data, and bursts overflow the queue.
+        assert!(scalar(&output, "flow", quantity) > 80e6, "{quantity}");
+    }
+}
+
+#[test]
+fn the_given_fraction_of_messages_is_unordered() {
+    // Loss delays ordered messages behind a gap; unordered ones pass them.
+    let mut scenario = scenario(
+        r#"frame_rate = "1000 Hz"
+           unordered = 0.3"#,
+    );
+    impair(&mut scenario.links[0], |direction| {
+        direction.loss = Probability::new(0.01).expect("a probability")
+    });
+    let output = run(&scenario);
+    assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0);
+    let unordered = scalar(&output, "flow", "unordered_messages") / scalar(&output, "flow", "messages");
+    // 25,000 draws: a standard deviation of 0.0029.
+    assert!((unordered - 0.3).abs() < 0.012, "{unordered}");
+}
+
+#[test]
+fn random_frames_have_the_mean_of_their_law() {
+    let output = measure(
+        r#"frame_rate = { exponential = "400 Hz" }
+           frame_size = { uniform = ["200 B", "1000 B"] }"#,
+    );
+    // 10,000 frames of 600 bytes in 25 s. Poisson: a standard deviation of 1 %; sizes: 231 bytes, 0.4 % of the mean.
+    let messages = scalar(&output, "flow", "messages");
+    assert!((messages / 10_000.0 - 1.0).abs() < 0.04, "{messages}");
+    let size = scalar(&output, "flow", "received_bytes") / messages;
+    assert!((size / 600.0 - 1.0).abs() < 0.016, "{size}");
+}
+
+#[test]
+fn a_paced_flow_faster_than_the_network_drops_what_finds_the_queue_full() {
+    // 20,000 frames of 1452 bytes a second are 232 Mbit/s over a link of 100 Mbit/s.
+    let output = measure(
+        r#"frame_rate = "20 kHz"
+           queue_size = 50"#,
+    );
+    let [offered, dropped] =
+        ["offered_messages", "dropped_messages"].map(|name| scalar(&output, "flow", name));
+    assert_eq!(offered + dropped, 500_000.0);
+    assert!((offered / 500_000.0 - 96.8 / 232.3).abs() < 0.02, "{offered}");
+}
+
+#[test]
+fn a_frame_size_of_zero_turns_a_direction_off() {
+    let output = measure(
+        r#"frame_size = "0 B"
+           [flow.back]
+           frame_size = "100 B""#,
+    );
+    assert!(output.scalars.iter().all(|scalar| scalar.quantity != "throughput_bps"));
+    assert_eq!(scalar(&output, "flow", "back_messages"), 250.0);
+}
+
+#[test]
+fn a_counted_flow_is_so_many_associations_with_one_server_port() {
+    let output = measure("count = 5");
+    for number in 1..=5 {
+        assert_eq!(scalar(&output, &format!("flow-{number}"), "messages"), 250.0);
+    }
+}
