@@ -1,11 +1,12 @@
-//! What only tests need: two endpoints face to face ([`Pair`]), and dialogues of any two stacks over a simulated
-//! network ([`World`]).
+//! What only tests need: two endpoints face to face ([`Pair`]), one whose peer the test plays ([`Played`]), and
+//! dialogues of any two stacks over a simulated network ([`World`]).
 #![forbid(unsafe_code)]
 
 mod dialogue;
 mod ours;
 mod packet;
 mod pair;
+mod played;
 mod station;
 mod talk;
 mod world;
@@ -14,6 +15,7 @@ pub use dialogue::Dialogue;
 pub use ours::Ours;
 pub use packet::{causes, describe, header, packet, parse};
 pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
+pub use played::{Played, Seen};
 pub use station::{Ending, Speaker, Station};
 pub use talk::{Ledger, Line, Script};
 pub use world::World;
