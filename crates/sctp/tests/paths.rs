@@ -1,6 +1,6 @@
 //! Multi-homing and fault management (rfc9260#section-5.4, rfc9260#section-6.4, rfc9260#section-8).
 
-use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathInfo, PathState};
+use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathInfo, PathState, State};
 use testkit::*;
 use units::{Instant, Span};
 use wire::{Chunk, HeartbeatAck};
@@ -271,6 +271,32 @@ fn a_dead_peer_is_noticed_without_data() {
     pair.run_for(secs(1000));
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::TooManyErrors }]);
     assert_eq!(times(&pair, Side::Client, 1, "HEARTBEAT").len(), 4);
+}
+
+// rfc9260#section-8.1: heartbeats that are lost on other paths than the one that carries data are no errors of the
+// association.
+#[test]
+fn dead_paths_beside_a_good_one_do_not_end_the_association() {
+    let config = Config { association_max_retrans: 2, path_max_retrans: 2, ..Config::default() };
+    let mut pair = Pair::new(5, &config);
+    pair.establish();
+    pair.run_for(secs(5));
+    pair.on_wire(|sent| if sent.net() == 1 { Fate::Arrives } else { Fate::Lost });
+    pair.run_for(secs(300));
+    for (side, peer) in [(Side::Client, Side::Server), (Side::Server, Side::Client)] {
+        assert_eq!(pair.state(side), Some(State::Established));
+        let mut told = pair.events(side);
+        told.retain(|event| matches!(event, Event::PathChanged { state: PathState::Inactive, .. }));
+        let mut addresses = told
+            .iter()
+            .map(|event| match event {
+                Event::PathChanged { address, .. } => *address,
+                _ => unreachable!(),
+            })
+            .collect::<Vec<_>>();
+        addresses.sort();
+        assert_eq!(addresses, [2, 3, 4, 5].map(|net| peer.address(net)));
+    }
 }
 
 // rfc9260#section-8.2: all paths inactive is no reason to stop.

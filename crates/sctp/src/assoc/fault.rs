@@ -23,8 +23,7 @@ pub(super) struct Probes {
 }
 
 impl Association {
-    /// An error on path `p`; one of the whole association too, unless an address is only being verified
-    /// (`rfc9260#section-5.4`).
+    /// An error on path `p`, and maybe one of the whole association too (`rfc9260#section-8.1`).
     pub(super) fn path_error(&mut self, p: PathId, of_association: bool) {
         let path_limit = self.config().path_max_retrans;
         let path = &mut self.paths[p];
@@ -102,8 +101,10 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         let verifying = self.paths[p].state == PathState::Unconfirmed;
+        // rfc9260#section-8.1: on another path than the one that carries data it says nothing about the peer.
+        let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off();
-        self.path_error(p, !verifying);
+        self.path_error(p, of_association);
         if verifying && self.paths[p].errors <= self.config().path_max_retrans {
             self.paths[p].heartbeat.defer(now);
         } else {
