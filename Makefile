@@ -1,0 +1,51 @@
+# The two commands: `make demo` and `make test`. Both set up what they need below this folder.
+
+VENV   := .venv
+PY     := $(VENV)/bin/python
+RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test papers bench lint docs fuzz clean
+
+# Papers 001 and 000: the numbers they state, with a verdict beside each, and figures in out/demo.
+demo: $(VENV)/.module
+	$(VENV)/bin/anabranch reproduce --demo --out out/demo
+
+test: $(VENV)/.module
+	cargo test --workspace --exclude anabranch-py
+	$(PY) -m pytest -q
+
+# Every figure of every paper with all its replicas.
+papers: $(VENV)/.module
+	$(VENV)/bin/anabranch reproduce 001 --out out/papers
+	$(VENV)/bin/anabranch reproduce 000 --out out/papers
+
+# Cost of a packet-hop, beside ns-2's if that is installed.
+bench:
+	cargo bench -p anabranch-lab --bench hops
+
+lint: $(VENV)/.module
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(VENV)/bin/ruff check python papers
+	$(VENV)/bin/ruff format --check python papers
+	$(VENV)/bin/pyright
+
+# Random bytes into the parsers for SECONDS.
+SECONDS ?= 60
+fuzz:
+	fuzz/run.sh $(SECONDS)
+
+clean:
+	rm -rf target out $(VENV)
+
+$(VENV)/.tools: pyproject.toml
+	python3 -m venv $(VENV)
+	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	touch $@
+
+# The Python package with its Rust module, built in place.
+$(VENV)/.module: $(VENV)/.tools $(RUST)
+	. $(VENV)/bin/activate && maturin develop --release --quiet --extras dev
+	touch $@
