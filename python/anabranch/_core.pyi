@@ -7,7 +7,6 @@ from typing import Literal, Self, TypeAlias, final
 __version__: str
 
 _Address: TypeAlias = str | IPv4Address | IPv6Address
-_Tables: TypeAlias = tuple[bytes, bytes, str]
 
 class ScenarioError(ValueError):
     """A scenario does not read: file, line, column, what was expected, the nearest right word."""
@@ -24,7 +23,7 @@ class WouldBlockError(BlockingIOError):
 class AssociationClosedError(ConnectionError):
     """There is no such association, or it is closing."""
 
-def run(text: str, name: str, seed: int | None, replica: int) -> _Tables:
+def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
     """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
 
 def sweep(
@@ -34,9 +33,9 @@ def sweep(
     jobs: int | None,
     seed: int | None,
     out: str,
-    progress: Callable[[int, int], object] | None,
-) -> _Tables:
-    """Runs a sweep with its store in ``out``: scalars and series as Parquet, the manifest as JSON."""
+    progress: Callable[[int, int, float | None], object] | None,
+) -> None:
+    """Runs a sweep, and leaves its tables and its manifest in ``out``."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""

@@ -6,8 +6,6 @@ import argparse
 import json
 import os
 import sys
-import textwrap
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -128,8 +126,7 @@ def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
 
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    what = textwrap.shorten(row.what, 76, placeholder="...")
-    return (row.measured, row.expected, row.band, what, row.source)
+    return (row.measured, row.expected, row.band, row.source, row.what)
 
 
 def _painted(verdict: Verdict, color: bool) -> str:
@@ -145,18 +142,11 @@ class Progress:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._figure = ""
-        self._begun = 0.0
-        self._first = 0
 
-    def __call__(self, figure: str, done: int, total: int) -> None:
+    def __call__(self, figure: str, done: int, total: int, left: float | None) -> None:
         """Shows how far a figure is."""
-        now = time.monotonic()
-        if figure != self._figure:
-            self._figure, self._begun, self._first = figure, now, done
-        fresh = done - self._first
-        left = f", {(total - done) * (now - self._begun) / fresh:.0f} s left" if fresh > 0 else ""
-        self._stream.write(f"\r\x1b[Kfigure {figure}: {done} of {total} runs{left}")
+        wait = "" if left is None else f", {left:.0f} s left"
+        self._stream.write(f"\r\x1b[Kfigure {figure}: {done} of {total} runs{wait}")
         self._stream.flush()
 
     def clear(self) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from . import _core
 from .result import Result
 from .scenario import Scenario, as_text
 
-Progress = Callable[[int, int], None]
-"""Called now and then with the runs that are done and the runs there are."""
+Progress = Callable[[int, int, float | None], object]
+"""Called several times a second with the runs that are done, the runs there are, and the seconds left if known."""
 
 
 def run(scenario: Scenario, *, seed: int | None = None, replica: int = 0) -> Result:
@@ -39,7 +40,6 @@ def sweep(
     tables and the manifest lie in that directory. Ctrl-C stops it.
     """
     text, name = as_text(scenario)
-    if out is not None:
-        return Result.from_bytes(*_core.sweep(text, name, replicas, jobs, seed, str(out), progress))
-    with tempfile.TemporaryDirectory(prefix="anabranch-") as scratch:
-        return Result.from_bytes(*_core.sweep(text, name, replicas, jobs, seed, scratch, progress))
+    with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:
+        _core.sweep(text, name, replicas, jobs, seed, str(folder), progress)
+        return Result.read(folder)

@@ -86,8 +86,8 @@ class Reproduction:
     files: list[Path]
 
 
-Report = Callable[[str, int, int], None]
-"""Called with the figure, the runs that are done and the runs there are."""
+Report = Callable[[str, int, int, float | None], object]
+"""Called with the figure, the runs that are done, the runs there are, and the seconds left if known."""
 
 
 def reproduce(
@@ -113,7 +113,7 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
     scenario = restrict(content, spec.quick) if options.quick else path
     replicas = spec.replicas or options.replicas or (spec.quick_replicas if options.quick else paper.replicas)
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
-    progress = None if report is None else lambda runs, total: report(spec.id, runs, total)
+    progress = None if report is None else lambda done, total, left: report(spec.id, done, total, left)
     out = options.out / "runs" / Path(spec.scenario).stem
     result = sweep(scenario, replicas=replicas, jobs=options.jobs, seed=seed, out=out, progress=progress)
     return FigureData(paper, spec, result, seed, replicas)

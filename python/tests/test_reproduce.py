@@ -167,7 +167,8 @@ def test_checks_of_the_traces_hold_for_what_the_paper_describes() -> None:
         windows("sctp", 0, sawtooth(0)), windows("sctp", 0, sawtooth(0), "ssthresh"),
         windows("sctp", 1, [(19.0, 4380.0)]),
         windows("cmt", 0, sawtooth(0)), windows("cmt", 1, sawtooth(1)),
-        windows("cmt-rp", 0, low + [(49.0, 60000.0)]), windows("cmt-rp", 1, up + [(49.0, 3000.0)]),
+        windows("cmt-rp", 0, low + [(49.0, 60000.0)], "ssthresh"),
+        windows("cmt-rp", 1, up + [(49.0, 3000.0)], "ssthresh"),
     )  # fmt: skip
     code = data.paper.code()
     rows = [e for e in data.paper.expectations if e.figure == "4"]
@@ -178,9 +179,9 @@ def test_checks_of_the_traces_hold_for_what_the_paper_describes() -> None:
 def test_checks_of_the_traces_fail_for_what_it_does_not() -> None:
     steady = [(19.0, 30000.0), (49.0, 30001.0)]
     data = traces(
-        windows("sctp", 0, steady), windows("sctp", 1, [(19.0, 4380.0), (20.0, 1500.0)]),
+        windows("sctp", 0, steady), windows("sctp", 1, [(19.0, 4380.0), (20.0, 9000.0)]),
         windows("cmt", 0, sawtooth(0)), windows("cmt", 1, sawtooth(1, 20000.0)),
-        windows("cmt-rp", 0, steady), windows("cmt-rp", 1, steady),
+        windows("cmt-rp", 0, steady, "ssthresh"), windows("cmt-rp", 1, steady, "ssthresh"),
     )  # fmt: skip
     code = data.paper.code()
     rows = [e for e in data.paper.expectations if e.figure == "4"]
