@@ -1,0 +1,89 @@
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("anabranch")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Simulates, measures and compares multipath transport.")
+        .after_help("Exit codes: 0 fine, 1 a run failed, 2 wrong arguments or scenario, 3 a number was missed, 130 stopped.")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(run())
+        .subcommand(sweep())
+        .subcommand(
+            Command::new("validate")
+                .about("Checks scenario files")
+                .arg(file("SCENARIO", "Scenario files (TOML)").num_args(1..))
+                .arg(flag("json", "Print what is wrong as JSON")),
+        )
+        .subcommand(Command::new("schema").about("Prints the JSON Schema of scenario files"))
+        .subcommand(handed_over("reproduce", "Runs a paper's figures and judges each number the paper states"))
+        .subcommand(handed_over("papers", "Lists the papers and their figures"))
+}
+
+fn run() -> Command {
+    Command::new("run")
+        .about("Runs a scenario once and prints what its flows got")
+        .arg(file("SCENARIO", "Scenario file (TOML)"))
+        .arg(
+            number("replica", "N", "Which replica: another one draws other random numbers")
+                .default_value("0"),
+        )
+        .arg(value("out", "DIR", "Write tables, manifest and captures to this folder"))
+        .args(common())
+}
+
+fn sweep() -> Command {
+    Command::new("sweep")
+        .about("Runs every combination of a scenario's variations, many times each")
+        .after_help("A sweep that was stopped goes on where it was: give the same command again.")
+        .arg(file("SWEEP", "Scenario file (TOML)"))
+        .arg(positive("replicas", "N", "Runs of each combination").default_value("30"))
+        .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
+        .arg(value("out", "DIR", "Where results are kept (default: out/ and the name of the scenario)"))
+        .args(common())
+}
+
+fn common() -> [Arg; 5] {
+    [
+        number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
+        value("set", "AXIS=VALUE", "Choose one value of a variation; may be repeated")
+            .action(ArgAction::Append),
+        flag("json", "Print results as JSON"),
+        flag("csv", "Write tables as CSV, too"),
+        flag("quiet", "Print nothing but errors").short('q'),
+    ]
+}
+
+/// A subcommand of the Python package, which reads its arguments itself.
+fn handed_over(name: &'static str, about: &'static str) -> Command {
+    Command::new(name)
+        .about(about)
+        .disable_help_flag(true)
+        .arg(Arg::new("arguments").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true))
+}
+
+fn file(name: &'static str, help: &'static str) -> Arg {
+    Arg::new("file").value_name(name).help(help).required(true)
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
+}
+
+fn value(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(placeholder).help(help)
+}
+
+fn number(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
+    value(name, placeholder, help).value_parser(value_parser!(u32))
+}
+
+fn positive(name: &'static str, placeholder: &'static str, help: &'static str) -> Arg {
+    value(name, placeholder, help).value_parser(value_parser!(u32).range(1..))
+}
+
+/// The text given for an argument that must be there.
+pub fn text<'m>(matches: &'m ArgMatches, name: &str) -> &'m str {
+    matches.get_one::<String>(name).map_or("", String::as_str)
+}

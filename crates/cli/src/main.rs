@@ -1,0 +1,9 @@
+//! The command `anabranch`.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Codes of this command fit a byte.
+    ExitCode::from(anabranch_cli::main(std::env::args().skip(1).collect()) as u8)
+}

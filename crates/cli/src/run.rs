@@ -1,0 +1,179 @@
+use crate::{Failure, code, complain, interrupt, say, scenario, show};
+use clap::ArgMatches;
+use lab::output::{RunControl, RunError, Scalar};
+use lab::results::{CsvWriter, Table, TableError, to_parquet_bytes};
+use lab::scenario::{Scenario, Sweep};
+use lab::sweep::{RunReport, run_single};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// `anabranch run`.
+pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let sweep = scenario::read(chosen)?;
+    if sweep.variants().len() > 1 {
+        return Err(Failure::usage(varies(&sweep)));
+    }
+    let replica = chosen.get_one::<u32>("replica").copied().unwrap_or(0);
+    let out = chosen.get_one::<String>("out").map(PathBuf::from);
+    if let Some(out) = &out {
+        std::fs::create_dir_all(out).map_err(|error| cannot_write(out, error))?;
+    }
+    let scenario = &sweep.variants()[0].scenario;
+    if out.is_none() && !scenario.captures.is_empty() {
+        complain("captures are written only with --out");
+    }
+    let control = RunControl { cancel: interrupt::flag(), captures: out.clone() };
+    let report = match run_single(&sweep, replica, &control) {
+        Ok(report) => report,
+        Err(RunError::Cancelled) => {
+            return Err(Failure { code: code::STOPPED, message: "stopped".to_owned() });
+        }
+        Err(error) => return Err(Failure::failed(error.to_string())),
+    };
+    if let Some(out) = &out {
+        write(out, &report, chosen.get_flag("csv"))?;
+    }
+    if chosen.get_flag("json") {
+        say(&format!("{:#}\n", as_json(scenario, replica, &report)));
+    } else if !chosen.get_flag("quiet") {
+        say(&readable(&sweep, replica, &report));
+    }
+    Ok(code::OK)
+}
+
+/// Why a scenario with variations is not run, and what to do.
+fn varies(sweep: &Sweep) -> String {
+    let mut text =
+        format!("this scenario stands for {} combinations of variations:\n", sweep.variants().len());
+    for axis in sweep.axes() {
+        let values: Vec<_> = axis.values.iter().map(ToString::to_string).collect();
+        text += &format!("  {}: {}\n", axis.name, values.join(", "));
+    }
+    let choice: Vec<_> =
+        sweep.axes().iter().map(|axis| format!("--set '{}={}'", axis.name, axis.values[0])).collect();
+    text + &format!("Run them all with `anabranch sweep`, or choose one: {}", choice.join(" "))
+}
+
+fn write(out: &Path, report: &RunReport, csv: bool) -> Result<(), Failure> {
+    for (name, table) in [("scalars", &report.scalars), ("series", &report.series)] {
+        let path = out.join(name).with_extension("parquet");
+        let bytes = to_parquet_bytes(table).map_err(|error| cannot_write(&path, error))?;
+        std::fs::write(&path, bytes).map_err(|error| cannot_write(&path, error))?;
+        if csv {
+            let path = out.join(name).with_extension("csv");
+            csv_bytes(table)
+                .and_then(|bytes| Ok(std::fs::write(&path, bytes)?))
+                .map_err(|error| cannot_write(&path, error))?;
+        }
+    }
+    let path = out.join("manifest.json");
+    std::fs::write(&path, format!("{:#}\n", report.manifest)).map_err(|error| cannot_write(&path, error))
+}
+
+fn csv_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
+    let mut writer = CsvWriter::new(Vec::new());
+    writer.append(table)?;
+    writer.finish()
+}
+
+fn cannot_write(path: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::failed(format!("cannot write {}: {error}", path.display()))
+}
+
+/// The run as JSON, of the format that the manifest names.
+fn as_json(scenario: &Scenario, replica: u32, report: &RunReport) -> serde_json::Value {
+    let scalars: Vec<_> = report
+        .output
+        .scalars
+        .iter()
+        .map(|s| json!({ "flow": s.flow, "path": s.path, "quantity": s.quantity, "value": s.value }))
+        .collect();
+    json!({
+        "title": scenario.title,
+        "seed": scenario.seed,
+        "replica": replica,
+        "manifest": report.manifest,
+        "warnings": report.output.warnings,
+        "scalars": scalars,
+    })
+}
+
+fn readable(sweep: &Sweep, replica: u32, report: &RunReport) -> String {
+    let variant = &sweep.variants()[0];
+    let output = &report.output;
+    let mut text = String::new();
+    if !sweep.title().is_empty() {
+        text += &format!("{}\n", sweep.title());
+    }
+    let parameters: Vec<_> =
+        variant.parameters.iter().map(|(axis, value)| format!(", {axis} = {value}")).collect();
+    let wall = report.manifest["wall_s"].as_f64().unwrap_or_default();
+    text += &format!(
+        "replica {replica}, seed {}{}: {} simulated in {}, {} packet-hops\n\n",
+        variant.scenario.seed,
+        parameters.concat(),
+        show::time(output.simulated.as_secs_f64()),
+        show::time(wall),
+        output.packet_hops
+    );
+    text += &flows(&variant.scenario, &output.scalars);
+    text += &links(&output.scalars);
+    for warning in &output.warnings {
+        text += &format!("\nNote: {warning}\n");
+    }
+    text
+}
+
+/// A line for each direction of a flow that carries data, and one for each of its paths.
+fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
+    const HEAD: [&str; 8] =
+        ["flow", "path", "throughput", "data packets", "fast retrans.", "timer retrans.", "timeouts", "RTT"];
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    for flow in &scenario.flows {
+        for (on, prefix, arrow) in
+            [(flow.forward.is_some(), "", ""), (flow.back.is_some(), "back_", " (back)")]
+        {
+            let mut paths: Vec<Option<u8>> =
+                scalars.iter().filter(|s| s.flow == flow.name).map(|s| s.path).collect();
+            paths.sort_unstable();
+            paths.dedup();
+            for path in paths.into_iter().filter(|_| on) {
+                let cell = |quantity: &str, show: &dyn Fn(f64) -> String| {
+                    let named = |s: &&Scalar| {
+                        s.flow == flow.name
+                            && s.path == path
+                            && s.quantity.strip_prefix(prefix) == Some(quantity)
+                    };
+                    scalars.iter().find(named).map_or(String::new(), |s| show(s.value))
+                };
+                rows.push(vec![
+                    if path.is_none() { format!("{}{arrow}", flow.name) } else { String::new() },
+                    path.map_or(String::new(), |path| path.to_string()),
+                    cell("throughput_bps", &show::rate),
+                    cell("data_packets", &show::count),
+                    cell("fast_retransmissions", &show::count),
+                    cell("timer_retransmissions", &show::count),
+                    cell("timeouts", &show::count),
+                    cell("srtt_s", &show::time),
+                ]);
+            }
+        }
+    }
+    show::table(&rows)
+}
+
+/// The directions of links that dropped something.
+fn links(scalars: &[Scalar]) -> String {
+    let mut rows = vec![["link", "utilisation", "dropped"].map(str::to_owned).to_vec()];
+    let mut names: Vec<&str> = scalars.iter().filter_map(|s| s.flow.strip_prefix("link:")).collect();
+    names.dedup();
+    for name in names {
+        let of_link = || scalars.iter().filter(|s| s.flow.strip_prefix("link:") == Some(name));
+        let dropped: f64 = of_link().filter(|s| s.quantity.starts_with("drops_")).map(|s| s.value).sum();
+        let used = of_link().find(|s| s.quantity == "utilisation").map_or(0.0, |s| s.value);
+        if dropped > 0.0 {
+            rows.push(vec![name.to_owned(), format!("{:.1} %", used * 100.0), show::count(dropped)]);
+        }
+    }
+    if rows.len() > 1 { format!("\n{}", show::table(&rows)) } else { String::new() }
+}

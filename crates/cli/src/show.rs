@@ -1,0 +1,87 @@
+//! Numbers and tables for people.
+
+/// A table with aligned columns; the first row is the head.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |i: usize| {
+        rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let line: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(
+                |(i, (cell, width))| {
+                    if i == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                },
+            )
+            .collect();
+        text += line.join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// A rate with the unit a person would choose.
+pub fn rate(bps: f64) -> String {
+    match bps.abs() {
+        n if n >= 1e9 => format!("{:.3} Gbit/s", bps / 1e9),
+        n if n >= 1e6 => format!("{:.2} Mbit/s", bps / 1e6),
+        n if n >= 1e3 => format!("{:.2} kbit/s", bps / 1e3),
+        _ => format!("{bps:.0} bit/s"),
+    }
+}
+
+/// A mean with its interval, in one unit.
+pub fn rate_interval(bps: f64, half: f64) -> String {
+    if half.is_nan() {
+        return rate(bps);
+    }
+    let (scale, unit) = match bps.abs() {
+        n if n >= 1e9 => (1e9, "Gbit/s"),
+        n if n >= 1e6 => (1e6, "Mbit/s"),
+        n if n >= 1e3 => (1e3, "kbit/s"),
+        _ => (1.0, "bit/s"),
+    };
+    format!("{:.3} ± {:.3} {unit}", bps / scale, half / scale)
+}
+
+/// A time with the unit a person would choose.
+pub fn time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
+        s => format!("{:.0} us", s * 1e6),
+    }
+}
+
+/// A number as whole as it is.
+pub fn count(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:.3}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_characters() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let text = table(&[row(["flow", "rate", ""]), row(["ä", "1.5", "x"]), row(["long name", "±2", ""])]);
+        assert_eq!(text, "flow       rate\nä           1.5  x\nlong name    ±2\n");
+    }
+
+    #[test]
+    fn numbers_have_the_unit_a_person_would_choose() {
+        assert_eq!(rate(189_912_345.0), "189.91 Mbit/s");
+        assert_eq!(rate(0.0), "0 bit/s");
+        assert_eq!(rate_interval(2_500.0, 10.0), "2.500 ± 0.010 kbit/s");
+        assert_eq!(
+            (time(0.0123), time(3.0), count(3.0), count(0.5)),
+            ("12.30 ms".into(), "3.00 s".into(), "3".into(), "0.500".into())
+        );
+    }
+}

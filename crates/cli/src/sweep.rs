@@ -1,0 +1,180 @@
+use crate::{Failure, arguments, code, complain, interrupt, say, scenario, show, statistics};
+use clap::ArgMatches;
+use lab::results::{Column, Table, TableError, read_parquet, scalars_of, scalars_table};
+use lab::results::{Kind, RunKey};
+use lab::scenario::Sweep;
+use lab::sweep::{Progress, SweepError, SweepOptions, SweepReport, run_sweep};
+use serde_json::{Map, Value as Json, json};
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// `anabranch sweep`.
+pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let sweep = scenario::read(chosen)?;
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let out = chosen
+        .get_one::<String>("out")
+        .map_or_else(|| default_out(arguments::text(chosen, "file")), PathBuf::from);
+    let options = SweepOptions {
+        replicas: chosen.get_one::<u32>("replicas").copied().unwrap_or(1),
+        jobs: chosen.get_one::<u32>("jobs").map_or(all, |jobs| *jobs as usize),
+        out: out.clone(),
+        csv: chosen.get_flag("csv"),
+        cancel: interrupt::flag(),
+    };
+    let quiet = chosen.get_flag("quiet");
+    let mut line = Line { shown: !quiet && std::io::stderr().is_terminal(), last: String::new() };
+    let result = run_sweep(&sweep, &options, &mut |progress| line.show(progress));
+    line.clear();
+    let report = result.map_err(|error| match error {
+        SweepError::Cancelled { .. } => Failure {
+            code: code::STOPPED,
+            message: format!(
+                "{error}; they are kept in {}, and the same command goes on from there",
+                out.display()
+            ),
+        },
+        error => Failure::failed(error.to_string()),
+    })?;
+    for run in report.runs.iter().filter(|run| !quiet && !run.warnings.is_empty()).take(5) {
+        complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
+    }
+    let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
+    if chosen.get_flag("json") {
+        let rows: Vec<Json> = means.iter().map(|mean| mean.as_json(&sweep)).collect();
+        say(&format!("{:#}\n", json!({ "out": out, "manifest": report.manifest, "throughput": rows })));
+    } else if !quiet {
+        say(&readable(&sweep, &options, &report, &means));
+    }
+    Ok(code::OK)
+}
+
+/// `out/NAME` for a scenario file of that name.
+fn default_out(file: &str) -> PathBuf {
+    Path::new("out").join(Path::new(file).file_stem().unwrap_or_default())
+}
+
+/// A line on the terminal that is written over.
+struct Line {
+    shown: bool,
+    last: String,
+}
+
+impl Line {
+    fn show(&mut self, progress: Progress) {
+        if !self.shown {
+            return;
+        }
+        let left =
+            progress.left().map_or(String::new(), |left| format!(", {} left", duration(left.as_secs_f64())));
+        let text = format!("{} of {} runs{left}", progress.done, progress.total);
+        if text != self.last {
+            let _ = write!(std::io::stderr(), "\r\x1b[K{text}").and_then(|()| std::io::stderr().flush());
+            self.last = text;
+        }
+    }
+
+    fn clear(&self) {
+        if !self.last.is_empty() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    let s = seconds.ceil() as u64;
+    match s {
+        0..120 => format!("{s} s"),
+        120..7200 => format!("{} min", s.div_ceil(60)),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// Throughput of one flow in one combination.
+struct Mean {
+    variant: usize,
+    flow: String,
+    quantity: String,
+    bps: f64,
+    half: f64,
+}
+
+impl Mean {
+    fn as_json(&self, sweep: &Sweep) -> Json {
+        let parameters: Map<String, Json> = sweep.variants()[self.variant]
+            .parameters
+            .iter()
+            .map(|(a, v)| (a.clone(), json!(v.to_string())))
+            .collect();
+        json!({
+            "parameters": parameters,
+            "flow": self.flow,
+            "quantity": self.quantity,
+            "mean": self.bps,
+            "half_width_95": if self.half.is_nan() { Json::Null } else { json!(self.half) },
+        })
+    }
+}
+
+/// Throughput over the replicas, by combination, flow and direction.
+fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
+    let key = RunKey { run: 0, replica: 0, parameters: &sweep.variants()[0].parameters };
+    let shape: Vec<(String, Kind)> = scalars_table(&key, sweep.axes(), &scalars_of(&[])).shape();
+    let table: Table = read_parquet(File::open(&report.scalars)?, &shape)?;
+    let column = |name: &str| table.column(name).ok_or_else(|| TableError::Shape(name.to_owned()));
+    let (Column::Whole(run), Column::Text(flow), Column::Text(quantity), Column::Real(value)) =
+        (column("run")?, column("flow")?, column("quantity")?, column("value")?)
+    else {
+        return Err(TableError::Shape("run, flow, quantity, value".to_owned()));
+    };
+    let replicas = (report.runs.len() / sweep.variants().len()).max(1);
+    let mut samples: Vec<((usize, &str, &str), Vec<f64>)> = Vec::new();
+    for (((run, flow), quantity), value) in run.iter().zip(flow.iter()).zip(quantity.iter()).zip(value) {
+        if !quantity.ends_with("throughput_bps") {
+            continue;
+        }
+        let group = (*run as usize / replicas, flow, quantity);
+        // Rows of a combination stand together, so its groups are among the last.
+        match samples
+            .iter_mut()
+            .rev()
+            .take_while(|(other, _)| other.0 == group.0)
+            .find(|(other, _)| *other == group)
+        {
+            Some((_, values)) => values.push(*value),
+            None => samples.push((group, vec![*value])),
+        }
+    }
+    let mean = |((variant, flow, quantity), values): ((usize, &str, &str), Vec<f64>)| {
+        let (bps, half) = statistics::mean_and_half_width(&values);
+        Mean { variant, flow: flow.to_owned(), quantity: quantity.to_owned(), bps, half }
+    };
+    Ok(samples.into_iter().map(mean).collect())
+}
+
+fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: &[Mean]) -> String {
+    let reused = report.runs.iter().filter(|run| run.reused).count();
+    let seed = sweep.variants()[0].scenario.seed;
+    let mut text = String::new();
+    if !sweep.title().is_empty() {
+        text += &format!("{}\n", sweep.title());
+    }
+    text += &format!("{} runs: {} replicas each, seed {seed}", report.runs.len(), options.replicas);
+    if reused > 0 {
+        text += &format!("; {reused} were there already");
+    }
+    text += "\n\n";
+    let mut head: Vec<String> = sweep.axes().iter().map(|axis| axis.name.clone()).collect();
+    head.extend(["flow", "throughput, mean and 95 % interval"].map(str::to_owned));
+    let mut rows = vec![head];
+    for mean in means {
+        let parameters = &sweep.variants()[mean.variant].parameters;
+        let mut row: Vec<String> = parameters.iter().map(|(_, value)| value.to_string()).collect();
+        let back = if mean.quantity.starts_with("back_") { " (back)" } else { "" };
+        row.push(format!("{}{back}", mean.flow));
+        row.push(show::rate_interval(mean.bps, mean.half));
+        rows.push(row);
+    }
+    text + &show::table(&rows) + &format!("\n{}\n{}\n", report.scalars.display(), report.series.display())
+}
