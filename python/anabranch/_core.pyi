@@ -49,7 +49,7 @@ class Transmit:
 
     source: IPv4Address | IPv6Address
     destination: IPv4Address | IPv6Address
-    packet: bytes
+    data: bytes
 
 @final
 class Received:

@@ -37,9 +37,9 @@ class Pair:
         for endpoint, other in ((self.client, self.server), (self.server, self.client)):
             while (sent := endpoint.poll_transmit(self.now)) is not None:
                 source, destination = str(sent.source), str(sent.destination)
-                self.packets.append((self.now, source, destination, sent.packet))
+                self.packets.append((self.now, source, destination, sent.data))
                 if self._chance.random() >= self.loss and not {source, destination} & self.dead:
-                    entry = (self.now + DELAY, len(self.packets), other, source, destination, sent.packet)
+                    entry = (self.now + DELAY, len(self.packets), other, source, destination, sent.data)
                     heappush(self._wire, entry)
             while (event := endpoint.poll_event()) is not None:
                 self.events[endpoint].append(event)

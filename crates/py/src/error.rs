@@ -1,0 +1,25 @@
+//! The exceptions of the module.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyBlockingIOError, PyConnectionError, PyRuntimeError, PyValueError};
+
+create_exception!(
+    anabranch,
+    ScenarioError,
+    PyValueError,
+    "A scenario does not read: file, line, what was expected."
+);
+create_exception!(anabranch, SimulationError, PyRuntimeError, "A run or a sweep failed.");
+create_exception!(anabranch, ConfigError, PyValueError, "An option that does not exist or cannot work.");
+create_exception!(
+    anabranch,
+    WouldBlockError,
+    PyBlockingIOError,
+    "The send buffer is full; a `writable` event follows."
+);
+create_exception!(
+    anabranch,
+    AssociationClosedError,
+    PyConnectionError,
+    "There is no such association, or it is closing."
+);

@@ -1,0 +1,104 @@
+//! What an endpoint tells its user, for Python.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sctp::{AssocId, CloseReason, PathState};
+use std::net::IpAddr;
+
+/// Something happened to an association: `kind` says what, the other fields what belongs to it, None if nothing.
+#[pyclass(frozen, get_all, module = "anabranch")]
+pub struct Event {
+    association: u32,
+    kind: &'static str,
+    outbound_streams: Option<u16>,
+    inbound_streams: Option<u16>,
+    address: Option<IpAddr>,
+    state: Option<&'static str>,
+    stream: Option<u16>,
+    tsn: Option<u32>,
+    length: Option<usize>,
+    causes: Option<Py<PyBytes>>,
+    reason: Option<&'static str>,
+    detail: Option<&'static str>,
+}
+
+#[pymethods]
+impl Event {
+    fn __repr__(&self) -> String {
+        format!("<Event {} of association {}>", self.kind, self.association)
+    }
+}
+
+/// The event of an association as Python sees it.
+pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
+    let mut event = Event {
+        association: id.0,
+        kind: "",
+        outbound_streams: None,
+        inbound_streams: None,
+        address: None,
+        state: None,
+        stream: None,
+        tsn: None,
+        length: None,
+        causes: None,
+        reason: None,
+        detail: None,
+    };
+    event.kind = match what {
+        sctp::Event::Connected { outbound_streams, inbound_streams } => {
+            event.outbound_streams = Some(outbound_streams);
+            event.inbound_streams = Some(inbound_streams);
+            "connected"
+        }
+        sctp::Event::Restarted => "restarted",
+        sctp::Event::Readable => "readable",
+        sctp::Event::Writable => "writable",
+        sctp::Event::PathChanged { address, state } => {
+            event.address = Some(address);
+            event.state = Some(path_state_name(state));
+            "path-changed"
+        }
+        sctp::Event::SendFailed { stream, tsn, length } => {
+            event.stream = Some(stream.0);
+            event.tsn = tsn.map(|tsn| tsn.0);
+            event.length = Some(length);
+            "send-failed"
+        }
+        sctp::Event::PeerError { causes } => {
+            event.causes = Some(PyBytes::new(py, &causes).unbind());
+            "peer-error"
+        }
+        sctp::Event::ShutdownReceived => "shutdown-received",
+        sctp::Event::Closed { reason } => {
+            event.reason = Some(reason_name(&reason));
+            match reason {
+                CloseReason::PeerAbort { causes } => event.causes = Some(PyBytes::new(py, &causes).unbind()),
+                CloseReason::ProtocolViolation { what } => event.detail = Some(what),
+                _ => {}
+            }
+            "closed"
+        }
+    };
+    event
+}
+
+fn reason_name(reason: &CloseReason) -> &'static str {
+    match reason {
+        CloseReason::Graceful => "graceful",
+        CloseReason::LocalAbort => "local-abort",
+        CloseReason::PeerAbort { .. } => "peer-abort",
+        CloseReason::ConnectTimeout => "connect-timeout",
+        CloseReason::TooManyErrors => "too-many-errors",
+        CloseReason::ProtocolViolation { .. } => "protocol-violation",
+    }
+}
+
+/// The word for the state of a path.
+pub fn path_state_name(state: PathState) -> &'static str {
+    match state {
+        PathState::Unconfirmed => "unconfirmed",
+        PathState::Active => "active",
+        PathState::Inactive => "inactive",
+    }
+}

@@ -1,0 +1,41 @@
+//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, and the protocol itself.
+//! What Python sees is documented in `python/anabranch/_core.pyi`.
+#![deny(unsafe_code)]
+
+mod endpoint;
+mod error;
+mod event;
+mod options;
+mod run;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    use super::*;
+    #[pymodule_export]
+    use crate::endpoint::{Endpoint, Path, Received, Transmit};
+    #[pymodule_export]
+    use crate::error::{
+        AssociationClosedError, ConfigError, ScenarioError, SimulationError, WouldBlockError,
+    };
+    #[pymodule_export]
+    use crate::event::Event;
+    #[pymodule_export]
+    use crate::run::{run, sweep};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "as Python calls it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pyfunction]
+    fn cli(py: Python<'_>, arguments: Vec<String>) -> i32 {
+        py.detach(|| ::cli::main(arguments))
+    }
+
+    /// JSON Schema of scenario files.
+    #[pyfunction]
+    fn scenario_schema() -> String {
+        lab::scenario::schema()
+    }
+}
