@@ -245,7 +245,7 @@ fn quantity_schema<Q: Quantity>(definitions: &mut Definitions) -> Json {
         json!({
             "type": "string",
             "pattern": format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*({})\\s*$", units.join("|")),
-            "description": format!("{} with its unit, such as \"{}\".", Q::KIND, Q::EXAMPLE),
+            "description": format!("Written with its unit: {} such as \"{}\".", Q::KIND, Q::EXAMPLE),
         })
     })
 }

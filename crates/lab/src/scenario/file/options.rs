@@ -166,7 +166,14 @@ impl OptionSets {
             names.push(text);
             layers.push(set);
         }
-        read(&format!("[sctp.{name}]"), &layers, faults)
+        let config = read(&format!("[sctp.{name}]"), &layers, faults)?;
+        let Err(error) = config.check() else { return Some(config) };
+        // A default that does not go with what is set has no place of its own.
+        let at = layers.iter().find_map(|set| member(set, error.option)).unwrap_or(layers[0]);
+        let message =
+            format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
+        faults.note(at.span.clone(), message);
+        None
     }
 }
 

@@ -1,0 +1,365 @@
+//! What scenario files mean, and that the schema says the same.
+
+use anabranch_lab::scenario::{
+    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Queue, QueueLimit,
+    Scenario, Sweep, schema,
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value as Json, json};
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+use units::{BitRate, ByteCount, Probability, Span};
+
+const NETWORK: &str = r#"
+[[node]]
+name = "a"
+[[node]]
+name = "b"
+[[link]]
+between = ["a", "b"]
+rate = "10 Mbit/s"
+"#;
+
+fn parse(rest: &str) -> Sweep {
+    Sweep::parse(&format!("{NETWORK}{rest}"), "x.toml").unwrap_or_else(|error| panic!("{}", error.render()))
+}
+
+fn scenario(rest: &str) -> Scenario {
+    parse(rest).variants()[0].scenario.clone()
+}
+
+fn flow(rest: &str) -> Flow {
+    scenario(&format!("[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{rest}")).flows.remove(0)
+}
+
+#[test]
+fn a_flow_that_says_nothing_is_as_in_table_2_of_paper_001() {
+    let flow = flow("");
+    assert_eq!(flow.connect_time, Distribution::Constant(Span::ZERO));
+    assert_eq!([flow.start_time, flow.reset_time, flow.stop_time], [1, 5, 30].map(Span::from_secs));
+    assert_eq!((flow.local_port, flow.remote_port, flow.primary_path), (9000, 9000, PrimaryPath::Any));
+    let traffic = flow.forward.unwrap();
+    let Pace::Frames(Distribution::Constant(rate)) = traffic.pace else { panic!("{:?}", traffic.pace) };
+    assert_eq!(rate.as_f64(), 10.0);
+    assert_eq!(traffic.frame_size, Distribution::Constant(ByteCount::new(1452)));
+    assert_eq!((traffic.max_msg_size, traffic.queue_size), (ByteCount::new(1452), 1000));
+    assert_eq!((traffic.unordered, flow.back), (Probability::ZERO, None));
+}
+
+#[test]
+fn the_names_of_table_2_are_understood() {
+    let ours = flow("start_time = \"2 s\"\nframe_rate = \"0 Hz\"\nmax_msg_size = \"100 B\"\nip_version = 6");
+    let theirs = flow("startTime = \"2 s\"\nframeRate = \"0 Hz\"\nmaxMsgSize = \"100 B\"\nipVersion = 6");
+    assert_eq!(ours, theirs);
+    assert_eq!((ours.forward.unwrap().pace, ours.ip_version), (Pace::Saturated, IpVersion::V6));
+}
+
+#[test]
+fn a_frame_size_of_zero_turns_a_direction_off() {
+    let flow = flow("frame_size = \"0 B\"\nback = { frame_size = \"100 B\" }");
+    assert_eq!(flow.forward, None);
+    assert_eq!(flow.back.unwrap().frame_size, Distribution::Constant(ByteCount::new(100)));
+}
+
+#[test]
+fn the_direction_back_differs_only_in_what_it_says() {
+    let both = flow("bidirectional = true\nunordered = 0.5");
+    assert_eq!(both.forward, both.back);
+    let back = flow("unordered = 0.5\nqueue_size = 7\n[flow.back]\nunordered = 1").back.unwrap();
+    assert_eq!((back.unordered, back.queue_size), (Probability::ONE, 7));
+
+    let link = &scenario("delay = \"10 ms\"\nback = { rate = \"1 Mbit/s\" }").links[0];
+    assert_eq!((link.forward.rate, link.back.rate), (BitRate::from_mbps(10), BitRate::from_mbps(1)));
+    assert_eq!(link.back.delay, Span::from_millis(10));
+    assert_eq!(link.back.queue, Queue::DropTail(QueueLimit::Packets(100)));
+}
+
+#[test]
+fn option_sets_inherit_and_change_single_options() {
+    let flow = flow(
+        "sctp = \"c\"\nserver_sctp = \"a\"\n[sctp.c]\ninherit = \"b\"\nhb_interval = \"none\"\ncmt = { dac = false }\n\
+         [sctp.b]\ninherit = \"a\"\nmax_burst = 8\ncmt = { enabled = true, dac = true, cuc = \"v1\" }\n\
+         [sctp.a]\nmax_burst = 2\nsack_frequency = 3\nsend_queue = 5",
+    );
+    let (client, server) = (flow.client_options, flow.server_options);
+    assert_eq!((client.max_burst, client.sack_frequency, client.hb_interval), (8, 3, None));
+    assert_eq!((client.cmt.enabled, client.cmt.dac, client.cmt.cuc), (true, false, sctp::Cuc::V1));
+    assert_eq!((client.send_queue, client.rto_min), (Some(5), Span::from_secs(1)));
+    assert_eq!((server.max_burst, server.cmt), (2, sctp::Cmt::default()));
+}
+
+#[test]
+fn each_flow_of_a_count_has_a_name_and_a_port_of_its_own() {
+    let flows = scenario(
+        "[[flow]]\nname = \"many\"\ncount = 3\nclient = \"a\"\nserver = \"b\"\n\
+         [[flow]]\nname = \"fixed\"\nclient = \"a\"\nserver = \"b\"\nlocal_port = 9001\n\
+         [[flow]]\nname = \"back\"\nclient = \"b\"\nserver = \"a\"",
+    )
+    .flows;
+    let named: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.local_port)).collect();
+    // Port 9000 of both hosts is where they listen, and 9001 of the first was asked for.
+    assert_eq!(
+        named,
+        [("many-1", 9002), ("many-2", 9003), ("many-3", 9004), ("fixed", 9001), ("back", 9001)]
+    );
+}
+
+#[test]
+fn probes_name_flows_of_a_count_and_either_direction_of_a_link() {
+    let probes = scenario(
+        "[[flow]]\nname = \"f\"\ncount = 2\nclient = \"a\"\nserver = \"b\"\n\
+         [[probe]]\nquantity = \"cwnd\"\nflow = \"f\"\n[[probe]]\nquantity = \"srtt\"\nflow = \"f-2\"\n\
+         [[probe]]\nquantity = \"queue\"\nlink = \"b-a\"\nevery = \"10 ms\"",
+    )
+    .probes;
+    let targets: Vec<_> = probes.iter().map(|probe| probe.target).collect();
+    let back = ProbeTarget::Link { link: 0, back: true };
+    assert_eq!(targets, [ProbeTarget::Flow(0), ProbeTarget::Flow(1), ProbeTarget::Flow(1), back]);
+    assert_eq!((probes[0].every, probes[3].every), (Every::Change, Every::Interval(Span::from_millis(10))));
+}
+
+#[test]
+fn variations_make_their_product_with_the_last_axis_fastest() {
+    let sweep = parse(
+        "loss = { vary = [0, 0.5] }\n[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n\
+         sctp = { name = \"set\", vary = [\"x\", \"y\"] }\nunordered = { name = \"set\", vary = [0, 1] }\n\
+         bidirectional = { vary = [true, false] }\n[sctp.x]\n[sctp.y]\nnagle = true",
+    );
+    let names: Vec<_> = sweep.axes().iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["link.a-b.loss", "set", "flow.f.bidirectional"]);
+    assert_eq!(sweep.variants().len(), 8);
+    let row = |i: usize| {
+        let variant = &sweep.variants()[i];
+        let flow = &variant.scenario.flows[0];
+        let unordered = flow.forward.as_ref().map(|traffic| traffic.unordered.get());
+        (
+            variant.parameters.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join(" "),
+            variant.scenario.links[0].forward.loss.get(),
+            flow.client_options.nagle,
+            unordered,
+            flow.back.is_some(),
+        )
+    };
+    assert_eq!(row(0), ("0 x true".into(), 0.0, false, Some(0.0), true));
+    assert_eq!(row(1), ("0 x false".into(), 0.0, false, Some(0.0), false));
+    assert_eq!(row(2), ("0 y true".into(), 0.0, true, Some(1.0), true));
+    assert_eq!(row(7), ("0.5 y false".into(), 0.5, true, Some(1.0), false));
+    assert_eq!(sweep.axes()[0].values, [AxisValue::Number(0.0), AxisValue::Number(0.5)]);
+}
+
+#[test]
+fn a_combination_can_be_chosen() {
+    let mut sweep =
+        parse("loss = { name = \"loss\", vary = [0, 0.25] }\ndelay = { vary = [\"1 ms\", \"2 ms\"] }");
+    sweep.restrict("loss", "0.25").unwrap();
+    assert_eq!((sweep.variants().len(), sweep.axes()[0].values.len()), (2, 1));
+    let wrong = |axis, value| sweep.clone().restrict(axis, value).unwrap_err();
+    assert_eq!(
+        wrong("los", "0"),
+        "no axis \"los\"; expected one of `loss`, `link.a-b.delay`; did you mean `loss`?"
+    );
+    assert_eq!(
+        wrong("link.a-b.delay", "3 ms"),
+        "axis \"link.a-b.delay\" has no value \"3 ms\"; expected one of `1 ms`, `2 ms`; did you mean `1 ms`?"
+    );
+}
+
+#[test]
+fn a_fault_in_one_variation_is_told_once_and_where_it_stands() {
+    let text = "seed = { vary = [1, 2, 3] }\n[[node]]\nname = { vary = [\"a\", \"b c\", \"d\"] }\n";
+    let error = Sweep::parse(text, "x.toml").unwrap_err().to_string();
+    assert_eq!(error, "x.toml:3:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
+}
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every scenario that comes with the project: the examples, and the experiments of the papers.
+fn shipped() -> Vec<(PathBuf, String)> {
+    let mut folders = vec![root().join("scenarios")];
+    folders.extend(std::fs::read_dir(root().join("papers")).into_iter().flatten().map(|e| e.unwrap().path()));
+    let mut files = Vec::new();
+    for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            if path.extension().is_some_and(|extension| extension == "toml") && text.contains("[[node]]") {
+                files.push((path, text));
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn the_scenarios_that_come_along_are_right_and_fit_the_schema() {
+    let schema: Json = serde_json::from_str(&schema()).unwrap();
+    let files = shipped();
+    assert!(files.len() >= 3, "{files:?}");
+    for (path, text) in files {
+        if let Err(error) = Sweep::parse(&text, &path.display().to_string()) {
+            panic!("{}", error.render());
+        }
+        assert_eq!(misfit(&schema, &schema, &document(&text)), None, "{}", path.display());
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema: Json = serde_json::from_str(&schema()).unwrap();
+    let flow = "[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n";
+    for wrong in [
+        "delya = \"1 ms\"",
+        "delay = 1",
+        "delay = \"1 sec\"",
+        "loss = 2",
+        "queue = { kind = \"codel\" }",
+        "queue = { kind = \"drop-tail\", min = 3 }",
+        "back = { framing = 7 }",
+        "between = [\"a\"]",
+        "[sctp.x]\nsack_dely = \"1 ms\"",
+        "[sctp.x]\ncmt = { cuc = \"v3\" }",
+        "[sctp.x]\nhb_interval = \"off\"",
+        &format!("{flow}protocol = \"TCP\""),
+        &format!("{flow}unreliable = 0.5"),
+        &format!("{flow}frame_size = {{ uniform = [\"1 B\"] }}"),
+        "[[probe]]\nquantity = \"cwmd\"",
+        "net_id = { vary = [] }",
+        "net_id = { vary = [\"one\"] }",
+    ] {
+        let text = format!(
+            "{}{wrong}\n",
+            if wrong.starts_with("between") { "[[link]]\nrate = \"1 kbit/s\"\n" } else { NETWORK }
+        );
+        assert!(Sweep::parse(&text, "x.toml").is_err(), "the reader takes {wrong}");
+        assert!(misfit(&schema, &schema, &document(&text)).is_some(), "the schema takes {wrong}");
+    }
+}
+
+/// TOML as JSON.
+fn document(text: &str) -> Json {
+    fn table(table: &DeTable<'_>) -> Json {
+        Json::Object(
+            table
+                .iter()
+                .map(|(key, item)| (key.get_ref().to_string(), value(item.get_ref())))
+                .collect::<Map<_, _>>(),
+        )
+    }
+    fn value(item: &DeValue<'_>) -> Json {
+        match item {
+            DeValue::String(text) => json!(text),
+            DeValue::Integer(n) => json!(n.as_str().parse::<i64>().unwrap()),
+            DeValue::Float(n) => json!(n.as_str().parse::<f64>().unwrap()),
+            DeValue::Boolean(flag) => json!(flag),
+            DeValue::Datetime(date) => json!(date.to_string()),
+            DeValue::Array(list) => list.iter().map(|item| value(item.get_ref())).collect(),
+            DeValue::Table(members) => table(members),
+        }
+    }
+    table(DeTable::parse(text).unwrap().get_ref())
+}
+
+/// Why a value does not fit a schema, which may use only what is understood here.
+fn misfit(root: &Json, schema: &Json, value: &Json) -> Option<String> {
+    let schema = schema.as_object().unwrap();
+    schema.iter().find_map(|(keyword, rule)| {
+        let right = match keyword.as_str() {
+            "$schema" | "$defs" | "title" | "description" | "default" => true,
+            "$ref" => {
+                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+                return misfit(root, &root["$defs"][name], value);
+            }
+            "type" => match rule.as_str().unwrap() {
+                "object" => value.is_object(),
+                "array" => value.is_array(),
+                "string" => value.is_string(),
+                "boolean" => value.is_boolean(),
+                "integer" => value.is_u64(),
+                "number" => value.is_number(),
+                other => panic!("type {other}"),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "minimum" => value.as_f64().is_none_or(|n| n >= rule.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|n| n <= rule.as_f64().unwrap()),
+            "exclusiveMinimum" => value.as_f64().is_none_or(|n| n > rule.as_f64().unwrap()),
+            "minItems" => value.as_array().is_none_or(|list| list.len() as u64 >= rule.as_u64().unwrap()),
+            "maxItems" => value.as_array().is_none_or(|list| list.len() as u64 <= rule.as_u64().unwrap()),
+            "pattern" => value.as_str().is_none_or(|text| is_quantity(rule.as_str().unwrap(), text)),
+            "items" => return value.as_array()?.iter().find_map(|item| misfit(root, rule, item)),
+            "required" => {
+                rule.as_array().unwrap().iter().all(|key| value.get(key.as_str().unwrap()).is_some())
+            }
+            "properties" => {
+                let member = |(key, rule): (&String, &Json)| {
+                    Some(format!("{key}: {}", misfit(root, rule, value.get(key)?)?))
+                };
+                return rule.as_object().unwrap().iter().find_map(member);
+            }
+            "additionalProperties" => {
+                let known = schema.get("properties").and_then(Json::as_object);
+                let others = value
+                    .as_object()?
+                    .iter()
+                    .filter(|(key, _)| known.is_none_or(|known| !known.contains_key(*key)));
+                return others
+                    .filter_map(|(key, value)| match rule {
+                        Json::Bool(allowed) => (!allowed).then(|| format!("unknown key {key}")),
+                        rule => misfit(root, rule, value),
+                    })
+                    .next();
+            }
+            "anyOf" => rule.as_array().unwrap().iter().any(|one| misfit(root, one, value).is_none()),
+            "oneOf" => {
+                rule.as_array().unwrap().iter().filter(|one| misfit(root, one, value).is_none()).count() == 1
+            }
+            other => panic!("keyword {other}"),
+        };
+        (!right).then(|| format!("{value} against {keyword} {rule}"))
+    })
+}
+
+/// The one kind of pattern in the schema: a decimal number and one of some units.
+fn is_quantity(pattern: &str, text: &str) -> bool {
+    let units = pattern
+        .strip_prefix(r"^\s*[0-9]+(\.[0-9]+)?\s*(")
+        .and_then(|rest| rest.strip_suffix(r")\s*$"))
+        .unwrap();
+    let text = text.trim();
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    number.parse::<f64>().is_ok() && units.split('|').any(|one| one == unit.trim())
+}
+
+proptest! {
+    /// Whatever happens to a right file, it is read or refused.
+    #[test]
+    fn no_change_of_a_file_makes_the_reader_panic(
+        which in 0..4usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, any::<prop::sample::Index>()), 1..6),
+    ) {
+        const WORDS: [&str; 14] = [
+            "", "\"", "[", "]]", "{ vary = [", "}", "=", "\n", "9999999999999999999", "-1", "1e400", "\"1 ms\"", "ö", "nan",
+        ];
+        let files = shipped();
+        let mut text = files[which % files.len()].1.clone();
+        for (at, length, word) in changes {
+            let boundary = |at: usize| (at..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
+            let from = boundary(at.index(text.len() + 1));
+            let to = boundary((from + length).min(text.len()));
+            text.replace_range(from..to, WORDS[word.index(WORDS.len())]);
+        }
+        if let Err(error) = Sweep::parse(&text, "x.toml") {
+            prop_assert!(!error.diagnostics.is_empty() && !error.render().is_empty());
+        }
+    }
+
+    /// Whatever the order of lines, it is read or refused.
+    #[test]
+    fn no_order_of_lines_makes_the_reader_panic(lines in Just(shipped().remove(0).1.lines().map(str::to_owned).collect::<Vec<_>>()).prop_shuffle()) {
+        let _ = Sweep::parse(&lines.join("\n"), "x.toml");
+    }
+}
