@@ -48,7 +48,7 @@ impl Sender {
             return Some(plan);
         }
         let len = self.queue.head_len()?.min(self.fragment);
-        if !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
+        if !self.has_numbers() || !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
             return None;
         }
         let path = self.path_for_new_data(now, paths)?;
@@ -77,6 +77,12 @@ impl Sender {
     /// Room in the peer's buffer, or nothing on its way, so that one chunk probes (`rfc9260#section-6.1`, rule A).
     fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_rwnd || (self.lost_chunks == 0 && paths.flight().is_zero())
+    }
+
+    /// One chunk more does not make the order of numbers ambiguous.
+    #[inline]
+    fn has_numbers(&self) -> bool {
+        self.out.len() < MOST_OUTSTANDING
     }
 
     fn nagle_holds(&self, paths: &Paths) -> bool {
@@ -202,7 +208,7 @@ impl Sender {
     }
 
     fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
-        !paths[p].space().is_zero() && ByteCount::from(len) <= self.peer_rwnd
+        self.has_numbers() && !paths[p].space().is_zero() && ByteCount::from(len) <= self.peer_rwnd
     }
 
     fn write_lost(
@@ -278,6 +284,10 @@ impl Sender {
         self.out.link(list, i);
     }
 }
+
+/// Chunks above the cumulative TSN: as many as stream sequence numbers can be told apart of, which have an order only
+/// within half of their circle (`rfc9260#section-1.6`).
+const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Bytes a DATA chunk takes in a packet.
 fn chunk_len(payload: usize) -> usize {
