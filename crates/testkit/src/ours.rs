@@ -2,7 +2,7 @@ use crate::{Ending, Speaker, Station};
 use sctp::{
     AssocId, CloseReason, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, SendError, Transmit,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use units::Instant;
 use wire::{Octets, PacketBuf, Ppid, StreamId};
@@ -17,8 +17,8 @@ pub struct Ours {
     connected: bool,
     events: VecDeque<Event>,
     ending: Option<Ending>,
-    /// The message that is being read.
-    partial: Vec<u8>,
+    /// Messages of which parts were read, by the TSN they begin with.
+    partial: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Ours {
@@ -41,7 +41,7 @@ impl Ours {
             connected: false,
             events: VecDeque::new(),
             ending: None,
-            partial: Vec::new(),
+            partial: BTreeMap::new(),
         }
     }
 
@@ -127,9 +127,10 @@ impl Speaker for Ours {
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
         while let Some(part) = self.endpoint.receive(now, self.association?, usize::MAX) {
             assert_eq!(part.ppid, Self::PPID);
-            self.partial.extend_from_slice(&part.payload.to_bytes());
+            let message = self.partial.entry(part.tsn.0).or_default();
+            message.extend_from_slice(&part.payload.to_bytes());
             if part.end_of_record {
-                return Some((part.stream.0, std::mem::take(&mut self.partial)));
+                return Some((part.stream.0, self.partial.remove(&part.tsn.0)?));
             }
         }
         None

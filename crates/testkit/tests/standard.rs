@@ -1,0 +1,118 @@
+//! Standard SCTP is what is left when CMT is off, packet by packet: runs are compared by the fingerprint of all packets
+//! that arrived, and when.
+
+use anabranch_testkit::{Dialogue, Ours, Script, World};
+use net::{ChannelSpec, Impairments};
+use sctp::{BurstControl, Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPolicy};
+use units::{BitRate, Probability, Span};
+use wire::Checksum;
+
+/// The fingerprint of two endpoints that exchange messages over bad links, of which the first fails for a while.
+fn fingerprint(paths: usize, config: &Config) -> u64 {
+    let channel = |n: u64| ChannelSpec {
+        rate: Some(BitRate::from_mbps(5 + 5 * n)),
+        delay: Span::from_millis(20 / (n + 1)),
+        impairments: Impairments {
+            loss: Probability::new(0.03).expect("a probability"),
+            reordering: Probability::new(0.05).expect("a probability"),
+            reordering_delay: Span::from_millis(8),
+            ..Impairments::default()
+        },
+        ..ChannelSpec::default()
+    };
+    let channels: Vec<_> = (0..paths as u64).map(channel).collect();
+    let mut world = World::new(1, &channels);
+    let speaker = |host: usize| {
+        let config = EndpointConfig {
+            port: 9,
+            addresses: world.addresses(host),
+            seed: (host as u64).into(),
+            checksum: Checksum::Computed,
+            max_associations: 1,
+            config: Config { rto_min: Span::from_millis(200), ..config.clone() },
+        };
+        Ours::new(config, world.addresses(1 - host))
+    };
+    let (mut a, mut b) = (speaker(0), speaker(1));
+    let start = world.now();
+    world.cut(0, start + Span::from_millis(700), start + Span::from_millis(3000));
+    let scripts = [1, 2].map(|voice| Script::random(voice, 150, 5, 20_000));
+    let dialogue = Dialogue { scripts: [&scripts[0], &scripts[1]], closer: 0, limit: Span::from_secs(1000) };
+    dialogue.run(&mut world, &mut [&mut a, &mut b]).expect("a transfer that ends well");
+    world.digest()
+}
+
+fn with(cmt: Cmt) -> Config {
+    Config { cmt, ..Config::default() }
+}
+
+/// Each option of CMT by itself set otherwise than it is by default.
+fn other_options() -> Vec<(&'static str, Cmt)> {
+    let cmt = Cmt::default;
+    let mut all = vec![
+        ("sfr", Cmt { sfr: false, ..cmt() }),
+        ("dac", Cmt { dac: false, ..cmt() }),
+        ("smart_t3", Cmt { smart_t3: false, ..cmt() }),
+        ("smart_fast_rtx", Cmt { smart_fast_rtx: false, ..cmt() }),
+        ("rtt_heuristic", Cmt { rtt_heuristic: false, ..cmt() }),
+        ("recovery_by_cuc", Cmt { recovery_by_cuc: false, ..cmt() }),
+        ("note_cumulative", Cmt { note_cumulative: false, ..cmt() }),
+    ];
+    all.extend(Cuc::ALL.iter().map(|&cuc| ("cuc", Cmt { cuc, ..cmt() })));
+    all.extend(RtxPolicy::ALL.iter().map(|&rtx| ("rtx", Cmt { rtx, ..cmt() })));
+    all.extend(
+        PathSelection::ALL.iter().map(|&path_selection| ("path_selection", Cmt { path_selection, ..cmt() })),
+    );
+    all
+}
+
+#[test]
+fn with_cmt_off_none_of_its_options_shows() {
+    for paths in [1, 2] {
+        let standard = fingerprint(paths, &Config::default());
+        for (option, cmt) in other_options() {
+            assert!(!cmt.enabled);
+            assert_eq!(fingerprint(paths, &with(cmt)), standard, "{option} with {paths} paths");
+        }
+    }
+}
+
+/// The fingerprint tells runs apart: with CMT on, each of these options shows.
+#[test]
+fn with_cmt_on_its_options_show() {
+    let base = fingerprint(2, &with(Cmt { enabled: true, ..Cmt::default() }));
+    assert_ne!(base, fingerprint(2, &Config::default()));
+    for (option, cmt) in other_options().into_iter().filter(|(_, cmt)| *cmt != Cmt::default()) {
+        let run = fingerprint(2, &with(Cmt { enabled: true, ..cmt.clone() }));
+        if ["sfr", "dac", "rtx"].contains(&option) {
+            assert_ne!(run, base, "{cmt:?}");
+        }
+    }
+}
+
+/// With one path and every option that changes standard rules off, nothing is left of CMT.
+#[test]
+fn with_one_path_cmt_without_its_options_is_standard_sctp() {
+    let plain = Cmt {
+        enabled: true,
+        sfr: false,
+        dac: false,
+        cuc: Cuc::Normal,
+        smart_fast_rtx: false,
+        rtt_heuristic: false,
+        recovery_by_cuc: false,
+        note_cumulative: false,
+        ..Cmt::default()
+    };
+    for burst_control in BurstControl::ALL.iter().copied() {
+        for rtx in [RtxPolicy::Same, RtxPolicy::Alternate] {
+            for &path_selection in PathSelection::ALL {
+                let config =
+                    |cmt| Config { burst_control, cmt, growth: cc::GrowthRule::Rfc4960, ..Config::default() };
+                let cmt = fingerprint(1, &config(Cmt { rtx, path_selection, ..plain.clone() }));
+                let standard = fingerprint(1, &config(Cmt::default()));
+                assert_eq!(cmt, standard, "{burst_control} {rtx} {path_selection}");
+            }
+        }
+    }
+}
