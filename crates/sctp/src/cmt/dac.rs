@@ -14,9 +14,9 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// How many reports of chunk `missing` this SACK is worth.
-    pub(crate) fn reports(&self, missing: u64) -> u32 {
+    pub(crate) fn reports(&self, missing: u64) -> u8 {
         let all_above = self.lo.is_some_and(|lo| lo > missing);
-        if self.paths == 1 && all_above { u32::from(self.packets).max(1) } else { 1 }
+        if self.paths == 1 && all_above { self.packets.max(1) } else { 1 }
     }
 }
 

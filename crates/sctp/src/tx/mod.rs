@@ -29,7 +29,7 @@ use units::{ByteCount, Instant};
 use wire::{Data, StreamId, Tsn};
 
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
-const MISSING_REPORTS: u32 = 3;
+const MISSING_REPORTS: u8 = 3;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -194,7 +194,9 @@ impl Sender {
             }
         }
         for piece in self.queue.iter() {
-            tell(piece.message.stream, None, piece.message.payload.len());
+            for _ in 0..piece.copies {
+                tell(piece.message.stream, None, piece.message.payload.len());
+            }
         }
     }
 

@@ -20,14 +20,15 @@ pub(crate) struct TxChunk {
     /// Where it was last sent.
     pub(crate) path: PathId,
     pub(crate) sent_at: Instant,
-    pub(crate) transmissions: u32,
-    pub(crate) missing: u32,
+    pub(crate) transmissions: u16,
+    pub(crate) missing: u8,
     pub(crate) state: ChunkState,
     /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
     pub(crate) credited: bool,
     pub(crate) timed_out: bool,
-    prev: u64,
-    next: u64,
+    /// Distances to the neighbours on its list; zero at an end.
+    to_prev: u32,
+    to_next: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +124,8 @@ impl Outstanding {
             state: ChunkState::InFlight,
             credited: false,
             timed_out: false,
-            prev: NIL,
-            next: NIL,
+            to_prev: 0,
+            to_next: 0,
         });
         i
     }
@@ -137,36 +138,51 @@ impl Outstanding {
     /// The chunk after `i` on its list.
     #[inline]
     pub(crate) fn following(&self, i: u64) -> u64 {
-        self[i].next
+        match self[i].to_next {
+            0 => NIL,
+            distance => i + u64::from(distance),
+        }
+    }
+
+    #[inline]
+    fn preceding(&self, i: u64) -> u64 {
+        match self[i].to_prev {
+            0 => NIL,
+            distance => i - u64::from(distance),
+        }
+    }
+
+    /// Makes two chunks neighbours on a list; either may be [`NIL`], an end.
+    #[inline]
+    fn join(&mut self, list: &mut List, before: u64, after: u64) {
+        let distance = if before == NIL || after == NIL { 0 } else { (after - before) as u32 };
+        match before {
+            NIL => list.head = after,
+            before => self[before].to_next = distance,
+        }
+        match after {
+            NIL => list.tail = before,
+            after => self[after].to_prev = distance,
+        }
     }
 
     /// Puts a chunk on a list in its place, which is nearly always the end.
+    #[inline]
     pub(crate) fn link(&mut self, list: &mut List, i: u64) {
         let mut before = list.tail;
         while before != NIL && before > i {
-            before = self[before].prev;
+            before = self.preceding(before);
         }
-        let after = if before == NIL { list.head } else { self[before].next };
-        self[i].prev = before;
-        self[i].next = after;
-        if before == NIL {
-            list.head = i
-        } else {
-            self[before].next = i
-        }
-        if after == NIL { list.tail = i } else { self[after].prev = i }
+        let after = if before == NIL { list.head } else { self.following(before) };
+        self.join(list, before, i);
+        self.join(list, i, after);
     }
 
     /// Takes a chunk off its list.
     #[inline]
     pub(crate) fn unlink(&mut self, list: &mut List, i: u64) {
-        let (prev, next) = (self[i].prev, self[i].next);
-        if prev == NIL {
-            list.head = next
-        } else {
-            self[prev].next = next
-        }
-        if next == NIL { list.tail = prev } else { self[next].prev = prev }
+        let (before, after) = (self.preceding(i), self.following(i));
+        self.join(list, before, after);
     }
 }
 

@@ -8,18 +8,31 @@ use wire::{DataFlags, Ppid, Ssn, StreamId};
 #[derive(Debug)]
 pub(super) struct SendQueue {
     pieces: VecDeque<Piece>,
+    /// Pieces, each copy counted.
+    len: usize,
     bytes: ByteCount,
     next_ssn: Vec<Ssn>,
     /// Stream and order of the last message pushed, if its end is still to come.
     unfinished: Option<(StreamId, bool)>,
 }
 
-/// A message, or what one push brought of it.
+/// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
+/// a long queue of them costs no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
+    pub(super) copies: usize,
+    /// Of the first copy.
     ssn: Ssn,
     beginning: bool,
+}
+
+impl Piece {
+    /// True if `next` can join the run.
+    fn is_followed_by(&self, next: &Message) -> bool {
+        let whole = self.beginning && self.message.end_of_record;
+        whole && matches!(next.payload, Payload::Filler(_)) && self.message == *next
+    }
 }
 
 /// What one DATA chunk will carry.
@@ -35,6 +48,7 @@ impl SendQueue {
     pub(super) fn new(streams: u16) -> Self {
         SendQueue {
             pieces: VecDeque::new(),
+            len: 0,
             bytes: ByteCount::ZERO,
             next_ssn: vec![Ssn(0); usize::from(streams)],
             unfinished: None,
@@ -70,7 +84,11 @@ impl SendQueue {
         let beginning = self.unfinished.is_none();
         self.unfinished = (!message.end_of_record).then_some((message.stream, message.unordered));
         self.bytes += message.payload.byte_count();
-        self.pieces.push_back(Piece { message, ssn, beginning });
+        self.len += 1;
+        match self.pieces.back_mut() {
+            Some(run) if run.is_followed_by(&message) => run.copies += 1,
+            _ => self.pieces.push_back(Piece { message, copies: 1, ssn, beginning }),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,7 +96,7 @@ impl SendQueue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.pieces.len()
+        self.len
     }
 
     pub(super) fn bytes(&self) -> ByteCount {
@@ -96,25 +114,78 @@ impl SendQueue {
     }
 
     /// The next fragment of at most `most` bytes. The queue must not be empty.
+    #[inline]
     pub(super) fn take(&mut self, most: usize) -> Fragment {
         let piece = &mut self.pieces[0];
         let len = piece.message.payload.len();
-        let message = &mut piece.message;
         let last = len <= most;
+        if piece.copies > 1 && !last {
+            return self.take_of_run(most);
+        }
+        let message = &mut piece.message;
         let flags = DataFlags {
             unordered: message.unordered,
             beginning: piece.beginning,
             ending: last && message.end_of_record,
             immediate: last && message.immediate_sack,
         };
-        piece.beginning = false;
-        let payload = message.payload.split_to(len.min(most));
-        let fragment =
-            Fragment { flags, stream: message.stream, ssn: piece.ssn, ppid: message.ppid, payload };
+        let (stream, ssn, ppid) = (message.stream, piece.ssn, message.ppid);
+        let payload = if piece.copies > 1 {
+            piece.copies -= 1;
+            piece.ssn = if message.unordered { ssn } else { ssn.next() };
+            message.payload.clone()
+        } else {
+            piece.beginning = false;
+            message.payload.split_to(len.min(most))
+        };
+        let fragment = Fragment { flags, stream, ssn, ppid, payload };
         self.bytes -= fragment.payload.byte_count();
         if last {
-            self.pieces.pop_front();
+            self.len -= 1;
+            if self.pieces[0].message.payload.is_empty() {
+                self.pieces.pop_front();
+            }
         }
         fragment
+    }
+
+    /// As [`Self::take`], where the first message of a run has to be divided and so leaves the run.
+    fn take_of_run(&mut self, most: usize) -> Fragment {
+        let run = &mut self.pieces[0];
+        let first = Piece { message: run.message.clone(), copies: 1, ssn: run.ssn, beginning: true };
+        run.copies -= 1;
+        run.ssn = if run.message.unordered { run.ssn } else { run.ssn.next() };
+        self.pieces.push_front(first);
+        self.take(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filler(n: u32) -> Message {
+        Message::new(Payload::Filler(n))
+    }
+
+    #[test]
+    fn a_run_of_like_messages_is_one_entry_and_comes_out_as_what_went_in() {
+        let mut queue = SendQueue::new(1);
+        for message in
+            [filler(10), filler(10), filler(10), filler(7), Message { unordered: true, ..filler(7) }]
+        {
+            queue.push(message);
+        }
+        assert_eq!((queue.pieces.len(), queue.len(), queue.bytes().get()), (3, 5, 44));
+        let mut fragments = Vec::new();
+        while !queue.is_empty() {
+            let f = queue.take(8);
+            fragments.push((f.payload.len(), f.ssn.0, f.flags.beginning, f.flags.ending, f.flags.unordered));
+        }
+        let divided = |ssn| [(8, ssn, true, false, false), (2, ssn, false, true, false)];
+        let mut expected = [divided(0), divided(1), divided(2)].concat();
+        expected.extend([(7, 3, true, true, false), (7, 0, true, true, true)]);
+        assert_eq!(fragments, expected);
+        assert_eq!((queue.len(), queue.bytes()), (0, ByteCount::ZERO));
     }
 }

@@ -275,7 +275,7 @@ impl Sender {
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let chunk = &mut self.out[i];
         chunk.sent_at = now;
-        chunk.transmissions += 1;
+        chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
         path.flight += ByteCount::new(u64::from(chunk.booked));
         path.stats.user_bytes += chunk.payload.byte_count();

@@ -119,7 +119,7 @@ impl Rig {
         self.sender.out.index_of(Tsn(tsn))
     }
 
-    fn missing(&self, tsn: u32) -> u32 {
+    fn missing(&self, tsn: u32) -> u8 {
         self.sender.out[self.index(tsn)].missing
     }
 
