@@ -129,28 +129,41 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
         return Err(TableError::Shape("run, flow, quantity, value".to_owned()));
     };
     let replicas = (report.runs.len() / sweep.variants().len()).max(1);
-    let mut samples: Vec<((usize, &str, &str), Vec<f64>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for (((run, flow), quantity), value) in run.iter().zip(flow.iter()).zip(quantity.iter()).zip(value) {
         if !quantity.ends_with("throughput_bps") {
             continue;
         }
-        let group = (*run as usize / replicas, flow, quantity);
-        // Rows of a combination stand together, so its groups are among the last.
-        match samples
-            .iter_mut()
-            .rev()
-            .take_while(|(other, _)| other.0 == group.0)
-            .find(|(other, _)| *other == group)
-        {
-            Some((_, values)) => values.push(*value),
-            None => samples.push((group, vec![*value])),
+        let variant = *run as usize / replicas;
+        // Rows of a combination stand together, so its groups are the last.
+        let same = |group: &&mut Group<'_>| group.flow == flow && group.quantity == quantity;
+        match groups.iter_mut().rev().take_while(|group| group.variant == variant).find(same) {
+            Some(group) => group.values.push(*value),
+            None => groups.push(Group { variant, flow, quantity, values: vec![*value] }),
         }
     }
-    let mean = |((variant, flow, quantity), values): ((usize, &str, &str), Vec<f64>)| {
-        let (bps, half) = statistics::mean_and_half_width(&values);
-        Mean { variant, flow: flow.to_owned(), quantity: quantity.to_owned(), bps, half }
-    };
-    Ok(samples.into_iter().map(mean).collect())
+    Ok(groups.iter().map(Group::mean).collect())
+}
+
+/// What the replicas of a combination measured of a flow.
+struct Group<'t> {
+    variant: usize,
+    flow: &'t str,
+    quantity: &'t str,
+    values: Vec<f64>,
+}
+
+impl Group<'_> {
+    fn mean(&self) -> Mean {
+        let (bps, half) = statistics::mean_and_half_width(&self.values);
+        Mean {
+            variant: self.variant,
+            flow: self.flow.to_owned(),
+            quantity: self.quantity.to_owned(),
+            bps,
+            half,
+        }
+    }
 }
 
 fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: &[Mean]) -> String {

@@ -363,3 +363,86 @@ proptest! {
         let _ = Sweep::parse(&lines.join("\n"), "x.toml");
     }
 }
+
+/// TOML blocks of the documentation.
+fn documented() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
+    text.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// A path of keys for each key of a document, without the numbers of lists.
+fn key_paths(value: &Json, path: &str, into: &mut Vec<String>) {
+    match value {
+        Json::Object(members) if members.contains_key("vary") => into.push(path.to_owned()),
+        Json::Object(members) => {
+            for (key, value) in members {
+                key_paths(value, &format!("{path}.{key}"), into);
+            }
+        }
+        Json::Array(elements) if elements.iter().any(Json::is_object) => {
+            elements.iter().for_each(|element| key_paths(element, path, into));
+        }
+        _ => into.push(path.to_owned()),
+    }
+}
+
+/// The same for a schema; the names of option sets are `plain`.
+fn schema_paths(root: &Json, schema: &Json, path: &str, into: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        return schema_paths(root, &root["$defs"][name.strip_prefix("#/$defs/").unwrap()], path, into);
+    }
+    let alternatives = ["anyOf", "oneOf"].iter().filter_map(|word| schema[word].as_array()).flatten();
+    let before = into.len();
+    alternatives
+        .filter(|one| one["properties"].get("vary").is_none())
+        .for_each(|one| schema_paths(root, one, path, into));
+    for (key, member) in schema["properties"].as_object().into_iter().flatten() {
+        schema_paths(root, member, &format!("{path}.{key}"), into);
+    }
+    if schema["items"]["type"] == "object" {
+        schema_paths(root, &schema["items"], path, into);
+    }
+    if schema["additionalProperties"].is_object() {
+        schema_paths(root, &schema["additionalProperties"], &format!("{path}.plain"), into);
+    }
+    if into.len() == before {
+        into.push(path.to_owned());
+    }
+}
+
+#[test]
+fn the_documentation_has_every_key_and_no_other() {
+    let schema: Json = serde_json::from_str(&schema()).unwrap();
+    let (mut there, mut told) = (Vec::new(), Vec::new());
+    schema_paths(&schema, &schema, "", &mut there);
+    let blocks = documented();
+    assert!(blocks.len() >= 6);
+    for block in &blocks {
+        key_paths(&document(block), "", &mut told);
+    }
+    for path in &told {
+        let path = path.replace(".sctp.cmt.", ".sctp.plain.");
+        let known = there.contains(&path) || there.iter().any(|other| other.starts_with(&format!("{path}.")));
+        assert!(known, "docs/scenarios.md has `{path}`, the schema has not");
+    }
+    let text = std::fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
+    let camel = |path: &str| path.chars().any(|c| c.is_ascii_uppercase());
+    for path in there.iter().filter(|path| !camel(path)) {
+        let key = path.rsplit('.').next().unwrap();
+        assert!(text.contains(key), "the schema has `{path}`, docs/scenarios.md does not mention it");
+    }
+}
+
+#[test]
+fn the_defaults_the_documentation_tells_are_the_defaults() {
+    let options = documented().into_iter().find(|block| block.contains("[sctp.plain]")).unwrap();
+    let flow = |sctp: &str| {
+        format!("{NETWORK}[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{sctp}\n{options}")
+    };
+    let of = |sctp: &str| {
+        Sweep::parse(&flow(sctp), "x.toml").unwrap().variants()[0].scenario.flows[0].client_options.clone()
+    };
+    assert_eq!(of("sctp = \"plain\""), sctp::Config::default());
+    let cmt = sctp::Cmt { enabled: true, ..sctp::Cmt::default() };
+    assert_eq!(of("sctp = \"cmt\""), sctp::Config { cmt, ..sctp::Config::default() });
+}

@@ -1,0 +1,279 @@
+//! The command as a user meets it.
+
+use serde_json::Value as Json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const SCENARIO: &str = r#"title = "a test"
+[[node]]
+name = "a"
+jitter = "20 us"
+[[node]]
+name = "b"
+[[link]]
+between = ["a", "b"]
+rate = "1 Mbit/s"
+queue = { kind = "drop-tail", packets = 10 }
+loss = 0.01
+[[flow]]
+name = "f"
+client = "a"
+server = "b"
+reset_time = "1 s"
+stop_time = "3 s"
+frame_rate = "0 Hz"
+[[probe]]
+quantity = "cwnd"
+flow = "f"
+"#;
+
+const VARIED: &str = "loss = { name = \"loss\", vary = [0, 0.01] }";
+
+/// A folder with scenario files, removed at the end of the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("anabranch-command-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("one.toml"), SCENARIO).unwrap();
+        fs::write(path.join("two.toml"), SCENARIO.replace("loss = 0.01", VARIED)).unwrap();
+        fs::write(
+            path.join("wrong.toml"),
+            SCENARIO.replace("delay", "dealy").replace("server = ", "sever = "),
+        )
+        .unwrap();
+        Scratch(path)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
+        command.current_dir(&self.0).args(arguments).env_remove("ANABRANCH_PYTHON");
+        command
+    }
+
+    fn call(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+
+    /// What a call that must go well prints as JSON.
+    fn json(&self, arguments: &[&str]) -> Json {
+        let (code, out, err) = self.call(arguments);
+        assert_eq!((code, err.as_str()), (0, ""));
+        serde_json::from_str(&out).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_run_says_which_replica_and_seed_it_was_and_what_the_flow_got() {
+    let scratch = Scratch::new("run");
+    let (code, out, _) = scratch.call(&["run", "one.toml", "--seed", "7", "--replica", "2"]);
+    assert_eq!(code, 0);
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[0], "a test");
+    assert!(lines[1].starts_with("replica 2, seed 7: "), "{out}");
+    assert!(lines[3].starts_with("flow") && lines[3].contains("throughput"), "{out}");
+    assert!(lines[4].starts_with("f ") && lines[4].contains("kbit/s"), "{out}");
+    assert_eq!(scratch.call(&["run", "one.toml", "--quiet"]), (0, String::new(), String::new()));
+}
+
+#[test]
+fn the_same_seed_and_replica_give_the_same_run_and_others_another() {
+    let scratch = Scratch::new("same");
+    let digest = |more: &[&str]| {
+        let run = scratch.json(&[&["run", "one.toml", "--json"], more].concat());
+        (run["manifest"]["runs"][0]["digest"].clone(), run["scalars"].clone())
+    };
+    assert_eq!(digest(&[]), digest(&["--seed", "1", "--replica", "0"]));
+    assert_ne!(digest(&[]).0, digest(&["--seed", "2"]).0);
+    assert_ne!(digest(&[]).0, digest(&["--replica", "1"]).0);
+}
+
+#[test]
+fn a_run_leaves_its_tables_where_it_is_told_to() {
+    let scratch = Scratch::new("out");
+    assert_eq!(scratch.call(&["run", "one.toml", "--out", "results", "--csv", "-q"]).0, 0);
+    let scalars = fs::read_to_string(scratch.0.join("results/scalars.csv")).unwrap();
+    assert!(scalars.starts_with("run,replica,flow,path,quantity,value\n0,0,f,,"), "{scalars}");
+    let series = fs::read_to_string(scratch.0.join("results/series.csv")).unwrap();
+    assert!(series.lines().count() > 10 && series.starts_with("run,replica,flow,path,quantity,time,value\n"));
+    let manifest: Json =
+        serde_json::from_str(&fs::read_to_string(scratch.0.join("results/manifest.json")).unwrap()).unwrap();
+    assert_eq!((&manifest["seed"], &manifest["title"]), (&1.into(), &"a test".into()));
+    for table in ["scalars.parquet", "series.parquet"] {
+        assert!(fs::read(scratch.0.join("results").join(table)).unwrap().starts_with(b"PAR1"), "{table}");
+    }
+}
+
+#[test]
+fn a_scenario_with_variations_is_swept_or_one_combination_chosen() {
+    let scratch = Scratch::new("vary");
+    let (code, out, err) = scratch.call(&["run", "two.toml"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("loss: 0, 0.01") && err.ends_with("choose one: --set 'loss=0'\n"), "{err}");
+    assert!(
+        scratch.call(&["run", "two.toml", "--set", "loss=0"]).1.contains("replica 0, seed 1, loss = 0: ")
+    );
+    let (code, _, err) = scratch.call(&["run", "two.toml", "--set", "los=0"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "anabranch: --set los=0: no axis \"los\"; expected `loss`; did you mean `loss`?\n")
+    );
+}
+
+#[test]
+fn what_is_wrong_is_shown_where_it_stands() {
+    let scratch = Scratch::new("wrong");
+    let (code, out, err) = scratch.call(&["run", "wrong.toml"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("wrong.toml:15:1: unknown key `sever` in [[flow]]"), "{err}");
+    assert!(err.contains("did you mean `server`?\n 15 | sever = \"b\"\n    | ^^^^^\n"), "{err}");
+    let (code, out, err) = scratch.call(&["validate", "one.toml", "wrong.toml", "two.toml"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        out,
+        "one.toml: fine: 2 nodes, 1 link, 1 flow\ntwo.toml: fine: 2 nodes, 1 link, 1 flow; 2 combinations (2 of loss)\n"
+    );
+    assert!(err.starts_with("anabranch: wrong.toml cannot be used\n"), "{err}");
+    let (code, out, _) = scratch.call(&["validate", "wrong.toml", "--json"]);
+    let listed: Json = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &listed[0]["line"], &listed[0]["file"]), (2, &15.into(), &"wrong.toml".into()));
+    assert_eq!(scratch.call(&["validate", "one.toml"]).0, 0);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_answered_with_the_nearest() {
+    let scratch = Scratch::new("usage");
+    for (arguments, told) in [
+        (&["swep", "one.toml"][..], "'sweep'"),
+        (&["sweep", "one.toml", "--replica", "3"], "'--replicas'"),
+        (&["sweep", "one.toml", "--replicas", "0"], "1.."),
+        (&["run"], "<SCENARIO>"),
+        (&["run", "none.toml"], "cannot read none.toml"),
+        (&["run", "two.toml", "--set", "loss"], "expected AXIS=VALUE"),
+        (&[], "Usage: anabranch <COMMAND>"),
+    ] {
+        let (code, out, err) = scratch.call(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+        assert!(err.contains(told), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn the_schema_is_json() {
+    let schema = Scratch::new("schema").json(&["schema"]);
+    assert_eq!(schema["properties"]["link"]["anyOf"][0]["type"], "array");
+}
+
+#[test]
+fn a_sweep_prints_means_and_keeps_its_runs() {
+    let scratch = Scratch::new("sweep");
+    let sweep = ["sweep", "two.toml", "--replicas", "3", "--jobs", "2"];
+    let (code, out, err) = scratch.call(&sweep);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("a test\n6 runs: 3 replicas each, seed 1\n\nloss  flow  throughput"), "{out}");
+    assert!(
+        out.contains(" ± ") && out.ends_with("out/two/scalars.parquet\nout/two/series.parquet\n"),
+        "{out}"
+    );
+    let again = scratch.json(&[&sweep[..], &["--json"]].concat());
+    assert_eq!(again["throughput"][1]["parameters"]["loss"], "0.01");
+    assert_eq!(fs::read_dir(scratch.0.join("out/two/runs")).unwrap().count(), 6);
+}
+
+/// A scenario whose sweep takes some seconds.
+fn long(scratch: &Scratch) {
+    let slow =
+        SCENARIO.replace("1 Mbit/s", "50 Mbit/s").replace("3 s", "20 s").replace("loss = 0.01", VARIED);
+    fs::write(scratch.0.join("long.toml"), slow).unwrap();
+}
+
+/// Starts a sweep and waits for its first finished run.
+#[cfg(unix)]
+fn begun(scratch: &Scratch, arguments: &[&str], out: &Path) -> std::process::Child {
+    let mut command = scratch.command(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let finished = || {
+        fs::read_dir(out.join("runs"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+    };
+    while !finished() {
+        assert_eq!(child.try_wait().unwrap(), None, "the sweep ended early");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_was_killed_ends_with_the_same_bytes() {
+    let scratch = Scratch::new("killed");
+    long(&scratch);
+    let sweep = |out| ["sweep", "long.toml", "--replicas", "8", "--jobs", "2", "--out", out];
+    let mut child = begun(&scratch, &sweep("killed"), &scratch.0.join("killed"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!scratch.0.join("killed/scalars.parquet").exists());
+    let (code, out, _) = scratch.call(&sweep("killed"));
+    assert!(code == 0 && out.contains(" were there already"), "{out}");
+    assert_eq!(
+        scratch.call(&["sweep", "long.toml", "--replicas", "8", "--jobs", "1", "--out", "whole", "-q"]).0,
+        0
+    );
+    for table in ["scalars.parquet", "series.parquet"] {
+        let bytes = |out| fs::read(scratch.0.join(out).join(table)).unwrap();
+        assert!(bytes("killed") == bytes("whole"), "{table} differs");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_a_sweep_that_can_go_on() {
+    let scratch = Scratch::new("stopped");
+    long(&scratch);
+    let sweep = ["sweep", "long.toml", "--replicas", "50", "--out", "stopped"];
+    let child = begun(&scratch, &sweep, &scratch.0.join("stopped"));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(told.contains("of 100 runs; they are kept in stopped"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn papers_are_handed_over_to_python() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new("python");
+    let (code, _, err) = {
+        let output =
+            scratch.command(&["papers"]).env("ANABRANCH_PYTHON", "/nonexistent/python").output().unwrap();
+        (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(code, Some(1));
+    assert!(
+        err.contains("`papers` needs the Python package") && err.contains("pip install anabranch"),
+        "{err}"
+    );
+
+    let python = scratch.0.join("python");
+    fs::write(&python, "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\necho \"$@\"\nexit 3\n").unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let arguments = ["reproduce", "001", "--figure", "8", "--help", "-q"];
+    let output = scratch.command(&arguments).env("ANABRANCH_PYTHON", &python).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.stdout, b"-m anabranch reproduce 001 --figure 8 --help -q\n");
+}
