@@ -19,6 +19,10 @@ fn main() {
             digest.add(std::fs::read(&file).unwrap_or_default().into_iter().filter(|byte| *byte != b'\r'));
         }
     }
+    // The versions of the libraries: some of them compute.
+    let lock = crates.join("../Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    digest.add(std::fs::read(lock).unwrap_or_default().into_iter().filter(|byte| *byte != b'\r'));
     println!("cargo::rustc-env=ANABRANCH_SOURCES={:016x}", digest.0);
     println!("cargo::rerun-if-env-changed=ANABRANCH_COMMIT");
 }
