@@ -66,10 +66,10 @@ def _throughput(data: FigureData, x: str, looks: dict[str, Look], label: str) ->
 
 def _fractions(axes: Axes, lines: dict[str, float]) -> None:
     """Thin lines at fractions of the rate, as orientation."""
-    _, end = axes.get_xlim()
+    end = axes.get_xlim()[1]
     for label, slope in lines.items():
         axes.plot([0, end], [0, slope * end], color="0.6", linewidth=0.6, linestyle="-", zorder=0)
-        axes.annotate(label, (end, slope * end), xytext=(-2, 3), textcoords="offset points", ha="right", fontsize=6)
+        axes.annotate(label, (0.3 * end, 0.3 * slope * end), xytext=(-2, 3), textcoords="offset points", ha="right")
     axes.set_xlim(left=0, right=end)
 
 

@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from . import _core, papers, plots
 from .papers import Paper, PaperError
-from .reproduce import Options, Reproduction, as_json, reproduce
+from .reproduce import Options, Reproduction, reproduce
 from .verdict import Row, Verdict
 
 OK, FAILED, USAGE, MISSED = 0, 1, 2, 3
@@ -49,42 +49,51 @@ def _count(text: str) -> int:
 
 
 def _reproduce(arguments: Sequence[str]) -> int:
+    chosen = _reproduce_parser().parse_args(arguments)
+    wanted = [papers.find(name) for name in chosen.papers] or papers.all_papers()
+    if chosen.figure and len(wanted) != 1:
+        raise PaperError("--figure needs the number of one paper before it")
+    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr)
+    verdicts: list[Verdict] = []
+    reports: list[dict[str, Any]] = []
+    for paper in wanted:
+        figures = paper.select(chosen.figure)
+        out = chosen.out / f"paper-{paper.id}"
+        formats = tuple(chosen.formats.split(","))
+        options = Options(out, chosen.replicas, chosen.demo, chosen.seed, chosen.jobs, formats)
+        for item in reproduce(paper, figures, options, progress):
+            if progress is not None:
+                progress.clear()
+            if not chosen.json:
+                print(table(paper, item, color=_colored(sys.stdout)), flush=True)
+            verdicts += [row.verdict for row in item.rows]
+        reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
+    if chosen.json:
+        print(json.dumps(reports, indent=2, ensure_ascii=False))
+    else:
+        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in Verdict)
+        print(f"{counts}. Pictures, verdicts.json and runs are in {chosen.out}")
+    return MISSED if Verdict.MISS in verdicts else OK
+
+
+def _reproduce_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="anabranch reproduce",
-        description="Run a paper's figures and judge each number the paper states.",
-        epilog="Exit code 3 if a number was missed.",
+        description="Run the figures of papers, and judge each number the papers state.",
+        epilog="Exit code 3 if a number was missed. A run that was stopped goes on where it was.",
     )
-    parser.add_argument("paper", help="number of the paper, as `anabranch papers` lists them")
-    parser.add_argument(
-        "--figure", "-f", action="append", default=[], metavar="F",
-        help="a figure (8-left) or all parts of one (8); may be repeated; all of them by default",
-    )  # fmt: skip
-    parser.add_argument("--replicas", type=_count, metavar="N", help="runs of each point (default: as in the paper)")
-    parser.add_argument("--quick", action="store_true", help="few replicas, and only the points that are judged")
-    parser.add_argument("--seed", type=int, help="root seed (default: that of the scenario)")
-    parser.add_argument("--jobs", "-j", type=_count, metavar="J", help="threads (default: all cores)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where pictures, verdicts and runs go")
-    parser.add_argument("--formats", default=",".join(plots.FORMATS), help="picture formats (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    parser.add_argument("--quiet", "-q", action="store_true", help="no progress")
-    chosen = parser.parse_args(arguments)
-
-    paper = papers.find(chosen.paper)
-    figures = paper.select(chosen.figure)
-    out = chosen.out or Path("out") / f"paper-{paper.id}"
-    options = Options(out, chosen.replicas, chosen.quick, chosen.seed, chosen.jobs, tuple(chosen.formats.split(",")))
-    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr)
-    done = reproduce(paper, figures, options, progress)
-    if progress is not None:
-        progress.clear()
-    if chosen.json:
-        print(json.dumps(as_json(paper, done), indent=2, ensure_ascii=False))
-    else:
-        for item in done:
-            print(table(paper, item, color=_colored(sys.stdout)))
-        print(f"pictures, verdicts.json and runs: {out}")
-    missed = any(row.verdict is Verdict.MISS for item in done for row in item.rows)
-    return MISSED if missed else OK
+    add = parser.add_argument
+    add("papers", nargs="*", metavar="PAPER", help="numbers, as `anabranch papers` lists them (default: all)")
+    add("--figure", "-f", action="append", default=[], metavar="F", help="a figure (8-left), or all parts of one (8)")
+    add("--replicas", type=_count, metavar="N", help="runs of each point (default: as in the paper)")
+    add("--demo", "--quick", action="store_true", help="few replicas, and few points beside those the paper states")
+    add("--seed", type=int, help="root seed (default: that of the scenario)")
+    add("--jobs", "-j", type=_count, metavar="J", help="threads (default: all cores)")
+    add("--out", type=Path, metavar="DIR", default=Path("out", "papers"), help="where all goes (default: %(default)s)")
+    add("--formats", default=",".join(plots.FORMATS), help="of the pictures (default: %(default)s)")
+    add("--json", action="store_true", help="print the verdicts as JSON")
+    add("--quiet", "-q", action="store_true", help="no progress")
+    return parser
 
 
 def _papers(arguments: Sequence[str]) -> int:

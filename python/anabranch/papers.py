@@ -61,8 +61,8 @@ class FigureSpec:
     draw: str
     quantity: str
     replicas: int | None
-    quick: Mapping[str, Sequence[Any]]
-    quick_replicas: int
+    demo: Mapping[str, Sequence[Any]]
+    demo_replicas: int
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def _figure(entry: dict[str, Any]) -> FigureSpec:
         draw=entry["draw"],
         quantity=entry.get("quantity", "throughput"),
         replicas=entry.get("replicas"),
-        quick=entry.get("quick", {}),
-        quick_replicas=entry["quick_replicas"],
+        demo=entry.get("demo", {}),
+        demo_replicas=entry["demo_replicas"],
     )
 
 

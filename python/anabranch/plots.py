@@ -91,7 +91,8 @@ def curves(
         )  # fmt: skip
         handles, labels = [*handles, stars], [*labels, "stated in the paper"]
     axes.set_ylim(bottom=0)
-    axes.legend(handles, labels, loc="best")
+    above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "frameon": False}
+    axes.legend(handles, labels, **above)
 
 
 def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, until: float, look: Look) -> None:

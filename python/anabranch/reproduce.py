@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ class Options:
 
     out: Path
     replicas: int | None = None
-    quick: bool = False
+    demo: bool = False
     seed: int | None = None
     jobs: int | None = None
     formats: tuple[str, ...] = plots.FORMATS
@@ -92,8 +92,8 @@ Report = Callable[[str, int, int, float | None], object]
 
 def reproduce(
     paper: Paper, figures: Sequence[FigureSpec], options: Options, report: Report | None = None
-) -> list[Reproduction]:
-    """Runs, judges and draws figures of a paper; figures that share runs share them through the store in ``out``."""
+) -> Iterator[Reproduction]:
+    """Runs, judges and draws figures of a paper, one after the other; ``verdicts.json`` grows with them."""
     code = paper.code()
     done: list[Reproduction] = []
     for spec in figures:
@@ -103,15 +103,15 @@ def reproduce(
             picture: Figure = getattr(code, spec.draw)(data)
             files = plots.save(picture, options.out, f"figure-{spec.id}", options.formats)
         done.append(Reproduction(spec, data.seed, data.replicas, rows, files))
-    _write(paper, done, options.out)
-    return done
+        _write(paper, done, options.out)
+        yield done[-1]
 
 
 def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
     path = paper.folder / spec.scenario
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    scenario = restrict(content, spec.quick) if options.quick else path
-    replicas = spec.replicas or options.replicas or (spec.quick_replicas if options.quick else paper.replicas)
+    scenario = restrict(content, spec.demo) if options.demo else path
+    replicas = spec.replicas or options.replicas or (spec.demo_replicas if options.demo else paper.replicas)
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     progress = None if report is None else lambda done, total, left: report(spec.id, done, total, left)
     out = options.out / "runs" / Path(spec.scenario).stem
@@ -147,7 +147,7 @@ def leading_number(value: object) -> float:
 
 
 def _covered(data: FigureData, expectation: Expectation) -> bool:
-    """False if a quick run left out the points that an expectation speaks of."""
+    """False if a demo left out the points that an expectation speaks of."""
     wanted = [expectation.at, *([expectation.over] if expectation.over else [])]
     samples = data.result.scalars
     return all((samples[axis] == value).any() for where in wanted for axis, value in where.items() if axis in data.axes)

@@ -35,7 +35,7 @@ def test_the_papers_are_there() -> None:
 @pytest.mark.parametrize(("paper", "figure"), FIGURES, ids=lambda x: x.id)
 def test_a_figure_has_its_scenario_its_drawing_and_expectations(paper: Paper, figure: papers.FigureSpec) -> None:
     scenario = tomllib.loads((paper.folder / figure.scenario).read_text(encoding="utf-8"))
-    restrict(scenario, figure.quick)
+    restrict(scenario, figure.demo)
     code = paper.code()
     assert callable(getattr(code, figure.draw))
     axes = dict(axes_of(scenario))

@@ -1,0 +1,179 @@
+"""From a scenario to frames, through the simulator itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import anabranch
+from anabranch import Result, ScenarioError, command
+
+SCENARIO = """
+title = "Two hosts, two paths"
+seed = 5
+[[node]]
+name = "client"
+[[node]]
+name = "server"
+[[link]]
+between = ["client", "server"]
+net_id = 1
+rate = "2 Mbit/s"
+delay = "5 ms"
+[[link]]
+between = ["client", "server"]
+name = "second"
+net_id = 2
+rate = "2 Mbit/s"
+delay = "5 ms"
+loss = 0.01
+[sctp.plain]
+[sctp.cmt]
+cmt = { enabled = true }
+[[flow]]
+name = "bulk"
+client = "client"
+server = "server"
+sctp = SET
+connect_time = "0 s"
+start_time = "100 ms"
+reset_time = "500 ms"
+stop_time = "3 s"
+frame_rate = "0 Hz"
+frame_size = "1400 B"
+[[probe]]
+quantity = "cwnd"
+flow = "bulk"
+from = "1 s"
+to = "2 s"
+every = "100 ms"
+"""
+ONE = SCENARIO.replace("SET", '"cmt"')
+SWEEP = SCENARIO.replace("SET", '{ vary = ["plain", "cmt"], name = "set" }')
+
+
+def throughput(result: Result) -> pl.DataFrame:
+    wanted = (pl.col("quantity") == "throughput_bps") & (pl.col("flow") == "bulk")
+    return result.scalars.filter(wanted)
+
+
+def test_a_run_fills_both_paths() -> None:
+    result = anabranch.run(ONE)
+    (rate,) = throughput(result)["value"]
+    assert 2.2e6 < rate < 4e6
+    assert result.axes == []
+    assert result.manifest["seed"] == 5
+
+
+def test_a_probe_becomes_a_series_of_each_path() -> None:
+    series = anabranch.run(ONE).series
+    assert series["quantity"].unique().to_list() == ["cwnd"]
+    assert sorted(series["path"].unique()) == [0, 1]
+    assert series["time"].is_between(1.0, 2.0).all()
+    assert series.height >= 18
+
+
+def test_seed_and_replica_fix_a_run() -> None:
+    first, again = anabranch.run(ONE, seed=9), anabranch.run(ONE, seed=9)
+    other = anabranch.run(ONE, seed=9, replica=1)
+    assert first.scalars.equals(again.scalars)
+    assert not first.scalars.drop("replica").equals(other.scalars.drop("replica"))
+
+
+def test_a_path_text_and_a_dictionary_are_the_same_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(ONE)
+    found = [anabranch.run(scenario).scalars for scenario in (path, str(path), ONE, tomllib.loads(ONE))]
+    assert all(scalars.equals(found[0]) for scalars in found)
+
+
+def test_a_sweep_has_every_combination_and_does_not_depend_on_threads(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    result = anabranch.sweep(SWEEP, replicas=3, jobs=2, progress=lambda done, total, _: told.append((done, total)))
+    assert result.axes == ["set"]
+    assert throughput(result).select("set", "replica").rows() == [(s, r) for s in ("plain", "cmt") for r in range(3)]
+    assert told[-1] == (6, 6)
+    summary = result.summary("throughput_bps").filter(pl.col("flow") == "bulk")
+    plain, cmt = summary["mean"]
+    assert cmt > 1.2 * plain
+    alone = anabranch.sweep(SWEEP, replicas=3, jobs=1, out=tmp_path)
+    assert alone.scalars.equals(result.scalars)
+
+
+def test_a_sweep_kept_on_disk_is_not_run_again(tmp_path: Path) -> None:
+    def kept() -> set[tuple[Path, int]]:
+        return {(path, path.stat().st_mtime_ns) for path in (tmp_path / "runs").rglob("*") if path.is_file()}
+
+    anabranch.sweep(SWEEP, replicas=2, out=tmp_path)
+    before = kept()
+    anabranch.sweep(SWEEP, replicas=3, out=tmp_path)
+    assert before < kept()
+    assert throughput(Result.read(tmp_path)).height == 6
+
+
+def test_a_wrong_word_is_answered_with_its_place_and_the_right_one() -> None:
+    with pytest.raises(ScenarioError, match=r"<text>:\d+:\d+: .*`delay`"):
+        anabranch.run(ONE.replace("delay", "dealy"))
+    with pytest.raises(ScenarioError, match="set"):
+        anabranch.run(SWEEP)
+
+
+def test_what_progress_raises_stops_the_sweep() -> None:
+    def stop(*_: Any) -> None:
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        anabranch.sweep(SWEEP, replicas=500, progress=stop)
+
+
+LONG = ONE.replace('stop_time = "3 s"', 'stop_time = "30000 s"')
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent by number")
+@pytest.mark.parametrize("call", [anabranch.run, lambda s: anabranch.sweep(s, replicas=2)], ids=["run", "sweep"])
+def test_ctrl_c_stops_a_long_call(call: Any) -> None:
+    begun = time.monotonic()
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        call(LONG)
+    assert time.monotonic() - begun < 5
+
+
+def test_other_threads_run_beside_the_simulator() -> None:
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.002):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    anabranch.run(ONE.replace('stop_time = "3 s"', 'stop_time = "300 s"'))
+    took = time.monotonic() - begun
+    done.set()
+    thread.join()
+    assert len(ticks) > 0.1 * took / 0.002
+
+
+def test_commands_that_are_not_pythons_go_to_rust(tmp_path: Path, capfd) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(ONE)
+    assert command.main(["validate", str(path)]) == 0
+    path.write_text(ONE.replace("delay", "dealy"))
+    assert command.main(["validate", str(path)]) != 0
+    assert "delay" in "".join(capfd.readouterr())
+
+
+def test_the_schema_is_json() -> None:
+    assert "flow" in json.loads(anabranch.scenario_schema())["properties"]
