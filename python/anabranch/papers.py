@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,19 +114,26 @@ def _matches(name: str, figure: str) -> bool:
 
 
 def folder() -> Path:
-    """Where the papers lie: in the installed package, else in the source tree."""
-    packaged = Path(__file__).parent / "_papers"
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "papers"
+    """Where the papers lie: where ``ANABRANCH_PAPERS`` says, else in the source tree of this package."""
+    named = os.environ.get("ANABRANCH_PAPERS")
+    return Path(named) if named else Path(__file__).parents[2] / "papers"
+
+
+def _folders() -> list[Path]:
+    found = sorted(path.parent for path in folder().glob("*/paper.toml"))
+    if not found:
+        raise PaperError(f"no papers in {folder()}: name their folder in ANABRANCH_PAPERS (they come with the sources)")
+    return found
 
 
 def all_papers() -> list[Paper]:
     """Every paper, by number."""
-    return [load(path.parent) for path in sorted(folder().glob("*/paper.toml"))]
+    return [load(path) for path in _folders()]
 
 
 def find(name: str) -> Paper:
     """The paper whose number or folder name is ``name``."""
-    known = sorted(path.parent for path in folder().glob("*/paper.toml"))
+    known = _folders()
     for candidate in known:
         number = candidate.name.partition("_")[0]
         if name in (candidate.name, number) or (name.isdigit() and int(name) == int(number)):

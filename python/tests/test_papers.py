@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,6 +73,12 @@ def test_an_unknown_figure_or_paper_is_answered_with_what_there_is() -> None:
         PAPERS[0].select(["9"])
     with pytest.raises(PaperError, match="000, 001"):
         papers.find("17")
+
+
+def test_a_place_without_papers_is_told(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("ANABRANCH_PAPERS", str(tmp_path))
+    with pytest.raises(PaperError, match="ANABRANCH_PAPERS"):
+        papers.all_papers()
 
 
 @pytest.mark.parametrize("name", ["1", "001", "001_cmt_sctp_inet"])
