@@ -3,13 +3,15 @@ use units::{Instant, Span};
 
 /// Two speakers with something to say to each other.
 ///
-/// Speaker 0 connects. Both say their lines as fast as they are let. When each has heard all of the other's,
-/// `closer` ends it.
+/// Speaker 0 connects. Both say their lines as fast as they are let, until one of them ends it.
 pub struct Dialogue<'a> {
     /// What they say.
     pub scripts: [&'a Script; 2],
     /// Who ends it.
     pub closer: usize,
+    /// False: when each has heard all of the other's lines. True: as soon as the closer has said its own; then what
+    /// was said by then must be heard all the same.
+    pub hasty: bool,
     /// When both have to be done.
     pub limit: Span,
 }
@@ -28,7 +30,13 @@ impl Dialogue<'_> {
         let limit = world.now() + self.limit;
         while let Some(host) = world.step(speakers, limit) {
             self.act(host, world, speakers, &mut said, &mut ledgers)?;
-            if !closing && ledgers.iter().all(Ledger::is_complete) {
+            let met = speakers.iter().all(|speaker| speaker.is_connected());
+            let done = if self.hasty {
+                said[self.closer] == self.scripts[self.closer].lines().len()
+            } else {
+                ledgers.iter().all(Ledger::is_complete)
+            };
+            if !closing && met && done {
                 closing = true;
                 speakers[self.closer].shutdown(world.now());
                 world.flush(self.closer, &mut *speakers[self.closer]);
@@ -37,14 +45,21 @@ impl Dialogue<'_> {
                 [None, None] => {}
                 endings if !closing => return Err(format!("an early end: {endings:?}")),
                 [Some(Ending::Graceful), Some(Ending::Graceful | Ending::Aborted)]
-                | [Some(Ending::Aborted), Some(Ending::Graceful)] => return Ok(world.now()),
+                | [Some(Ending::Aborted), Some(Ending::Graceful)] => {
+                    let unheard = [0, 1].map(|n| said[1 - n] - ledgers[n].heard());
+                    return if unheard == [0, 0] {
+                        Ok(world.now())
+                    } else {
+                        Err(format!("said and not heard when all ended: {unheard:?}"))
+                    };
+                }
                 [Some(Ending::Graceful), None] | [None, Some(Ending::Graceful)] => {}
                 endings => return Err(format!("no graceful end: {endings:?}")),
             }
         }
-        let missing = ledgers.map(|ledger| ledger.missing());
+        let heard = ledgers.map(|ledger| ledger.heard());
         let endings = [speakers[0].ending(), speakers[1].ending()];
-        Err(format!("no end: said {said:?}, messages missing {missing:?}, endings {endings:?}"))
+        Err(format!("no end: said {said:?}, heard {heard:?}, endings {endings:?}"))
     }
 
     fn act(

@@ -19,6 +19,7 @@ pub struct Ours {
     ending: Option<Ending>,
     /// Messages of which parts were read, by the TSN they begin with.
     partial: BTreeMap<u32, Vec<u8>>,
+    bytes_read: u64,
 }
 
 impl Ours {
@@ -42,6 +43,7 @@ impl Ours {
             events: VecDeque::new(),
             ending: None,
             partial: BTreeMap::new(),
+            bytes_read: 0,
         }
     }
 
@@ -53,6 +55,11 @@ impl Ours {
     /// Its association, from the moment there is one.
     pub fn association(&self) -> Option<AssocId> {
         self.association
+    }
+
+    /// User bytes it has read, those of messages that are not complete yet among them.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
     }
 
     /// The next event, in the order they happened.
@@ -119,7 +126,7 @@ impl Speaker for Ours {
             Message { stream: StreamId(stream), ppid: Self::PPID, unordered, ..Message::new(payload) };
         match self.endpoint.send(now, id, message) {
             Ok(()) => true,
-            Err(SendError::WouldBlock) => false,
+            Err(SendError::WouldBlock | SendError::Closed) => false,
             Err(error) => panic!("{error}"),
         }
     }
@@ -127,6 +134,7 @@ impl Speaker for Ours {
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
         while let Some(part) = self.endpoint.receive(now, self.association?, usize::MAX) {
             assert_eq!(part.ppid, Self::PPID);
+            self.bytes_read += part.payload.len() as u64;
             let message = self.partial.entry(part.tsn.0).or_default();
             message.extend_from_slice(&part.payload.to_bytes());
             if part.end_of_record {

@@ -33,7 +33,7 @@ pub trait Speaker: Station {
     fn connect(&mut self, now: Instant);
     /// True from the end of the handshake on.
     fn is_connected(&self) -> bool;
-    /// Sends a message; false if the buffer is full.
+    /// Sends a message; false if that cannot be now: the buffer is full, or the end has begun.
     fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool;
     /// The next message that arrived, and its stream.
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)>;

@@ -123,9 +123,9 @@ impl<'a> Ledger<'a> {
         self.missing == 0
     }
 
-    /// The number of messages that did not come.
-    pub fn missing(&self) -> usize {
-        self.missing
+    /// The number of messages that came.
+    pub fn heard(&self) -> usize {
+        self.heard.len() - self.missing
     }
 }
 

@@ -53,6 +53,7 @@ fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host
         let dialogue = Dialogue {
             scripts: [&scripts[0], &scripts[1]],
             closer: (seed % 2) as usize,
+            hasty: false,
             limit: Span::from_secs(600),
         };
         let speakers: [&mut dyn Speaker; 2] =

@@ -37,7 +37,12 @@ fn fingerprint(paths: usize, config: &Config) -> u64 {
     let start = world.now();
     world.cut(0, start + Span::from_millis(700), start + Span::from_millis(3000));
     let scripts = [1, 2].map(|voice| Script::random(voice, 150, 5, 20_000));
-    let dialogue = Dialogue { scripts: [&scripts[0], &scripts[1]], closer: 0, limit: Span::from_secs(1000) };
+    let dialogue = Dialogue {
+        scripts: [&scripts[0], &scripts[1]],
+        closer: 0,
+        hasty: false,
+        limit: Span::from_secs(1000),
+    };
     dialogue.run(&mut world, &mut [&mut a, &mut b]).expect("a transfer that ends well");
     world.digest()
 }

@@ -1,0 +1,265 @@
+//! Any two endpoints over any network: whatever is configured and whatever happens on the way, everything arrives once
+//! and in order, memory stays within its bounds, and the association ends well.
+
+use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World};
+use net::{ChannelSpec, Impairments, Limit, QueueSpec};
+use proptest::prelude::*;
+use proptest::sample::select;
+use sctp::{
+    Accounting, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload, RtxPolicy,
+    SendError,
+};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use units::{BitRate, ByteCount, Instant, Probability, Span};
+use wire::{Checksum, Octets, PacketBuf, StreamId};
+
+const STREAMS: u16 = 4;
+
+fn cmt() -> impl Strategy<Value = Cmt> {
+    let switches = prop::array::uniform8(any::<bool>());
+    let choices = (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL));
+    (switches, choices).prop_map(|(on, (cuc, rtx, path_selection))| Cmt {
+        enabled: on[0],
+        sfr: on[1],
+        dac: on[2],
+        cuc,
+        rtx,
+        path_selection,
+        smart_t3: on[3],
+        smart_fast_rtx: on[4],
+        rtt_heuristic: on[5],
+        recovery_by_cuc: on[6],
+        note_cumulative: on[7],
+    })
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let choices = (
+        select(BurstControl::ALL),
+        select(Accounting::ALL),
+        select(cc::GrowthRule::ALL),
+        select(cc::Algorithm::ALL),
+        select(cc::UnsetShare::ALL),
+    );
+    let sizes = (4_000u64..200_000, 4_000u64..200_000, select(vec![0u64, 1500, 3000]), 600u64..1500);
+    let counts = (1u32..8, 1u32..4, 0u32..4, prop::option::of(2u32..40));
+    let switches = prop::array::uniform3(any::<bool>());
+    (cmt(), choices, sizes, counts, switches, 50u64..1000).prop_map(
+        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, rto_min)| Config {
+            cmt,
+            burst_control: burst,
+            accounting,
+            growth,
+            congestion_control: algorithm,
+            unset_share: unset,
+            send_buffer: ByteCount::new(sizes.0),
+            receive_buffer: ByteCount::new(sizes.1),
+            sws_limit: ByteCount::new(sizes.2),
+            mtu: ByteCount::new(sizes.3),
+            max_burst: counts.0,
+            sack_frequency: counts.1,
+            path_max_retrans: counts.2,
+            send_queue: counts.3,
+            bundling: on[0],
+            nagle: on[1],
+            hb_interval: on[2].then_some(Span::from_secs(5)),
+            rto_min: Span::from_millis(rto_min),
+            // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
+            rto_max: Span::from_secs(400),
+            association_max_retrans: 10_000,
+            max_init_retransmits: 10_000,
+            ..Config::default()
+        },
+    )
+}
+
+fn channel() -> impl Strategy<Value = ChannelSpec> {
+    let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2);
+    (1u64..50, 0u64..60, chances, 0u64..40, 4u64..100).prop_map(
+        |(mbps, delay, (loss, duplication, reordering), held_back, packets)| ChannelSpec {
+            rate: Some(BitRate::from_mbps(mbps)),
+            delay: Span::from_millis(delay),
+            queue: QueueSpec::DropTail(Limit::Packets(packets)),
+            impairments: Impairments {
+                loss: Probability::new(loss).expect("a probability"),
+                duplication: Probability::new(duplication).expect("a probability"),
+                reordering: Probability::new(reordering).expect("a probability"),
+                reordering_delay: Span::from_millis(held_back),
+                ..Impairments::default()
+            },
+            ..ChannelSpec::default()
+        },
+    )
+}
+
+/// One speaker that looks after its endpoint's bounds, sends messages in pieces and reads them in parts.
+struct Watched {
+    ours: Ours,
+    config: Config,
+    /// Bytes of the pieces it sends, at most.
+    piece: usize,
+    /// The rest of the message that is being sent.
+    rest: VecDeque<Message>,
+}
+
+impl Watched {
+    fn push_rest(&mut self, now: Instant) -> bool {
+        let Some(id) = self.ours.association() else { return false };
+        while let Some(piece) = self.rest.front() {
+            match self.ours.endpoint().send(now, id, piece.clone()) {
+                Ok(()) => drop(self.rest.pop_front()),
+                Err(SendError::WouldBlock | SendError::Closed) => return false,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        true
+    }
+
+    fn check_bounds(&mut self) {
+        let Some(stats) = self.ours.association().and_then(|id| self.ours.endpoint().stats(id)) else {
+            return;
+        };
+        assert!(stats.buffered <= self.config.send_buffer, "{stats:?}");
+        assert!(stats.outstanding_chunks <= 1 << 15, "{stats:?}");
+        if let Some(most) = self.config.send_queue {
+            assert!(stats.unsent_messages <= most as usize, "{stats:?}");
+        }
+        // One chunk may come on top of a buffer that was empty.
+        let held = stats.received.user_bytes.get() - self.ours.bytes_read();
+        assert!(held <= self.config.receive_buffer.get() + 1500, "{held} bytes held: {stats:?}");
+    }
+}
+
+impl Station for Watched {
+    fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
+        self.ours.handle(now, src, dst, packet);
+        self.check_bounds();
+    }
+
+    fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
+        let sent = self.ours.poll_transmit(now, packet);
+        assert!(
+            sent.is_none() || packet.len() as u64 + 20 <= self.config.mtu.get(),
+            "{} bytes",
+            packet.len()
+        );
+        sent
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.ours.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.ours.handle_timeout(now);
+        self.check_bounds();
+    }
+}
+
+impl Speaker for Watched {
+    fn connect(&mut self, now: Instant) {
+        self.ours.connect(now);
+    }
+
+    fn is_connected(&self) -> bool {
+        self.ours.is_connected()
+    }
+
+    fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool {
+        if !self.push_rest(now) {
+            return false;
+        }
+        let pieces = message.chunks(self.piece);
+        let count = pieces.len();
+        self.rest = pieces
+            .enumerate()
+            .map(|(n, piece)| Message {
+                stream: StreamId(stream),
+                ppid: Ours::PPID,
+                unordered,
+                end_of_record: n + 1 == count,
+                ..Message::new(Payload::Bytes(piece.to_vec().into()))
+            })
+            .collect();
+        let begun = self.push_rest(now) || self.rest.len() < count;
+        if !begun {
+            self.rest.clear();
+        }
+        begun
+    }
+
+    fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
+        self.push_rest(now);
+        self.ours.receive(now)
+    }
+
+    fn shutdown(&mut self, now: Instant) {
+        self.ours.shutdown(now);
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.ours.ending()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Side {
+    config: Config,
+    /// Messages, and bytes in the longest.
+    messages: (usize, usize),
+    piece: usize,
+}
+
+fn side() -> impl Strategy<Value = Side> {
+    (config(), 0usize..80, select(vec![400usize, 3_000, 30_000]), 100usize..4_000)
+        .prop_map(|(config, count, longest, piece)| Side { config, messages: (count, longest), piece })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_arrives_once_and_in_order_and_the_end_is_graceful(
+        seed in any::<u32>(),
+        channels in prop::collection::vec(channel(), 1..4),
+        sides in [side(), side()],
+        failures in prop::collection::vec((0usize..3, 0u64..20_000, 0u64..10_000), 0..4),
+        closer in 0usize..2,
+        hasty in any::<bool>(),
+    ) {
+        let mut world = World::new(seed.into(), &channels);
+        for (path, from, length) in failures.into_iter().filter(|(path, ..)| *path < channels.len()) {
+            let from = world.now() + Span::from_millis(from);
+            world.cut(path, from, from + Span::from_millis(length));
+        }
+        let [mut a, mut b] = [0, 1].map(|host| {
+            let Side { config, piece, .. } = sides[host].clone();
+            let endpoint = EndpointConfig {
+                port: 9,
+                addresses: world.addresses(host),
+                seed: (u64::from(seed) * 2 + host as u64).into(),
+                checksum: Checksum::Computed,
+                max_associations: 1,
+                config: config.clone(),
+            };
+            let ours = Ours::new(endpoint, world.addresses(1 - host));
+            // Of a message in pieces the last may be refused when the other side ends it.
+            let piece = if hasty { 1 << 20 } else { piece };
+            Watched { ours, config, piece, rest: VecDeque::new() }
+        });
+        let [first, second] = [0, 1].map(|host| {
+            let (count, longest) = sides[host].messages;
+            let whole = sides[host].config.send_buffer.get() as usize;
+            let longest = if hasty { longest.min(whole) } else { longest };
+            Script::random(2 * u64::from(seed) + host as u64, count, STREAMS, longest)
+        });
+        let dialogue = Dialogue { scripts: [&first, &second], closer, hasty, limit: Span::from_secs(20_000) };
+        let ended = dialogue.run(&mut world, &mut [&mut a, &mut b]);
+        prop_assert!(ended.is_ok(), "at {} s: {}", world.now().as_secs_f64(), ended.unwrap_err());
+        for (listener, script) in [(&a, &second), (&b, &first)] {
+            let said: usize = script.lines().iter().map(|line| line.len).sum();
+            prop_assert!(hasty || listener.ours.bytes_read() == said as u64);
+        }
+    }
+}
