@@ -1,0 +1,92 @@
+//! Which addresses and paths a flow uses, and what cannot be simulated.
+
+mod common;
+
+use anabranch_lab as lab;
+use common::*;
+use lab::output::RunControl;
+use lab::scenario::{LocalAddress, PrimaryPath, RemoteAddress, Scenario};
+use units::{BitRate, ByteCount, Span};
+
+/// Two paths and a short flow.
+fn scenario() -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    scenario.flows[0].stop_time = Span::from_secs(6);
+    scenario
+}
+
+/// Packets that crossed the links between the routers of both paths, towards the server.
+fn carried(scenario: &Scenario) -> [f64; 2] {
+    let output = run(scenario);
+    assert_eq!(output.warnings, Vec::<String>::new());
+    ["link:west1-east1", "link:west2-east2"].map(|link| scalar(&output, link, "delivered_packets"))
+}
+
+#[test]
+fn the_primary_path_carries_the_data() {
+    let [first, second] = carried(&scenario());
+    assert!(first > 700.0 && second < 10.0, "by default the first: {first}, {second}");
+    let mut other = scenario();
+    other.flows[0].primary_path = PrimaryPath::Network(2);
+    let [first, second] = carried(&other);
+    assert!(first < 10.0 && second > 700.0, "network 2: {first}, {second}");
+    other.flows[0].primary_path = PrimaryPath::Ip([10, 2, 0, 2].into());
+    assert!(carried(&other)[1] > 700.0, "the server's address in network 2");
+}
+
+#[test]
+fn a_flow_keeps_to_its_networks() {
+    let mut scenario = scenario();
+    enable_cmt(&mut scenario.flows[0]);
+    assert!(carried(&scenario).iter().all(|&packets| packets > 700.0));
+    scenario.flows[0].networks = Some(vec![2]);
+    let [first, second] = carried(&scenario);
+    assert!(first == 0.0 && second > 700.0, "{first}, {second}");
+}
+
+#[test]
+fn the_server_announces_what_the_client_did_not_call() {
+    let mut scenario = scenario();
+    enable_cmt(&mut scenario.flows[0]);
+    scenario.flows[0].remote_address = RemoteAddress::Ip([10, 1, 0, 2].into());
+    assert!(carried(&scenario).iter().all(|&packets| packets > 700.0));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_explained() {
+    type Spoil = fn(&mut Scenario);
+    let cases: [(Spoil, &str); 6] = [
+        (|s| s.flows[0].server = 0, "flow `flow`: both ends are `client`"),
+        (
+            |s| s.flows[0].local_address = LocalAddress::Ip([10, 9, 0, 1].into()),
+            "flow `flow`: local_address 10.9.0.1 is none of [10.1.0.1, 10.2.0.1]",
+        ),
+        (
+            |s| s.flows[0].primary_path = PrimaryPath::Network(3),
+            "flow `flow`: primary_path leads to none of [10.1.0.2, 10.2.0.2]",
+        ),
+        (
+            |s| s.flows[0].client_options.send_buffer = ByteCount::new(1000),
+            "flow `flow`: max_msg_size = 1452 B can never fit the send buffer of 1000 B (sctp)",
+        ),
+        (
+            |s| {
+                let mut other = s.flows[0].clone();
+                (other.name, other.local_port) = ("other".into(), 9001);
+                other.server_options.hb_interval = None;
+                s.flows.push(other);
+            },
+            "flows `flow` and `other` share port 9000 of a host with different SCTP options: give one another port",
+        ),
+        (
+            |s| s.flows[0].client_options.sack_delay = Span::from_secs(1),
+            "flow `flow`: sack_delay = 1 s: expected at most 500 ms",
+        ),
+    ];
+    for (spoil, expected) in cases {
+        let mut scenario = scenario();
+        spoil(&mut scenario);
+        let error = lab::world::run(&scenario, 0, &RunControl::default()).expect_err(expected);
+        assert_eq!(error.to_string(), expected);
+    }
+}
