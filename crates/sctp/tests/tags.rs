@@ -140,6 +140,19 @@ fn the_t_bit_says_whose_tag_an_abort_bears() {
     }
 }
 
+// rfc9260#section-8.5.1, rule B: as long as the peer's tag is not known, nobody can bear it.
+#[test]
+fn an_abort_without_a_tag_does_not_end_a_handshake() {
+    for reflected_tag in [false, true] {
+        let mut pair = Pair::new(1, &Config::default());
+        pair.on_wire(|_| Fate::Lost);
+        pair.connect(Side::Client, 1);
+        let bytes = packet(5002, 5001, 0, &[abort(reflected_tag)]);
+        pair.inject(Side::Client, Side::Server.address(1), Side::Client.address(1), &bytes);
+        assert_eq!(pair.state(Side::Client), Some(State::CookieWait));
+    }
+}
+
 // rfc9260#section-8.5.1, rule C; rfc9260#section-9.2: SHUTDOWN COMPLETE counts in SHUTDOWN-ACK-SENT only.
 #[test]
 fn shutdown_complete_counts_only_when_it_is_awaited() {

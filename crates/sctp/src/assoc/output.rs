@@ -27,8 +27,7 @@ impl Association {
                 let farewell = farewell.take()?;
                 return Some(self.write_farewell(&farewell, buf));
             }
-            let plan =
-                if self.may_plan_data() { self.sender.next_packet(now, &mut self.paths) } else { None };
+            let plan = if self.may_plan_data() { self.sender.next_packet(&mut self.paths) } else { None };
             let sack = self.sack_due_on();
             let control = self.control.front().map(|&(p, _)| p);
             let path = control.or(sack).or(plan.map(|plan| plan.path))?;

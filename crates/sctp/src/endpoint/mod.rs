@@ -226,7 +226,8 @@ impl Endpoint {
                     let Some(association) = self.slab.get_mut(slot) else { return };
                     if matches!(first, Chunk::ShutdownAck(_)) && association.is_opening() {
                         self.on_stray(datagram, packet);
-                    } else if association.peer_tag() == header.verification_tag {
+                    } else if association.peer_tag() == header.verification_tag && association.peer_tag() != 0
+                    {
                         association.handle_reflected(now, &first);
                         self.touched(slot);
                     }

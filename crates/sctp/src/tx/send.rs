@@ -32,15 +32,18 @@ impl Sender {
         if now > self.opportunity {
             self.opportunity = now;
             self.total_burst_left = self.config.max_burst;
-            for path in paths.iter_mut() {
-                path.burst_left = self.config.max_burst;
+            for p in paths.ids() {
+                paths[p].burst_left = self.config.max_burst;
+                if paths[p].flight.is_zero() {
+                    self.decay(now, p, paths);
+                }
             }
         }
     }
 
     /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
     #[inline]
-    pub(crate) fn next_packet(&mut self, now: Instant, paths: &mut Paths) -> Option<Plan> {
+    pub(crate) fn next_packet(&mut self, paths: &mut Paths) -> Option<Plan> {
         self.control.as_ref()?;
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
@@ -51,7 +54,7 @@ impl Sender {
         if !self.has_numbers() || !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
             return None;
         }
-        let path = self.path_for_new_data(now, paths)?;
+        let path = self.path_for_new_data(paths)?;
         Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
     }
 
@@ -89,17 +92,17 @@ impl Sender {
         self.config.nagle && self.queue.bytes() < ByteCount::from(self.fragment) && !paths.flight().is_zero()
     }
 
-    fn path_for_new_data(&mut self, now: Instant, paths: &mut Paths) -> Option<PathId> {
+    fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
-            return self.may_send_new(now, p, paths).then_some(p);
+            return self.may_send_new(p, paths).then_some(p);
         }
         if self.order.is_empty() {
             sched::order(self.cmt.path_selection, paths, &mut self.random, &mut self.order);
             self.turn = 0;
         }
         while let Some(&p) = self.order.get(self.turn) {
-            if self.may_send_new(now, p, paths) {
+            if self.may_send_new(p, paths) {
                 return Some(p);
             }
             self.turn += 1;
@@ -107,13 +110,11 @@ impl Sender {
         None
     }
 
-    fn may_send_new(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
-        self.decay_if_idle(now, p, paths);
+    fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
         let path = &mut paths[p];
-        let burst = ByteCount::new(u64::from(self.config.max_burst));
         match self.config.burst_control {
             BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting => {
-                let limit = path.flight + path.mtu * burst.get();
+                let limit = path.flight + path.mtu * u64::from(self.config.max_burst);
                 if path.window.cwnd > limit && path.burst_left == self.config.max_burst {
                     if self.config.burst_control == BurstControl::CongestionWindowLimiting {
                         path.window.ssthresh = path.window.ssthresh.map(|s| s.max(path.window.cwnd));
@@ -133,11 +134,8 @@ impl Sender {
     }
 
     /// A path that carried nothing for an RTO forgets part of its window, for each RTO (`rfc9260#section-7.2.1`).
-    fn decay_if_idle(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+    fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(mut since) = paths[p].last_data else { return };
-        if !paths[p].flight.is_zero() {
-            return;
-        }
         let rto = paths[p].rto.current();
         while now.since(since) >= rto && !rto.is_zero() {
             let before = paths[p].window;

@@ -69,7 +69,7 @@ impl Rig {
 
     /// Sends what is planned, one packet; answers its path and TSNs.
     fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
-        let plan = self.sender.next_packet(self.now, &mut self.paths)?;
+        let plan = self.sender.next_packet(&mut self.paths)?;
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let limit = self.paths[plan.path].packet_limit();
         let mut w = PacketWriter::new(&mut self.buf, header, limit);

@@ -279,3 +279,20 @@ fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
     }
     assert_eq!(rig.paths[P1].t3, due);
 }
+
+/// `rfc9260#section-7.2.1`: a path without data forgets half of its window for each RTO, down to four segments, whether
+/// or not it is to send again.
+#[test]
+fn an_idle_path_forgets_its_window_rto_by_rto() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
+    rig.transmit(P2);
+    rig.pass(Span::from_millis(2));
+    rig.sack(1, &[], 1);
+    rig.paths[P2].window.cwnd = ByteCount::new(40_000);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        rig.pass(Span::from_secs(1));
+        seen.push(rig.paths[P2].window.cwnd.get());
+    }
+    assert_eq!(seen, [20_000, 10_000, 6_000, 6_000]);
+}
