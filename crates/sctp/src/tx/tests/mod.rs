@@ -65,6 +65,7 @@ impl Rig {
         assert_eq!(self.sender.write_new(self.now, p, &mut self.paths, &mut w), 1);
         let rto = self.paths[p].rto.current();
         self.paths[p].t3.get_or_insert(self.now + rto);
+        self.paths[p].last_data = Some(self.now);
     }
 
     /// Sends what is planned, one packet; answers its path and TSNs.
