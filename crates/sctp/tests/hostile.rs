@@ -117,13 +117,17 @@ fn spoilt(packet: &[u8], others: &[Vec<u8>], how: &[Spoil]) -> Vec<u8> {
         match spoil {
             Spoil::Bits(bits) => {
                 for &bit in bits {
-                    bytes.get_mut(place(bit / 8)).map(|byte| *byte ^= 1 << (bit % 8));
+                    if let Some(byte) = bytes.get_mut(place(bit / 8)) {
+                        *byte ^= 1 << (bit % 8);
+                    }
                 }
             }
             Spoil::Cut(at) => bytes.truncate(place(*at)),
             Spoil::Append(more) => bytes.extend(more),
             Spoil::Byte(at, byte) => {
-                bytes.get_mut(place(*at)).map(|old| *old = *byte);
+                if let Some(old) = bytes.get_mut(place(*at)) {
+                    *old = *byte;
+                }
             }
             Spoil::Join(other) => {
                 bytes.extend(&others[usize::from(*other) % others.len()][CommonHeader::LEN..])
