@@ -21,7 +21,9 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Declares an enum of named values with `ALL`, `NAMES`, `name()`, `Display` and `FromStr`.
+/// Declares an enum of named values with `ALL`, `NAMES`, `name()`, `Display` and `FromStr` (error [`UnknownName`]), for
+/// options that scenarios and commands choose by a word.
+#[macro_export]
 macro_rules! named {
     ($(#[$doc:meta])* $kind:literal $type:ident { $($(#[$variant_doc:meta])* $variant:ident = $name:literal,)+ }) => {
         $(#[$doc])*

@@ -1,6 +1,6 @@
 //! Everything a user may choose about an association.
 
-use crate::names::named_options;
+use cc::named;
 use units::{ByteCount, Span};
 
 /// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its
@@ -161,9 +161,9 @@ impl Default for Cmt {
     }
 }
 
-named_options! {
+named! {
     /// Bytes that one chunk counts as in flight.
-    pub enum Accounting {
+    "accounting" Accounting {
         /// User bytes only.
         Payload = "payload",
         /// User bytes and the chunk header.
@@ -173,9 +173,9 @@ named_options! {
     }
 }
 
-named_options! {
+named! {
     /// Congestion window update (paper 001 §3.2): when newly acknowledged bytes let the window of a path grow.
-    pub enum Cuc {
+    "CUC variant" Cuc {
         /// Only if the cumulative TSN passed a chunk of the path.
         Normal = "normal",
         /// If the pseudo-cumulative TSN of the path advanced.
@@ -185,9 +185,9 @@ named_options! {
     }
 }
 
-named_options! {
+named! {
     /// The path a lost chunk is sent on again.
-    pub enum RtxPolicy {
+    "retransmission policy" RtxPolicy {
         /// The path it was last sent on.
         Same = "same",
         /// A random path with room in its window.
@@ -203,9 +203,9 @@ named_options! {
     }
 }
 
-named_options! {
+named! {
     /// The order in which paths are offered new data; each is filled before the next.
-    pub enum PathSelection {
+    "path selection" PathSelection {
         /// The path that transmitted least recently first.
         SmallestLastTransmission = "smallest-last-transmission",
         /// The path with most room in its window first.
@@ -221,9 +221,9 @@ named_options! {
     }
 }
 
-named_options! {
+named! {
     /// How bursts are limited to [`Config::max_burst`] packets.
-    pub enum BurstControl {
+    "burst control" BurstControl {
         /// Packets per path and opportunity; an acknowledgement of data on the path opens a new one.
         MaxBurst = "max-burst",
         /// Packets per path and instant, whatever is acknowledged.

@@ -8,17 +8,16 @@ mod config;
 mod endpoint;
 mod event;
 mod message;
-mod names;
 mod path;
 mod rx;
 mod sched;
 mod tx;
 
 pub use assoc::{AssocStats, PathInfo, State};
+pub use cc::UnknownName;
 pub use config::{Accounting, BurstControl, Cmt, Config, Cuc, PathSelection, RtxPolicy};
 pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
-pub use names::UnknownName;
 pub use path::{PathId, PathState, PathStats};
 pub use rx::ReceiveStats;
