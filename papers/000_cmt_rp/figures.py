@@ -69,7 +69,7 @@ def _fractions(axes: Axes, lines: dict[str, float]) -> None:
     end = axes.get_xlim()[1]
     for label, slope in lines.items():
         axes.plot([0, end], [0, slope * end], color="0.6", linewidth=0.6, linestyle="-", zorder=0)
-        axes.annotate(label, (0.3 * end, 0.3 * slope * end), xytext=(-2, 3), textcoords="offset points", ha="right")
+        axes.annotate(label, (0.14 * end, 0.14 * slope * end), xytext=(-2, 3), textcoords="offset points", ha="right")
     axes.set_xlim(left=0, right=end)
 
 

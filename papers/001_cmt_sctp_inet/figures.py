@@ -29,7 +29,7 @@ def figure_8_right(data: FigureData) -> Figure:
 
 
 def _throughput(data: FigureData, looks: dict[str, Look]) -> Figure:
-    figure = plots.new_figure(height=2.9)
+    figure = plots.new_figure(height=2.4 + 0.13 * len(looks))
     axes = figure.subplots()
     plots.curves(axes, data.summary(number="rho"), x="rho", series="variant", looks=looks, marks=data.marks("rho"))
     axes.set_xlabel("Data rate of each path ρ [Mbit/s]")

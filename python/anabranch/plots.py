@@ -55,7 +55,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float = COLUMN_WIDTH, height: float = 2.6) -> Figure:
+def new_figure(width: float = COLUMN_WIDTH, height: float = 2.7) -> Figure:
     """An empty figure that needs no display and no pyplot state."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
