@@ -1,7 +1,7 @@
 //! Any two endpoints over any network: whatever is configured and whatever happens on the way, everything arrives once
 //! and in order, memory stays within its bounds, and the association ends well.
 
-use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World};
+use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World, parse};
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -12,7 +12,7 @@ use sctp::{
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
-use wire::{Checksum, Octets, PacketBuf, StreamId};
+use wire::{Checksum, Chunk, Octets, PacketBuf, StreamId};
 
 const STREAMS: u16 = 4;
 
@@ -129,6 +129,33 @@ impl Watched {
         let held = stats.received.user_bytes.get() - self.ours.bytes_read();
         assert!(held <= self.config.receive_buffer.get() + 1500, "{held} bytes held: {stats:?}");
     }
+}
+
+/// What every packet looks like: control chunks, then a SACK, then DATA by TSN; but what travels alone travels alone
+/// (`rfc9260#section-6.10`).
+fn check_form(packet: &PacketBuf) {
+    let packet = parse(packet);
+    let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
+    let rank = |chunk: &Chunk<'_>| match chunk {
+        Chunk::Data(_) => 2,
+        Chunk::Sack(_) => 1,
+        _ => 0,
+    };
+    assert!(chunks.is_sorted_by_key(rank), "{chunks:?}");
+    assert!(chunks.iter().filter(|chunk| rank(chunk) == 1).count() <= 1, "{chunks:?}");
+    for pair in chunks.windows(2) {
+        if let [Chunk::Data(one), Chunk::Data(next)] = pair {
+            assert!(one.tsn.precedes(next.tsn), "{chunks:?}");
+        }
+    }
+    let first = &chunks[0];
+    assert_eq!(packet.header.verification_tag == 0, matches!(first, Chunk::Init(_)), "{chunks:?}");
+    let alone = |chunk: &Chunk<'_>| {
+        matches!(chunk, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) | Chunk::Abort(_))
+    };
+    assert!(chunks.len() == 1 || !chunks.iter().any(alone), "{chunks:?}");
+    let leads = |chunk: &&Chunk<'_>| matches!(chunk, Chunk::CookieEcho(_) | Chunk::CookieAck(_));
+    assert!(!chunks[1..].iter().any(|chunk| leads(&chunk)), "{chunks:?}");
 }
 
 impl Station for Watched {
