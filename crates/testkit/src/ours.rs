@@ -20,6 +20,8 @@ pub struct Ours {
     /// Messages of which parts were read, by the TSN they begin with.
     partial: BTreeMap<u32, Vec<u8>>,
     bytes_read: u64,
+    /// Bytes it asks for at a time.
+    bite: usize,
 }
 
 impl Ours {
@@ -44,6 +46,7 @@ impl Ours {
             ending: None,
             partial: BTreeMap::new(),
             bytes_read: 0,
+            bite: usize::MAX,
         }
     }
 
@@ -55,6 +58,11 @@ impl Ours {
     /// Its association, from the moment there is one.
     pub fn association(&self) -> Option<AssocId> {
         self.association
+    }
+
+    /// Makes it read messages in parts of so many bytes at most.
+    pub fn set_bite(&mut self, bytes: usize) {
+        self.bite = bytes;
     }
 
     /// User bytes it has read, those of messages that are not complete yet among them.
@@ -132,7 +140,7 @@ impl Speaker for Ours {
     }
 
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
-        while let Some(part) = self.endpoint.receive(now, self.association?, usize::MAX) {
+        while let Some(part) = self.endpoint.receive(now, self.association?, self.bite) {
             assert_eq!(part.ppid, Self::PPID);
             self.bytes_read += part.payload.len() as u64;
             let message = self.partial.entry(part.tsn.0).or_default();

@@ -85,7 +85,8 @@ impl World {
             let outgoing = Outgoing { src, dst, ecn: Ecn::NotCapable, zeros: self.packet.zeros };
             self.network.send(&mut self.kernel, self.hosts[host], outgoing, &mut self.packet.head);
         }
-        if let Some(at) = self.alarms[host].set(station.poll_timeout().unwrap_or(Instant::FAR)) {
+        let due = station.poll_timeout().unwrap_or(Instant::FAR).max(now);
+        if let Some(at) = self.alarms[host].set(due) {
             self.kernel.schedule(at, Occurrence::Wake(host));
         }
     }

@@ -93,14 +93,37 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     )
 }
 
-/// One speaker that looks after its endpoint's bounds, sends messages in pieces and reads them in parts.
+/// How a speaker treats its endpoint.
+#[derive(Clone, Debug)]
+struct Habits {
+    /// Bytes of the pieces in which it sends messages, at most.
+    piece: usize,
+    /// Bytes of the parts in which it reads messages, at most.
+    bite: usize,
+    /// Time it takes between one message and the next.
+    pause: Span,
+    /// After so many packets it chooses another primary path, or asks for a heartbeat; zero: never.
+    restless: usize,
+}
+
+fn habits() -> impl Strategy<Value = Habits> {
+    let pause = prop_oneof![2 => Just(0u64), 1 => 1u64..300];
+    (100usize..4_000, prop_oneof![Just(usize::MAX), 50usize..5_000], pause, 0usize..20).prop_map(
+        |(piece, bite, pause, restless)| Habits { piece, bite, pause: Span::from_millis(pause), restless },
+    )
+}
+
+/// One speaker that looks after its endpoint's bounds.
 struct Watched {
     ours: Ours,
     config: Config,
-    /// Bytes of the pieces it sends, at most.
-    piece: usize,
+    habits: Habits,
+    remotes: Vec<IpAddr>,
+    packets: usize,
     /// The rest of the message that is being sent.
     rest: VecDeque<Message>,
+    /// When it reads again.
+    reads_at: Instant,
 }
 
 impl Watched {
@@ -114,6 +137,18 @@ impl Watched {
             }
         }
         true
+    }
+
+    fn fidget(&mut self, now: Instant) {
+        self.packets += 1;
+        let Some(turn) = self.packets.checked_div(self.habits.restless) else { return };
+        let (Some(id), 0) = (self.ours.association(), self.packets % self.habits.restless) else { return };
+        let remote = self.remotes[turn / 2 % self.remotes.len()];
+        if turn % 2 == 0 {
+            self.ours.endpoint().set_primary(id, remote);
+        } else {
+            self.ours.endpoint().heartbeat(now, id, remote);
+        }
     }
 
     fn check_bounds(&mut self) {
@@ -162,6 +197,7 @@ impl Station for Watched {
     fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
         self.ours.handle(now, src, dst, packet);
         self.check_bounds();
+        self.fidget(now);
     }
 
     fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
@@ -175,7 +211,8 @@ impl Station for Watched {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.ours.poll_timeout()
+        let reads = (!self.habits.pause.is_zero() && self.ending().is_none()).then_some(self.reads_at);
+        self.ours.poll_timeout().into_iter().chain(reads).min()
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -197,7 +234,7 @@ impl Speaker for Watched {
         if !self.push_rest(now) {
             return false;
         }
-        let pieces = message.chunks(self.piece);
+        let pieces = message.chunks(self.habits.piece);
         let count = pieces.len();
         self.rest = pieces
             .enumerate()
@@ -218,6 +255,10 @@ impl Speaker for Watched {
 
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
         self.push_rest(now);
+        if now < self.reads_at && self.ending().is_none() {
+            return None;
+        }
+        self.reads_at = now + self.habits.pause;
         self.ours.receive(now)
     }
 
@@ -235,12 +276,12 @@ struct Side {
     config: Config,
     /// Messages, and bytes in the longest.
     messages: (usize, usize),
-    piece: usize,
+    habits: Habits,
 }
 
 fn side() -> impl Strategy<Value = Side> {
-    (config(), 0usize..80, select(vec![400usize, 3_000, 30_000]), 100usize..4_000)
-        .prop_map(|(config, count, longest, piece)| Side { config, messages: (count, longest), piece })
+    (config(), 0usize..80, select(vec![400usize, 3_000, 30_000]), habits())
+        .prop_map(|(config, count, longest, habits)| Side { config, messages: (count, longest), habits })
 }
 
 proptest! {
@@ -261,7 +302,7 @@ proptest! {
             world.cut(path, from, from + Span::from_millis(length));
         }
         let [mut a, mut b] = [0, 1].map(|host| {
-            let Side { config, piece, .. } = sides[host].clone();
+            let Side { config, mut habits, .. } = sides[host].clone();
             let endpoint = EndpointConfig {
                 port: 9,
                 addresses: world.addresses(host),
@@ -270,10 +311,15 @@ proptest! {
                 max_associations: 1,
                 config: config.clone(),
             };
-            let ours = Ours::new(endpoint, world.addresses(1 - host));
-            // Of a message in pieces the last may be refused when the other side ends it.
-            let piece = if hasty { 1 << 20 } else { piece };
-            Watched { ours, config, piece, rest: VecDeque::new() }
+            let remotes = world.addresses(1 - host);
+            let mut ours = Ours::new(endpoint, remotes.clone());
+            ours.set_bite(habits.bite);
+            if hasty {
+                // Of a message in pieces the last may be refused when the other side ends it.
+                habits.piece = 1 << 20;
+            }
+            let (rest, reads_at) = (VecDeque::new(), world.now());
+            Watched { ours, config, habits, remotes, packets: 0, rest, reads_at }
         });
         let [first, second] = [0, 1].map(|host| {
             let (count, longest) = sides[host].messages;
