@@ -18,4 +18,4 @@ pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
 pub use played::{Played, Seen};
 pub use station::{Ending, Speaker, Station};
 pub use talk::{Ledger, Line, Script};
-pub use world::World;
+pub use world::{Traffic, World};

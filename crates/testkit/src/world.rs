@@ -18,6 +18,17 @@ pub struct World {
     packet: PacketBuf,
 }
 
+/// Packets by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// All that were sent.
+    pub sent: u64,
+    /// Those that did not arrive.
+    pub lost: u64,
+    /// Those that arrived twice.
+    pub doubled: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Occurrence {
     Net(NetEvent),
@@ -75,6 +86,18 @@ impl World {
     /// The fingerprint of all packets that arrived and when.
     pub fn digest(&self) -> u64 {
         self.network.digest()
+    }
+
+    /// What became of all packets so far.
+    pub fn traffic(&self) -> Traffic {
+        let mut all = Traffic::default();
+        for direction in self.links.iter().flat_map(|link| [link.forward(), link.backward()]) {
+            let counters = self.network.counters(direction);
+            all.sent += counters.offered;
+            all.lost += counters.dropped_in_all();
+            all.doubled += counters.duplicated;
+        }
+        all
     }
 
     /// Sends what a station has to send, and sets its alarm. To be called after every call of the station from

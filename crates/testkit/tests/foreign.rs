@@ -3,7 +3,7 @@
 
 mod peers;
 
-use anabranch_testkit::{Dialogue, Ours, Script, Speaker, World};
+use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
 use net::{ChannelSpec, Impairments};
 use peers::{DcSctp, PORT, SctpProto};
 use sctp::{Cmt, Config, EndpointConfig};
@@ -45,6 +45,7 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
 
 /// One dialogue for each seed. Who ends it changes.
 fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host_of_foreign: usize) {
+    let mut all = Traffic::default();
     for seed in SEEDS {
         let mut world = world(seed);
         let mut ours = ours(seed, &world, 1 - host_of_foreign);
@@ -62,7 +63,11 @@ fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host
         if let Err(what) = dialogue.run(&mut world, &mut speakers) {
             panic!("seed {seed}, at {} s: {what}", world.now().as_secs_f64());
         }
+        let Traffic { sent, lost, doubled } = world.traffic();
+        all = Traffic { sent: all.sent + sent, lost: all.lost + lost, doubled: all.doubled + doubled };
     }
+    let share = |part: u64| part as f64 / all.sent as f64;
+    assert!((0.04..0.06).contains(&share(all.lost)) && share(all.doubled) > 0.02, "{all:?}");
 }
 
 fn dcsctp(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
