@@ -93,6 +93,7 @@ fn only_rfc9260_clamps_the_credit_of_a_window_that_is_not_full() {
     assert_eq!((new.pba(0), new.cwnd(0)), (1452, 30_000 + PMDCS));
 }
 
+// rfc9260#section-7.2.2
 #[test]
 fn credit_is_lost_when_nothing_is_in_flight() {
     let mut bench = rfc9260(30_000, 20_000);

@@ -294,6 +294,7 @@ proptest! {
     }
 
     // Any bytes at all, to an endpoint that listens and to one that has an association.
+    // rfc9260#section-3.2, rfc9260#section-8.5
     #[test]
     fn any_bytes_do_no_harm(
         state in prop::sample::select(&SCENES[..]),

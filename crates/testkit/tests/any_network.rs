@@ -286,6 +286,7 @@ fn side() -> impl Strategy<Value = Side> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
+    // rfc9260#section-6, rfc9260#section-6.10, rfc9260#section-9.2
     #[test]
     fn everything_arrives_once_and_in_order_and_the_end_is_graceful(
         seed in any::<u32>(),

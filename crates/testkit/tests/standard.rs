@@ -71,6 +71,7 @@ fn other_options() -> Vec<(&'static str, Cmt)> {
     all
 }
 
+// rfc9260#section-7
 #[test]
 fn with_cmt_off_none_of_its_options_shows() {
     for paths in [1, 2] {

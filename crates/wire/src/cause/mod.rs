@@ -190,6 +190,7 @@ mod tests {
         ]
     }
 
+    // rfc9260#section-3.3.10
     #[test]
     fn captured_causes_are_read_and_written_back() {
         for (bytes, expected) in captures() {

@@ -164,6 +164,7 @@ mod tests {
         assert_eq!(buf.head[13], 0xc0);
     }
 
+    // rfc9260#section-6.2: as many gap blocks as fit
     #[test]
     fn duplicates_are_left_out_before_gap_blocks() {
         let gaps = || (1..4).map(|i| GapBlock { start: 2 * i, end: 2 * i });

@@ -54,6 +54,7 @@ impl CommonHeader {
 mod tests {
     use super::*;
 
+    // rfc9260#section-3.1
     #[test]
     fn a_captured_header_is_read_field_by_field() {
         let bytes = [0x13, 0x88, 0x00, 0x09, 0xde, 0xad, 0xbe, 0xef, 0x01, 0x02, 0x03, 0x04];

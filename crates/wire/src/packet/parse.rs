@@ -115,6 +115,7 @@ mod tests {
         assert!(bare.chunks().next().is_none());
     }
 
+    // rfc9260#section-3.2
     #[test]
     fn chunks_are_found_behind_padding_whatever_it_holds() {
         let body = hex("80 00 0005 aa 112233  0b 00 0004  80 00 0004  08 00 0004");
@@ -130,6 +131,7 @@ mod tests {
         );
     }
 
+    // rfc9260#section-3.2
     #[test]
     fn a_wrong_length_ends_the_packet() {
         for length in [0u16, 1, 3, 13, 16, u16::MAX] {

@@ -53,6 +53,7 @@ fn with_a_full_buffer_data_that_fills_a_gap_displaces_the_highest() {
     assert_eq!(f.drain(), [1500; 2]);
 }
 
+// rfc9260#section-6.2: no more is taken back than is needed
 #[test]
 fn of_messages_and_fragments_the_highest_gives_way_first() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
