@@ -117,6 +117,8 @@ pub(crate) struct Path {
     /// Share of chunks lost, a moving average.
     pub(crate) loss_rate: f64,
     pub(crate) last_data: Option<Instant>,
+    /// The window has decayed for all idleness up to then.
+    pub(crate) decayed: Option<Instant>,
     /// Serial number of the last data packet sent here, over all paths.
     pub(crate) last_order: u64,
     pub(crate) burst_left: u32,
@@ -147,6 +149,7 @@ impl Path {
             one_shot: false,
             loss_rate: 0.0,
             last_data: None,
+            decayed: None,
             last_order: 0,
             burst_left: config.max_burst,
             news: SackNews::default(),

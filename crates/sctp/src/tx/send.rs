@@ -135,7 +135,7 @@ impl Sender {
 
     /// A path that carried nothing for an RTO forgets part of its window, for each RTO (`rfc9260#section-7.2.1`).
     fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let Some(mut since) = paths[p].last_data else { return };
+        let Some(mut since) = paths[p].last_data.max(paths[p].decayed) else { return };
         let rto = paths[p].rto.current();
         while now.since(since) >= rto && !rto.is_zero() {
             let before = paths[p].window;
@@ -149,7 +149,7 @@ impl Sender {
                 since = now;
             }
         }
-        paths[p].last_data = Some(since);
+        paths[p].decayed = Some(since);
     }
 
     /// Writes the DATA chunks of a planned packet. `w` may hold control chunks already, but must have room for the
