@@ -34,7 +34,7 @@ impl Sender {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
                 paths[p].burst_left = self.config.max_burst;
-                if paths[p].flight.is_zero() {
+                if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
             }
