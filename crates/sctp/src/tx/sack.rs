@@ -1,6 +1,6 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
-use super::ranges::{Range, cut_below, difference};
+use super::ranges::{Range, cut_below, difference, trim_common};
 use super::{ChunkState, Sender};
 use crate::cmt::cuc;
 use crate::config::Cuc;
@@ -50,21 +50,22 @@ impl Sender {
 
     /// Gap blocks as ranges of indices, adjoining ones joined.
     fn read_blocks(&mut self, cum: u64, gaps: impl Iterator<Item = GapBlock>) -> Result<(), &'static str> {
+        let mut floor = cum;
         for gap in gaps {
             let (first, last) = (cum + u64::from(gap.start), cum + u64::from(gap.end));
-            let floor = self.blocks.last().map_or(cum, |r| r.last);
             if last < first || first <= floor {
                 return Err("gap ack blocks out of order");
             }
             match self.blocks.last_mut() {
-                Some(r) if r.last + 1 == first => r.last = last,
+                Some(r) if floor + 1 == first => r.last = last,
                 _ => self.blocks.push(Range { first, last }),
             }
+            floor = last;
         }
-        match self.blocks.last() {
-            Some(r) if r.last >= self.out.next_index() => Err("gap ack block for a TSN never sent"),
-            _ => Ok(()),
+        if floor > cum && floor >= self.out.next_index() {
+            return Err("gap ack block for a TSN never sent");
         }
+        Ok(())
     }
 
     fn acknowledge_all(
@@ -139,14 +140,15 @@ impl Sender {
         let known = std::mem::take(&mut self.gap_acked);
         let last = blocks.last().map(|r| r.last);
         cuc::find(self.cmt.cuc, &self.out, last, paths);
-        difference(&blocks, &known, |range| {
+        let (gained, lost) = trim_common(&blocks, &known);
+        difference(gained, lost, |range| {
             for i in range.first..=range.last {
                 let p = self.acknowledge(now, i, paths);
                 paths[p].test_cuc(i);
                 self.note_new(i, p, paths);
             }
         });
-        difference(&known, &blocks, |range| {
+        difference(lost, gained, |range| {
             for i in range.first..=range.last {
                 self.renege(now, i, paths);
             }
