@@ -4,6 +4,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 
 .PHONY: demo test papers bench lint docs fuzz clean
 
@@ -12,7 +13,7 @@ demo: $(VENV)/.module
 	$(VENV)/bin/anabranch reproduce --demo --out out/demo || [ $$? -eq 3 ]
 
 test: $(VENV)/.module
-	cargo test --workspace --exclude anabranch-py
+	cargo test --workspace --exclude anabranch-py --no-fail-fast
 	$(PY) -m pytest -q
 
 # Every figure of every paper with all its replicas.
