@@ -152,6 +152,21 @@ fn a_busy_path_is_not_probed_and_an_idle_one_beside_it_is() {
     assert!(heartbeats(2) >= 6);
 }
 
+// rfc9260#section-8.3: a path that carried data once is probed like any other when it no longer does.
+#[test]
+fn a_path_that_fell_idle_is_probed_while_another_is_busy() {
+    let mut pair = Pair::new(2, &Config::default());
+    let (client, _) = pair.establish();
+    pair.send(Side::Client, 100);
+    pair.run_for(secs(1));
+    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)));
+    for _ in 0..100 {
+        pair.send(Side::Client, 100);
+        pair.run_for(secs(1));
+    }
+    assert!(times(&pair, Side::Client, 1, "HEARTBEAT").len() >= 2);
+}
+
 #[test]
 fn heartbeats_can_be_turned_off() {
     let mut pair = Pair::new(2, &Config { hb_interval: None, ..Config::default() });
