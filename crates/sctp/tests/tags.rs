@@ -140,6 +140,21 @@ fn the_t_bit_says_whose_tag_an_abort_bears() {
     }
 }
 
+// rfc9260#section-8.4: the right tag from the right address, but from a port that is not the peer's.
+#[test]
+fn a_packet_from_a_foreign_port_is_out_of_the_blue() {
+    let mut s = scene();
+    let before = s.pair.sent.len();
+    let bytes = packet(5003, 5002, s.to_server, &[abort(false)]);
+    s.pair.inject(Side::Server, Side::Client.address(1), Side::Server.address(1), &bytes);
+    let bytes = packet(5003, 5002, s.to_server, &[data(s.tsn, 0, b"x")]);
+    s.pair.inject(Side::Server, Side::Client.address(1), Side::Server.address(1), &bytes);
+    assert_eq!(s.pair.said(Side::Server, before), ["ABORT/T"], "to the data, and to nobody we know");
+    assert_eq!(header(&s.pair.sent[before].bytes).destination_port, 5003);
+    assert_eq!(s.state(), Some(State::Established));
+    assert!(s.pair.read_all(Side::Server).is_empty());
+}
+
 // rfc9260#section-8.5.1, rule B: as long as the peer's tag is not known, nobody can bear it.
 #[test]
 fn an_abort_without_a_tag_does_not_end_a_handshake() {

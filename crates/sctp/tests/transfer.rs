@@ -169,6 +169,27 @@ fn a_sack_that_is_not_due_does_not_displace_data() {
     assert_eq!(pair.sent[before].bytes.len(), 1480, "the packet is full");
 }
 
+// rfc9260#section-6.4: a SACK goes back to where the data came from, be there data for another way or not.
+#[test]
+fn a_sack_does_not_ride_with_data_that_goes_another_way() {
+    let mut pair = Pair::new(2, &Config::default());
+    let (client, _) = pair.establish();
+    pair.run_for(Span::from_secs(5));
+    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(2)));
+    pair.send(Side::Client, 100);
+    pair.run_for(ms(100));
+    pair.send(Side::Client, 100);
+    pair.run_for(ms(15));
+    let before = pair.sent.len();
+    pair.send(Side::Server, 100);
+    pair.run_for(ms(250));
+    let said: Vec<_> = pair.sent[before..].iter().filter(|sent| sent.from == Side::Server).collect();
+    assert_eq!(
+        said.iter().map(|sent| (sent.chunks(), sent.net())).collect::<Vec<_>>(),
+        [("DATA".to_owned(), 1), ("SACK".to_owned(), 2)]
+    );
+}
+
 // rfc9260#section-11.2: told once, until everything is read.
 #[test]
 fn readable_is_told_once_until_everything_is_read() {
