@@ -38,6 +38,27 @@ fn the_round_trip_time_of_the_handshake_counts() {
     assert_eq!(path.srtt, Some(Span::from_millis(20)));
 }
 
+// rfc9260#section-6.3.1, rule C5: which copy was answered cannot be told.
+#[test]
+fn what_was_sent_twice_in_the_handshake_gives_no_round_trip_time() {
+    for (lost, measured) in [("INIT", true), ("COOKIE_ECHO", true), ("", true), ("both", false)] {
+        let mut pair = Pair::new(1, &Config::default());
+        let mut seen = Vec::new();
+        pair.on_wire(move |sent| {
+            let chunks = sent.chunks();
+            let first = !seen.contains(&chunks);
+            seen.push(chunks.clone());
+            let hit =
+                chunks == lost || (lost == "both" && ["INIT", "COOKIE_ECHO"].contains(&chunks.as_str()));
+            if first && hit { Fate::Lost } else { Fate::Arrives }
+        });
+        let client = pair.connect(Side::Client, 1);
+        pair.run_for(Span::from_secs(5));
+        let path = pair.endpoint(Side::Client).paths(client).unwrap().next().unwrap();
+        assert_eq!(path.srtt, measured.then_some(Span::from_millis(20)), "{lost} lost");
+    }
+}
+
 // rfc9260#section-5.1.1
 #[test]
 fn streams_are_the_lesser_of_asked_for_and_offered() {
