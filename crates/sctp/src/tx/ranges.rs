@@ -5,7 +5,7 @@ pub(super) struct Range {
     pub(super) last: u64,
 }
 
-/// Calls `tell` with every maximal range that lies in `a` and not in `b`; both sorted and disjoint. The cost is
+/// Calls `tell` with every part of a range of `a` that is not in `b`; both sorted and disjoint. The cost is
 /// linear in the number of ranges, whatever their lengths.
 pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) {
     let mut holes = b.iter().peekable();

@@ -48,19 +48,17 @@ impl Sender {
         self.acknowledge_all(now, cum, None, paths)
     }
 
-    /// Gap blocks as ranges of indices, adjoining ones joined.
+    /// Gap blocks as ranges of indices.
     fn read_blocks(&mut self, cum: u64, gaps: impl Iterator<Item = GapBlock>) -> Result<(), &'static str> {
-        let mut floor = cum;
-        for gap in gaps {
-            let (first, last) = (cum + u64::from(gap.start), cum + u64::from(gap.end));
-            if last < first || first <= floor {
-                return Err("gap ack blocks out of order");
-            }
-            match self.blocks.last_mut() {
-                Some(r) if floor + 1 == first => r.last = last,
-                _ => self.blocks.push(Range { first, last }),
-            }
-            floor = last;
+        let (mut floor, mut sane) = (cum, true);
+        self.blocks.extend(gaps.map(|gap| {
+            let range = Range { first: cum + u64::from(gap.start), last: cum + u64::from(gap.end) };
+            sane &= floor < range.first && range.first <= range.last;
+            floor = range.last;
+            range
+        }));
+        if !sane {
+            return Err("gap ack blocks out of order");
         }
         if floor > cum && floor >= self.out.next_index() {
             return Err("gap ack block for a TSN never sent");

@@ -89,11 +89,11 @@ impl<'a> Sack<'a> {
     ) {
         let begin = out.len();
         let entries = (room - Self::FIXED_LEN) / 4;
-        out.extend_from_slice(&[0; Self::FIXED_LEN]);
-        for gap in gaps.take(entries) {
-            out.extend_from_slice(&gap.encode());
-        }
-        let gaps = (out.len() - begin - Self::FIXED_LEN) / GapBlock::LEN;
+        let most = gaps.size_hint().1.map_or(entries, |most| most.min(entries));
+        out.resize(begin + Self::FIXED_LEN + most * GapBlock::LEN, 0);
+        let (slots, _) = out[begin + Self::FIXED_LEN..].as_chunks_mut::<{ GapBlock::LEN }>();
+        let gaps = slots.iter_mut().zip(gaps).map(|(slot, gap)| *slot = gap.encode()).count();
+        out.truncate(begin + Self::FIXED_LEN + gaps * GapBlock::LEN);
         let duplicates = &duplicates[..duplicates.len().min(entries - gaps)];
         for tsn in duplicates {
             out.extend_from_slice(&tsn.0.to_be_bytes());
