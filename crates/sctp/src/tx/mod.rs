@@ -20,7 +20,8 @@ pub(crate) use send::Plan;
 use crate::config::{Accounting, Cmt, Config, Cuc, RtxPolicy};
 use crate::message::{Message, SendError};
 use crate::path::{PathId, Paths};
-use cc::{CongestionControl, LossKind, PathAck, PathView, Window};
+use arrayvec::ArrayVec;
+use cc::{CongestionControl, PathView, Window};
 use queue::SendQueue;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -36,7 +37,7 @@ pub(crate) struct Sender {
     config: Config,
     /// `config.cmt`, or standard SCTP if that is not enabled.
     cmt: Cmt,
-    control: Option<Controller>,
+    control: Option<Box<dyn CongestionControl>>,
     queue: SendQueue,
     out: Outstanding,
     /// What the peer has above the cumulative TSN, by its last SACK.
@@ -67,14 +68,8 @@ pub(crate) struct Sender {
     random: ChaCha8Rng,
 }
 
-/// The congestion control and the buffers in which it is shown the paths.
-#[derive(Debug)]
-struct Controller {
-    algorithm: Box<dyn CongestionControl>,
-    views: Vec<PathView>,
-    acks: Vec<PathAck>,
-    windows: Vec<Window>,
-}
+/// One value a path; on the stack, where it is always in the cache.
+type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
     pub(crate) fn new(config: &Config, seed: u64, initial_tsn: Tsn) -> Self {
@@ -116,9 +111,7 @@ impl Sender {
             rp_min: self.config.rp_min,
             unset_share: self.config.unset_share,
         };
-        let algorithm = self.config.congestion_control.build(&setup);
-        self.control =
-            Some(Controller { algorithm, views: Vec::new(), acks: Vec::new(), windows: Vec::new() });
+        self.control = Some(self.config.congestion_control.build(&setup));
         for p in paths.ids() {
             self.path_added(p, paths);
         }
@@ -127,9 +120,8 @@ impl Sender {
     /// A path was added; before [`Self::establish`] there is nothing to do.
     pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
-        control.views.clear();
-        control.views.extend(paths.iter().take(p.index() + 1).map(view));
-        paths[p].window = control.algorithm.on_path_added(&control.views, p.index());
+        let known: PerPath<PathView> = paths.iter().take(p.index() + 1).map(view).collect();
+        paths[p].window = control.on_path_added(&known, p.index());
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = limit.saturating_sub(COMMON_HEADER + Data::HEADER_LEN) & !3;
     }
@@ -210,36 +202,27 @@ impl Sender {
         (payload + extra) as u32
     }
 
-    /// Tells the congestion control of a loss.
-    fn cut(&mut self, now: Instant, p: PathId, kind: LossKind, paths: &mut Paths) {
-        if let Some(control) = &mut self.control {
-            control.show(paths);
-            control.algorithm.on_loss(now, &control.views, p.index(), kind, &mut control.windows);
-            control.apply(paths);
+    /// Asks the congestion control for windows, with the snapshot from before.
+    fn control(
+        &mut self,
+        paths: &mut Paths,
+        ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
+    ) {
+        let Some(control) = &mut self.control else { return };
+        let mut views: PerPath<PathView> = paths.iter().map(view).collect();
+        let mut windows: PerPath<Window> = paths.iter().map(|p| p.window).collect();
+        ask(&mut **control, &mut views, &mut windows);
+        for (path, window) in paths.iter_mut().zip(windows) {
+            path.window = window;
         }
     }
 
     pub(crate) fn partial_bytes_acked(&self, p: PathId) -> ByteCount {
-        self.control.as_ref().map_or(ByteCount::ZERO, |c| c.algorithm.partial_bytes_acked(p.index()))
+        self.control.as_ref().map_or(ByteCount::ZERO, |control| control.partial_bytes_acked(p.index()))
     }
 }
 
-impl Controller {
-    /// Takes the snapshot.
-    fn show(&mut self, paths: &Paths) {
-        self.views.clear();
-        self.views.extend(paths.iter().map(view));
-        self.windows.clear();
-        self.windows.extend(paths.iter().map(|p| p.window));
-    }
-
-    fn apply(&mut self, paths: &mut Paths) {
-        for (path, window) in paths.iter_mut().zip(&self.windows) {
-            path.window = *window;
-        }
-    }
-}
-
+#[inline]
 fn view(p: &crate::path::Path) -> PathView {
     PathView {
         window: p.window,

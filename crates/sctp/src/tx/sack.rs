@@ -1,7 +1,7 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
 use super::ranges::{Range, cut_below, difference, trim_common};
-use super::{ChunkState, Sender};
+use super::{ChunkState, PerPath, Sender};
 use crate::cmt::cuc;
 use crate::config::Cuc;
 use crate::path::{PathId, Paths, SackNews};
@@ -237,33 +237,35 @@ impl Sender {
 
     /// Step F: one call of the congestion control for the whole SACK.
     fn grow(&mut self, now: Instant, paths: &mut Paths) {
-        let Some(control) = &mut self.control else { return };
-        control.acks.clear();
-        for (index, path) in paths.iter().enumerate().filter(|(_, p)| !p.news.new_bytes.is_zero()) {
-            let news = &path.news;
-            let advanced = match self.cmt.cuc {
-                Cuc::Normal => news.new_cum,
-                Cuc::V1 => news.new_pc,
-                Cuc::V2 => news.new_pc || news.new_rpc,
-            };
-            control.acks.push(PathAck {
-                path: index,
-                acked: news.new_bytes,
-                advanced,
-                flight_before: news.flight_before,
-                flight_after: path.flight,
-                rtt: news.rtt,
-            });
-        }
-        if control.acks.is_empty() {
+        let cuc = self.cmt.cuc;
+        let acked = paths.iter().enumerate().filter(|(_, p)| !p.news.new_bytes.is_zero());
+        let acks: PerPath<PathAck> = acked
+            .map(|(index, path)| {
+                let news = &path.news;
+                PathAck {
+                    path: index,
+                    acked: news.new_bytes,
+                    advanced: match cuc {
+                        Cuc::Normal => news.new_cum,
+                        Cuc::V1 => news.new_pc,
+                        Cuc::V2 => news.new_pc || news.new_rpc,
+                    },
+                    flight_before: news.flight_before,
+                    flight_after: path.flight,
+                    rtt: news.rtt,
+                }
+            })
+            .collect();
+        if acks.is_empty() {
             return;
         }
-        control.show(paths);
-        for (view, path) in control.views.iter_mut().zip(paths.iter()) {
-            view.flight = path.news.flight_before;
-        }
-        control.algorithm.on_sack(now, &control.views, &control.acks, &mut control.windows);
-        control.apply(paths);
+        let before: PerPath<ByteCount> = paths.iter().map(|p| p.news.flight_before).collect();
+        self.control(paths, |control, views, windows| {
+            for (view, flight) in views.iter_mut().zip(before) {
+                view.flight = flight;
+            }
+            control.on_sack(now, views, &acks, windows);
+        });
     }
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
@@ -278,16 +280,14 @@ impl Sender {
         }
         let hits = paths.ids().filter(|&p| paths[p].news.hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
-        if let Some(control) = &mut self.control {
-            control.show(paths);
-            for p in paths.ids().filter(|p| hits & 1 << p.0 != 0) {
-                let kind = LossKind::FastRetransmit;
-                control.algorithm.on_loss(now, &control.views, p.index(), kind, &mut control.windows);
+        let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
+        self.control(paths, |control, views, windows| {
+            for p in hit.clone() {
+                control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);
             }
-            control.apply(paths);
-        }
+        });
         let highest = self.out.next_index() - 1;
-        for p in paths.ids().filter(|p| hits & 1 << p.0 != 0) {
+        for p in hit {
             let path = &mut paths[p];
             let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.back().copied());
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });

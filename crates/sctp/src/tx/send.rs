@@ -139,11 +139,7 @@ impl Sender {
         let rto = paths[p].rto.current();
         while now.since(since) >= rto && !rto.is_zero() {
             let before = paths[p].window;
-            if let Some(control) = &mut self.control {
-                control.show(paths);
-                control.algorithm.on_idle(now, &control.views, p.index(), &mut control.windows);
-                control.apply(paths);
-            }
+            self.control(paths, |control, views, windows| control.on_idle(now, views, p.index(), windows));
             since += rto;
             if paths[p].window == before {
                 since = now;

@@ -19,7 +19,9 @@ impl Sender {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
-        self.cut(now, p, LossKind::Timeout, paths);
+        self.control(paths, |control, views, windows| {
+            control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
+        });
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
         for first in [paths[p].fresh.head, paths[p].resent.head] {
