@@ -27,11 +27,12 @@ bench:
 
 lint: $(VENV)/.module
 	cargo fmt --all -- --check
+	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	$(VENV)/bin/ruff check python papers
-	$(VENV)/bin/ruff format --check python papers
-	$(VENV)/bin/pyright
+	$(VENV)/bin/ruff check python papers benches
+	$(VENV)/bin/ruff format --check python papers benches
+	$(VENV)/bin/pyright --pythonpath $(PY)
 
 # Random bytes into the parsers for SECONDS.
 SECONDS ?= 60
