@@ -73,7 +73,7 @@ class Options(TypedDict, total=False):
     bundling: bool
     nagle: bool
     announce_address_types: bool
-    congestion_control: Literal["standard", "rpv1"]
+    congestion_control: str
     growth: Literal["rfc4960", "rfc9260"]
     accounting: Literal["payload", "chunk", "packet"]
     rp_min: int

@@ -93,6 +93,7 @@ def _html_row(row: dict[str, Any], keys: list[str]) -> str:
 def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """A polars frame of plain columns as a pandas frame, without Arrow in between."""
     try:
+        # An extra, and slow to import: only who asks for it pays.
         import pandas as pd  # noqa: PLC0415
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install anabranch[pandas]") from error

@@ -49,6 +49,7 @@ def test_axes_of_one_name_are_restricted_together() -> None:
     assert found["link"][0]["rate"]["vary"] == ["30 Mbit/s", "10 Mbit/s"]
     assert found["link"][1]["rate"]["vary"] == ["3 Mbit/s", "1 Mbit/s"]
     assert found["flow"] == AXES["flow"]
+    # A scenario as a dict is of any shape to the type checker.
     assert len(AXES["link"][0]["rate"]["vary"]) == 3  # type: ignore[index]
 
 

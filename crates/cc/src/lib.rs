@@ -14,9 +14,9 @@
 //! use anabranch_cc::{CongestionControl, GrowthRule, LossBased, Phase, Setup, Snapshot, UnsetShare, WindowPolicy};
 //! use units::ByteCount;
 //!
-//! /// n paths grow together as fast as one does, and a loss costs a path a quarter of its window:
+//! /// n paths grow together as fast as one does; a loss halves the window of its own path:
 //! ///
-//! /// increase   c_P = c_P + min(M, a)/n    decrease   s_P = max(3/4 c_P, 2 M)
+//! /// increase   c_P = c_P + min(M, a)/n    decrease   s_P = max(c_P - c_P/2, 4 M)
 //! #[derive(Debug)]
 //! struct Gentle;
 //!
@@ -34,7 +34,8 @@
 //!     }
 //!
 //!     fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
-//!         ByteCount::round_f64(at.cwnd().as_f64() * 0.75).max(at.segment() * 2)
+//!         let half = (at.cwnd().as_f64() / 2.0).round_ties_even();
+//!         (at.cwnd() - ByteCount::round_f64(half)).max(at.segment() * 4)
 //!     }
 //! }
 //!
