@@ -6,7 +6,10 @@
 //! included.
 
 use des::{Kernel, Streams};
-use net::{ChannelSpec, Ecn, Limit, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, NodeKind, Outgoing};
+use net::{
+    ChannelSpec, Ecn, Limit, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, NodeKind, Outgoing,
+    Protocol,
+};
 use net::{QueueSpec, RedSpec, RedUnit};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
@@ -67,7 +70,16 @@ fn dumbbell(case: &Case) -> (Network, Vec<(NodeId, Outgoing)>) {
     let network = builder.configure(&Streams::new(1, 0)).expect("a sound network");
     let first = |node| network.addresses(node)[0].ipv4.into();
     let flow = |(client, server)| {
-        (client, Outgoing { src: first(client), dst: first(server), ecn: Ecn::NotCapable, zeros: 1452 })
+        (
+            client,
+            Outgoing {
+                src: first(client),
+                dst: first(server),
+                protocol: Protocol::Sctp,
+                ecn: Ecn::NotCapable,
+                zeros: 1452,
+            },
+        )
     };
     let flows = hosts.into_iter().map(flow).collect();
     (network, flows)

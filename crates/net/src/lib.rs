@@ -1,13 +1,13 @@
 //! A packet-level network: links with queues and impairments, routers, hosts, routing over independent networks,
 //! and captures.
 //!
-//! Packets are real bytes in pooled buffers; the network knows IP addresses and no transport. A packet that crosses
+//! Packets are real bytes in pooled buffers; the network knows IP addresses and nothing of transports but their number. A packet that crosses
 //! a link costs one event. Build a [`NetworkBuilder`], then run a loop of [`des::Kernel::pop`] and
 //! [`Network::handle`]:
 //!
 //! ```
 //! # use anabranch_net as net;
-//! use net::{ChannelSpec, Ecn, LinkSpec, NetEvent, NetworkBuilder, NodeKind, Outgoing};
+//! use net::{ChannelSpec, Ecn, LinkSpec, NetEvent, NetworkBuilder, NodeKind, Outgoing, Protocol};
 //! use units::{BitRate, Instant, Span};
 //!
 //! let mut builder = NetworkBuilder::new();
@@ -20,7 +20,8 @@
 //! let mut kernel = des::Kernel::<NetEvent>::new();
 //! let src = network.addresses(client)[0].ipv4.into();
 //! let dst = network.addresses(server)[0].ipv4.into();
-//! network.send(&mut kernel, client, Outgoing { src, dst, ecn: Ecn::NotCapable, zeros: 1000 }, &mut vec![1, 2, 3]);
+//! let outgoing = Outgoing { src, dst, protocol: Protocol::Udp, ecn: Ecn::NotCapable, zeros: 1000 };
+//! network.send(&mut kernel, client, outgoing, &mut vec![1, 2, 3]);
 //! while let Some(event) = kernel.pop(Instant::FAR) {
 //!     if let Some(delivered) = network.handle(&mut kernel, event) {
 //!         let packet = network.packet(delivered.packet);
@@ -51,6 +52,6 @@ pub use capture::FinishPacket;
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
 pub use network::{Delivered, Network, Route};
-pub use packet::{Ecn, Outgoing, Packet, PacketId};
+pub use packet::{Ecn, Outgoing, Packet, PacketId, Protocol};
 pub use queue::{Backlog, Limit, QueueSpec, RedSpec, RedUnit};
 pub use topology::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NodeId, NodeKind};

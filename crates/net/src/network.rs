@@ -122,7 +122,7 @@ impl Network {
         outgoing: Outgoing,
         head: &mut Vec<u8>,
     ) {
-        let Outgoing { src, dst, ecn, zeros } = outgoing;
+        let Outgoing { src, dst, protocol, ecn, zeros } = outgoing;
         let way = self.addresses.find(src).zip(self.addresses.find(dst)).and_then(|(src, dst)| {
             let direction = self.routes.direction(from.0, dst.interface())?;
             (src.is_ipv6() == dst.is_ipv6()).then_some((src, dst, direction))
@@ -133,7 +133,7 @@ impl Network {
             return;
         };
         let size = dst.header_len() + (head.len() + zeros) as u32;
-        let packet = self.pool.store(head, zeros as u32, src, dst, ecn);
+        let packet = self.pool.store(head, zeros as u32, src, dst, protocol, ecn);
         self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0));
     }
 
@@ -167,6 +167,7 @@ impl Network {
         Packet {
             src: self.addresses.address(stored.src),
             dst: self.addresses.address(stored.dst),
+            protocol: stored.protocol,
             ecn: stored.ecn,
             head: &stored.head,
             zeros: stored.zeros as usize,

@@ -17,6 +17,19 @@ pub enum Ecn {
     CongestionExperienced = 3,
 }
 
+/// What an IP packet carries, by its number in the IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Protocol {
+    /// [RFC 9293](https://www.rfc-editor.org/rfc/rfc9293).
+    Tcp = 6,
+    /// [RFC 768](https://www.rfc-editor.org/rfc/rfc768).
+    Udp = 17,
+    /// [RFC 9260](https://www.rfc-editor.org/rfc/rfc9260).
+    #[default]
+    Sctp = 132,
+}
+
 /// Names a packet that is inside the network or waits to be released by its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId(NonZeroU32);
@@ -41,6 +54,8 @@ pub struct Outgoing {
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
+    /// What it carries.
+    pub protocol: Protocol,
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// Zero bytes that follow the stored ones and are not stored.
@@ -54,6 +69,8 @@ pub struct Packet<'a> {
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
+    /// What it carries.
+    pub protocol: Protocol,
     /// ECN field of the IP header.
     pub ecn: Ecn,
     /// The stored bytes of the IP payload.
@@ -72,6 +89,7 @@ pub(crate) struct Stored {
     pub zeros: u32,
     pub src: AddressId,
     pub dst: AddressId,
+    pub protocol: Protocol,
     pub ecn: Ecn,
     pub corrupted: bool,
     /// Links crossed, and the direction's epoch at the last transmission: only kept for packets that travel outside
@@ -96,13 +114,15 @@ impl Pool {
         zeros: u32,
         src: AddressId,
         dst: AddressId,
+        protocol: Protocol,
         ecn: Ecn,
     ) -> PacketId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let slot = &mut self.slots[id.index()];
         std::mem::swap(&mut slot.head, head);
         head.clear();
-        (slot.zeros, slot.src, slot.dst, slot.ecn, slot.corrupted) = (zeros, src, dst, ecn, false);
+        (slot.zeros, slot.src, slot.dst) = (zeros, src, dst);
+        (slot.protocol, slot.ecn, slot.corrupted) = (protocol, ecn, false);
         id
     }
 
@@ -115,6 +135,7 @@ impl Pool {
             zeros: 0,
             src,
             dst,
+            protocol: Protocol::Sctp,
             ecn: Ecn::NotCapable,
             corrupted: false,
             hops: 0,
@@ -126,8 +147,8 @@ impl Pool {
     /// Stores a copy.
     pub fn copy(&mut self, id: PacketId) -> PacketId {
         let mut head = self.get(id).head.clone();
-        let &Stored { zeros, src, dst, ecn, corrupted, .. } = self.get(id);
-        let copy = self.store(&mut head, zeros, src, dst, ecn);
+        let &Stored { zeros, src, dst, protocol, ecn, corrupted, .. } = self.get(id);
+        let copy = self.store(&mut head, zeros, src, dst, protocol, ecn);
         self.get_mut(copy).corrupted = corrupted;
         copy
     }
@@ -171,11 +192,15 @@ impl Stored {
 mod tests {
     use super::*;
 
+    fn store(pool: &mut Pool, head: &mut Vec<u8>, zeros: u32) -> PacketId {
+        let address = AddressId::default();
+        pool.store(head, zeros, address, address, Protocol::Udp, Ecn::NotCapable)
+    }
+
     #[test]
     fn a_bit_inverted_among_the_zeros_stores_them_up_to_it() {
         let mut pool = Pool::default();
-        let id =
-            pool.store(&mut vec![0xff; 4], 10, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        let id = store(&mut pool, &mut vec![0xff; 4], 10);
         let packet = pool.get_mut(id);
         packet.invert_bit(1);
         packet.invert_bit(6 * 8 + 7);
@@ -189,10 +214,10 @@ mod tests {
         let mut pool = Pool::default();
         let mut head = Vec::with_capacity(100);
         head.push(7);
-        let id = pool.store(&mut head, 0, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        let id = store(&mut pool, &mut head, 0);
         pool.release(id);
         assert!(head.is_empty());
-        pool.store(&mut head, 0, AddressId::default(), AddressId::default(), Ecn::NotCapable);
+        store(&mut pool, &mut head, 0);
         assert!(head.is_empty() && head.capacity() >= 100, "the first packet's buffer comes back, empty");
         assert_eq!(pool.in_use(), 1);
     }

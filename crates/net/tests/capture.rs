@@ -7,8 +7,10 @@ use common::{STEADY, World};
 use net::QueueSpec;
 use net::{
     ChannelSpec, Ecn, Impairments, Limit, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind, Outgoing,
+    Protocol,
 };
 use std::io::{self, Write};
+use std::net::IpAddr;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use units::{BitRate, Probability, Span};
@@ -66,6 +68,12 @@ fn data_packet(tsn: u32, payload: u16) -> Vec<u8> {
     bytes
 }
 
+/// What a capture calls to complete a packet.
+fn finish(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
+    assert_eq!((protocol, src.is_ipv6()), (Protocol::Sctp, dst.is_ipv6()));
+    fill_checksum(packet);
+}
+
 /// Fills in CRC32c (RFC 9260, appendix A), bit by bit.
 fn fill_checksum(packet: &mut [u8]) {
     packet[8..12].fill(0);
@@ -86,8 +94,13 @@ impl Chain {
             let own = self.world.network.addresses(node)[0];
             if v6 { own.ipv6.into() } else { own.ipv4.into() }
         };
-        let outgoing =
-            Outgoing { src: address(client), dst: address(server), ecn: Ecn::NotCapable, zeros: 1000 };
+        let outgoing = Outgoing {
+            src: address(client),
+            dst: address(server),
+            protocol: Protocol::Sctp,
+            ecn: Ecn::NotCapable,
+            zeros: 1000,
+        };
         self.world.network.send(&mut self.world.kernel, client, outgoing, &mut data_packet(tsn, 1000));
     }
 
@@ -96,7 +109,7 @@ impl Chain {
         let sink = Shared::default();
         let [_, router, server] = self.nodes;
         let interfaces = [(self.links[1], router), (self.links[1], server)];
-        self.world.network.capture(&interfaces, Box::new(sink.clone()), Some(fill_checksum)).unwrap();
+        self.world.network.capture(&interfaces, Box::new(sink.clone()), Some(finish)).unwrap();
         traffic(&mut self);
         self.world.run_all();
         self.world.network.finish_captures().unwrap();
@@ -204,7 +217,7 @@ fn a_corrupted_packet_keeps_its_wrong_checksum() {
     let mut chain = chain(Impairments { bit_errors: Probability::new(1e-4).unwrap(), ..Default::default() });
     let sink = Shared::default();
     let interface = (chain.links[1], chain.nodes[2]);
-    chain.world.network.capture(&[interface], Box::new(sink.clone()), Some(fill_checksum)).unwrap();
+    chain.world.network.capture(&[interface], Box::new(sink.clone()), Some(finish)).unwrap();
     let mut corrupted = Vec::new();
     for tsn in 0..100 {
         chain.send_data(tsn, false);

@@ -2,6 +2,7 @@ use crate::Station;
 use des::{Alarm, Kernel, Streams, Wake};
 use net::{
     ChannelSpec, Ecn, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, NodeKind, Outgoing,
+    Protocol,
 };
 use std::net::IpAddr;
 use units::Instant;
@@ -105,7 +106,13 @@ impl World {
     pub fn flush(&mut self, host: usize, station: &mut (impl Station + ?Sized)) {
         let now = self.kernel.now();
         while let Some((src, dst)) = station.poll_transmit(now, &mut self.packet) {
-            let outgoing = Outgoing { src, dst, ecn: Ecn::NotCapable, zeros: self.packet.zeros };
+            let outgoing = Outgoing {
+                src,
+                dst,
+                protocol: Protocol::Sctp,
+                ecn: Ecn::NotCapable,
+                zeros: self.packet.zeros,
+            };
             self.network.send(&mut self.kernel, self.hosts[host], outgoing, &mut self.packet.head);
         }
         let due = station.poll_timeout().unwrap_or(Instant::FAR).max(now);

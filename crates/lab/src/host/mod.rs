@@ -6,7 +6,7 @@ mod ports;
 use crate::app::{Flow, Reaction, Side};
 use crate::world::LabEvent;
 use des::{Alarm, Kernel, Wake};
-use net::{Delivered, Ecn, Network, NodeId, Outgoing};
+use net::{Delivered, Ecn, Network, NodeId, Outgoing, Protocol};
 use ports::Ports;
 use sctp::{AssocId, Datagram, Endpoint, Event};
 use std::net::IpAddr;
@@ -168,7 +168,7 @@ impl Slot {
         let mut sent = false;
         while let Some(transmit) = self.endpoint.poll_transmit(now, buf) {
             let (src, dst, zeros) = (transmit.src, transmit.dst, buf.zeros);
-            let outgoing = Outgoing { src, dst, ecn: Ecn::NotCapable, zeros };
+            let outgoing = Outgoing { src, dst, protocol: Protocol::Sctp, ecn: Ecn::NotCapable, zeros };
             around.network.send(around.kernel, self.node, outgoing, &mut buf.head);
             sent = true;
         }

@@ -5,9 +5,11 @@ use crate::output::{RunControl, RunError};
 use crate::scenario::{self, Direction, Scenario};
 use des::{Kernel, Streams};
 use net::{
-    ChannelSpec, Impairments, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, QueueSpec, RedSpec,
+    ChannelSpec, Impairments, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol,
+    QueueSpec, RedSpec,
 };
 use std::fs::{self, File};
+use std::net::IpAddr;
 use units::Instant;
 use wire::{Checksum, Octets};
 
@@ -141,7 +143,7 @@ pub(super) fn start_captures(
 }
 
 /// Puts the CRC32c into an SCTP packet (`rfc9260#section-6.8`).
-fn fill_in_checksum(packet: &mut [u8]) {
+fn fill_in_checksum(_: Protocol, _: IpAddr, _: IpAddr, packet: &mut [u8]) {
     let crc = wire::crc32c(Octets::from(&*packet));
     if let Some(field) = packet.get_mut(8..12) {
         field.copy_from_slice(&crc.to_le_bytes());

@@ -1,22 +1,30 @@
-use crate::packet::Ecn;
+use crate::packet::{Ecn, Protocol};
 use std::net::IpAddr;
 
-/// Protocol number of SCTP ([RFC 9260](https://www.rfc-editor.org/rfc/rfc9260#section-10)).
-const SCTP: u8 = 132;
 /// Time to live, or hop limit, that a host gives its packets.
 const TTL: u8 = 64;
 
-/// Writes the header of an IP packet without options around `payload` bytes of SCTP, after `hops` links.
+/// What the header of an IP packet says of it.
+#[derive(Clone, Copy)]
+pub(super) struct Label {
+    pub src: IpAddr,
+    pub dst: IpAddr,
+    pub protocol: Protocol,
+    pub ecn: Ecn,
+}
+
+/// Writes the header of an IP packet without options around `payload` bytes, after `hops` links.
 ///
 /// Both addresses are of one family. IPv4 packets have the "don't fragment" bit and identification 0
 /// ([RFC 6864](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
-pub(super) fn write_header(out: &mut Vec<u8>, src: IpAddr, dst: IpAddr, ecn: Ecn, payload: usize, hops: u8) {
+pub(super) fn write_header(out: &mut Vec<u8>, label: Label, payload: usize, hops: u8) {
+    let Label { src, dst, protocol, ecn } = label;
     let start = out.len();
     let ttl = TTL.saturating_sub(hops);
     match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             let length = u16::try_from(20 + payload).unwrap_or(u16::MAX).to_be_bytes();
-            out.extend([0x45, ecn as u8, length[0], length[1], 0, 0, 0x40, 0, ttl, SCTP, 0, 0]);
+            out.extend([0x45, ecn as u8, length[0], length[1], 0, 0, 0x40, 0, ttl, protocol as u8, 0, 0]);
             out.extend(src.octets());
             out.extend(dst.octets());
             let checksum = checksum(&out[start..]);
@@ -24,7 +32,7 @@ pub(super) fn write_header(out: &mut Vec<u8>, src: IpAddr, dst: IpAddr, ecn: Ecn
         }
         (src, dst) => {
             let length = u16::try_from(payload).unwrap_or(u16::MAX).to_be_bytes();
-            out.extend([0x60, (ecn as u8) << 4, 0, 0, length[0], length[1], SCTP, ttl]);
+            out.extend([0x60, (ecn as u8) << 4, 0, 0, length[0], length[1], protocol as u8, ttl]);
             for address in [src, dst] {
                 out.extend(match address {
                     IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
@@ -52,7 +60,9 @@ mod tests {
     #[test]
     fn an_ipv4_header_sums_to_zero_with_its_checksum() {
         let mut out = Vec::new();
-        write_header(&mut out, [10, 1, 0, 1].into(), [10, 1, 0, 2].into(), Ecn::Capable0, 1480, 2);
+        let (src, dst) = ([10, 1, 0, 1].into(), [10, 1, 0, 2].into());
+        let label = Label { src, dst, protocol: Protocol::Sctp, ecn: Ecn::Capable0 };
+        write_header(&mut out, label, 1480, 2);
         assert_eq!(out[..10], [0x45, 2, 0x05, 0xdc, 0, 0, 0x40, 0, 62, 132]);
         assert_eq!(out[12..], [10, 1, 0, 1, 10, 1, 0, 2]);
         assert_eq!(checksum(&out), 0);
@@ -67,8 +77,9 @@ mod tests {
     fn an_ipv6_header_has_its_fixed_form() {
         let (src, dst): (IpAddr, IpAddr) = ("fd00:1::1".parse().unwrap(), "fd00:1::2".parse().unwrap());
         let mut out = Vec::new();
-        write_header(&mut out, src, dst, Ecn::CongestionExperienced, 100, 0);
-        assert_eq!(out[..8], [0x60, 0x30, 0, 0, 0, 100, 132, 64]);
+        let label = Label { src, dst, protocol: Protocol::Tcp, ecn: Ecn::CongestionExperienced };
+        write_header(&mut out, label, 100, 0);
+        assert_eq!(out[..8], [0x60, 0x30, 0, 0, 0, 100, 6, 64]);
         assert_eq!((out.len(), out[23], out[39]), (40, 1, 2));
     }
 }

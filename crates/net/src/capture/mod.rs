@@ -5,14 +5,16 @@ mod pcapng;
 
 use crate::address::AddressTable;
 use crate::counters::DropCause;
-use crate::packet::Stored;
+use crate::packet::{Protocol, Stored};
+use ip::Label;
 use pcapng::{Direction, PcapNg};
 use std::io::{self, Write};
+use std::net::IpAddr;
 use units::Instant;
 
-/// Completes the IP payload of a captured packet in place: a stack that leaves its checksum to hardware has the lab
-/// fill it in here.
-pub type FinishPacket = fn(&mut [u8]);
+/// Completes the IP payload of a captured packet in place, given what it is and between which addresses it travels: a
+/// stack that leaves its checksum to hardware has the lab fill it in here.
+pub type FinishPacket = fn(protocol: Protocol, src: IpAddr, dst: IpAddr, payload: &mut [u8]);
 
 /// An interface of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +66,8 @@ impl Capture {
         let (src, dst) = (addresses.address(packet.src), addresses.address(packet.dst));
         let payload = packet.head.len() + packet.zeros as usize;
         self.bytes.clear();
-        ip::write_header(&mut self.bytes, src, dst, packet.ecn, payload, hops);
+        let label = Label { src, dst, protocol: packet.protocol, ecn: packet.ecn };
+        ip::write_header(&mut self.bytes, label, payload, hops);
         let header = self.bytes.len();
         self.bytes.extend_from_slice(&packet.head);
         self.bytes.resize(header + payload, 0);
@@ -72,7 +75,7 @@ impl Capture {
         if let Some(finish) = self.finish
             && !packet.corrupted
         {
-            finish(&mut self.bytes[header..]);
+            finish(packet.protocol, src, dst, &mut self.bytes[header..]);
         }
         let (direction, comment) = match sighting {
             Sighting::Sent => (Direction::Outbound, None),

@@ -5,6 +5,7 @@ use anabranch_net as net;
 use des::{Kernel, Streams};
 use net::{
     ChannelSpec, Ecn, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, NodeKind, Outgoing,
+    Protocol,
 };
 use std::net::IpAddr;
 use units::{Instant, Span};
@@ -46,7 +47,8 @@ impl World {
 
     pub fn send_to(&mut self, from: NodeId, src: IpAddr, dst: IpAddr, number: u32, size: usize) {
         let header = if dst.is_ipv6() { 40 } else { 20 };
-        let outgoing = Outgoing { src, dst, ecn: Ecn::NotCapable, zeros: size - header - 4 };
+        let outgoing =
+            Outgoing { src, dst, protocol: Protocol::Sctp, ecn: Ecn::NotCapable, zeros: size - header - 4 };
         self.network.send(&mut self.kernel, from, outgoing, &mut number.to_be_bytes().to_vec());
     }
 
