@@ -76,6 +76,7 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
+mod check;
 mod control;
 mod loss_based;
 mod names;
@@ -84,6 +85,7 @@ mod setup;
 mod window;
 
 pub use algorithm::Algorithm;
+pub use check::{ConfigError, check};
 pub use control::CongestionControl;
 pub use loss_based::LossBased;
 pub use names::UnknownName;

@@ -1,75 +1,7 @@
 //! User messages on their way in and out.
 
-use bytes::Bytes;
-use units::ByteCount;
-use wire::{Octets, Ppid, Ssn, StreamId, Tsn};
-
-/// What a message carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Payload {
-    /// So many zero bytes, which are never stored: what measuring tools send.
-    Filler(u32),
-    /// Real bytes.
-    Bytes(Bytes),
-}
-
-impl Payload {
-    /// Length in bytes.
-    pub fn len(&self) -> usize {
-        match self {
-            Payload::Filler(n) => *n as usize,
-            Payload::Bytes(bytes) => bytes.len(),
-        }
-    }
-
-    /// True if there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The length as a quantity.
-    pub fn byte_count(&self) -> ByteCount {
-        ByteCount::from(self.len())
-    }
-
-    /// The first `n` bytes, which leave this payload; `n` must not exceed the length.
-    pub fn split_to(&mut self, n: usize) -> Payload {
-        match self {
-            Payload::Filler(len) => {
-                *len -= n as u32;
-                Payload::Filler(n as u32)
-            }
-            Payload::Bytes(bytes) => Payload::Bytes(bytes.split_to(n)),
-        }
-    }
-
-    /// The payload as bytes of a packet.
-    #[inline]
-    pub fn as_octets(&self) -> Octets<'_> {
-        match self {
-            Payload::Filler(n) => Octets { head: &[], zeros: *n as usize },
-            Payload::Bytes(bytes) => Octets { head: bytes, zeros: 0 },
-        }
-    }
-
-    /// A copy of bytes from a packet; zeros that were not stored there are not stored here.
-    #[inline]
-    pub fn from_octets(octets: Octets<'_>) -> Payload {
-        if octets.head.is_empty() {
-            Payload::Filler(octets.zeros as u32)
-        } else {
-            Payload::Bytes(Bytes::from(octets.to_vec()))
-        }
-    }
-
-    /// The payload as bytes, filler written out.
-    pub fn to_bytes(&self) -> Bytes {
-        match self {
-            Payload::Filler(n) => Bytes::from(vec![0; *n as usize]),
-            Payload::Bytes(bytes) => bytes.clone(),
-        }
-    }
-}
+pub use wire::Payload;
+use wire::{Ppid, Ssn, StreamId, Tsn};
 
 /// A user message to send, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

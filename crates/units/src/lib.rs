@@ -7,8 +7,10 @@ mod bytes;
 mod probability;
 mod rate;
 mod time;
+mod timers;
 
 pub use bytes::ByteCount;
 pub use probability::{NotAProbability, Probability};
 pub use rate::BitRate;
 pub use time::{Instant, Span};
+pub use timers::Timers;

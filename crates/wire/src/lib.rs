@@ -1,4 +1,5 @@
-//! The SCTP wire format (RFC 9260 section 3, and NR-SACK): a stateless codec.
+//! The SCTP wire format (RFC 9260 section 3, and NR-SACK): a stateless codec. What SCTP shares with TCP is here, too:
+//! packets whose filler is not stored, user data, addresses.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
 //! Encoding appends to a reusable [`PacketBuf`]; in steady state it does not allocate either.
@@ -6,6 +7,7 @@
 //! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`Octets`].
 #![forbid(unsafe_code)]
 
+mod address;
 pub mod cause;
 mod checksum;
 pub mod chunk;
@@ -13,11 +15,13 @@ mod field;
 mod octets;
 mod packet;
 pub mod param;
+mod payload;
 mod serial;
 #[cfg(test)]
 mod testing;
 mod tlv;
 
+pub use address::{is_unicast, nearest};
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::{Checksum, crc32c};
 pub use chunk::{
@@ -28,6 +32,7 @@ pub use chunk::{
 pub use octets::{Octets, PacketBuf};
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
+pub use payload::Payload;
 pub use serial::{Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 

@@ -265,38 +265,8 @@ impl Association {
 }
 
 impl Local {
-    /// The address we write from: of all ours the one most like the peer's.
+    /// The address we write from.
     fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
-        let bits = |address: IpAddr| match address {
-            IpAddr::V4(address) => u128::from(u32::from(address)),
-            IpAddr::V6(address) => u128::from(address),
-        };
-        let same_kind = self.addresses.iter().filter(|address| address.is_ipv4() == remote.is_ipv4());
-        same_kind.min_by_key(|&&address| bits(address) ^ bits(remote)).copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_local_address_is_the_one_most_like_the_remote_one() {
-        let local = Local {
-            port: 1,
-            addresses: vec![
-                [10, 1, 0, 1].into(),
-                [10, 2, 0, 1].into(),
-                "fd00:1::1".parse().unwrap(),
-                "fd00:2::1".parse().unwrap(),
-            ],
-            checksum: Checksum::Offloaded,
-            config: Config::default(),
-        };
-        let towards = |remote: &str| local.address_towards(remote.parse().unwrap()).unwrap().to_string();
-        assert_eq!(towards("10.1.7.7"), "10.1.0.1");
-        assert_eq!(towards("10.2.7.7"), "10.2.0.1");
-        assert_eq!(towards("fd00:2::9"), "fd00:2::1");
-        assert_eq!(towards("192.0.2.1"), "10.1.0.1");
+        wire::nearest(&self.addresses, remote)
     }
 }

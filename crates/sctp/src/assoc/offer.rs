@@ -1,9 +1,9 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
-use crate::endpoint::is_unicast;
 use crate::path::Paths;
 use std::net::IpAddr;
 use units::Span;
+use wire::is_unicast;
 use wire::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownAction};
 
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 use super::Seed;
 use crate::config::Config;
 use crate::path::Paths;
-use std::fmt::Display;
+use cc::{ConfigError, check};
 use std::net::IpAddr;
 use units::{ByteCount, Span};
-use wire::Checksum;
+use wire::{Checksum, is_unicast};
 
 /// Everything an endpoint is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,32 +25,11 @@ pub struct EndpointConfig {
     pub config: Config,
 }
 
-/// An option with a value that cannot work.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{option} = {value}: expected {expected}")]
-pub struct ConfigError {
-    /// The option, by its name in [`Config`] or [`EndpointConfig`].
-    pub option: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What would do.
-    pub expected: &'static str,
-}
-
 /// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
 const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 
 /// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
 pub(crate) const LEAST_WINDOW: u32 = 1500;
-
-fn check(
-    ok: bool,
-    option: &'static str,
-    value: impl Display,
-    expected: &'static str,
-) -> Result<(), ConfigError> {
-    if ok { Ok(()) } else { Err(ConfigError { option, value: value.to_string(), expected }) }
-}
 
 impl EndpointConfig {
     /// Says which option cannot work, if one cannot.
@@ -139,12 +118,6 @@ impl Config {
         check(self.sws_limit < receive, "sws_limit", self.sws_limit, "less than receive_buffer")?;
         check(self.send_buffer > ByteCount::ZERO, "send_buffer", self.send_buffer, "at least 1 byte")
     }
-}
-
-/// Neither unspecified, nor multicast, nor broadcast: an address one endpoint can have.
-pub(crate) fn is_unicast(address: IpAddr) -> bool {
-    let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
-    !address.is_unspecified() && !address.is_multicast() && !broadcast
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ mod random;
 mod slab;
 mod stray;
 mod tags;
-mod timers;
 
-pub use config::{ConfigError, EndpointConfig};
-pub(crate) use config::{LEAST_WINDOW, is_unicast};
+pub use cc::ConfigError;
+pub use config::EndpointConfig;
+pub(crate) use config::LEAST_WINDOW;
 pub(crate) use cookie::Cookie;
 pub(crate) use random::Random;
 pub use random::Seed;
@@ -25,9 +25,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Answer;
 use tags::Tags;
-use timers::Timers;
-use units::Instant;
-use wire::{Abort, Causes, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete};
+use units::{Instant, Timers};
+use wire::{Abort, Causes, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete, is_unicast};
 
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]

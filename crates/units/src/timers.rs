@@ -1,11 +1,11 @@
-use units::Instant;
+use crate::Instant;
 
-/// When each association wants to be looked at again: a heap with at most one entry each.
+/// When each connection of an endpoint, by its slot, wants to be looked at again: a heap with at most one entry each.
 ///
-/// An entry may be early, never late: a deadline that moves on, as T3 does with every acknowledgement, costs nothing
-/// here; whoever takes the entry asks the association and enters it again.
+/// An entry may be early, never late: a deadline that moves on, as a retransmission timer does with every acknowledgement, costs nothing
+/// here; whoever takes the entry asks the connection and enters it again.
 #[derive(Debug, Default)]
-pub(crate) struct Timers {
+pub struct Timers {
     heap: Vec<(Instant, u32)>,
     /// For each slot its place in the heap, or [`ABSENT`].
     place: Vec<u32>,
@@ -16,13 +16,13 @@ const ABSENT: u32 = u32::MAX;
 impl Timers {
     /// The earliest entry.
     #[inline]
-    pub(crate) fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         self.heap.first().map(|&(at, _)| at)
     }
 
     /// Makes sure there is an entry for `slot` no later than `at`.
     #[inline]
-    pub(crate) fn arm(&mut self, slot: u32, at: Instant) {
+    pub fn arm(&mut self, slot: u32, at: Instant) {
         if self.place.len() <= slot as usize {
             self.place.resize(slot as usize + 1, ABSENT);
         }
@@ -40,7 +40,7 @@ impl Timers {
     }
 
     /// Takes an entry that is due at `now`.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<u32> {
+    pub fn pop(&mut self, now: Instant) -> Option<u32> {
         let &(at, slot) = self.heap.first()?;
         (at <= now).then(|| {
             self.remove(slot);
@@ -48,7 +48,8 @@ impl Timers {
         })
     }
 
-    pub(crate) fn remove(&mut self, slot: u32) {
+    /// Drops the entry of `slot`, if there is one.
+    pub fn remove(&mut self, slot: u32) {
         let place = self.place.get(slot as usize).copied().unwrap_or(ABSENT);
         if place == ABSENT {
             return;

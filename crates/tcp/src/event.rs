@@ -1,0 +1,48 @@
+//! What an endpoint tells its user.
+
+/// A connection of an endpoint. They count up from zero; none is used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u32);
+
+/// Something happened to a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete: data flows.
+    Connected,
+    /// Data can be read.
+    Readable,
+    /// The send buffer had been full and has room again.
+    Writable,
+    /// The peer sends no more data; what it sent before can be read.
+    PeerClosed,
+    /// The connection ended. What arrived before can still be read.
+    Closed {
+        /// How.
+        reason: CloseReason,
+    },
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// Both sides delivered everything.
+    Graceful,
+    /// We aborted it.
+    LocalAbort,
+    /// The peer refused it: a reset answered the SYN (`rfc9293#section-3.10.7.3`).
+    Refused,
+    /// The peer reset it (`rfc9293#section-3.10.7.4`).
+    Reset,
+    /// The peer did not answer the handshake.
+    ConnectTimeout,
+    /// The peer did not acknowledge data (R2 of `rfc9293#section-3.8.3`).
+    TimedOut,
+}
+
+/// Why no data was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// There is no such connection, or its sending side was closed.
+    #[error("the connection takes no more data")]
+    Closed,
+}

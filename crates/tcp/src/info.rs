@@ -1,0 +1,96 @@
+//! What probes may ask of a connection.
+
+use cc::named;
+use units::{ByteCount, Span};
+
+named! {
+    /// The states of a connection (`rfc9293#section-3.3.2`).
+    "state" State {
+        /// We sent a SYN.
+        SynSent = "syn-sent",
+        /// Both sides sent a SYN; ours is not acknowledged yet.
+        SynReceived = "syn-received",
+        /// Data flows.
+        Established = "established",
+        /// We sent a FIN.
+        FinWait1 = "fin-wait-1",
+        /// Our FIN is acknowledged; the peer may still send.
+        FinWait2 = "fin-wait-2",
+        /// The peer sent a FIN; we may still send.
+        CloseWait = "close-wait",
+        /// Both sides sent a FIN at once; ours is not acknowledged yet.
+        Closing = "closing",
+        /// The peer sent a FIN first; ours is not acknowledged yet.
+        LastAck = "last-ack",
+        /// Both sides are done; what is left of the connection in the network dies out.
+        TimeWait = "time-wait",
+        /// It ended.
+        Closed = "closed",
+    }
+}
+
+/// A connection as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Its state.
+    pub state: State,
+    /// Congestion window, as inflated or reduced by a recovery that is on.
+    pub cwnd: ByteCount,
+    /// Slow start threshold; none until the first loss, if none was configured.
+    pub ssthresh: Option<ByteCount>,
+    /// Bytes sent and neither acknowledged nor taken for lost (`rfc6675#section-4`, pipe).
+    pub flight: ByteCount,
+    /// Smoothed round-trip time; none before the first sample.
+    pub srtt: Option<Span>,
+    /// Retransmission timeout, backed off.
+    pub rto: Span,
+    /// In loss recovery, other than that of a timeout.
+    pub in_recovery: bool,
+    /// The window the peer advertised last.
+    pub peer_rwnd: ByteCount,
+    /// Bytes that wait for their first transmission.
+    pub unsent: ByteCount,
+    /// Largest number of user bytes in a segment (SMSS, `rfc5681#section-2`).
+    pub smss: ByteCount,
+}
+
+/// What a connection did since it began: each count only grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Segments sent, of any kind.
+    pub segments_sent: u64,
+    /// Segments received that were taken for ones of this connection.
+    pub segments_received: u64,
+    /// Segments sent that carry user data.
+    pub data_segments_sent: u64,
+    /// Segments received that carry user data.
+    pub data_segments_received: u64,
+    /// Segments sent with neither data, SYN, FIN nor RST.
+    pub acks_sent: u64,
+    /// User bytes sent, retransmissions among them.
+    pub user_bytes_sent: ByteCount,
+    /// User bytes sent again.
+    pub user_bytes_retransmitted: ByteCount,
+    /// Bytes of TCP sent: headers, options and data, without IP.
+    pub transport_bytes_sent: ByteCount,
+    /// User bytes handed to the user.
+    pub bytes_delivered: ByteCount,
+    /// User bytes that the peer acknowledged, in order.
+    pub bytes_acked: ByteCount,
+    /// Segments retransmitted before a timeout.
+    pub fast_retransmissions: u64,
+    /// Segments retransmitted after a timeout.
+    pub timeout_retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Loss recoveries begun without a timeout; Tahoe's fast retransmissions are counted here, too.
+    pub recoveries: u64,
+    /// Duplicate acknowledgements received (`rfc5681#section-2`).
+    pub dup_acks: u64,
+    /// Windows cut because the peer reported congestion by ECN.
+    pub ecn_reductions: u64,
+    /// Tail loss probes sent (`rfc8985#section-7`).
+    pub loss_probes: u64,
+    /// Probes of a window that is shut (`rfc9293#section-3.8.6.1`).
+    pub window_probes: u64,
+}
