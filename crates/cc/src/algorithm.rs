@@ -1,12 +1,16 @@
 //! The algorithms that scenarios can name. A line below and the file it names are all that one takes.
 
+use crate::knobs::all_knobs;
 use crate::names::named;
 use crate::{CongestionControl, Setup};
 
-/// One line for each algorithm: its value, its word, and its file below `algorithm/`, which holds a function
-/// `build(&Setup) -> Box<dyn CongestionControl>`.
+pub use cubic::CubicKnobs;
+pub use multcp::MulTcpKnobs;
+
+/// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function
+/// `build(&Setup) -> Box<dyn CongestionControl>`, and the algorithm it is on a path that shares its fate with none.
 macro_rules! algorithms {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident;)+) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident, alone $parent:ident;)+) => {
         $(mod $file;)+
 
         named! {
@@ -19,15 +23,29 @@ macro_rules! algorithms {
             pub fn build(self, setup: &Setup) -> Box<dyn CongestionControl> {
                 match self { $(Algorithm::$variant => $file::build(setup)),+ }
             }
+
+            /// What it is on a path that is coupled to no other: itself, if it couples nothing.
+            pub fn alone(self) -> Algorithm {
+                match self { $(Algorithm::$variant => Algorithm::$parent),+ }
+            }
         }
     };
 }
 
 algorithms! {
-    #[doc = "Standard SCTP on each path for itself; over several paths at once this is uncoupled CMT."]
-    Standard = "standard" in standard;
+    #[doc = "Standard SCTP on each path for itself; over several paths at once this is uncoupled CMT. In TCP, Reno."]
+    Standard = "standard" in standard, alone Standard;
+    #[doc = "CUBIC on each path for itself."]
+    Cubic = "cubic" in cubic, alone Cubic;
+    #[doc = "mulTCP: each path is as greedy as several standard flows."]
+    MulTcp = "multcp" in multcp, alone MulTcp;
     #[doc = "CMT/RP, version 1: the paths share one pool of resources."]
-    CmtRpV1 = "rpv1" in rpv1;
+    CmtRpV1 = "rpv1" in rpv1, alone Standard;
+}
+
+all_knobs! {
+    cubic: cubic::CubicKnobs,
+    multcp: multcp::MulTcpKnobs,
 }
 
 #[cfg(test)]
@@ -35,18 +53,11 @@ mod tests {
     use units::ByteCount;
 
     use super::*;
-    use crate::{GrowthRule, UnsetShare};
+    use crate::GrowthRule;
 
     #[test]
     fn every_word_builds_the_algorithm_of_that_name() {
-        let setup = Setup {
-            growth: GrowthRule::Rfc9260,
-            peer_rwnd: ByteCount::new(65_536),
-            ip_header: ByteCount::new(20),
-            paths: 1,
-            rp_min: 4,
-            unset_share: UnsetShare::Raw,
-        };
+        let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(65_536), 1);
         for word in Algorithm::NAMES {
             let algorithm: Algorithm = word.parse().unwrap();
             assert_eq!(algorithm.build(&setup).name(), *word);

@@ -19,14 +19,16 @@ pub trait CongestionControl: Send + Debug {
     /// Path `p`, the last of `all`, is new: answers its initial window. The window in `all[p]` is not read.
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window;
 
-    /// A SACK arrived: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes.
+    /// A SACK arrived: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In
+    /// TCP, once for each ACK of new data that arrives outside recovery.
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]);
 
     /// A loss was found on path `p`. A fast retransmission is told once per recovery, and if one SACK finds losses on
-    /// several paths, each is told with the same snapshot.
+    /// several paths, each is told with the same snapshot. `flight` in `all` counts what was lost. In TCP, a timer that
+    /// expires again for the same segment is not told (`rfc5681#section-3.1`).
     fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]);
 
-    /// Path `p` carried no data for one more retransmission timeout.
+    /// Path `p` carried no data for one more retransmission timeout. In TCP, told before data is sent again.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]);
 
     /// `partial_bytes_acked` of path `p`, for traces; zero for controllers that have no such thing.

@@ -11,12 +11,15 @@
 //! decay when idle. That is the mechanism, [`LossBased`]. The formulas are a [`WindowPolicy`]:
 //!
 //! ```
-//! use anabranch_cc::{CongestionControl, GrowthRule, LossBased, Phase, Setup, Snapshot, UnsetShare, WindowPolicy};
+//! use anabranch_cc::{
+//!     CongestionControl, Growth, GrowthRule, LossBased, LossKind, Setup, Snapshot, WindowPolicy,
+//! };
 //! use units::ByteCount;
 //!
 //! /// n paths grow together as fast as one does; a loss halves the window of its own path:
 //! ///
-//! /// increase   c_P = c_P + min(M, a)/n    decrease   s_P = max(c_P - c_P/2, 4 M)
+//! /// increase   c_P = c_P + i/n, with i what a path alone grows by
+//! /// decrease   s_P = max(c_P - c_P/2, 4 M)
 //! #[derive(Debug)]
 //! struct Gentle;
 //!
@@ -25,28 +28,17 @@
 //!         "gentle"
 //!     }
 //!
-//!     fn increase(&self, phase: Phase, at: &Snapshot<'_>) -> ByteCount {
-//!         let step = match phase {
-//!             Phase::SlowStart { acked } => acked.min(at.segment()),
-//!             Phase::Avoidance => at.segment(),
-//!         };
-//!         ByteCount::ceil_f64(step.as_f64() / at.coupled().count() as f64)
+//!     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+//!         growth.standard / at.coupled().count() as f64
 //!     }
 //!
-//!     fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
-//!         let half = (at.cwnd().as_f64() / 2.0).round_ties_even();
-//!         (at.cwnd() - ByteCount::round_f64(half)).max(at.segment() * 4)
+//!     fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+//!         at.halved()
 //!     }
 //! }
 //!
-//! let setup = Setup {
-//!     growth: GrowthRule::Rfc9260,
-//!     peer_rwnd: ByteCount::new(1_000_000),
-//!     ip_header: ByteCount::new(20),
-//!     paths: 2,
-//!     rp_min: 4,
-//!     unset_share: UnsetShare::Raw,
-//! };
+//! let peer_rwnd = ByteCount::new(1_000_000);
+//! let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), peer_rwnd, 2);
 //! let control: Box<dyn CongestionControl> = Box::new(LossBased::new(Gentle, &setup));
 //! assert_eq!(control.name(), "gentle");
 //! ```
@@ -67,28 +59,39 @@
 //! and add one line to the list in `src/algorithm.rs`:
 //!
 //! ```ignore
-//! Gentle = "gentle" in gentle;
+//! Gentle = "gentle" in gentle, alone Standard;
 //! ```
 //!
+//! which says what it is on one path, too: a property test runs random histories through every algorithm of the list
+//! and holds it to that. The same formulas serve SCTP and TCP, whose rules of growth are in [`Setup::rules`].
+//!
+//! What a paper leaves open is declared beside the formulas with `knobs!`, each with its type, its default and the
+//! values that can work, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs,`) makes
+//! `[sctp.x.gentle]` a table of scenarios.
+//!
 //! An algorithm that is not loss-based (one that reads delays, say) implements [`CongestionControl`] itself; the rest
-//! is the same. With one path, an algorithm must be its single-path parent: a property test runs random histories
-//! through every algorithm of the list and compares it with standard SCTP.
+//! is the same.
 #![forbid(unsafe_code)]
 
 mod algorithm;
 mod check;
 mod control;
+mod delay;
+mod fraction;
+mod knobs;
 mod loss_based;
 mod names;
 mod policy;
 mod setup;
 mod window;
 
-pub use algorithm::Algorithm;
+pub use algorithm::{Algorithm, CubicKnobs, Knobs, MulTcpKnobs};
 pub use check::{ConfigError, check};
 pub use control::CongestionControl;
+pub use delay::OneWayDelay;
+pub use knobs::{Knob, KnobValue, Word};
 pub use loss_based::LossBased;
 pub use names::UnknownName;
-pub use policy::{Phase, Snapshot, WindowPolicy};
-pub use setup::{GrowthRule, Setup, UnsetShare};
+pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
+pub use setup::{GrowthRule, Rules, Setup, TcpRules, UnsetShare};
 pub use window::{LossKind, PathAck, PathView, Window};

@@ -1,12 +1,16 @@
 //! The mechanism all loss-based algorithms share: when a window may grow, and what happens at a loss.
 //!
-//! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2`. The phases are told apart by the window before the SACK:
-//! c <= s is slow start, so a window that a fast retransmission has just set to s grows by slow start once more.
+//! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`, `rfc5681#section-4.1` and
+//! `rfc3465#section-2` for TCP. The phases are told apart by the window before the SACK. In SCTP c <= s is slow start,
+//! so that a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is
+//! congestion avoidance.
 
 use units::{ByteCount, Instant};
 
+use crate::fraction::Fraction;
 use crate::{
-    CongestionControl, GrowthRule, LossKind, PathAck, PathView, Phase, Setup, Snapshot, Window, WindowPolicy,
+    CongestionControl, Growth, GrowthRule, LossKind, PathAck, PathView, Phase, Rules, Setup, Snapshot,
+    TcpRules, Window, WindowPolicy,
 };
 
 /// A congestion control made of a [`WindowPolicy`].
@@ -22,6 +26,8 @@ pub struct LossBased<P> {
 struct Progress {
     /// Bytes acknowledged towards the next step of congestion avoidance.
     partial_bytes_acked: ByteCount,
+    /// What TCP's window is beyond whole bytes.
+    fraction: Fraction,
     /// True from the first idle timeout until data is acknowledged again.
     idle: bool,
 }
@@ -32,34 +38,92 @@ impl<P: WindowPolicy> LossBased<P> {
         LossBased { setup: *setup, policy, paths: Vec::with_capacity(setup.paths) }
     }
 
-    /// The bytes one path's window grows by.
-    fn growth(&mut self, before: &[PathView], ack: &PathAck) -> ByteCount {
-        let path = &before[ack.path];
-        let advanced = ack.advanced || self.setup.growth == GrowthRule::Rfc9260;
-        if path.in_recovery || !advanced {
-            return ByteCount::ZERO;
+    /// Lets the window of one path grow, if growth is due.
+    fn grow(&mut self, now: Instant, before: &[PathView], ack: &PathAck, window: &mut ByteCount) {
+        if before[ack.path].in_recovery {
+            return;
         }
-        let pba = &mut self.paths[ack.path].partial_bytes_acked;
-        let cwnd = path.window.cwnd;
+        let at = Snapshot::new(&self.setup, now, before, ack.path);
+        let progress = &mut self.paths[ack.path];
+        match self.setup.rules {
+            Rules::Sctp { growth, .. } => {
+                if let Some(growth) = progress.sctp(growth, ack, &at) {
+                    let step = self.policy.increase(growth, &at).ceil();
+                    *window = moved(*window, step, at.segment());
+                }
+            }
+            Rules::Tcp(rules) => {
+                if let Some(growth) = progress.tcp(rules, ack, &at) {
+                    let step = self.policy.increase(growth, &at);
+                    let whole = progress.fraction.add(step);
+                    *window = moved(*window, whole, at.segment());
+                }
+            }
+        }
+    }
+}
+
+/// A window that grew by whole bytes or shrank, though not below one segment.
+fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
+    if step < 0.0 {
+        (window - ByteCount::round_f64(-step)).max(segment).min(window)
+    } else {
+        window + ByteCount::round_f64(step)
+    }
+}
+
+impl Progress {
+    /// SCTP: the growth of a full window; in congestion avoidance, once a window is acknowledged.
+    fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
+        if !ack.advanced && rule == GrowthRule::Rfc4960 {
+            return None;
+        }
+        let pba = &mut self.partial_bytes_acked;
+        let (cwnd, segment) = (at.cwnd(), at.segment());
         let full = ack.flight_before >= cwnd;
-        let at = Snapshot::new(&self.setup, before, ack.path);
-        if cwnd <= path.window.ssthresh.unwrap_or(self.setup.peer_rwnd) {
+        if cwnd <= at.ssthresh() {
             *pba = ByteCount::ZERO;
-            return if full {
-                self.policy.increase(Phase::SlowStart { acked: ack.acked }, &at)
-            } else {
-                ByteCount::ZERO
-            };
+            let standard = ack.acked.min(segment).as_f64();
+            return full.then_some(Growth { phase: Phase::SlowStart, standard });
         }
         *pba += ack.acked;
         if full && *pba >= cwnd {
             *pba -= cwnd;
-            return self.policy.increase(Phase::Avoidance, &at);
+            return Some(Growth { phase: Phase::Avoidance, standard: segment.as_f64() });
         }
-        if !full && self.setup.growth == GrowthRule::Rfc9260 {
+        if !full && rule == GrowthRule::Rfc9260 {
             *pba = (*pba).min(cwnd);
         }
-        ByteCount::ZERO
+        None
+    }
+
+    /// TCP: the growth for one ACK; in congestion avoidance with byte counting, once a window is acknowledged.
+    fn tcp(&mut self, rules: TcpRules, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
+        let (cwnd, segment) = (at.cwnd(), at.segment());
+        if rules.grow_full_only && ack.flight_before + segment <= cwnd {
+            return None;
+        }
+        let pba = &mut self.partial_bytes_acked;
+        if cwnd < at.ssthresh() {
+            *pba = ByteCount::ZERO;
+            let standard = rules.abc_limit.map_or(segment, |l| ack.acked.min(segment * u64::from(l)));
+            return Some(Growth { phase: Phase::SlowStart, standard: standard.as_f64() });
+        }
+        let (m, c) = (segment.as_f64(), cwnd.as_f64());
+        if rules.abc_limit.is_none() {
+            return Some(Growth { phase: Phase::Avoidance, standard: m * m / c.max(m) });
+        }
+        *pba += ack.acked;
+        if *pba < cwnd {
+            return None;
+        }
+        *pba -= cwnd;
+        Some(Growth { phase: Phase::Avoidance, standard: m })
+    }
+
+    fn forget(&mut self) {
+        self.partial_bytes_acked = ByteCount::ZERO;
+        self.fraction = Fraction::default();
     }
 }
 
@@ -71,12 +135,16 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
         assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
         self.paths.push(Progress::default());
-        Window { cwnd: self.policy.initial(&Snapshot::new(&self.setup, all, p)), ssthresh: None }
+        let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
+        Window { cwnd: self.policy.initial(&at), ssthresh: None }
     }
 
-    fn on_sack(&mut self, _now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
         for ack in acked {
-            w[ack.path].cwnd += self.growth(before, ack);
+            self.policy.on_ack(ack, &Snapshot::new(&self.setup, now, before, ack.path));
+        }
+        for ack in acked {
+            self.grow(now, before, ack, &mut w[ack.path].cwnd);
             let progress = &mut self.paths[ack.path];
             progress.idle = false;
             if ack.flight_after.is_zero() {
@@ -85,27 +153,33 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         }
     }
 
-    fn on_loss(&mut self, _now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
-        let at = Snapshot::new(&self.setup, all, p);
-        let ssthresh = self.policy.decrease(&at);
+    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+        let at = Snapshot::new(&self.setup, now, all, p);
+        let ssthresh = self.policy.decrease(kind, &at);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment(),
         };
         w[p] = Window { cwnd, ssthresh: Some(ssthresh) };
-        self.paths[p].partial_bytes_acked = ByteCount::ZERO;
+        self.paths[p].forget();
     }
 
-    /// max(c/2, 4 M) for each idle timeout, under every policy; `rfc9260#section-7.2.1` first remembers the window in
-    /// the threshold.
-    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+    /// SCTP: max(c/2, 4 M) for each idle timeout, under every policy; `rfc9260#section-7.2.1` first remembers the
+    /// window in the threshold. TCP: the initial window at most, `rfc5681#section-4.1`.
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+        self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
         let window = &mut w[p];
         let first = !std::mem::replace(&mut self.paths[p].idle, true);
-        if first && self.setup.growth == GrowthRule::Rfc9260 {
-            window.ssthresh = Some(window.cwnd);
+        match self.setup.rules {
+            Rules::Sctp { growth, .. } => {
+                if first && growth == GrowthRule::Rfc9260 {
+                    window.ssthresh = Some(window.cwnd);
+                }
+                let half = ByteCount::new(window.cwnd.get() / 2);
+                window.cwnd = half.max(self.setup.segment(all[p].mtu) * 4);
+            }
+            Rules::Tcp(_) => window.cwnd = window.cwnd.min(self.setup.initial_window(all[p].mtu)),
         }
-        let half = ByteCount::new(window.cwnd.get() / 2);
-        window.cwnd = half.max(self.setup.segment(all[p].mtu) * 4);
     }
 
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {

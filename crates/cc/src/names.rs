@@ -48,6 +48,19 @@ macro_rules! named {
             }
         }
 
+        impl $crate::Word for $type {
+            fn words(&self) -> &'static [&'static str] {
+                Self::NAMES
+            }
+            fn word(&self) -> &'static str {
+                self.name()
+            }
+            fn set(&mut self, word: &str) -> Result<(), $crate::UnknownName> {
+                *self = word.parse()?;
+                Ok(())
+            }
+        }
+
         impl std::str::FromStr for $type {
             type Err = $crate::UnknownName;
 

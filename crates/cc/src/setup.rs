@@ -2,23 +2,54 @@
 
 use units::ByteCount;
 
+use crate::Knobs;
 use crate::names::named;
 
 /// What is known of an association when its controller is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// Rules of growth, and with them the unit of growth.
-    pub growth: GrowthRule,
-    /// The peer's receive window from its INIT or INIT ACK: what an unset slow start threshold counts as.
-    pub peer_rwnd: ByteCount,
-    /// IP header of the paths: 20 bytes for IPv4, 40 for IPv6.
-    pub ip_header: ByteCount,
+    /// The transport's rules of growth.
+    pub rules: Rules,
+    /// What a slow start threshold counts as that nothing has set yet: for SCTP the peer's receive window from its
+    /// INIT or INIT ACK.
+    pub initial_ssthresh: ByteCount,
     /// Paths the association is expected to use; CMT/RP divides its initial window among them.
     pub paths: usize,
     /// CMT/RP: factor of the MTU in the scaled lower bound of equations 5 and 7 of the paper, which says 4.
     pub rp_min: u64,
     /// CMT/RP: the share of a path whose slow start threshold is unset.
     pub unset_share: UnsetShare,
+    /// What else algorithms leave open.
+    pub knobs: Knobs,
+}
+
+/// What the transports do not have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// SCTP: bytes count, only full windows grow, and a window at its threshold is still in slow start.
+    Sctp {
+        /// Which edition.
+        growth: GrowthRule,
+        /// IP header of the paths: 20 bytes for IPv4, 40 for IPv6.
+        ip_header: ByteCount,
+    },
+    /// TCP: a window at its threshold is in congestion avoidance, and what is halved at a loss is what was in flight.
+    Tcp(TcpRules),
+}
+
+/// TCP's rules, `rfc5681#section-3.1`, as far as stacks differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpRules {
+    /// What a full packet holds beside data: IP header, TCP header and the options of every segment. SMSS is the MTU
+    /// without it.
+    pub headers: ByteCount,
+    /// The initial window, and the window after an idle time (`rfc5681#section-4.1`).
+    pub initial_window: ByteCount,
+    /// Appropriate byte counting (`rfc3465`) with this limit in segments; none: each ACK counts, whatever it covers.
+    pub abc_limit: Option<u32>,
+    /// True if only a window that was used grows (`rfc7661#section-4.1`, and `rfc9438#section-5.8`): one with less
+    /// room left than a segment.
+    pub grow_full_only: bool,
 }
 
 named! {
@@ -48,23 +79,62 @@ named! {
 const COMMON_HEADER: ByteCount = ByteCount::new(12);
 
 impl Setup {
-    /// The unit a window is counted in, written M in the formulas: the MTU (RFC 4960), or the largest DATA chunk
-    /// that fits it (RFC 9260: PMDCS).
-    pub fn segment(&self, mtu: ByteCount) -> ByteCount {
-        match self.growth {
-            GrowthRule::Rfc4960 => mtu,
-            GrowthRule::Rfc9260 => mtu - self.ip_header - COMMON_HEADER,
+    /// An SCTP association on so many paths; `peer_rwnd` is the peer's initial receive window, `ip_header` 20 or 40.
+    pub fn sctp(growth: GrowthRule, ip_header: ByteCount, peer_rwnd: ByteCount, paths: usize) -> Setup {
+        Setup { paths, ..Setup::new(Rules::Sctp { growth, ip_header }, peer_rwnd) }
+    }
+
+    /// A TCP connection.
+    pub fn tcp(rules: TcpRules, initial_ssthresh: ByteCount) -> Setup {
+        Setup::new(Rules::Tcp(rules), initial_ssthresh)
+    }
+
+    fn new(rules: Rules, initial_ssthresh: ByteCount) -> Setup {
+        Setup {
+            rules,
+            initial_ssthresh,
+            paths: 1,
+            rp_min: 4,
+            unset_share: UnsetShare::Raw,
+            knobs: Knobs::default(),
         }
     }
 
-    /// Initial window of a path: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`.
+    /// The unit a window is counted in, written M in the formulas: the MTU (RFC 4960), the largest DATA chunk that
+    /// fits it (RFC 9260: PMDCS), or the data of a full segment (TCP: SMSS). Never zero.
+    pub fn segment(&self, mtu: ByteCount) -> ByteCount {
+        let segment = match self.rules {
+            Rules::Sctp { growth: GrowthRule::Rfc4960, .. } => mtu,
+            Rules::Sctp { growth: GrowthRule::Rfc9260, ip_header } => mtu - ip_header - COMMON_HEADER,
+            Rules::Tcp(TcpRules { headers, .. }) => mtu - headers,
+        };
+        segment.max(ByteCount::new(1))
+    }
+
+    /// Initial window of a path. SCTP: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`,
+    /// `rfc9260#section-7.2.1`.
     pub fn initial_window(&self, mtu: ByteCount) -> ByteCount {
         let m = self.segment(mtu);
-        let constant = match self.growth {
-            GrowthRule::Rfc4960 => ByteCount::new(4380),
-            GrowthRule::Rfc9260 => ByteCount::new(4404 + 3 * 20) - self.ip_header * 3,
+        match self.rules {
+            Rules::Sctp { growth, ip_header } => {
+                let constant = match growth {
+                    GrowthRule::Rfc4960 => ByteCount::new(4380),
+                    GrowthRule::Rfc9260 => ByteCount::new(4404 + 3 * 20) - ip_header * 3,
+                };
+                (m * 4).min(constant.max(m * 2))
+            }
+            Rules::Tcp(rules) => rules.initial_window.max(m),
+        }
+    }
+
+    /// No loss makes a threshold smaller: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for TCP
+    /// (`rfc5681#section-3.1`, equation 4).
+    pub fn least_ssthresh(&self, mtu: ByteCount) -> ByteCount {
+        let segments = match self.rules {
+            Rules::Sctp { .. } => 4,
+            Rules::Tcp(_) => 2,
         };
-        (m * 4).min(constant.max(m * 2))
+        self.segment(mtu) * segments
     }
 }
 
@@ -72,20 +142,13 @@ impl Setup {
 mod tests {
     use super::*;
 
-    fn setup(growth: GrowthRule, ip_header: u64) -> Setup {
-        Setup {
-            growth,
-            peer_rwnd: ByteCount::new(65_536),
-            ip_header: ByteCount::new(ip_header),
-            paths: 1,
-            rp_min: 4,
-            unset_share: UnsetShare::Raw,
-        }
+    fn sctp(growth: GrowthRule, ip_header: u64) -> Setup {
+        Setup::sctp(growth, ByteCount::new(ip_header), ByteCount::new(65_536), 1)
     }
 
     #[test]
     fn initial_window_is_between_two_and_four_segments() {
-        let window = |growth, ip, mtu| setup(growth, ip).initial_window(ByteCount::new(mtu)).get();
+        let window = |growth, ip, mtu| sctp(growth, ip).initial_window(ByteCount::new(mtu)).get();
         assert_eq!(window(GrowthRule::Rfc4960, 20, 1500), 4380);
         assert_eq!(window(GrowthRule::Rfc4960, 20, 600), 2400);
         assert_eq!(window(GrowthRule::Rfc4960, 20, 9000), 18_000);

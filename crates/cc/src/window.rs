@@ -2,13 +2,15 @@
 
 use units::{ByteCount, Span};
 
+use crate::OneWayDelay;
+
 /// The congestion window of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` until the first loss or idle time sets it. An unset threshold counts as the
-    /// peer's initial receive window ([`Setup::peer_rwnd`](crate::Setup::peer_rwnd)).
+    /// Slow start threshold; `None` until the first loss or idle time sets it. What an unset threshold counts as is
+    /// in [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     pub ssthresh: Option<ByteCount>,
 }
 
@@ -19,7 +21,7 @@ pub struct PathView {
     pub window: Window,
     /// Bytes sent on it and neither acknowledged nor given up.
     pub flight: ByteCount,
-    /// Its path MTU, IP header included.
+    /// Its path MTU, IP header included; in TCP, no more than the peer's MSS and all headers.
     pub mtu: ByteCount,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Span>,
@@ -49,6 +51,8 @@ pub struct PathAck {
     pub flight_after: ByteCount,
     /// A round-trip sample, if the SACK gave one.
     pub rtt: Option<Span>,
+    /// A one-way delay towards the peer, if one came with the SACK; the least, if several came.
+    pub owd: Option<OneWayDelay>,
 }
 
 /// How a loss was found.

@@ -149,7 +149,7 @@ fn an_unset_threshold_counts_as_the_mean_of_the_others_if_equal() {
 
 #[test]
 fn a_peer_without_a_window_gives_equal_shares() {
-    let setup = Setup { peer_rwnd: ByteCount::ZERO, ..two_paths() };
+    let setup = Setup { initial_ssthresh: ByteCount::ZERO, ..two_paths() };
     let mut bench = Bench::new(Algorithm::CmtRpV1, &setup).put(0, 6000, 0).put(1, 6000, 0);
     bench.full_ack(0, 6000);
     assert_eq!(bench.paths[0].window.cwnd, bytes(6750));

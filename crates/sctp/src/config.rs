@@ -72,6 +72,8 @@ pub struct Config {
     pub rp_min: u64,
     /// What coupled controls take an unset slow start threshold for.
     pub unset_share: cc::UnsetShare,
+    /// What else congestion controls leave open.
+    pub knobs: cc::Knobs,
 
     /// Concurrent multipath transfer.
     pub cmt: Cmt,
@@ -110,6 +112,7 @@ impl Default for Config {
             accounting: Accounting::Chunk,
             rp_min: 4,
             unset_share: cc::UnsetShare::Raw,
+            knobs: cc::Knobs::default(),
             cmt: Cmt::default(),
         }
     }

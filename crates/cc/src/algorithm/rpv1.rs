@@ -18,7 +18,7 @@
 
 use units::ByteCount;
 
-use crate::{CongestionControl, LossBased, Phase, Setup, Snapshot, UnsetShare, WindowPolicy};
+use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, UnsetShare, WindowPolicy};
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(LossBased::new(CmtRpV1, setup))
@@ -32,23 +32,19 @@ impl WindowPolicy for CmtRpV1 {
         "rpv1"
     }
 
-    fn initial(&self, at: &Snapshot<'_>) -> ByteCount {
-        let paths = at.setup().paths.max(1) as f64;
-        ByteCount::ceil_f64(at.standard_initial_window().as_f64() / paths).max(at.segment())
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        at.initial_share()
     }
 
-    fn increase(&self, phase: Phase, at: &Snapshot<'_>) -> ByteCount {
-        let step = match phase {
-            Phase::SlowStart { acked } => acked.min(at.segment()),
-            Phase::Avoidance => at.segment(),
-        };
-        Share::of(at).scale(step)
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        Share::of(at).scale(growth.standard)
     }
 
-    fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
         let half = (at.total_cwnd().as_f64() / 2.0).round_ties_even();
         let rest = ByteCount::round_f64(at.cwnd().as_f64() - half);
-        let floor = Share::of(at).scale(at.segment() * at.setup().rp_min);
+        let least = at.segment().as_f64() * at.setup().rp_min as f64;
+        let floor = ByteCount::ceil_f64(Share::of(at).scale(least));
         rest.max(floor).max(at.segment())
     }
 }
@@ -62,7 +58,7 @@ struct Share {
 impl Share {
     fn of(at: &Snapshot<'_>) -> Share {
         let unset = match at.setup().unset_share {
-            UnsetShare::Raw => Some(at.setup().peer_rwnd),
+            UnsetShare::Raw => Some(at.setup().initial_ssthresh),
             UnsetShare::Equal => None,
         };
         let threshold = |path: &crate::PathView| path.window.ssthresh.or(unset).map(ByteCount::as_f64);
@@ -81,7 +77,7 @@ impl Share {
         }
     }
 
-    fn scale(&self, bytes: ByteCount) -> ByteCount {
-        ByteCount::ceil_f64(bytes.as_f64() * self.part / self.whole)
+    fn scale(&self, bytes: f64) -> f64 {
+        bytes * self.part / self.whole
     }
 }

@@ -1,5 +1,5 @@
 //! Standard SCTP, each path for itself. Over several paths at once this is uncoupled CMT: each path is as greedy as
-//! an association of its own.
+//! an association of its own. Under TCP's rules this is Reno's window.
 //!
 //! Sources: `rfc4960#section-7.2`, `rfc9260#section-7.2`; written as equations 1 to 4 by Dreibholz et al., "Applying
 //! TCP-Friendly Congestion Control to Concurrent Multipath Transfer", AINA 2010, §III. M is the segment, a the newly
@@ -11,10 +11,19 @@
 //! slow start            c = c + min(M, a)       for a bytes of a full window
 //! avoidance             c = c + M               for each full window
 //! ```
+//!
+//! TCP, `rfc5681#section-3.1`, with f the bytes in flight; with appropriate byte counting and its limit L, `rfc3465`:
+//!
+//! ```text
+//! fast retransmission   s = max(f/2, 2 M)       c = s
+//! timeout               s = max(f/2, 2 M)       c = M
+//! slow start            c = c + M               for each ACK; with ABC, c = c + min(a, L M)
+//! avoidance             c = c + M M/c           for each ACK; with ABC, c = c + M for each window
+//! ```
 
 use units::ByteCount;
 
-use crate::{CongestionControl, LossBased, Phase, Setup, Snapshot, WindowPolicy};
+use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, WindowPolicy};
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
     Box::new(LossBased::new(Standard, setup))
@@ -28,16 +37,11 @@ impl WindowPolicy for Standard {
         "standard"
     }
 
-    fn increase(&self, phase: Phase, at: &Snapshot<'_>) -> ByteCount {
-        match phase {
-            Phase::SlowStart { acked } => acked.min(at.segment()),
-            Phase::Avoidance => at.segment(),
-        }
+    fn increase(&mut self, growth: Growth, _at: &Snapshot<'_>) -> f64 {
+        growth.standard
     }
 
-    fn decrease(&self, at: &Snapshot<'_>) -> ByteCount {
-        let half = at.cwnd().as_f64() / 2.0;
-        let rest = ByteCount::round_f64(at.cwnd().as_f64() - half.round_ties_even());
-        rest.max(at.segment() * 4)
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        at.halved()
     }
 }

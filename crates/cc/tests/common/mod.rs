@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use anabranch_cc::{
-    Algorithm, CongestionControl, GrowthRule, LossKind, PathAck, PathView, Setup, UnsetShare, Window,
+    Algorithm, CongestionControl, GrowthRule, LossKind, PathAck, PathView, Setup, TcpRules, Window,
 };
 use units::{ByteCount, Instant, Span};
 
@@ -17,13 +17,21 @@ pub fn bytes(n: u64) -> ByteCount {
 }
 
 pub fn setup(growth: GrowthRule, paths: usize) -> Setup {
-    Setup {
-        growth,
-        peer_rwnd: bytes(PEER_RWND),
-        ip_header: bytes(20),
-        paths,
-        rp_min: 4,
-        unset_share: UnsetShare::Raw,
+    Setup::sctp(growth, bytes(20), bytes(PEER_RWND), paths)
+}
+
+/// IPv4 and TCP headers without options.
+pub const TCP_HEADERS: u64 = 40;
+/// SMSS of an MTU of [`M`].
+pub const SMSS: u64 = M - TCP_HEADERS;
+
+/// TCP with an initial window of two segments that counts ACKs.
+pub fn tcp() -> TcpRules {
+    TcpRules {
+        headers: bytes(TCP_HEADERS),
+        initial_window: bytes(2 * SMSS),
+        abc_limit: None,
+        grow_full_only: false,
     }
 }
 
@@ -31,6 +39,7 @@ pub fn setup(growth: GrowthRule, paths: usize) -> Setup {
 pub struct Bench {
     pub control: Box<dyn CongestionControl>,
     pub paths: Vec<PathView>,
+    pub now: Instant,
 }
 
 impl Bench {
@@ -39,7 +48,7 @@ impl Bench {
     }
 
     pub fn with_mtu(algorithm: Algorithm, setup: &Setup, mtu: u64) -> Bench {
-        let mut bench = Bench { control: algorithm.build(setup), paths: Vec::new() };
+        let mut bench = Bench { control: algorithm.build(setup), paths: Vec::new(), now: Instant::ZERO };
         for p in 0..setup.paths {
             bench.paths.push(PathView {
                 window: Window::default(),
@@ -65,7 +74,8 @@ impl Bench {
 
     /// One SACK.
     pub fn sack(&mut self, acks: &[PathAck]) {
-        self.changing(|control, before, w| control.on_sack(Instant::ZERO, before, acks, w));
+        let now = self.now;
+        self.changing(|control, before, w| control.on_sack(now, before, acks, w));
     }
 
     /// One SACK of `acked` bytes of a full window on path `p`.
@@ -88,15 +98,18 @@ impl Bench {
             flight_before,
             flight_after: bytes(1),
             rtt: None,
+            owd: None,
         }
     }
 
     pub fn loss(&mut self, p: usize, kind: LossKind) {
-        self.changing(|control, before, w| control.on_loss(Instant::ZERO, before, p, kind, w));
+        let now = self.now;
+        self.changing(|control, before, w| control.on_loss(now, before, p, kind, w));
     }
 
     pub fn idle(&mut self, p: usize) {
-        self.changing(|control, before, w| control.on_idle(Instant::ZERO, before, p, w));
+        let now = self.now;
+        self.changing(|control, before, w| control.on_idle(now, before, p, w));
     }
 
     pub fn cwnd(&self, p: usize) -> u64 {

@@ -107,7 +107,8 @@ impl Config {
             check(count > 0, option, count, "at least 1")?;
         }
         check(self.send_queue != Some(0), "send_queue", 0, "at least 1, or none for no limit in messages")?;
-        check(self.rp_min > 0, "rp_min", self.rp_min, "at least 1")
+        check(self.rp_min > 0, "rp_min", self.rp_min, "at least 1")?;
+        self.knobs.check()
     }
 
     fn check_buffers(&self) -> Result<(), ConfigError> {

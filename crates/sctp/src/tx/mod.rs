@@ -103,13 +103,12 @@ impl Sender {
         self.peer_rwnd = ByteCount::new(u64::from(peer_rwnd));
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
+        let paths_used = if self.cmt.enabled { paths.len() } else { 1 };
         let setup = cc::Setup {
-            growth: self.config.growth,
-            peer_rwnd: self.peer_rwnd,
-            ip_header: ByteCount::from(ip_header),
-            paths: if self.cmt.enabled { paths.len() } else { 1 },
             rp_min: self.config.rp_min,
             unset_share: self.config.unset_share,
+            knobs: self.config.knobs,
+            ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), self.peer_rwnd, paths_used)
         };
         self.control = Some(self.config.congestion_control.build(&setup));
         for p in paths.ids() {

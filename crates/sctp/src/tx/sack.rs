@@ -253,6 +253,7 @@ impl Sender {
                     flight_before: news.flight_before,
                     flight_after: path.flight,
                     rtt: news.rtt,
+                    owd: None,
                 }
             })
             .collect();

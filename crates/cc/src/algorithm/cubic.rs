@@ -1,0 +1,133 @@
+//! CUBIC, each path for itself: the window follows a cubic function of the time since the last loss, flat around the
+//! window at which that loss happened.
+//!
+//! Source: `rfc9438`. W is the window at the last loss, c₀ the window when congestion avoidance began, t the time
+//! since then, r the smoothed RTT, and windows are counted in segments:
+//!
+//! ```text
+//! w(t)     = C (t - K)³ + W                          C = 0.4       (1)
+//! K        = cbrt((W - c₀)/C)                                      (2)
+//! target   = w(t + r), no less than c, no more than 1.5 c          section 4.2
+//! avoidance  c = c + (target - c)/c                  for each ACK  section 4.4
+//! Reno       e = e + α a/c,  α = 3 (1 - β)/(1 + β), 1 once e has reached the window before the loss   (4)
+//!            c = e while w(t) < e                                  section 4.3
+//! loss       s = β used,                             β = 0.7       section 4.6
+//!            W = c, but c (1 + β)/2 if c < W (fast convergence)    section 4.7
+//! timeout    K = 0, and W and e are c₀                             section 4.8
+//! ```
+//!
+//! Slow start is the transport's. SCTP grows once for each window acknowledged, and then by all of `target - c`.
+
+use units::{ByteCount, Instant};
+
+use crate::knobs::knobs;
+use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
+
+knobs! {
+    /// Options of [`Algorithm::Cubic`](crate::Algorithm::Cubic).
+    "cubic" CubicKnobs {
+        /// What a loss leaves of the window (β).
+        beta: f64 = 0.7, "a number from 0.1 to 0.99" if |b| (0.1..=0.99).contains(&b);
+        /// How fast the window leaves its plateau, in segments/s³ (C).
+        scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
+        /// A flow whose window shrinks from loss to loss aims lower, for newcomers.
+        fast_convergence: bool = true, "true or false" if |_on| true;
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Cubic { knobs: setup.knobs.cubic, paths: Vec::new() }, setup))
+}
+
+#[derive(Debug)]
+struct Cubic {
+    knobs: CubicKnobs,
+    paths: Vec<Memory>,
+}
+
+/// What CUBIC remembers of a path; windows in segments.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    /// The plateau W; zero before the first loss and after a timeout.
+    plateau: f64,
+    /// The window before the last loss.
+    before_loss: f64,
+    epoch: Option<Epoch>,
+}
+
+/// One stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    began: Instant,
+    plateau: f64,
+    /// K in seconds.
+    climb: f64,
+    /// The window Reno would have, e.
+    reno: f64,
+}
+
+impl Cubic {
+    /// w(t) of equation 1.
+    fn at(&self, epoch: &Epoch, t: f64) -> f64 {
+        let d = t - epoch.climb;
+        self.knobs.scale * d * d * d + epoch.plateau
+    }
+
+    fn begin(&self, now: Instant, cwnd: f64, memory: &Memory) -> Epoch {
+        let missing = (memory.plateau - cwnd).max(0.0);
+        let climb = libm::cbrt(missing / self.knobs.scale);
+        Epoch { began: now, plateau: memory.plateau.max(cwnd), climb, reno: cwnd }
+    }
+}
+
+impl WindowPolicy for Cubic {
+    fn name(&self) -> &'static str {
+        "cubic"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        self.paths.push(Memory::default());
+        at.initial_window()
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        if growth.phase == Phase::SlowStart {
+            return growth.standard;
+        }
+        let segment = at.segment().as_f64();
+        let cwnd = at.cwnd().as_f64() / segment;
+        let memory = self.paths[at.index()];
+        let mut epoch = memory.epoch.unwrap_or_else(|| self.begin(at.now(), cwnd, &memory));
+        let beta = self.knobs.beta;
+        let alpha = if epoch.reno < memory.before_loss { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+        epoch.reno += alpha * growth.standard / segment;
+        self.paths[at.index()].epoch = Some(epoch);
+        let t = at.now().since(epoch.began).as_secs_f64();
+        if self.at(&epoch, t) < epoch.reno {
+            return (epoch.reno - cwnd).max(0.0) * segment;
+        }
+        let rtt = at.path().srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
+        let target = self.at(&epoch, t + rtt).clamp(cwnd, 1.5 * cwnd);
+        (target - cwnd) * growth.standard
+    }
+
+    fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        let cwnd = at.cwnd().as_f64() / at.segment().as_f64();
+        let memory = &mut self.paths[at.index()];
+        memory.epoch = None;
+        memory.before_loss = cwnd;
+        memory.plateau = match kind {
+            LossKind::Timeout => 0.0,
+            LossKind::FastRetransmit if self.knobs.fast_convergence && cwnd < memory.plateau => {
+                cwnd * (1.0 + self.knobs.beta) / 2.0
+            }
+            LossKind::FastRetransmit => cwnd,
+        };
+        at.reduced_by(1.0 - self.knobs.beta)
+    }
+
+    /// Time in which nothing was sent is no time to grow by (`rfc9438#section-5.8`).
+    fn on_idle(&mut self, at: &Snapshot<'_>) {
+        self.paths[at.index()].epoch = None;
+    }
+}

@@ -1,0 +1,52 @@
+//! mulTCP(N): one path behaves as N standard flows do together. A comparator for flows of several paths on one
+//! bottleneck: N paths may take what N flows take.
+//!
+//! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional fair
+//! sharing TCP", CCR 28(3), 1998; as paper 003 (Becke et al., ICC 2012) writes it, whose b = 1/2 N is 1/(2 N). N of
+//! N windows grow, and a loss halves one of them:
+//!
+//! ```text
+//! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP
+//! loss        s = c - c/(2 N)     no less than standard, and of what was in flight in TCP
+//! ```
+//!
+//! Slow start is standard, and N = 1 is standard altogether.
+
+use units::ByteCount;
+
+use crate::knobs::knobs;
+use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
+
+knobs! {
+    /// Options of [`Algorithm::MulTcp`](crate::Algorithm::MulTcp).
+    "multcp" MulTcpKnobs {
+        /// Flows that one path stands for.
+        flows: f64 = 2.0, "a number of at least 1, at most 1000" if |n| (1.0..=1000.0).contains(&n);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(MulTcp { flows: setup.knobs.multcp.flows }, setup))
+}
+
+#[derive(Debug)]
+struct MulTcp {
+    flows: f64,
+}
+
+impl WindowPolicy for MulTcp {
+    fn name(&self) -> &'static str {
+        "multcp"
+    }
+
+    fn increase(&mut self, growth: Growth, _at: &Snapshot<'_>) -> f64 {
+        match growth.phase {
+            Phase::SlowStart => growth.standard,
+            Phase::Avoidance => growth.standard * self.flows,
+        }
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        at.reduced_by(0.5 / self.flows)
+    }
+}

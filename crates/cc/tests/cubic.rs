@@ -1,0 +1,180 @@
+//! CUBIC (`rfc9438`) and mulTCP, by hand-worked vectors, under TCP's rules and SCTP's.
+
+mod common;
+
+use anabranch_cc::{Algorithm, GrowthRule, LossKind, Setup, TcpRules};
+use common::{Bench, M, SMSS, bytes, setup, tcp};
+use units::{Instant, Span};
+
+/// A window of 100 segments that a loss cut to 70, at time 0 in congestion avoidance; no RTT is known, so that
+/// targets are those of now.
+fn cut_from_100(algorithm: Algorithm, rules: TcpRules) -> Bench {
+    let mut bench = Bench::new(algorithm, &Setup::tcp(rules, bytes(1 << 30))).put(0, 100 * SMSS, 0);
+    bench.paths[0].flight = bytes(100 * SMSS);
+    bench.loss(0, LossKind::FastRetransmit);
+    bench
+}
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Span::from_secs_f64(seconds)
+}
+
+/// One whole window acknowledged at a time; byte counting makes that one step.
+fn window_at(bench: &mut Bench, seconds: f64) -> f64 {
+    bench.now = at(seconds);
+    bench.full_ack(0, bench.cwnd(0));
+    bench.cwnd(0) as f64 / SMSS as f64
+}
+
+fn counted() -> TcpRules {
+    TcpRules { abc_limit: Some(2), ..tcp() }
+}
+
+#[test]
+fn a_loss_leaves_seven_tenths() {
+    let bench = cut_from_100(Algorithm::Cubic, tcp());
+    assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (70 * SMSS, Some(70 * SMSS)));
+}
+
+// rfc9438#section-4.2: K = cbrt((100 - 70)/0.4) = 4.217 s.
+#[test]
+fn after_k_seconds_the_window_is_where_the_loss_was() {
+    let mut bench = cut_from_100(Algorithm::Cubic, counted());
+    window_at(&mut bench, 0.0);
+    for step in 1..=42 {
+        let t = 0.1 * f64::from(step);
+        let reached = window_at(&mut bench, t);
+        let expected = 0.4 * (t - 4.217).powi(3) + 100.0;
+        assert!((reached - expected).abs() < 0.02, "at {t}: {reached}, not {expected}");
+    }
+    let plateau = window_at(&mut bench, 4.217);
+    assert!((plateau - 100.0).abs() < 0.01, "{plateau}");
+}
+
+#[test]
+fn an_ack_adds_its_part_of_what_is_missing() {
+    let mut bench = cut_from_100(Algorithm::Cubic, tcp());
+    bench.full_ack(0, SMSS);
+    assert_eq!(bench.cwnd(0), 70 * SMSS + 11, "Reno's 0.529/70 of a segment, as cubic stands still");
+    bench.now = at(1.0);
+    let before = bench.cwnd(0);
+    // 0.4 (1 - 4.2172)³ + 100 = 86.68: (86.68 - 70.008)/70.008 of a segment.
+    bench.full_ack(0, SMSS);
+    let step = (bench.cwnd(0) - before) as f64 / SMSS as f64;
+    assert!((step - 0.2382).abs() < 0.001, "{step}");
+}
+
+#[test]
+fn no_target_is_more_than_half_beyond_the_window() {
+    let mut bench = cut_from_100(Algorithm::Cubic, counted());
+    window_at(&mut bench, 0.0);
+    let before = bench.cwnd(0) as f64 / SMSS as f64;
+    let after = window_at(&mut bench, 60.0);
+    assert!((after / before - 1.5).abs() < 0.001);
+}
+
+// rfc9438#section-4.3: where CUBIC would be slower than Reno, it is Reno.
+#[test]
+fn a_small_window_grows_as_reno_does() {
+    let rules = counted();
+    let mut bench = Bench::new(Algorithm::Cubic, &Setup::tcp(rules, bytes(1 << 30))).put(0, 10 * SMSS, 0);
+    bench.paths[0].flight = bytes(10 * SMSS);
+    bench.loss(0, LossKind::FastRetransmit);
+    let windows: Vec<f64> = (0..8).map(|round| window_at(&mut bench, 0.01 * f64::from(round))).collect();
+    // 3 (1 - 0.7)/(1 + 0.7) = 0.529 segments a round until the window before the loss, 10, then one.
+    for (round, window) in windows.iter().enumerate() {
+        let reno = 7.0 + 0.529_41 * (round + 1) as f64;
+        let reno = if reno > 10.53 { 10.176 + (round as f64 - 5.0) } else { reno };
+        assert!((window - reno).abs() < 0.01, "round {round}: {window}, not {reno}");
+    }
+}
+
+// rfc9438#section-4.7
+#[test]
+fn a_window_that_shrinks_from_loss_to_loss_aims_lower() {
+    for (fast, plateau) in [(true, 70.0 * 0.85), (false, 70.0)] {
+        let mut setup = Setup::tcp(counted(), bytes(1 << 30));
+        setup.knobs.cubic.fast_convergence = fast;
+        let mut bench = Bench::new(Algorithm::Cubic, &setup).put(0, 100 * SMSS, 0);
+        for flight in [100, 70] {
+            bench.paths[0].flight = bytes(flight * SMSS);
+            bench.loss(0, LossKind::FastRetransmit);
+        }
+        window_at(&mut bench, 0.0);
+        let k = ((plateau - 49.0) / 0.4_f64).cbrt();
+        let reached = window_at(&mut bench, k);
+        assert!((reached - plateau).abs() < 0.05, "{reached}, not {plateau}");
+    }
+}
+
+// rfc9438#section-4.8
+#[test]
+fn after_a_timeout_the_plateau_is_where_avoidance_begins() {
+    let mut bench = cut_from_100(Algorithm::Cubic, counted());
+    bench.loss(0, LossKind::Timeout);
+    assert_eq!(bench.cwnd(0), SMSS);
+    bench = bench.put(0, 70 * SMSS, 70 * SMSS);
+    window_at(&mut bench, 10.0);
+    let reached = window_at(&mut bench, 13.0);
+    // w(3) = 0.4 · 27 + 70.
+    assert!((reached - 80.8).abs() < 0.01, "{reached}");
+}
+
+#[test]
+fn an_idle_time_is_no_time_to_grow_by() {
+    let mut bench = cut_from_100(Algorithm::Cubic, TcpRules { initial_window: bytes(1 << 30), ..counted() });
+    window_at(&mut bench, 0.0);
+    bench.now = at(100.0);
+    bench.idle(0);
+    let reached = window_at(&mut bench, 100.0);
+    assert!(reached < 72.0, "{reached}");
+}
+
+#[test]
+fn over_sctp_a_full_window_takes_the_whole_step() {
+    let mut bench = Bench::new(Algorithm::Cubic, &setup(GrowthRule::Rfc4960, 1)).put(0, 100 * M, 0);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.cwnd(0), 70 * M);
+    bench.full_ack(0, M);
+    assert_eq!(bench.cwnd(0), 71 * M, "slow start at the threshold");
+    bench.full_ack(0, 71 * M);
+    bench.now = at(1.0);
+    let before = bench.cwnd(0);
+    bench.full_ack(0, before);
+    // K = cbrt(29/0.4) = 4.170 s: 0.4 (1 - 4.170)³ + 100 = 87.26.
+    let reached = bench.cwnd(0) as f64 / M as f64;
+    assert!((reached - 87.26).abs() < 0.01, "{reached}");
+}
+
+fn multcp(flows: f64) -> Setup {
+    let mut setup = Setup::tcp(tcp(), bytes(1 << 30));
+    setup.knobs.multcp.flows = flows;
+    setup
+}
+
+#[test]
+fn multcp_grows_as_n_windows_and_loses_half_of_one() {
+    let mut bench = Bench::new(Algorithm::MulTcp, &multcp(2.0)).put(0, 100 * SMSS, 50 * SMSS);
+    bench.full_ack(0, SMSS);
+    assert_eq!(bench.cwnd(0), 100 * SMSS + 29, "2/100 of 1460 bytes");
+    bench.paths[0].flight = bytes(100 * SMSS);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.cwnd(0), 75 * SMSS);
+}
+
+#[test]
+fn multcp_of_one_flow_is_reno() {
+    let [mut one, mut reno] = [Algorithm::MulTcp, Algorithm::Standard]
+        .map(|algorithm| Bench::new(algorithm, &multcp(1.0)).put(0, 30 * SMSS, 33 * SMSS));
+    for step in 0..200 {
+        for bench in [&mut one, &mut reno] {
+            if step % 50 == 49 {
+                bench.paths[0].flight = bytes(bench.cwnd(0));
+                bench.loss(0, LossKind::FastRetransmit);
+            } else {
+                bench.full_ack(0, 2 * SMSS);
+            }
+        }
+        assert_eq!(one.paths[0].window, reno.paths[0].window);
+    }
+}
