@@ -13,7 +13,7 @@ The same seed, the same calls and the same times give the same packets, verifica
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Literal, Self, TypeAlias, TypedDict, Unpack
 
@@ -79,6 +79,8 @@ class Options(TypedDict, total=False):
     rp_min: int
     unset_share: Literal["raw", "equal"]
     cmt: Cmt
+    knobs: Mapping[str, Mapping[str, str | float | bool]]
+    """What congestion controls leave open, a table for each: ``{"cubic": {"beta": 0.8}}``."""
 
 
 class Endpoint(_core.Endpoint):

@@ -5,7 +5,10 @@ use crate::names::named;
 use crate::{CongestionControl, Setup};
 
 pub use cubic::CubicKnobs;
+pub use lia::LiaKnobs;
 pub use multcp::MulTcpKnobs;
+pub use olia::{OliaBest, OliaKnobs};
+pub use rpv2::RpV2Knobs;
 
 /// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function
 /// `build(&Setup) -> Box<dyn CongestionControl>`, and the algorithm it is on a path that shares its fate with none.
@@ -41,11 +44,22 @@ algorithms! {
     MulTcp = "multcp" in multcp, alone MulTcp;
     #[doc = "CMT/RP, version 1: the paths share one pool of resources."]
     CmtRpV1 = "rpv1" in rpv1, alone Standard;
+    #[doc = "CMT/RP, version 2: the paths share one pool of resources by their rates."]
+    CmtRpV2 = "rpv2" in rpv2, alone Standard;
+    #[doc = "LIA: linked increases, as MPTCP began."]
+    Lia = "lia" in lia, alone Standard;
+    #[doc = "OLIA: linked increases that move towards the best paths."]
+    Olia = "olia" in olia, alone Standard;
+    #[doc = "BALIA: linked increases and decreases in balance."]
+    Balia = "balia" in balia, alone Standard;
 }
 
 all_knobs! {
     cubic: cubic::CubicKnobs,
     multcp: multcp::MulTcpKnobs,
+    rpv2: rpv2::RpV2Knobs,
+    lia: lia::LiaKnobs,
+    olia: olia::OliaKnobs,
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ pub struct Knob<'a> {
 }
 
 impl Knob<'_> {
+    /// The name of its group.
+    pub fn group(&self) -> &'static str {
+        self.path.split_once('.').map_or("", |(group, _)| group)
+    }
+
     /// Its name within its group.
     pub fn name(&self) -> &'static str {
         self.path.split_once('.').map_or(self.path, |(_, name)| name)

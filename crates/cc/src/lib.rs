@@ -85,7 +85,7 @@ mod policy;
 mod setup;
 mod window;
 
-pub use algorithm::{Algorithm, CubicKnobs, Knobs, MulTcpKnobs};
+pub use algorithm::*;
 pub use check::{ConfigError, check};
 pub use control::CongestionControl;
 pub use delay::OneWayDelay;

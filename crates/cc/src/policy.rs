@@ -155,8 +155,13 @@ impl<'a> Snapshot<'a> {
     /// The threshold after a loss that takes `part` of what was used, no less than [`Self::least_ssthresh`]. The part
     /// is rounded to even.
     pub fn reduced_by(&self, part: f64) -> ByteCount {
+        self.reduced_no_lower(part, self.least_ssthresh())
+    }
+
+    /// The threshold after a loss that takes `part` of what was used, no less than `least`.
+    pub fn reduced_no_lower(&self, part: f64, least: ByteCount) -> ByteCount {
         let used = self.used().as_f64();
-        ByteCount::round_f64(used - (used * part).round_ties_even()).max(self.least_ssthresh())
+        ByteCount::round_f64(used - (used * part).round_ties_even()).max(least)
     }
 
     /// The threshold after a loss under the transport's standard rules: half of what was used.

@@ -35,6 +35,19 @@ pub struct PathView {
     pub in_recovery: bool,
 }
 
+impl PathView {
+    /// The smoothed round-trip time r in seconds, never zero. Before the first sample it is the retransmission timeout:
+    /// ratios need some time.
+    pub fn rtt(&self) -> f64 {
+        self.srtt.unwrap_or(self.rto).max(Span::from_nanos(1)).as_secs_f64()
+    }
+
+    /// The rate x = c/r in bytes per second.
+    pub fn rate(&self) -> f64 {
+        self.window.cwnd.as_f64() / self.rtt()
+    }
+}
+
 /// What one SACK newly acknowledged on one path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathAck {

@@ -1,6 +1,7 @@
 //! The tables of a scenario file, as they are written: names are not looked up yet.
 
 mod flow;
+mod knobs;
 mod link;
 mod options;
 mod probe;

@@ -1,5 +1,6 @@
 //! Sets of SCTP options: every field of [`sctp::Config`] is a key, and a set may inherit from another.
 
+use super::knobs;
 use crate::scenario::decode::{Decode, Definitions, Fields, NoneOr, Show, describe, property, words};
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::tree::{Entry, Item, Value};
@@ -169,7 +170,7 @@ impl OptionSets {
         let config = read(&format!("[sctp.{name}]"), &layers, faults)?;
         let Err(error) = config.check() else { return Some(config) };
         // A default that does not go with what is set has no place of its own.
-        let at = layers.iter().find_map(|set| member(set, error.option)).unwrap_or(layers[0]);
+        let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
         let message =
             format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
         faults.note(at.span.clone(), message);
@@ -180,7 +181,7 @@ impl OptionSets {
 /// Defaults, changed by what the layers say; the first that says something counts.
 fn read(place: &str, layers: &[&Item], faults: &mut Faults) -> Option<sctp::Config> {
     let mut keys = association::KEYS.to_vec();
-    keys.extend(["inherit", "cmt"]);
+    keys.extend(["inherit", "cmt", knobs::KEY]);
     let mut opened = layers.iter().map(|layer| Fields::open(layer, place, &keys, faults));
     let mut fields = opened.next()??;
     for below in opened {
@@ -188,8 +189,17 @@ fn read(place: &str, layers: &[&Item], faults: &mut Faults) -> Option<sctp::Conf
     }
     let mut config = sctp::Config::default();
     let right = association::apply(&fields, &mut config, faults);
+    let right = knobs::apply(&fields, &mut config.knobs, faults) && right;
     let cmt = fields.nested("cmt", multipath::KEYS, faults)?;
     (multipath::apply(&cmt, &mut config.cmt, faults) && right).then_some(config)
+}
+
+/// Where an option stands: a key of the set, or `group.name` below its knobs.
+fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
+    match name.split_once('.') {
+        Some((group, name)) => member(member(member(set, knobs::KEY)?, group)?, name),
+        None => member(set, name),
+    }
 }
 
 fn member<'t>(set: &'t Item, key: &str) -> Option<&'t Item> {
@@ -226,6 +236,8 @@ impl Decode for OptionSets {
         });
         let mut properties = association::properties(definitions);
         properties.insert("cmt".to_owned(), property(cmt, "Concurrent multipath transfer.", None));
+        let doc = "What congestion controls leave open, a table for each.";
+        properties.insert(knobs::KEY.to_owned(), property(knobs::schema(definitions), doc, None));
         let doc = "Name of the option set that holds where this one says nothing.";
         properties.insert("inherit".to_owned(), property(json!({ "type": "string" }), doc, None));
         json!({

@@ -1,0 +1,55 @@
+//! BALIA, balanced linked adaptation: a coupled control chosen for the balance between friendliness, responsiveness and
+//! small window oscillation.
+//!
+//! Source: Peng, Walid, Hwang, Low, "Multipath TCP: Analysis, Design, and Implementation", ToN 24(1), 2016, and
+//! draft-walid-mptcp-congestion-control-04. With x = c/r the rate of a path, X the sum over the coupled paths, and
+//! a = max x_i/x_P, windows in packets and before the update:
+//!
+//! ```text
+//! avoidance   c_P = c_P + x_P/(r_P X²) (1 + a)/2 (4 + a)/5     for each packet acknowledged
+//! loss        s_P = c_P - c_P/2 min(a, 1.5)
+//! ```
+//!
+//! SCTP grows when a whole window is acknowledged: by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow start is standard. The lower
+//! bound after a loss is 2 M, ours: the draft's 1 M is a window that cannot notice a loss. A path that is alone has
+//! a = 1 and is standard, lower bound included.
+//!
+//! The Linux implementation truncates a to an integer.
+
+use units::ByteCount;
+
+use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Phase, Setup, Snapshot, WindowPolicy};
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Balia, setup))
+}
+
+#[derive(Debug)]
+struct Balia;
+
+/// a: how much faster the fastest path is.
+fn advantage(at: &Snapshot<'_>) -> f64 {
+    at.coupled().map(PathView::rate).fold(0.0, f64::max) / at.path().rate()
+}
+
+impl WindowPolicy for Balia {
+    fn name(&self) -> &'static str {
+        "balia"
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        if growth.phase == Phase::SlowStart || at.is_alone() {
+            return growth.standard;
+        }
+        let share = at.path().rate() / at.coupled().map(PathView::rate).sum::<f64>();
+        let a = advantage(at);
+        growth.standard * share * share * (1.0 + a) / 2.0 * (4.0 + a) / 5.0
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        if at.is_alone() {
+            return at.halved();
+        }
+        at.reduced_no_lower(advantage(at).min(1.5) / 2.0, at.segment() * 2)
+    }
+}

@@ -1,0 +1,58 @@
+//! LIA, linked increases: the coupled control of MPTCP's first years. Losses stay those of each path, but all paths
+//! together grow no faster than one flow on the best of them.
+//!
+//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT, all before the
+//! update:
+//!
+//! ```text
+//! A = C max(c_i/r_i²) / (Σ c_i/r_i)²                                    (2)
+//! avoidance   c_P = c_P + min(A a M/C, a M/c_P)     for a bytes         (1)
+//! ```
+//!
+//! SCTP grows when a whole window is acknowledged, by min(A c_P M/C, M). Slow start and losses are standard.
+//!
+//! The simulator of paper 004 (INET) and usrsctp scale slow start too: `coupled_slow_start` does that.
+
+use units::ByteCount;
+
+use crate::knobs::knobs;
+use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Phase, Setup, Snapshot, WindowPolicy};
+
+knobs! {
+    /// Options of [`Algorithm::Lia`](crate::Algorithm::Lia).
+    "lia" LiaKnobs {
+        /// Slow start is linked as congestion avoidance is, as in the simulator of paper 004.
+        coupled_slow_start: bool = false, "true or false" if |_on| true;
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Lia { knobs: setup.knobs.lia }, setup))
+}
+
+#[derive(Debug)]
+struct Lia {
+    knobs: LiaKnobs,
+}
+
+/// A c_P/C, at most 1: the part of a lone path's growth that is left to this one.
+fn part(at: &Snapshot<'_>) -> f64 {
+    let best = at.coupled().map(|path| path.rate() / path.rtt()).fold(0.0, f64::max);
+    let total: f64 = at.coupled().map(PathView::rate).sum();
+    (at.cwnd().as_f64() * best / (total * total)).min(1.0)
+}
+
+impl WindowPolicy for Lia {
+    fn name(&self) -> &'static str {
+        "lia"
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        let linked = growth.phase == Phase::Avoidance || self.knobs.coupled_slow_start;
+        if linked && !at.is_alone() { growth.standard * part(at) } else { growth.standard }
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        at.halved()
+    }
+}

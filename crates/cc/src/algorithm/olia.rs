@@ -1,0 +1,130 @@
+//! OLIA, opportunistic linked increases: LIA's coupling, and on top of it growth moves from the paths with the largest
+//! windows to the best paths whose windows are still small.
+//!
+//! Source: Khalili, Gast, Popovic, Le Boudec, "MPTCP is not Pareto-Optimal: Performance Issues and a Possible Solution",
+//! ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. A path counts the bytes l₁ acknowledged between its
+//! last two losses and l₂ since the last one; l is the greater. Over the n coupled paths, before the update:
+//!
+//! ```text
+//! W = paths with the largest window,   B = paths with the largest l²/r,   K = B without W
+//! avoidance   c_P = c_P + a M ((c_P/r_P²)/(Σ c_i/r_i)² + e/c_P)     for a bytes
+//!             e = 1/(n |K|)      if P is in K
+//!                 -1/(n |W|)     if P is in W and K is not empty
+//!                 0              else
+//! loss        l₁ = l₂, l₂ = 0
+//! ```
+//!
+//! SCTP grows when a whole window is acknowledged: by M ((c_P/r_P)²/(Σ c_i/r_i)² + e), which may be negative, down to a
+//! window of M. Slow start and what a loss leaves are standard.
+//!
+//! The Linux implementation takes l/r² for the best path: `best` chooses. That of INET never counts the bytes and
+//! divides 1/n in integers, so that e is always 0.
+
+use units::ByteCount;
+
+use crate::knobs::knobs;
+use crate::names::named;
+use crate::{
+    CongestionControl, Growth, LossBased, LossKind, PathAck, PathView, Phase, Setup, Snapshot, WindowPolicy,
+};
+
+named! {
+    /// By what OLIA tells the best path.
+    "measure of the best path" OliaBest {
+        /// l²/r, as the draft says.
+        SquaredBytes = "l2r",
+        /// l/r², as Linux has it.
+        SquaredRtt = "lr2",
+    }
+}
+
+knobs! {
+    /// Options of [`Algorithm::Olia`](crate::Algorithm::Olia).
+    "olia" OliaKnobs {
+        /// By what the best path is told: l²/r as in the draft, or l/r² as in Linux.
+        best: OliaBest = OliaBest::SquaredBytes, "l2r or lr2" if |_best| true;
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Olia { knobs: setup.knobs.olia, paths: Vec::new() }, setup))
+}
+
+#[derive(Debug)]
+struct Olia {
+    knobs: OliaKnobs,
+    paths: Vec<Acked>,
+}
+
+/// Bytes acknowledged on a path.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acked {
+    /// Between the last two losses, l₁.
+    between_losses: f64,
+    /// Since the last loss, l₂.
+    since_loss: f64,
+}
+
+impl Olia {
+    fn quality(&self, (index, path): (usize, &PathView)) -> f64 {
+        let Acked { between_losses, since_loss } = self.paths[index];
+        let (l, r) = (between_losses.max(since_loss), path.rtt());
+        match self.knobs.best {
+            OliaBest::SquaredBytes => l * l / r,
+            OliaBest::SquaredRtt => l / (r * r),
+        }
+    }
+
+    /// e, the part of a window's growth that moves to or from this path.
+    fn shift(&self, at: &Snapshot<'_>) -> f64 {
+        let best = at.coupled_with_index().map(|entry| self.quality(entry)).fold(0.0, f64::max);
+        let widest = at.coupled().map(|path| path.window.cwnd).max().unwrap_or_default();
+        let (mut paths, mut wide, mut collected) = (0.0, 0.0, 0.0);
+        for (index, path) in at.coupled_with_index() {
+            paths += 1.0;
+            if path.window.cwnd == widest {
+                wide += 1.0;
+            } else if self.quality((index, path)) == best {
+                collected += 1.0;
+            }
+        }
+        if collected == 0.0 {
+            0.0
+        } else if at.cwnd() == widest {
+            -1.0 / (paths * wide)
+        } else if self.quality((at.index(), at.path())) == best {
+            1.0 / (paths * collected)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl WindowPolicy for Olia {
+    fn name(&self) -> &'static str {
+        "olia"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        self.paths.push(Acked::default());
+        at.initial_window()
+    }
+
+    fn on_ack(&mut self, ack: &PathAck, _at: &Snapshot<'_>) {
+        self.paths[ack.path].since_loss += ack.acked.as_f64();
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        if growth.phase == Phase::SlowStart || at.is_alone() {
+            return growth.standard;
+        }
+        let share = at.path().rate() / at.coupled().map(PathView::rate).sum::<f64>();
+        growth.standard * (share * share + self.shift(at))
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        let acked = &mut self.paths[at.index()];
+        *acked = Acked { between_losses: acked.since_loss, since_loss: 0.0 };
+        at.halved()
+    }
+}

@@ -1,0 +1,65 @@
+//! CMT/RP, version 2: resource pooling by rates instead of windows, so that paths of unequal RTT compare.
+//!
+//! Source: Dreibholz, Becke, Adhari, Rathgeb, "On the Impact of Congestion Control for Concurrent Multipath Transfer on
+//! the Transport Layer", ConTEL 2011. With x = c/r the rate of a path, X the sum over the coupled paths, both before
+//! the update:
+//!
+//! ```text
+//! loss         d = max(1/2, (X/2)/x_P),   s_P = max(c_P - d c_P, m M),   m = 1
+//! slow start   c_P = c_P + ceil(min(M, a) x_P/X)     for a bytes of a full window
+//! avoidance    c_P = c_P + ceil(M x_P/X)             for each full window
+//! ```
+//!
+//! After a fast retransmission c_P = s_P, after a timeout c_P = M. The initial window is that of version 1. A path that
+//! is alone is standard, lower bound included: d = 1/2, x_P/X = 1.
+//!
+//! usrsctp bounds s by max(4 M x_P/X, c - C/2, M) and uses C - X r/2 after a timeout; neither is the authors'.
+
+use units::ByteCount;
+
+use crate::knobs::knobs;
+use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Setup, Snapshot, WindowPolicy};
+
+knobs! {
+    /// Options of [`Algorithm::CmtRpV2`](crate::Algorithm::CmtRpV2).
+    "rpv2" RpV2Knobs {
+        /// Lower bound of the threshold after a loss in segments (m).
+        min: u32 = 1, "at least 1, at most 1000" if |m| (1..=1000).contains(&m);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(CmtRpV2 { knobs: setup.knobs.rpv2 }, setup))
+}
+
+#[derive(Debug)]
+struct CmtRpV2 {
+    knobs: RpV2Knobs,
+}
+
+/// X.
+fn total_rate(at: &Snapshot<'_>) -> f64 {
+    at.coupled().map(PathView::rate).sum()
+}
+
+impl WindowPolicy for CmtRpV2 {
+    fn name(&self) -> &'static str {
+        "rpv2"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        at.initial_share()
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        if at.is_alone() { growth.standard } else { growth.standard * at.path().rate() / total_rate(at) }
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        if at.is_alone() {
+            return at.halved();
+        }
+        let part = (total_rate(at) / 2.0 / at.path().rate()).max(0.5);
+        at.reduced_no_lower(part, at.segment() * u64::from(self.knobs.min))
+    }
+}
