@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 7] = ["units", "wire", "cc", "sctp", "des", "net", "lab"];
+const CRATES: [&str; 8] = ["units", "wire", "cc", "sctp", "tcp", "des", "net", "lab"];
 
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

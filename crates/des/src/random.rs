@@ -62,6 +62,13 @@ impl Random {
         -mean * libm::log1p(-self.uniform())
     }
 
+    /// Pareto with the given mean and `shape`, which must be above 1: values from mean * (shape - 1) / shape on, and
+    /// P(X > x) = (least / x)^shape. With a shape of at most 2 the variance is infinite.
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
+        let least = mean * (shape - 1.0) / shape;
+        least * libm::exp(-libm::log1p(-self.uniform()) / shape)
+    }
+
     /// Normal (Gaussian) by Marsaglia's polar method.
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         loop {
@@ -144,6 +151,16 @@ mod tests {
         near(variance, 4.0, 0.08);
         let beyond = (0..100_000).filter(|_| random.normal(0.0, 1.0).abs() > 1.96).count();
         near(beyond as f64 / 1e5, 0.05, 0.003);
+    }
+
+    #[test]
+    fn pareto_has_its_least_value_mean_and_tail() {
+        // Shape 3, mean 3: from 2 on, variance 3, and one in 27 above 6.
+        let mut random = random();
+        let draws: Vec<f64> = (0..100_000).map(|_| random.pareto(3.0, 3.0)).collect();
+        near(draws.iter().sum::<f64>() / 1e5, 3.0, 0.03);
+        assert!(draws.iter().all(|&x| x >= 2.0));
+        near(draws.iter().filter(|&&x| x > 6.0).count() as f64 / 1e5, 1.0 / 27.0, 0.003);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod cause;
 mod checksum;
 pub mod chunk;
 mod field;
+mod internet_checksum;
 mod octets;
 mod packet;
 pub mod param;
@@ -29,6 +30,7 @@ pub use chunk::{
     HeartbeatAck, Init, InitAck, NrSack, OperationError, Sack, Shutdown, ShutdownAck, ShutdownComplete,
     UnknownChunk,
 };
+pub use internet_checksum::internet_checksum;
 pub use octets::{Octets, PacketBuf};
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};

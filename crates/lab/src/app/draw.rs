@@ -12,6 +12,7 @@ pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
             Span::from_secs_f64(random.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
         }
         Distribution::Exponential(mean) => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
+        Distribution::Pareto(mean, shape) => Span::from_secs_f64(random.pareto(mean.as_secs_f64(), shape)),
     }
 }
 
@@ -23,16 +24,19 @@ pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCou
             ByteCount::round_f64(random.uniform_in(low.as_f64(), high.as_f64()))
         }
         Distribution::Exponential(mean) => ByteCount::round_f64(random.exponential(mean.as_f64())),
+        Distribution::Pareto(mean, shape) => ByteCount::round_f64(random.pareto(mean.as_f64(), shape)),
     };
     drawn.max(ByteCount::new(1))
 }
 
-/// The wait from one frame to the next at a rate drawn from `law`; an exponential law gives exponential waits.
+/// The wait from one frame to the next at a rate drawn from `law`; an exponential law gives exponential waits, a
+/// Pareto law waits of Pareto's.
 pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
     let seconds = match law {
         Distribution::Constant(rate) => 1.0 / rate.as_f64(),
         Distribution::Uniform(low, high) => 1.0 / random.uniform_in(low.as_f64(), high.as_f64()),
         Distribution::Exponential(mean) => random.exponential(1.0 / mean.as_f64()),
+        Distribution::Pareto(mean, shape) => random.pareto(1.0 / mean.as_f64(), shape),
     };
     Span::from_secs_f64(seconds)
 }

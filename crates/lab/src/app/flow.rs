@@ -1,5 +1,5 @@
-use super::meter::{Meter, Tally};
-use sctp::CloseReason;
+use super::meter::{Meter, Reaction, Tally};
+use crate::host::{ConnId, Ending, Event, Transport};
 use std::net::IpAddr;
 use units::{Instant, Span};
 
@@ -17,7 +17,7 @@ pub(crate) enum Side {
 pub(crate) enum Step {
     /// The client connects.
     Connect,
-    /// Transmission starts, or as soon afterwards as the association is there.
+    /// Transmission starts, or as soon afterwards as the connection is there.
     Start,
     /// Measurement starts.
     Reset,
@@ -46,6 +46,9 @@ pub(crate) struct Dial {
     pub(crate) locals: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
     pub(crate) remotes: Vec<IpAddr>,
+    /// The client's port.
+    pub(crate) local_port: u16,
+    /// The server's port.
     pub(crate) port: u16,
 }
 
@@ -56,8 +59,8 @@ pub(crate) enum Fate {
     Open,
     /// The handshake failed.
     NeverConnected,
-    /// The association ended, first seen at the client.
-    Closed(CloseReason),
+    /// The connection ended, first seen at the client.
+    Closed(Ending),
 }
 
 /// A measured stretch of time, with what both ends had counted at its edges.
@@ -80,7 +83,7 @@ pub(crate) enum Measured {
     Done(Box<(Window, Window)>),
 }
 
-/// A flow at run time: one association, NetPerfMeter at both ends, and the measurement.
+/// A flow at run time: one connection, NetPerfMeter at both ends, and the measurement.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) name: String,
@@ -88,7 +91,7 @@ pub(crate) struct Flow {
     pub(crate) dial: Dial,
     client: Meter,
     server: Meter,
-    /// When the association was there, as the client sees it.
+    /// When the connection was there, as the client sees it.
     pub(crate) connected: Option<Instant>,
     /// When transmission started.
     pub(crate) started: Option<Instant>,
@@ -121,6 +124,27 @@ impl Flow {
             Side::Client => &mut self.client,
             Side::Server => &mut self.server,
         }
+    }
+
+    /// Takes what an endpoint tells of the connection at one end.
+    #[inline]
+    pub(crate) fn on_event<T: Transport>(
+        &mut self,
+        now: Instant,
+        side: Side,
+        endpoint: &mut T,
+        id: ConnId,
+        event: Event,
+    ) -> Reaction {
+        let (this, other) = match side {
+            Side::Client => (&mut self.client, &mut self.server),
+            Side::Server => (&mut self.server, &mut self.client),
+        };
+        let reaction = this.on_event(now, endpoint, id, event);
+        if endpoint.is_stream() {
+            this.find_messages_of(other);
+        }
+        reaction
     }
 
     /// NetPerfMeter at one end, to look at.

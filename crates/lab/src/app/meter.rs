@@ -1,40 +1,19 @@
 use super::source::{Source, SourceCounters};
-use crate::host::EndpointId;
-use sctp::{AssocId, AssocStats, CloseReason, Endpoint, Event, PathStats};
+use crate::host::{ConnId, Counted, Ending, EndpointId, Event, Transport};
 use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub(crate) endpoint: EndpointId,
-    /// The association, once there is one and until it ends.
-    pub(crate) assoc: Option<AssocId>,
+    /// The connection, once there is one and until it ends.
+    pub(crate) conn: Option<ConnId>,
     /// None if nothing is sent in this direction.
     source: Option<Source>,
     sending: bool,
     received: Received,
-    /// What the association had counted when it ended.
+    /// What the connection had counted when it ended.
     last: Option<Box<Counted>>,
-}
-
-/// What an association has counted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counted {
-    pub(crate) association: AssocStats,
-    pub(crate) paths: Vec<PathStats>,
-    /// Smoothed round-trip time of each path, as it stands.
-    pub(crate) srtt: Vec<Option<Span>>,
-}
-
-impl Counted {
-    fn new(endpoint: &Endpoint, id: AssocId) -> Self {
-        let paths = || endpoint.paths(id).into_iter().flatten();
-        Counted {
-            association: endpoint.stats(id).unwrap_or_default(),
-            paths: paths().map(|path| path.stats).collect(),
-            srtt: paths().map(|path| path.srtt).collect(),
-        }
-    }
 }
 
 /// What was delivered to the application since the start of the run.
@@ -51,10 +30,10 @@ pub(crate) struct Received {
 pub(crate) enum Reaction {
     /// Nothing beyond this end.
     None,
-    /// The association is there.
+    /// The connection is there.
     Connected,
-    /// The association is gone.
-    Closed(CloseReason),
+    /// The connection is gone.
+    Closed(Ending),
 }
 
 /// Everything an end counts, all since the start of the run: differences of two tallies describe the time between.
@@ -67,12 +46,12 @@ pub(crate) struct Tally {
 
 impl Meter {
     pub(crate) fn new(endpoint: EndpointId, source: Option<Source>) -> Self {
-        Meter { endpoint, assoc: None, source, sending: false, received: Received::default(), last: None }
+        Meter { endpoint, conn: None, source, sending: false, received: Received::default(), last: None }
     }
 
     /// Starts to send. Returns the wait until the second frame if the source is paced.
-    pub(crate) fn start(&mut self, now: Instant, endpoint: &mut Endpoint) -> Option<Span> {
-        self.sending = self.assoc.is_some();
+    pub(crate) fn start(&mut self, now: Instant, endpoint: &mut impl Transport) -> Option<Span> {
+        self.sending = self.conn.is_some();
         self.refill(now, endpoint);
         self.frame(now, endpoint)
     }
@@ -83,59 +62,65 @@ impl Meter {
     }
 
     /// Sends a frame of a paced source. Returns the wait until the next.
-    pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut Endpoint) -> Option<Span> {
-        let (Some(source), Some(id), true) = (&mut self.source, self.assoc, self.sending) else {
+    pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport) -> Option<Span> {
+        let (Some(source), Some(id), true) = (&mut self.source, self.conn, self.sending) else {
             return None;
         };
         source.frame(now, endpoint, id)
     }
 
-    fn refill(&mut self, now: Instant, endpoint: &mut Endpoint) {
-        if let (Some(source), Some(id), true) = (&mut self.source, self.assoc, self.sending)
-            && source.is_saturated()
-        {
+    fn refill(&mut self, now: Instant, endpoint: &mut impl Transport) {
+        if let (Some(source), Some(id), true) = (&mut self.source, self.conn, self.sending) {
             source.refill(now, endpoint, id);
         }
     }
 
-    /// Takes what the endpoint tells of this association.
+    /// Takes what the endpoint tells of this connection.
     #[inline]
-    pub(crate) fn on_event(
+    pub(super) fn on_event(
         &mut self,
         now: Instant,
-        endpoint: &mut Endpoint,
-        id: AssocId,
+        endpoint: &mut impl Transport,
+        id: ConnId,
         event: Event,
     ) -> Reaction {
         match event {
             Event::Readable => self.read(now, endpoint, id),
             Event::Writable => self.refill(now, endpoint),
-            Event::Connected { .. } => {
-                self.assoc = Some(id);
+            Event::Connected => {
+                self.conn = Some(id);
                 return Reaction::Connected;
             }
-            Event::Closed { reason } => {
+            Event::PeerClosed => {
                 self.read(now, endpoint, id);
-                self.last = Some(Box::new(Counted::new(endpoint, id)));
-                self.assoc = None;
-                return Reaction::Closed(reason);
+                self.stop();
+                endpoint.shutdown(now, id);
             }
-            Event::Restarted
-            | Event::PathChanged { .. }
-            | Event::SendFailed { .. }
-            | Event::PeerError { .. }
-            | Event::ShutdownReceived => {}
+            Event::Closed(ending) => {
+                self.read(now, endpoint, id);
+                self.last = Some(Box::new(endpoint.counted(id)));
+                self.conn = None;
+                return Reaction::Closed(ending);
+            }
+            Event::Other => {}
         }
         Reaction::None
     }
 
     /// Reads everything there is.
     #[inline]
-    fn read(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
-        while let Some(piece) = endpoint.receive(now, id, usize::MAX) {
-            self.received.bytes += piece.payload.len() as u64;
+    fn read(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
+        while let Some(piece) = endpoint.receive(now, id) {
+            self.received.bytes += piece.bytes;
             self.received.messages += u64::from(piece.end_of_record);
             self.received.unordered += u64::from(piece.end_of_record && piece.unordered);
+        }
+    }
+
+    /// Counts the messages in what was read of a stream of bytes, where the peer knows their bounds.
+    pub(super) fn find_messages_of(&mut self, peer: &mut Meter) {
+        if let Some(source) = &mut peer.source {
+            self.received.messages += source.bounds.pass(self.received.bytes);
         }
     }
 
@@ -155,9 +140,9 @@ impl Meter {
     }
 
     /// The counters as they stand.
-    pub(crate) fn tally(&self, endpoint: &Endpoint) -> Tally {
-        let counted = match (self.assoc, &self.last) {
-            (Some(id), _) => Counted::new(endpoint, id),
+    pub(crate) fn tally(&self, endpoint: &impl Transport) -> Tally {
+        let counted = match (self.conn, &self.last) {
+            (Some(id), _) => endpoint.counted(id),
             (None, Some(last)) => (**last).clone(),
             (None, None) => Counted::default(),
         };

@@ -1,5 +1,6 @@
 //! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a flow.
 
+mod bounds;
 mod draw;
 mod flow;
 mod meter;

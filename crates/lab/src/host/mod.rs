@@ -2,16 +2,22 @@
 //! endpoint of their port, drains what the endpoint has to say, and keeps one wake-up pending for each endpoint.
 
 mod ports;
+mod sctp;
+mod tcp;
+mod transport;
+pub(crate) mod udp;
+
+pub(crate) use transport::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Transport};
 
 use crate::app::{Flow, Reaction, Side};
 use crate::world::LabEvent;
 use des::{Alarm, Kernel, Wake};
-use net::{Delivered, Ecn, Network, NodeId, Outgoing, Protocol};
+use net::{Delivered, Network, NodeId, Outgoing};
 use ports::Ports;
-use sctp::{AssocId, Datagram, Endpoint, Event};
 use std::net::IpAddr;
+use transport::{Transmit, with};
 use units::Instant;
-use wire::{Octets, PacketBuf};
+use wire::PacketBuf;
 
 /// An endpoint of the simulation, in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,10 +36,17 @@ pub(crate) struct Hosts {
 #[derive(Debug)]
 struct Slot {
     endpoint: Endpoint,
+    seat: Seat,
+}
+
+/// What an endpoint has around it.
+#[derive(Debug)]
+struct Seat {
+    id: EndpointId,
     node: NodeId,
     alarm: Alarm,
-    /// Whose associations these are, in the order of their ids.
-    owners: Vec<(AssocId, Owner)>,
+    /// Whose connections these are, in the order of their ids.
+    owners: Vec<(ConnId, Owner)>,
     /// The flows that come to this endpoint, by the client's address and port.
     expected: Vec<(IpAddr, u16, usize)>,
 }
@@ -70,23 +83,18 @@ impl Hosts {
     /// Puts an endpoint on `port` of `node`, which must be free.
     pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
         let id = EndpointId(self.slots.len() as u32);
-        self.ports[node.index()].set(port, id);
-        self.slots.push(Slot {
-            endpoint,
-            node,
-            alarm: Alarm::new(),
-            owners: Vec::new(),
-            expected: Vec::new(),
-        });
+        self.ports[node.index()].set(endpoint.protocol(), port, id);
+        let seat = Seat { id, node, alarm: Alarm::new(), owners: Vec::new(), expected: Vec::new() };
+        self.slots.push(Slot { endpoint, seat });
         id
     }
 
     /// Announces that the client of `flow` connects from any of `addresses` and `port` to this endpoint.
     pub(crate) fn expect(&mut self, id: EndpointId, addresses: &[IpAddr], port: u16, flow: usize) {
-        let slot = &mut self.slots[id.0 as usize];
-        slot.expected.extend(addresses.iter().map(|&address| (address, port, flow)));
-        slot.expected.sort_unstable();
-        slot.endpoint.listen(true);
+        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
+        seat.expected.extend(addresses.iter().map(|&address| (address, port, flow)));
+        seat.expected.sort_unstable();
+        endpoint.listen();
     }
 
     /// The endpoint itself. After a change it must be settled.
@@ -94,13 +102,13 @@ impl Hosts {
         &mut self.slots[id.0 as usize].endpoint
     }
 
-    /// Notes whose association `assoc` is.
-    pub(crate) fn own(&mut self, id: EndpointId, assoc: AssocId, owner: Owner) {
-        self.slots[id.0 as usize].own(assoc, owner);
+    /// Notes whose connection `conn` is.
+    pub(crate) fn own(&mut self, id: EndpointId, conn: ConnId, owner: Owner) {
+        self.slots[id.0 as usize].seat.own(conn, owner);
     }
 
     /// Hands a delivered packet to the endpoint of its port. What no endpoint waits for is lost, as on a host that
-    /// does not speak SCTP. Returns the endpoint, settled.
+    /// does not speak the protocol. Returns the endpoint, settled.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -108,29 +116,32 @@ impl Hosts {
         around: &mut Surroundings<'_>,
     ) -> Option<EndpointId> {
         let packet = around.network.packet(delivered.packet);
-        let id = packet
-            .head
-            .get(2..4)
-            .and_then(|port| self.ports[delivered.node.index()].get(u16::from_be_bytes([port[0], port[1]])));
-        if let Some(id) = id {
-            let bytes = Octets::new(packet.head, packet.zeros);
-            let datagram = Datagram { src: packet.src, dst: packet.dst, bytes };
-            self.slots[id.0 as usize].endpoint.handle(around.kernel.now(), datagram);
-        }
-        around.network.release(delivered.packet);
-        self.settle(id?, around);
-        id
+        let port = packet.head.get(2..4).map(|port| u16::from_be_bytes([port[0], port[1]]));
+        let id = port.and_then(|port| self.ports[delivered.node.index()].get(packet.protocol, port));
+        let Some(id) = id else {
+            around.network.release(delivered.packet);
+            return None;
+        };
+        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
+        with!(endpoint, endpoint => {
+            Transport::handle(endpoint, around.kernel.now(), &packet);
+            around.network.release(delivered.packet);
+            seat.settle(endpoint, &mut self.buf, around);
+        });
+        Some(id)
     }
 
     /// Runs the timers of an endpoint whose wake-up event has come. Returns true if there was one to run.
     #[inline]
     pub(crate) fn wake(&mut self, id: EndpointId, around: &mut Surroundings<'_>) -> bool {
-        let slot = &mut self.slots[id.0 as usize];
+        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
         let now = around.kernel.now();
-        match slot.alarm.fire(now) {
+        match seat.alarm.fire(now) {
             Wake::Due => {
-                slot.endpoint.handle_timeout(now);
-                self.settle(id, around);
+                with!(endpoint, endpoint => {
+                    Transport::handle_timeout(endpoint, now);
+                    seat.settle(endpoint, &mut self.buf, around);
+                });
                 true
             }
             Wake::Later(at) => {
@@ -144,31 +155,41 @@ impl Hosts {
     /// Drains an endpoint after a change: events to the applications, packets to the network, then the wake-up.
     #[inline]
     pub(crate) fn settle(&mut self, id: EndpointId, around: &mut Surroundings<'_>) {
-        let slot = &mut self.slots[id.0 as usize];
-        let now = around.kernel.now();
-        loop {
-            while let Some((assoc, event)) = slot.endpoint.poll_event() {
-                slot.tell(now, assoc, event, around);
-            }
-            if !slot.transmit(now, &mut self.buf, around) {
-                break;
-            }
-        }
-        let due = slot.endpoint.poll_timeout().unwrap_or(Instant::FAR);
-        if let Some(at) = slot.alarm.set(due) {
-            around.kernel.schedule(at, LabEvent::Wake(id));
-        }
+        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
+        with!(endpoint, endpoint => seat.settle(endpoint, &mut self.buf, around));
     }
 }
 
-impl Slot {
+impl Seat {
+    #[inline]
+    fn settle<T: Transport>(&mut self, endpoint: &mut T, buf: &mut PacketBuf, around: &mut Surroundings<'_>) {
+        let now = around.kernel.now();
+        loop {
+            while let Some((conn, event)) = endpoint.poll_event() {
+                self.tell(now, endpoint, conn, event, around);
+            }
+            if !self.transmit(now, endpoint, buf, around) {
+                break;
+            }
+        }
+        let due = endpoint.poll_timeout().unwrap_or(Instant::FAR);
+        if let Some(at) = self.alarm.set(due) {
+            around.kernel.schedule(at, LabEvent::Wake(self.id));
+        }
+    }
+
     /// Sends all packets the endpoint has; true if there was one.
     #[inline]
-    fn transmit(&mut self, now: Instant, buf: &mut PacketBuf, around: &mut Surroundings<'_>) -> bool {
+    fn transmit<T: Transport>(
+        &mut self,
+        now: Instant,
+        endpoint: &mut T,
+        buf: &mut PacketBuf,
+        around: &mut Surroundings<'_>,
+    ) -> bool {
         let mut sent = false;
-        while let Some(transmit) = self.endpoint.poll_transmit(now, buf) {
-            let (src, dst, zeros) = (transmit.src, transmit.dst, buf.zeros);
-            let outgoing = Outgoing { src, dst, protocol: Protocol::Sctp, ecn: Ecn::NotCapable, zeros };
+        while let Some(Transmit { src, dst, ecn }) = endpoint.poll_transmit(now, buf) {
+            let outgoing = Outgoing { src, dst, protocol: endpoint.protocol(), ecn, zeros: buf.zeros };
             around.network.send(around.kernel, self.node, outgoing, &mut buf.head);
             sent = true;
         }
@@ -177,47 +198,50 @@ impl Slot {
 
     /// Hands an event to the application it concerns.
     #[inline]
-    fn tell(&mut self, now: Instant, assoc: AssocId, event: Event, around: &mut Surroundings<'_>) {
-        let Some(owner) = self.owner(assoc) else { return };
-        let meter = around.flows[owner.flow as usize].meter(owner.side);
-        let reaction = meter.on_event(now, &mut self.endpoint, assoc, event);
+    fn tell<T: Transport>(
+        &mut self,
+        now: Instant,
+        endpoint: &mut T,
+        conn: ConnId,
+        event: Event,
+        around: &mut Surroundings<'_>,
+    ) {
+        let Some(owner) = self.owner(endpoint, conn) else { return };
+        let flow = &mut around.flows[owner.flow as usize];
+        let reaction = flow.on_event(now, owner.side, endpoint, conn, event);
         if reaction != Reaction::None {
             around.signals.push(Signal { owner, reaction });
         }
     }
 
-    /// Whose association this is. One the peer began belongs to the flow that is expected from there.
+    /// Whose connection this is. One the peer began belongs to the flow that is expected from there.
     #[inline]
-    fn owner(&mut self, assoc: AssocId) -> Option<Owner> {
+    fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         // Ids count up from zero, so the first guess nearly always hits.
-        match self.owners.get(assoc.0 as usize) {
-            Some(&(id, owner)) if id == assoc => Some(owner),
-            _ => self.search(assoc),
+        match self.owners.get(conn.0 as usize) {
+            Some(&(id, owner)) if id == conn => Some(owner),
+            _ => self.search(endpoint, conn),
         }
     }
 
     #[cold]
-    fn search(&mut self, assoc: AssocId) -> Option<Owner> {
-        match self.owners.binary_search_by_key(&assoc, |(id, _)| *id) {
+    fn search(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
+        match self.owners.binary_search_by_key(&conn, |(id, _)| *id) {
             Ok(place) => Some(self.owners[place].1),
-            Err(_) => self.accept(assoc),
+            Err(_) => self.accept(endpoint, conn),
         }
     }
 
-    fn accept(&mut self, assoc: AssocId) -> Option<Owner> {
-        let port = self.endpoint.peer_port(assoc)?;
-        let remote = self.endpoint.paths(assoc)?.next()?.remote;
-        let at = self
-            .expected
-            .binary_search_by_key(&(remote, port), |&(address, port, _)| (address, port))
-            .ok()?;
+    fn accept(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
+        let peer = endpoint.peer(conn)?;
+        let at = self.expected.binary_search_by_key(&peer, |&(address, port, _)| (address, port)).ok()?;
         let owner = Owner { flow: self.expected[at].2 as u32, side: Side::Server };
-        self.own(assoc, owner);
+        self.own(conn, owner);
         Some(owner)
     }
 
-    fn own(&mut self, assoc: AssocId, owner: Owner) {
-        let at = self.owners.partition_point(|(id, _)| *id < assoc);
-        self.owners.insert(at, (assoc, owner));
+    fn own(&mut self, conn: ConnId, owner: Owner) {
+        let at = self.owners.partition_point(|(id, _)| *id < conn);
+        self.owners.insert(at, (conn, owner));
     }
 }

@@ -1,20 +1,45 @@
 use super::EndpointId;
+use net::Protocol;
 
-/// The SCTP ports of a host: a table from the lowest port in use to the highest, since every packet is looked up.
+/// The ports of a host, those of each protocol apart.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ports {
+pub(super) struct Ports([Table; 3]);
+
+impl Ports {
+    #[inline]
+    pub(super) fn get(&self, protocol: Protocol, port: u16) -> Option<EndpointId> {
+        self.0[place(protocol)].get(port)
+    }
+
+    pub(super) fn set(&mut self, protocol: Protocol, port: u16, id: EndpointId) {
+        self.0[place(protocol)].set(port, id);
+    }
+}
+
+#[inline]
+fn place(protocol: Protocol) -> usize {
+    match protocol {
+        Protocol::Sctp => 0,
+        Protocol::Tcp => 1,
+        Protocol::Udp => 2,
+    }
+}
+
+/// The ports of a protocol: a table from the lowest in use to the highest, since every packet is looked up.
+#[derive(Clone, Debug, Default)]
+struct Table {
     first: u16,
     table: Vec<Option<EndpointId>>,
 }
 
-impl Ports {
+impl Table {
     #[inline]
-    pub(super) fn get(&self, port: u16) -> Option<EndpointId> {
+    fn get(&self, port: u16) -> Option<EndpointId> {
         let place = port.checked_sub(self.first)?;
         *self.table.get(usize::from(place))?
     }
 
-    pub(super) fn set(&mut self, port: u16, id: EndpointId) {
+    fn set(&mut self, port: u16, id: EndpointId) {
         if self.table.is_empty() {
             self.first = port;
         } else if port < self.first {
@@ -36,7 +61,7 @@ mod tests {
 
     #[test]
     fn ports_may_come_in_any_order_and_no_other_is_found() {
-        let mut ports = Ports::default();
+        let mut ports = Table::default();
         let used = [9000, 9002, 80, 65_535, 1];
         for (number, port) in used.into_iter().enumerate() {
             ports.set(port, EndpointId(number as u32));
@@ -46,5 +71,14 @@ mod tests {
                 used.iter().position(|&other| other == port).map(|number| EndpointId(number as u32));
             assert_eq!(ports.get(port), expected, "{port}");
         }
+    }
+
+    #[test]
+    fn a_port_of_one_protocol_is_none_of_another() {
+        let mut ports = Ports::default();
+        ports.set(Protocol::Tcp, 80, EndpointId(0));
+        ports.set(Protocol::Udp, 80, EndpointId(1));
+        let found = [Protocol::Sctp, Protocol::Tcp, Protocol::Udp].map(|protocol| ports.get(protocol, 80));
+        assert_eq!(found, [None, Some(EndpointId(0)), Some(EndpointId(1))]);
     }
 }

@@ -1,7 +1,7 @@
 use super::quantity::{self as q, Quantity};
 use crate::app::{Fate, Flow, Measured, Meter, Side, Tally, Window};
+use crate::host::{Ending, PathCounts};
 use crate::output::Scalar;
-use sctp::{CloseReason, PathStats};
 use units::Span;
 
 /// All scalars of all flows.
@@ -93,19 +93,11 @@ impl<'a> Direction<'a> {
         put(q::DROPPED_MESSAGES, None, self.sender.growth(|tally| tally.offered.dropped));
         put(q::UNDELIVERED_MESSAGES, None, self.undelivered());
 
-        let data_packets = self.receiver.growth(|tally| tally.counted.association.received.data_packets);
-        let sacks = self.receiver.growth(|tally| tally.counted.association.received.sacks);
+        let data_packets = self.receiver.growth(|tally| tally.counted.data_packets);
+        let sacks = self.receiver.growth(|tally| tally.counted.acks);
         put(q::DATA_PACKETS_RECEIVED, None, data_packets);
-        put(
-            q::DUPLICATE_CHUNKS,
-            None,
-            self.receiver.growth(|tally| tally.counted.association.received.duplicates),
-        );
-        put(
-            q::REFUSED_CHUNKS,
-            None,
-            self.receiver.growth(|tally| tally.counted.association.received.dropped),
-        );
+        put(q::DUPLICATE_CHUNKS, None, self.receiver.growth(|tally| tally.counted.duplicates));
+        put(q::REFUSED_CHUNKS, None, self.receiver.growth(|tally| tally.counted.refused));
         put(q::SACKS, None, sacks);
         put(q::SACKS_PER_DATA_PACKET, None, ratio(sacks, data_packets));
 
@@ -116,8 +108,8 @@ impl<'a> Direction<'a> {
             put(quantity, None, (0..paths).map(growth).sum());
             (0..paths).for_each(|path| put(quantity, Some(path), growth(path)));
         }
-        for (path, srtt) in self.sender.end.counted.srtt.iter().enumerate() {
-            if let Some(srtt) = srtt {
+        for (path, counts) in self.sender.end.counted.paths.iter().enumerate() {
+            if let Some(srtt) = counts.srtt {
                 put(q::SRTT, Some(path), srtt.as_secs_f64());
             }
         }
@@ -138,12 +130,13 @@ fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }
 
-type PathCounter = fn(&PathStats) -> u64;
+type PathCounter = fn(&PathCounts) -> u64;
 
 /// What is counted on each path, and summed up for the flow.
-const PATH_COUNTERS: [(Quantity, PathCounter); 7] = [
+const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::DATA_PACKETS, |path| path.data_packets),
     (q::SENT_BYTES, |path| path.user_bytes.get()),
+    (q::TRANSPORT_BYTES, |path| path.packet_bytes.get()),
     (q::FAST_RETRANSMISSIONS, |path| path.fast_retransmissions),
     (q::TIMER_RETRANSMISSIONS, |path| path.timer_retransmissions),
     (q::RETRANSMISSIONS, |path| path.fast_retransmissions + path.timer_retransmissions),
@@ -163,8 +156,9 @@ pub(crate) fn warnings(flows: &[Flow], unroutable: u64) -> Vec<String> {
 fn warning(flow: &Flow) -> Option<String> {
     let what = match &flow.fate {
         Fate::NeverConnected => "never connected".to_owned(),
-        Fate::Closed(CloseReason::Graceful) if matches!(flow.measured, Measured::Done(_)) => return None,
-        Fate::Closed(reason) => format!("ended before its time: {reason:?}"),
+        Fate::Closed(Ending::Graceful) if matches!(flow.measured, Measured::Done(_)) => return None,
+        Fate::Closed(Ending::Graceful) => "ended before its time: Graceful".to_owned(),
+        Fate::Closed(Ending::Failed(reason)) => format!("ended before its time: {reason}"),
         Fate::Open if flow.connected.is_none() => "had not connected when the run ended".to_owned(),
         Fate::Open => "had not ended when the run did: some of its data was still on the way".to_owned(),
     };

@@ -52,6 +52,9 @@ quantities! {
     DATA_PACKETS = "data_packets";
     /// Payload sent with all retransmissions, in bytes, of the flow and of each path: the λ of paper 003.
     SENT_BYTES = "sent_user_bytes";
+    /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport, payload and
+    /// retransmissions, without IP and link, of the flow and of each path.
+    TRANSPORT_BYTES = "sent_transport_bytes";
     /// Chunks sent again after missing reports, of the flow and of each path that lost them.
     FAST_RETRANSMISSIONS = "fast_retransmissions";
     /// Chunks sent again after a timeout, of the flow and of each path that lost them.

@@ -1,8 +1,7 @@
 use crate::app::{Flow, Side};
-use crate::host::Hosts;
+use crate::host::{Hosts, PathView, Transport};
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use net::{LinkDir, LinkId, Network};
-use sctp::PathInfo;
 use units::Instant;
 
 /// What probes may look at.
@@ -17,7 +16,7 @@ pub(crate) struct Sight<'a> {
 #[derive(Debug)]
 pub(super) enum Look {
     /// At each path of a flow's client.
-    Paths { flow: usize, name: &'static str, of: fn(&PathInfo) -> Option<f64> },
+    Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// At the payload a flow's server received.
     Received { flow: usize, before: Meter },
     /// At the bytes that crossed a link.
@@ -90,13 +89,14 @@ impl Look {
         match self {
             Look::Paths { flow, of, .. } => {
                 let client = sight.flows[*flow].end(Side::Client);
-                let Some(assoc) = client.assoc else { return };
-                let paths = sight.hosts.endpoint(client.endpoint).paths(assoc).into_iter().flatten();
-                for (number, path) in (0..).zip(paths) {
+                let Some(conn) = client.conn else { return };
+                let mut number = 0;
+                sight.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
                     if let Some(value) = of(&path) {
                         show(Some(number), value);
                     }
-                }
+                    number += 1;
+                });
             }
             Look::Received { flow, before } => {
                 let bytes = sight.flows[*flow].end(Side::Server).received().bytes;

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
 
-/// A NetPerfMeter flow (paper 001, table 2): one association, its application, and its measurement.
+/// A NetPerfMeter flow (paper 001, table 2): one connection, its application, and its measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Unique in the scenario; with a `count` above 1 the name of the file and a number: `background-1`.
@@ -12,10 +12,14 @@ pub struct Flow {
     pub server: usize,
     /// Transport protocol.
     pub protocol: Protocol,
-    /// Options of the client's endpoint.
+    /// SCTP options of the client's endpoint.
     pub client_options: sctp::Config,
-    /// Options of the server's endpoint. Flows to the same port of the same server have equal ones.
+    /// SCTP options of the server's endpoint. Flows to the same port of the same server have equal ones.
     pub server_options: sctp::Config,
+    /// TCP options of the client's endpoint, if it is one.
+    pub client_tcp: tcp::Config,
+    /// TCP options of the server's endpoint, if it is one.
+    pub server_tcp: tcp::Config,
     /// When the client connects, from the start of the run.
     pub connect_time: Distribution<Span>,
     /// Transmission starts so long after `connect_time`.
@@ -45,10 +49,14 @@ pub struct Flow {
 }
 
 /// Transport protocol of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
     /// Stream Control Transmission Protocol.
     Sctp,
+    /// Transmission Control Protocol: a stream of bytes, over the first path.
+    Tcp,
+    /// User Datagram Protocol: a message is a datagram, and nothing is sent again.
+    Udp,
 }
 
 /// What an application sends in one direction.
@@ -56,6 +64,8 @@ pub enum Protocol {
 pub struct Traffic {
     /// When frames are sent.
     pub pace: Pace,
+    /// A paced sender that pauses now and then.
+    pub on_off: Option<OnOff>,
     /// Payload of a frame, drawn anew for each.
     pub frame_size: Distribution<ByteCount>,
     /// Frames are cut into messages of at most this.
@@ -64,6 +74,15 @@ pub struct Traffic {
     pub queue_size: u32,
     /// Fraction of messages sent unordered, drawn for each.
     pub unordered: Probability,
+}
+
+/// Active times and pauses of a paced sender, in turn, starting with an active time of at least one frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnOff {
+    /// Length of an active time, drawn anew for each.
+    pub on: Distribution<Span>,
+    /// Length of a pause, drawn anew for each.
+    pub off: Distribution<Span>,
 }
 
 /// When frames are sent.
@@ -85,6 +104,8 @@ pub enum Distribution<T> {
     Uniform(T, T),
     /// Exponential with this mean.
     Exponential(T),
+    /// Pareto with this mean and shape, the shape above 1. Up to a shape of 2 the variance is infinite.
+    Pareto(T, f64),
 }
 
 /// A frequency in 1/s, finite and not negative.
@@ -92,6 +113,11 @@ pub enum Distribution<T> {
 pub struct Hertz(pub(super) f64);
 
 impl Hertz {
+    /// A frequency; none if it is negative or not finite.
+    pub fn new(per_second: f64) -> Option<Hertz> {
+        (per_second.is_finite() && per_second >= 0.0).then_some(Hertz(per_second))
+    }
+
     /// The frequency in 1/s.
     pub const fn as_f64(self) -> f64 {
         self.0

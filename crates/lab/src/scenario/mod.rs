@@ -19,7 +19,8 @@ mod vary;
 
 pub use diagnostic::{Diagnostic, ScenarioError};
 pub use flow::{
-    Distribution, Flow, Hertz, IpVersion, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
+    Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
+    Traffic,
 };
 pub use link::{Direction, Link, Outage, Queue, QueueLimit, Red, RedUnit};
 pub use model::{Node, NodeKind, Scenario};

@@ -6,9 +6,9 @@ use crate::host::Hosts;
 use crate::metrics::LinkWindow;
 use crate::output::{RunControl, RunError};
 use crate::probe::Probes;
-use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, RemoteAddress, Scenario};
+use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, Protocol, RemoteAddress, Scenario};
 use des::{Kernel, Streams};
-use endpoints::{Bindings, Claim};
+use endpoints::{Bindings, Claim, Options};
 use net::{Network, NodeId};
 use std::net::IpAddr;
 use units::Instant;
@@ -66,6 +66,7 @@ impl World {
             flows,
             probes,
             signals: Vec::new(),
+            datagrams: scenario.flows.iter().any(|flow| flow.protocol == Protocol::Udp),
             until,
         })
     }
@@ -83,18 +84,7 @@ fn bind(
     if client == server {
         return Err(wrong(format!("both ends are `{}`", network.name(client))));
     }
-    for (side, traffic, options) in
-        [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
-    {
-        if let Some(traffic) = traffic
-            && traffic.max_msg_size > options.send_buffer
-        {
-            return Err(wrong(format!(
-                "max_msg_size = {} can never fit the send buffer of {} ({side})",
-                traffic.max_msg_size, options.send_buffer
-            )));
-        }
-    }
+    fits(flow).map_err(wrong)?;
     let own = addresses(flow, network, client);
     let locals = match flow.local_address {
         LocalAddress::Any => own,
@@ -111,23 +101,46 @@ fn bind(
         RemoteAddress::Ip(ip) => return Err(wrong(format!("remote_address {ip} is none of {theirs:?}"))),
     };
     prefer(flow, network, server, &mut remotes).map_err(wrong)?;
-    bindings.claim(Claim {
-        flow: &flow.name,
-        node: client,
-        port: flow.local_port,
-        addresses: locals.clone(),
-        config: &flow.client_options,
-        queue: flow.forward.as_ref().map(|traffic| traffic.queue_size),
-    })?;
-    bindings.claim(Claim {
-        flow: &flow.name,
-        node: server,
-        port: flow.remote_port,
-        addresses: theirs,
-        config: &flow.server_options,
-        queue: flow.back.as_ref().map(|traffic| traffic.queue_size),
-    })?;
-    Ok(Dial { locals, remotes, port: flow.remote_port })
+    let (local_port, port) = (flow.local_port, flow.remote_port);
+    for (side, node, port, addresses) in
+        [(Side::Client, client, local_port, locals.clone()), (Side::Server, server, port, theirs)]
+    {
+        bindings.claim(Claim { flow: &flow.name, node, port, addresses, options: options(flow, side) })?;
+    }
+    Ok(Dial { locals, remotes, local_port, port })
+}
+
+/// What an end of a flow needs of its endpoint.
+fn options(flow: &scenario::Flow, side: Side) -> Options {
+    let (sctp, tcp, traffic) = match side {
+        Side::Client => (&flow.client_options, &flow.client_tcp, &flow.forward),
+        Side::Server => (&flow.server_options, &flow.server_tcp, &flow.back),
+    };
+    match flow.protocol {
+        Protocol::Sctp => {
+            Options::Sctp { config: sctp.clone(), queue: traffic.as_ref().map(|traffic| traffic.queue_size) }
+        }
+        Protocol::Tcp => Options::Tcp(tcp.clone()),
+        Protocol::Udp => Options::Udp,
+    }
+}
+
+/// Whether a message of each direction can ever be sent.
+fn fits(flow: &scenario::Flow) -> Result<(), String> {
+    for (key, traffic, options) in
+        [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
+    {
+        if let Some(traffic) = traffic
+            && flow.protocol == Protocol::Sctp
+            && traffic.max_msg_size > options.send_buffer
+        {
+            return Err(format!(
+                "max_msg_size = {} can never fit the send buffer of {} ({key})",
+                traffic.max_msg_size, options.send_buffer
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Puts the address of the primary path first: the first one called is the primary one.

@@ -1,10 +1,9 @@
 //! Which endpoints a scenario needs: one for each port in use at a host, shared by all flows there.
 
-use crate::host::{EndpointId, Hosts};
+use crate::host::{Endpoint, EndpointId, Hosts, udp};
 use crate::output::RunError;
 use des::Streams;
-use net::{Network, NodeId};
-use sctp::{Config, Endpoint, EndpointConfig};
+use net::{Network, NodeId, Protocol};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::Checksum;
@@ -13,7 +12,7 @@ use wire::Checksum;
 #[derive(Default)]
 pub(super) struct Bindings {
     list: Vec<Binding>,
-    by_port: BTreeMap<(NodeId, u16), usize>,
+    by_port: BTreeMap<(NodeId, u8, u16), usize>,
     /// For each claim the place of its endpoint.
     claims: Vec<usize>,
 }
@@ -23,10 +22,8 @@ struct Binding {
     node: NodeId,
     port: u16,
     addresses: Vec<IpAddr>,
-    config: Config,
-    /// Messages that a sender there may keep waiting.
-    queue: Option<u32>,
-    associations: usize,
+    options: Options,
+    connections: usize,
 }
 
 /// What one end of a flow needs.
@@ -35,38 +32,70 @@ pub(super) struct Claim<'a> {
     pub(super) node: NodeId,
     pub(super) port: u16,
     pub(super) addresses: Vec<IpAddr>,
-    pub(super) config: &'a Config,
-    /// Messages the sender there may keep waiting; none if this end does not send.
-    pub(super) queue: Option<u32>,
+    pub(super) options: Options,
+}
+
+/// Of which kind an endpoint is, and with what options.
+pub(super) enum Options {
+    Sctp {
+        config: sctp::Config,
+        /// Messages a sender there may keep waiting; none if that end does not send.
+        queue: Option<u32>,
+    },
+    Tcp(tcp::Config),
+    Udp,
+}
+
+impl Options {
+    fn protocol(&self) -> Protocol {
+        match self {
+            Options::Sctp { .. } => Protocol::Sctp,
+            Options::Tcp(_) => Protocol::Tcp,
+            Options::Udp => Protocol::Udp,
+        }
+    }
+
+    /// Joins what another flow at the same endpoint needs; what they differ in is an error.
+    fn join(&mut self, other: &Options) -> Result<(), &'static str> {
+        match (self, other) {
+            (Options::Sctp { config, queue }, Options::Sctp { config: config2, queue: queue2 }) => {
+                if config != config2 {
+                    return Err("SCTP options");
+                }
+                if queue.is_some() && queue2.is_some() && queue != queue2 {
+                    return Err("queue sizes");
+                }
+                *queue = queue.or(*queue2);
+            }
+            (Options::Tcp(config), Options::Tcp(other)) if config != other => return Err("TCP options"),
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 impl Bindings {
     /// Takes part in the endpoint of a port, which must suit all who do.
     pub(super) fn claim(&mut self, claim: Claim<'_>) -> Result<(), RunError> {
-        let Claim { flow, node, port, addresses, config, queue } = claim;
+        let Claim { flow, node, port, addresses, options } = claim;
         let next = self.list.len();
-        let place = *self.by_port.entry((node, port)).or_insert(next);
+        let place = *self.by_port.entry((node, options.protocol() as u8, port)).or_insert(next);
         self.claims.push(place);
         let Some(binding) = self.list.get_mut(place) else {
-            let (flow, config) = (flow.to_owned(), config.clone());
-            self.list.push(Binding { flow, node, port, addresses, config, queue, associations: 1 });
+            let flow = flow.to_owned();
+            self.list.push(Binding { flow, node, port, addresses, options, connections: 1 });
             return Ok(());
         };
-        let differs = if binding.addresses != addresses {
-            "addresses"
-        } else if binding.config != *config {
-            "SCTP options"
-        } else if binding.queue.is_some() && queue.is_some() && binding.queue != queue {
-            "queue sizes"
-        } else {
-            binding.queue = binding.queue.or(queue);
-            binding.associations += 1;
-            return Ok(());
-        };
-        Err(RunError::Failed(format!(
-            "flows `{}` and `{flow}` share port {port} of a host with different {differs}: give one another port",
-            binding.flow
-        )))
+        let joined =
+            if binding.addresses == addresses { binding.options.join(&options) } else { Err("addresses") };
+        binding.connections += 1;
+        joined.map_err(|differs| {
+            RunError::Failed(format!(
+                "flows `{}` and `{flow}` share port {port} of a host with different {differs}: \
+                 give one another port",
+                binding.flow
+            ))
+        })
     }
 
     /// Makes the endpoints. Returns the one of each claim, in the order of the claims.
@@ -79,24 +108,54 @@ impl Bindings {
     ) -> Result<Vec<EndpointId>, RunError> {
         let mut ids = Vec::with_capacity(self.list.len());
         for binding in self.list {
-            let name = format!("endpoint {} {}", network.name(binding.node), binding.port);
-            let mut config = binding.config;
-            config.send_queue = match (config.send_queue, binding.queue) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-            let endpoint = Endpoint::new(EndpointConfig {
-                port: binding.port,
-                addresses: binding.addresses,
-                seed: streams.stream(&name).word().into(),
-                checksum,
-                max_associations: binding.associations,
-                config,
-            });
-            let endpoint =
-                endpoint.map_err(|error| RunError::Failed(format!("flow `{}`: {error}", binding.flow)))?;
-            ids.push(hosts.add(binding.node, binding.port, endpoint));
+            let (node, port) = (binding.node, binding.port);
+            let endpoint = binding.endpoint(streams, checksum, network)?;
+            ids.push(hosts.add(node, port, endpoint));
         }
         Ok(self.claims.into_iter().map(|place| ids[place]).collect())
+    }
+}
+
+impl Binding {
+    fn endpoint(
+        self,
+        streams: &Streams,
+        checksum: Checksum,
+        network: &Network,
+    ) -> Result<Endpoint, RunError> {
+        let Binding { flow, node, port, addresses, options, connections } = self;
+        let stream = |protocol: &str| {
+            streams.stream(&format!("{protocol}endpoint {} {port}", network.name(node))).word()
+        };
+        let wrong = |error: &dyn std::fmt::Display| RunError::Failed(format!("flow `{flow}`: {error}"));
+        match options {
+            Options::Sctp { mut config, queue } => {
+                config.send_queue = match (config.send_queue, queue) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+                let endpoint = sctp::Endpoint::new(sctp::EndpointConfig {
+                    port,
+                    addresses,
+                    seed: stream("").into(),
+                    checksum,
+                    max_associations: connections,
+                    config,
+                });
+                endpoint.map(Endpoint::Sctp).map_err(|error| wrong(&error))
+            }
+            Options::Tcp(config) => {
+                let endpoint = tcp::Endpoint::new(tcp::EndpointConfig {
+                    port,
+                    addresses,
+                    seed: stream("TCP "),
+                    checksum,
+                    max_connections: connections,
+                    config,
+                });
+                endpoint.map(Endpoint::Tcp).map_err(|error| wrong(&error))
+            }
+            Options::Udp => Ok(Endpoint::Udp(udp::Socket::new(port, addresses, checksum))),
+        }
     }
 }

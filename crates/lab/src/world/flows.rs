@@ -2,7 +2,7 @@
 
 use super::{LINGER, LabEvent, World};
 use crate::app::{Fate, Flow, Measured, Meter, Reaction, Side, Step, Window};
-use crate::host::{Owner, Signal};
+use crate::host::{Endpoint, EndpointId, Owner, Signal, Transport};
 use units::Span;
 
 impl World {
@@ -48,25 +48,38 @@ impl World {
         let now = self.kernel.now();
         let flow = &mut self.flows[index];
         let (id, dial) = (flow.end(Side::Client).endpoint, flow.dial.clone());
-        match self.hosts.endpoint(id).connect(now, dial.port, &dial.remotes) {
-            Ok(assoc) => {
-                flow.meter(Side::Client).assoc = Some(assoc);
-                self.hosts.own(id, assoc, Owner { flow: index as u32, side: Side::Client });
-                let (hosts, mut around) = self.split();
-                hosts.settle(id, &mut around);
-            }
-            Err(_) => {
-                flow.fate = Fate::NeverConnected;
-                self.end_if_over();
-            }
+        let Some(conn) = self.hosts.endpoint(id).connect(now, dial.port, &dial.remotes) else {
+            flow.fate = Fate::NeverConnected;
+            return self.end_if_over();
+        };
+        flow.meter(Side::Client).conn = Some(conn);
+        self.hosts.own(id, conn, Owner { flow: index as u32, side: Side::Client });
+        let server = flow.end(Side::Server).endpoint;
+        let caller =
+            dial.remotes.first().and_then(|&called| Some((called, wire::nearest(&dial.locals, called)?)));
+        if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
+            // There is no handshake to tell the server who calls.
+            let conn = socket.open(called, caller, dial.local_port);
+            self.hosts.own(server, conn, Owner { flow: index as u32, side: Side::Server });
+            self.settle(server);
         }
+        self.settle(id);
     }
 
-    /// Lets the run end with this instant if no flow has anything left to do.
+    /// Drains an endpoint after a change.
+    fn settle(&mut self, id: EndpointId) {
+        let (hosts, mut around) = self.split();
+        hosts.settle(id, &mut around);
+    }
+
+    /// Lets the run end with this instant if no flow has anything left to do, but first lets datagrams arrive that are
+    /// still on the way: unlike UDP, the others have seen to that.
     fn end_if_over(&mut self) {
-        if self.flows.iter().all(Flow::is_over) {
-            self.until = self.kernel.now();
+        if !self.flows.iter().all(Flow::is_over) {
+            return;
         }
+        let on_the_way = self.datagrams && self.network.packets_in_use() > 0;
+        self.until = self.kernel.now() + if on_the_way { LINGER } else { Span::ZERO };
     }
 
     fn connected(&mut self, owner: Owner) {
@@ -82,7 +95,7 @@ impl World {
         }
     }
 
-    /// Starts transmission; too early, it waits until the association is there.
+    /// Starts transmission; too early, it waits until the connection is there.
     fn start(&mut self, index: usize) {
         let now = self.kernel.now();
         let flow = &mut self.flows[index];
@@ -99,8 +112,7 @@ impl World {
             let id = self.flows[index].meter(side).endpoint;
             let wait = self.flows[index].meter(side).start(now, self.hosts.endpoint(id));
             self.plan_frame(index, side, wait);
-            let (hosts, mut around) = self.split();
-            hosts.settle(id, &mut around);
+            self.settle(id);
         }
     }
 
@@ -110,8 +122,7 @@ impl World {
         let id = meter.endpoint;
         let wait = meter.frame(now, self.hosts.endpoint(id));
         self.plan_frame(index, side, wait);
-        let (hosts, mut around) = self.split();
-        hosts.settle(id, &mut around);
+        self.settle(id);
     }
 
     fn plan_frame(&mut self, index: usize, side: Side, wait: Option<Span>) {
@@ -135,17 +146,24 @@ impl World {
         }
         flow.meter(Side::Client).stop();
         flow.meter(Side::Server).stop();
-        let client = flow.end(Side::Client);
-        if let Some(assoc) = client.assoc {
-            let (id, now) = (client.endpoint, self.kernel.now());
-            self.hosts.endpoint(id).shutdown(now, assoc);
-            let (hosts, mut around) = self.split();
-            hosts.settle(id, &mut around);
+        self.hang_up(index, Side::Client);
+        if matches!(self.hosts.endpoint(self.flows[index].end(Side::Server).endpoint), Endpoint::Udp(_)) {
+            self.hang_up(index, Side::Server);
         }
         if self.flows.iter().all(Flow::is_measured) {
             self.links.end(&self.network, self.kernel.now());
         }
         self.end_if_over();
+    }
+
+    /// Ends the connection from one side.
+    fn hang_up(&mut self, index: usize, side: Side) {
+        let end = self.flows[index].end(side);
+        if let Some(conn) = end.conn {
+            let (id, now) = (end.endpoint, self.kernel.now());
+            self.hosts.endpoint(id).shutdown(now, conn);
+            self.settle(id);
+        }
     }
 
     /// What both ends have counted until now.

@@ -22,7 +22,7 @@ use des::Kernel;
 use net::Network;
 use units::{Instant, Span};
 
-/// How long after the last planned stop associations may take to end.
+/// How long after the last planned stop connections may take to end.
 const LINGER: Span = Span::from_secs(120);
 
 /// Events between two looks at the cancel flag.
@@ -37,11 +37,13 @@ struct World {
     probes: Probes,
     links: LinkWindow,
     signals: Vec<Signal>,
+    /// Some flow is of UDP.
+    datagrams: bool,
     /// The run ends here at the latest.
     until: Instant,
 }
 
-/// Simulates one replica of a scenario until every association has ended, or two minutes after the last planned stop.
+/// Simulates one replica of a scenario until every connection has ended, or two minutes after the last planned stop.
 ///
 /// # Errors
 /// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A flow that

@@ -1,6 +1,7 @@
 //! The network of a scenario.
 
 use super::LabEvent;
+use crate::host::udp;
 use crate::output::{RunControl, RunError};
 use crate::scenario::{self, Direction, Scenario};
 use des::{Kernel, Streams};
@@ -142,10 +143,21 @@ pub(super) fn start_captures(
     Ok(())
 }
 
-/// Puts the CRC32c into an SCTP packet (`rfc9260#section-6.8`).
-fn fill_in_checksum(_: Protocol, _: IpAddr, _: IpAddr, packet: &mut [u8]) {
-    let crc = wire::crc32c(Octets::from(&*packet));
-    if let Some(field) = packet.get_mut(8..12) {
-        field.copy_from_slice(&crc.to_le_bytes());
+/// Puts its checksum into a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of the others.
+fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
+    match protocol {
+        Protocol::Sctp => {
+            let crc = wire::crc32c(Octets::from(&*packet));
+            if let Some(field) = packet.get_mut(8..12) {
+                field.copy_from_slice(&crc.to_le_bytes());
+            }
+        }
+        Protocol::Tcp => {
+            // rfc9293#section-3.1
+            packet.get_mut(16..18).into_iter().for_each(|field| field.fill(0));
+            let sum = wire::internet_checksum(protocol as u8, src, dst, Octets::from(&*packet));
+            packet.get_mut(16..18).into_iter().for_each(|field| field.copy_from_slice(&sum.to_be_bytes()));
+        }
+        Protocol::Udp => udp::fill_in_checksum(src, dst, packet, 0),
     }
 }

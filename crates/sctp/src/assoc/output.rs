@@ -7,7 +7,7 @@ use crate::path::PathId;
 use crate::rx::Receiver;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
     PacketBuf, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete,
@@ -32,7 +32,7 @@ impl Association {
             let control = self.control.front().map(|&(p, _)| p);
             let path = control.or(sack).or(plan.map(|plan| plan.path))?;
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
-                self.packets_sent += 1;
+                self.count_packet(path, buf);
                 return Some((self.paths[path].local, self.paths[path].remote));
             }
         }
@@ -164,8 +164,7 @@ impl Association {
 
     fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> (IpAddr, IpAddr) {
         let (Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) = *farewell;
-        let path = &self.paths[path];
-        let mut w = PacketWriter::new(buf, self.header(self.peer_tag), path.packet_limit());
+        let mut w = PacketWriter::new(buf, self.header(self.peer_tag), self.paths[path].packet_limit());
         match farewell {
             Farewell::Abort(_, causes) => {
                 // A reason too long for the packet is left out.
@@ -177,8 +176,14 @@ impl Association {
             }
         }
         w.finish(self.local.checksum);
+        self.count_packet(path, buf);
+        (self.paths[path].local, self.paths[path].remote)
+    }
+
+    #[inline]
+    fn count_packet(&mut self, path: PathId, buf: &PacketBuf) {
         self.packets_sent += 1;
-        (path.local, path.remote)
+        self.paths[path].stats.packet_bytes += ByteCount::new(buf.len() as u64);
     }
 }
 

@@ -74,6 +74,8 @@ pub struct PathStats {
     pub data_packets: u64,
     /// User bytes sent, retransmissions included.
     pub user_bytes: ByteCount,
+    /// Bytes of all packets sent, without the IP header.
+    pub packet_bytes: ByteCount,
     /// Chunks sent again after three missing reports.
     pub fast_retransmissions: u64,
     /// Chunks sent again after a timeout.

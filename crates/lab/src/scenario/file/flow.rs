@@ -1,8 +1,9 @@
 use super::link::overriding;
 use crate::scenario::decode::{
     At, Decode, Definitions, Fields, Record, Show, describe, mismatch, number, property, refer, table, whole,
+    words,
 };
-use crate::scenario::diagnostic::{Faults, expected_one_of};
+use crate::scenario::diagnostic::Faults;
 use crate::scenario::tree::{Item, Value};
 use crate::scenario::{Distribution, Hertz, IpVersion, Protocol};
 use serde_json::{Map, Value as Json, json};
@@ -21,7 +22,7 @@ table! {
         /// The host that listens.
         server: At<String>;
         /// Transport protocol.
-        protocol: Protocol = Protocol::Sctp;
+        protocol: At<Protocol> = At { value: Protocol::Sctp, span: 0..0 };
         /// Name of the option set; by default every option has its default.
         sctp: Option<At<String>>;
         /// Name of the server's option set; by default the client's.
@@ -58,15 +59,19 @@ table! {
     /// What an application sends in one direction.
     struct TrafficTable in "a direction of [[flow]]" {
         /// Frames a second; "0 Hz" is a saturated sender.
-        frame_rate: Distribution<Hertz> = Distribution::Constant(Hertz(10.0));
+        frame_rate: At<Distribution<Hertz>> = At { value: Distribution::Constant(Hertz(10.0)), span: 0..0 };
         /// Payload of a frame; "0 B" turns the direction off.
         frame_size: Distribution<ByteCount> = Distribution::Constant(ByteCount::new(1452));
         /// Frames are cut into messages of at most this.
         max_msg_size: At<ByteCount> = At { value: ByteCount::new(1452), span: 0..0 };
         /// Messages a saturated sender keeps waiting for their first transmission.
         queue_size: At<u32> = At { value: 1000, span: 0..0 };
-        /// Fraction of messages sent unordered.
-        unordered: Probability = Probability::ZERO;
+        /// How long a paced sender is active before each pause; with `off`.
+        on: Option<At<Distribution<Span>>>;
+        /// How long a paced sender pauses after each active time.
+        off: Option<At<Distribution<Span>>>;
+        /// Fraction of messages sent unordered; SCTP only.
+        unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
         /// Fraction of messages sent unreliably: only 0, as partial reliability is not there yet.
         unreliable: Unreliable = Unreliable;
     }
@@ -170,34 +175,7 @@ impl Show for PrimaryPathWord {
     }
 }
 
-impl Decode for Protocol {
-    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        let text = String::decode(item, faults)?;
-        match text.as_str() {
-            "SCTP" => return Some(Protocol::Sctp),
-            "TCP" | "UDP" => {
-                faults.note(item.span.clone(), format!("{text} is not there yet; expected \"SCTP\""))
-            }
-            _ => {
-                let expected = expected_one_of(&text, ["SCTP"]);
-                faults.note(item.span.clone(), format!("unknown protocol \"{text}\"; {expected}"));
-            }
-        }
-        None
-    }
-    fn schema(_: &mut Definitions) -> Json {
-        json!({ "const": "SCTP" })
-    }
-}
-
-impl Show for Protocol {
-    fn show(&self) -> Json {
-        match self {
-            Protocol::Sctp => json!("SCTP"),
-        }
-    }
-}
-
+words!(Protocol { "SCTP" => Protocol::Sctp, "TCP" => Protocol::Tcp, "UDP" => Protocol::Udp });
 impl Decode for IpVersion {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
         match whole(item, 4, 6, faults)? {
@@ -248,18 +226,30 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
         let Value::Table(table) = &item.value else {
             return T::decode(item, faults).map(Distribution::Constant);
         };
-        let keys = ["uniform", "exponential"];
+        let keys = ["uniform", "exponential", "pareto", "shape"];
         Fields::open(item, "a distribution", &keys, faults)?;
-        match (table.get("uniform"), table.get("exponential"), table.entries().len()) {
-            (Some(bounds), None, 1) => {
+        let law = keys.map(|key| table.get(key));
+        match (law, table.entries().len()) {
+            ([Some(bounds), ..], 1) => {
                 let [low, high] = <[T; 2]>::decode(bounds, faults)?;
                 if low > high {
                     return mismatch(bounds, "the lower bound first", faults);
                 }
                 Some(Distribution::Uniform(low, high))
             }
-            (None, Some(mean), 1) => T::decode(mean, faults).map(Distribution::Exponential),
-            _ => mismatch(item, "one value, { uniform = [from, to] } or { exponential = mean }", faults),
+            ([_, Some(mean), ..], 1) => T::decode(mean, faults).map(Distribution::Exponential),
+            ([_, _, Some(mean), Some(shape)], 2) => {
+                let mean = T::decode(mean, faults);
+                match number(shape, faults)? {
+                    value if value > 1.0 => Some(Distribution::Pareto(mean?, value)),
+                    _ => mismatch(shape, "a shape above 1: otherwise there is no mean", faults),
+                }
+            }
+            _ => mismatch(
+                item,
+                "one value, { uniform = [from, to] }, { exponential = mean } or { pareto = mean, shape = 1.5 }",
+                faults,
+            ),
         }
     }
 
@@ -276,7 +266,13 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
                 })
             };
             let bounds = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
-            json!({ "anyOf": [value, one("uniform", bounds), one("exponential", value.clone())] })
+            let pareto = json!({
+                "type": "object",
+                "properties": { "pareto": value, "shape": { "type": "number", "exclusiveMinimum": 1 } },
+                "required": ["pareto", "shape"],
+                "additionalProperties": false,
+            });
+            json!({ "anyOf": [value, one("uniform", bounds), one("exponential", value.clone()), pareto] })
         })
     }
 }
@@ -287,7 +283,8 @@ impl<T: Show> Show for Distribution<T> {
         match self {
             Distribution::Constant(value)
             | Distribution::Uniform(value, _)
-            | Distribution::Exponential(value) => value.show(),
+            | Distribution::Exponential(value)
+            | Distribution::Pareto(value, _) => value.show(),
         }
     }
 }

@@ -4,7 +4,8 @@ use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{FlowTable, PrimaryPathWord, TrafficTable};
 use crate::scenario::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Node, NodeKind, Pace, PrimaryPath, RemoteAddress, Traffic,
+    Distribution, Flow, Hertz, Link, LocalAddress, Node, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
+    RemoteAddress, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -66,13 +67,14 @@ fn flow(
         Some(name) => options(Some(name), sets, faults),
         None => client_options.clone(),
     };
-    let forward = traffic(&table.traffic.forward, faults);
+    let protocol = table.protocol.value;
+    let forward = traffic(protocol, &table.traffic.forward, faults);
     let back = match (&table.bidirectional, table.traffic.has_back) {
         (Some(At { value: false, span }), true) => {
             faults.note(span.clone(), "a flow with a `back` table is bidirectional; expected true".into());
             None
         }
-        (Some(At { value: true, .. }), _) | (None, true) => traffic(&table.traffic.back, faults),
+        (Some(At { value: true, .. }), _) | (None, true) => traffic(protocol, &table.traffic.back, faults),
         _ => Some(None),
     };
     if table.count.value == 0 || table.count.value > MOST_FLOWS {
@@ -95,9 +97,11 @@ fn flow(
         name: table.name.value.clone(),
         client,
         server,
-        protocol: table.protocol,
+        protocol,
         client_options: client_options?,
         server_options: server_options?,
+        client_tcp: tcp::Config::modern(),
+        server_tcp: tcp::Config::modern(),
         connect_time: table.connect_time,
         start_time: table.start_time,
         reset_time: table.reset_time.value,
@@ -136,7 +140,7 @@ fn options(name: Option<&At<String>>, sets: &OptionSets, faults: &mut Faults) ->
 }
 
 /// The traffic of a direction, or inner `None` if it is turned off.
-fn traffic(table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
+fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
     if table.frame_size == Distribution::Constant(ByteCount::ZERO) {
         return Some(None);
     }
@@ -148,17 +152,57 @@ fn traffic(table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>>
         faults.note(table.queue_size.span.clone(), "expected a `queue_size` of at least 1".into());
         return None;
     }
-    let pace = match table.frame_rate {
+    let pace = match table.frame_rate.value {
         Distribution::Constant(Hertz(0.0)) => Pace::Saturated,
         rate => Pace::Frames(rate),
     };
+    if protocol == Protocol::Udp && pace == Pace::Saturated {
+        let message =
+            "UDP never says that it is full, so nothing can saturate it; expected a `frame_rate` above 0 Hz";
+        faults.note(table.frame_rate.span.clone(), message.into());
+        return None;
+    }
+    let size = table.max_msg_size.value;
+    if protocol == Protocol::Udp && size.get() > MOST_IN_A_DATAGRAM {
+        let message = format!("{size} do not fit a datagram; expected at most {MOST_IN_A_DATAGRAM} B");
+        faults.note(table.max_msg_size.span.clone(), message);
+        return None;
+    }
+    if protocol != Protocol::Sctp && !table.unordered.value.is_zero() {
+        let message = "only SCTP sends messages unordered; expected 0, or protocol = \"SCTP\"";
+        faults.note(table.unordered.span.clone(), message.into());
+        return None;
+    }
     Some(Some(Traffic {
         pace,
+        on_off: on_off(pace, table, faults)?,
         frame_size: table.frame_size,
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
-        unordered: table.unordered,
+        unordered: table.unordered.value,
     }))
+}
+
+/// What fits the length fields of UDP and IPv4.
+const MOST_IN_A_DATAGRAM: u64 = 65_507;
+
+/// Active times and pauses, or inner `None` if there are none.
+fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Option<OnOff>> {
+    let (on, off) = match (&table.on, &table.off) {
+        (None, None) => return Some(None),
+        (Some(on), Some(off)) => (on, off),
+        (Some(one), None) | (None, Some(one)) => {
+            faults
+                .note(one.span.clone(), "active times and pauses alternate; expected `on` and `off`".into());
+            return None;
+        }
+    };
+    if pace == Pace::Saturated {
+        let message = "only a paced sender pauses; expected a `frame_rate` above 0 Hz";
+        faults.note(on.span.clone(), message.into());
+        return None;
+    }
+    Some(Some(OnOff { on: on.value, off: off.value }))
 }
 
 /// The networks the flow can use; at least one.
@@ -223,11 +267,11 @@ fn expected_network(reachable: &BTreeSet<u16>) -> String {
 
 /// A server's port has one endpoint, so all flows to it need the same options there.
 fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], faults: &mut Faults) -> bool {
-    let mut servers: BTreeMap<(usize, u16), &Flow> = BTreeMap::new();
+    let mut servers: BTreeMap<(Protocol, usize, u16), &Flow> = BTreeMap::new();
     let mut right = true;
     for (table, group) in tables.iter().zip(groups) {
         let flow = &flows[group.flows.start];
-        let first = servers.entry((flow.server, flow.remote_port)).or_insert(flow);
+        let first = servers.entry((flow.protocol, flow.server, flow.remote_port)).or_insert(flow);
         if first.server_options != flow.server_options {
             let at = table.server_sctp.as_ref().or(table.sctp.as_ref()).unwrap_or(&table.name);
             let message = format!(
@@ -243,13 +287,15 @@ fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], f
 
 /// Gives each flow a port of its own at its client: the one it asks for, or else the first free one from 9000.
 fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mut Faults) -> bool {
-    let mut taken: BTreeSet<(usize, u16)> =
-        flows.iter().map(|flow| (flow.server, flow.remote_port)).collect();
+    let mut taken: BTreeSet<(Protocol, usize, u16)> =
+        flows.iter().map(|flow| (flow.protocol, flow.server, flow.remote_port)).collect();
     let mut right = true;
     for (table, group) in tables.iter().zip(groups) {
         let Some(port) = &table.local_port else { continue };
         for (flow, number) in flows[group.flows.clone()].iter_mut().zip(u32::from(port.value)..) {
-            let free = u16::try_from(number).ok().filter(|n| *n != 0 && taken.insert((flow.client, *n)));
+            let free = u16::try_from(number)
+                .ok()
+                .filter(|n| *n != 0 && taken.insert((flow.protocol, flow.client, *n)));
             match free {
                 Some(free) => flow.local_port = free,
                 None => {
@@ -264,7 +310,7 @@ fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mu
     }
     for (table, group) in tables.iter().zip(groups).filter(|(table, _)| table.local_port.is_none()) {
         for flow in &mut flows[group.flows.clone()] {
-            match (9000..=u16::MAX).find(|port| taken.insert((flow.client, *port))) {
+            match (9000..=u16::MAX).find(|port| taken.insert((flow.protocol, flow.client, *port))) {
                 Some(port) => flow.local_port = port,
                 None => {
                     faults.note(

@@ -1,0 +1,58 @@
+use std::collections::VecDeque;
+
+/// The lengths of messages in a stream of bytes, in their order; messages of one length in a row take the room of one.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    runs: VecDeque<Run>,
+    /// Bytes before the first run.
+    passed: u64,
+}
+
+#[derive(Debug)]
+struct Run {
+    length: u32,
+    messages: u64,
+}
+
+impl Bounds {
+    /// One more message.
+    pub(super) fn push(&mut self, length: u32) {
+        match self.runs.back_mut() {
+            Some(run) if run.length == length => run.messages += 1,
+            _ => self.runs.push_back(Run { length, messages: 1 }),
+        }
+    }
+
+    /// Forgets the messages that end within the first `bytes` bytes of the stream. Returns how many they were.
+    pub(super) fn pass(&mut self, bytes: u64) -> u64 {
+        let mut passed = 0;
+        while let Some(run) = self.runs.front_mut() {
+            let ended = ((bytes - self.passed) / u64::from(run.length)).min(run.messages);
+            passed += ended;
+            self.passed += ended * u64::from(run.length);
+            run.messages -= ended;
+            if run.messages > 0 {
+                break;
+            }
+            self.runs.pop_front();
+        }
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_counts_once_its_last_byte_has_come() {
+        let mut bounds = Bounds::default();
+        for length in [10, 10, 10, 5, 10] {
+            bounds.push(length);
+        }
+        assert_eq!(bounds.runs.len(), 3);
+        let passed = [0, 9, 10, 29, 34, 35, 44, 45].map(|bytes| bounds.pass(bytes));
+        assert_eq!(passed, [0, 0, 1, 1, 1, 1, 0, 1]);
+        assert!(bounds.runs.is_empty());
+    }
+}

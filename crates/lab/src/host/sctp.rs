@@ -1,0 +1,132 @@
+//! SCTP as a [`Transport`].
+
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
+use net::{Ecn, Packet, Protocol};
+use sctp::{AssocId, CloseReason, Datagram, Endpoint, Message, Payload, SendError};
+use std::net::IpAddr;
+use units::Instant;
+use wire::{Octets, PacketBuf};
+
+impl Transport for Endpoint {
+    #[inline]
+    fn protocol(&self) -> Protocol {
+        Protocol::Sctp
+    }
+
+    #[inline]
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    fn listen(&mut self) {
+        Endpoint::listen(self, true);
+    }
+
+    fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {
+        Endpoint::connect(self, now, port, remotes).ok().map(|AssocId(id)| ConnId(id))
+    }
+
+    fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
+        let remote = Endpoint::paths(self, AssocId(id.0))?.next()?.remote;
+        Some((remote, self.peer_port(AssocId(id.0))?))
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
+        let bytes = Octets::new(packet.head, packet.zeros);
+        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, bytes });
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        let sctp::Transmit { src, dst } = Endpoint::poll_transmit(self, now, buf)?;
+        Some(Transmit { src, dst, ecn: Ecn::NotCapable })
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        let (AssocId(id), event) = Endpoint::poll_event(self)?;
+        let event = match event {
+            sctp::Event::Readable => Event::Readable,
+            sctp::Event::Writable => Event::Writable,
+            sctp::Event::Connected { .. } => Event::Connected,
+            sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
+            sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
+            // SCTP ends both directions at once, and by itself.
+            sctp::Event::ShutdownReceived
+            | sctp::Event::Restarted
+            | sctp::Event::PathChanged { .. }
+            | sctp::Event::SendFailed { .. }
+            | sctp::Event::PeerError { .. } => Event::Other,
+        };
+        Some((ConnId(id), event))
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Instant> {
+        Endpoint::poll_timeout(self)
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Instant) {
+        Endpoint::handle_timeout(self, now);
+    }
+
+    #[inline]
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
+        let message = Message { unordered, ..Message::new(Payload::Filler(length)) };
+        match Endpoint::send(self, now, AssocId(id.0), message) {
+            Ok(()) => length,
+            Err(SendError::WouldBlock | SendError::Closed) => 0,
+            Err(error) => unreachable!("checked when the flow was built: {error}"),
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece> {
+        let piece = Endpoint::receive(self, now, AssocId(id.0), usize::MAX)?;
+        Some(Piece {
+            bytes: piece.payload.len() as u64,
+            end_of_record: piece.end_of_record,
+            unordered: piece.unordered,
+        })
+    }
+
+    fn shutdown(&mut self, now: Instant, id: ConnId) {
+        Endpoint::shutdown(self, now, AssocId(id.0));
+    }
+
+    fn counted(&self, id: ConnId) -> Counted {
+        let received = self.stats(AssocId(id.0)).unwrap_or_default().received;
+        let paths = Endpoint::paths(self, AssocId(id.0)).into_iter().flatten();
+        let counts = paths.map(|path| PathCounts {
+            data_packets: path.stats.data_packets,
+            user_bytes: path.stats.user_bytes,
+            packet_bytes: path.stats.packet_bytes,
+            fast_retransmissions: path.stats.fast_retransmissions,
+            timer_retransmissions: path.stats.timer_retransmissions,
+            fast_recoveries: path.stats.fast_recoveries,
+            timeouts: path.stats.timeouts,
+            srtt: path.srtt,
+        });
+        Counted {
+            data_packets: received.data_packets,
+            duplicates: received.duplicates,
+            refused: received.dropped,
+            acks: received.sacks,
+            paths: counts.collect(),
+        }
+    }
+
+    fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
+        for path in Endpoint::paths(self, AssocId(id.0)).into_iter().flatten() {
+            show(PathView {
+                cwnd: path.cwnd,
+                ssthresh: path.ssthresh,
+                flight: path.flight,
+                srtt: path.srtt,
+                rto: path.rto,
+            });
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! TCP as a [`Transport`].
+
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
+use net::{Packet, Protocol};
+use std::net::IpAddr;
+use tcp::{CloseReason, Datagram, Ecn, Endpoint, Payload};
+use units::Instant;
+use wire::{Octets, PacketBuf};
+
+impl Transport for Endpoint {
+    #[inline]
+    fn protocol(&self) -> Protocol {
+        Protocol::Tcp
+    }
+
+    #[inline]
+    fn is_stream(&self) -> bool {
+        true
+    }
+
+    fn listen(&mut self) {
+        Endpoint::listen(self, true);
+    }
+
+    fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {
+        Endpoint::connect(self, now, port, remotes).ok().map(|tcp::ConnId(id)| ConnId(id))
+    }
+
+    fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
+        self.remote(tcp::ConnId(id.0))
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
+        let ecn = match packet.ecn {
+            net::Ecn::NotCapable => Ecn::NotCapable,
+            net::Ecn::Capable1 => Ecn::Capable1,
+            net::Ecn::Capable0 => Ecn::Capable0,
+            net::Ecn::CongestionExperienced => Ecn::CongestionExperienced,
+        };
+        let bytes = Octets::new(packet.head, packet.zeros);
+        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, ecn, bytes });
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        let tcp::Transmit { src, dst, ecn } = Endpoint::poll_transmit(self, now, buf)?;
+        let ecn = match ecn {
+            Ecn::NotCapable => net::Ecn::NotCapable,
+            Ecn::Capable1 => net::Ecn::Capable1,
+            Ecn::Capable0 => net::Ecn::Capable0,
+            Ecn::CongestionExperienced => net::Ecn::CongestionExperienced,
+        };
+        Some(Transmit { src, dst, ecn })
+    }
+
+    #[inline]
+    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        let (tcp::ConnId(id), event) = Endpoint::poll_event(self)?;
+        let event = match event {
+            tcp::Event::Readable => Event::Readable,
+            tcp::Event::Writable => Event::Writable,
+            tcp::Event::Connected => Event::Connected,
+            tcp::Event::PeerClosed => Event::PeerClosed,
+            tcp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
+            tcp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
+        };
+        Some((ConnId(id), event))
+    }
+
+    #[inline]
+    fn poll_timeout(&self) -> Option<Instant> {
+        Endpoint::poll_timeout(self)
+    }
+
+    #[inline]
+    fn handle_timeout(&mut self, now: Instant) {
+        Endpoint::handle_timeout(self, now);
+    }
+
+    #[inline]
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+        let taken = Endpoint::send(self, now, tcp::ConnId(id.0), Payload::Filler(length));
+        taken.map_or(0, |bytes| bytes as u32)
+    }
+
+    #[inline]
+    fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece> {
+        let payload = Endpoint::receive(self, now, tcp::ConnId(id.0), usize::MAX)?;
+        Some(Piece { bytes: payload.len() as u64, end_of_record: false, unordered: false })
+    }
+
+    fn shutdown(&mut self, now: Instant, id: ConnId) {
+        Endpoint::shutdown(self, now, tcp::ConnId(id.0));
+    }
+
+    fn counted(&self, id: ConnId) -> Counted {
+        let id = tcp::ConnId(id.0);
+        let Some(stats) = self.stats(id) else { return Counted::default() };
+        let path = PathCounts {
+            data_packets: stats.data_segments_sent,
+            user_bytes: stats.user_bytes_sent,
+            packet_bytes: stats.transport_bytes_sent,
+            fast_retransmissions: stats.fast_retransmissions,
+            timer_retransmissions: stats.timeout_retransmissions,
+            fast_recoveries: stats.recoveries,
+            timeouts: stats.timeouts,
+            srtt: self.info(id).and_then(|info| info.srtt),
+        };
+        Counted {
+            data_packets: stats.data_segments_received,
+            duplicates: 0,
+            refused: 0,
+            acks: stats.acks_sent,
+            paths: vec![path],
+        }
+    }
+
+    fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
+        if let Some(info) = self.info(tcp::ConnId(id.0)) {
+            show(PathView {
+                cwnd: info.cwnd,
+                ssthresh: info.ssthresh,
+                flight: info.flight,
+                srtt: info.srtt,
+                rto: info.rto,
+            });
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! UDP (RFC 768): datagrams of filler between two addresses and ports, wire-exact.
+
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
+use net::{Ecn, Packet, Protocol};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+use units::{ByteCount, Instant};
+use wire::{Checksum, Octets, PacketBuf, internet_checksum};
+
+/// Bytes of the header: both ports, the length and the checksum.
+pub(crate) const HEADER: usize = 8;
+
+/// A port of a host. It never holds anything back: what is sent leaves at once.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    port: u16,
+    addresses: Vec<IpAddr>,
+    checksum: Checksum,
+    peers: Vec<Peer>,
+    by_address: BTreeMap<(IpAddr, u16), u32>,
+    /// Datagrams to send: to whom, and how much payload.
+    outbox: VecDeque<(ConnId, u32)>,
+    events: VecDeque<(ConnId, Event)>,
+}
+
+/// Whom the socket exchanges datagrams with.
+#[derive(Debug)]
+struct Peer {
+    local: IpAddr,
+    remote: IpAddr,
+    port: u16,
+    open: bool,
+    /// Payload of the datagrams that have arrived and are not read.
+    inbox: VecDeque<u32>,
+    received: u64,
+    sent: u64,
+    sent_bytes: u64,
+}
+
+impl Socket {
+    /// A socket without peers; `checksum` says whether it computes and checks checksums.
+    pub(crate) fn new(port: u16, addresses: Vec<IpAddr>, checksum: Checksum) -> Self {
+        Socket {
+            port,
+            addresses,
+            checksum,
+            peers: Vec::new(),
+            by_address: BTreeMap::new(),
+            outbox: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Exchanges datagrams between `local` and a peer from now on. There is no handshake: it is connected at once.
+    pub(crate) fn open(&mut self, local: IpAddr, remote: IpAddr, port: u16) -> ConnId {
+        let id = ConnId(self.peers.len() as u32);
+        let inbox = VecDeque::new();
+        self.peers.push(Peer { local, remote, port, open: true, inbox, received: 0, sent: 0, sent_bytes: 0 });
+        self.by_address.insert((remote, port), id.0);
+        self.events.push_back((id, Event::Connected));
+        id
+    }
+
+    fn peer(&self, id: ConnId) -> Option<&Peer> {
+        self.peers.get(id.0 as usize)
+    }
+
+    /// From whom a datagram comes and how much payload it has; none if it is not a right one for us.
+    fn parse(&self, packet: &Packet<'_>) -> Option<(u32, u32)> {
+        let &[s0, s1, d0, d1, l0, l1, c0, c1] = packet.head.first_chunk::<HEADER>()?;
+        let octets = Octets::new(packet.head, packet.zeros);
+        let length = usize::from(u16::from_be_bytes([l0, l1]));
+        let unchecked = self.checksum == Checksum::Offloaded || [c0, c1] == [0, 0];
+        let sound = unchecked || internet_checksum(Protocol::Udp as u8, packet.src, packet.dst, octets) == 0;
+        if length != octets.len() || u16::from_be_bytes([d0, d1]) != self.port || !sound {
+            return None;
+        }
+        let peer = *self.by_address.get(&(packet.src, u16::from_be_bytes([s0, s1])))?;
+        Some((peer, (length - HEADER) as u32))
+    }
+}
+
+impl Transport for Socket {
+    fn protocol(&self) -> Protocol {
+        Protocol::Udp
+    }
+
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    /// Peers are known beforehand, as NetPerfMeter's control connection tells of them.
+    fn listen(&mut self) {}
+
+    fn connect(&mut self, _: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {
+        let pair = |&remote: &IpAddr| Some((wire::nearest(&self.addresses, remote)?, remote));
+        let (local, remote) = remotes.iter().find_map(pair)?;
+        Some(self.open(local, remote, port))
+    }
+
+    fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
+        self.peer(id).map(|peer| (peer.remote, peer.port))
+    }
+
+    fn handle(&mut self, _: Instant, packet: &Packet<'_>) {
+        let Some((id, length)) = self.parse(packet) else { return };
+        let peer = &mut self.peers[id as usize];
+        peer.received += 1;
+        peer.inbox.push_back(length);
+        self.events.push_back((ConnId(id), Event::Readable));
+    }
+
+    fn poll_transmit(&mut self, _: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        let (id, payload) = self.outbox.pop_front()?;
+        let peer = &self.peers[id.0 as usize];
+        let length = HEADER as u16 + payload as u16;
+        buf.clear();
+        for field in [self.port, peer.port, length, 0] {
+            buf.head.extend(field.to_be_bytes());
+        }
+        buf.zeros = payload as usize;
+        if self.checksum == Checksum::Computed {
+            fill_in_checksum(peer.local, peer.remote, &mut buf.head, buf.zeros);
+        }
+        Some(Transmit { src: peer.local, dst: peer.remote, ecn: Ecn::NotCapable })
+    }
+
+    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _: Instant) {}
+
+    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+        match self.peers.get_mut(id.0 as usize) {
+            Some(peer) if peer.open => {
+                peer.sent += 1;
+                peer.sent_bytes += u64::from(length);
+                self.outbox.push_back((id, length));
+                length
+            }
+            _ => 0,
+        }
+    }
+
+    fn receive(&mut self, _: Instant, id: ConnId) -> Option<Piece> {
+        let length = self.peers.get_mut(id.0 as usize)?.inbox.pop_front()?;
+        Some(Piece { bytes: length.into(), end_of_record: true, unordered: true })
+    }
+
+    fn shutdown(&mut self, _: Instant, id: ConnId) {
+        if let Some(peer) = self.peers.get_mut(id.0 as usize)
+            && std::mem::take(&mut peer.open)
+        {
+            self.events.push_back((id, Event::Closed(Ending::Graceful)));
+        }
+    }
+
+    fn counted(&self, id: ConnId) -> Counted {
+        let Some(peer) = self.peer(id) else { return Counted::default() };
+        let path = PathCounts {
+            data_packets: peer.sent,
+            user_bytes: ByteCount::new(peer.sent_bytes),
+            packet_bytes: ByteCount::new(peer.sent_bytes + peer.sent * HEADER as u64),
+            fast_retransmissions: 0,
+            timer_retransmissions: 0,
+            fast_recoveries: 0,
+            timeouts: 0,
+            srtt: None,
+        };
+        Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
+    }
+
+    /// UDP knows nothing of its path.
+    fn paths(&self, _: ConnId, _: &mut dyn FnMut(PathView)) {}
+}
+
+/// Puts the checksum into a datagram of the bytes in `head`, followed by `zeros` zero bytes. A sum of zero is written
+/// as 0xffff, since zero says that there is none (`rfc768`).
+pub(crate) fn fill_in_checksum(src: IpAddr, dst: IpAddr, head: &mut [u8], zeros: usize) {
+    let Some(field) = head.get_mut(6..HEADER) else { return };
+    field.fill(0);
+    let sum = match internet_checksum(Protocol::Udp as u8, src, dst, Octets::new(head, zeros)) {
+        0 => 0xffff,
+        sum => sum,
+    };
+    head[6..HEADER].copy_from_slice(&sum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+    const SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
+
+    fn pair(checksum: Checksum) -> (Socket, Socket) {
+        let mut client = Socket::new(9001, vec![CLIENT], checksum);
+        let mut server = Socket::new(9000, vec![SERVER], checksum);
+        assert_eq!(client.connect(Instant::ZERO, 9000, &[SERVER]), Some(ConnId(0)));
+        server.open(SERVER, CLIENT, 9001);
+        (client, server)
+    }
+
+    fn sent(client: &mut Socket, length: u32) -> PacketBuf {
+        assert_eq!(client.send(Instant::ZERO, ConnId(0), length, false), length);
+        let mut buf = PacketBuf::default();
+        let transmit = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+        assert_eq!((transmit.src, transmit.dst), (CLIENT, SERVER));
+        buf
+    }
+
+    fn arrive(server: &mut Socket, buf: &PacketBuf) -> Option<u64> {
+        let (head, zeros) = (&buf.head[..], buf.zeros);
+        let (protocol, ecn) = (Protocol::Udp, Ecn::NotCapable);
+        let packet = Packet { src: CLIENT, dst: SERVER, protocol, ecn, head, zeros, corrupted: true };
+        server.handle(Instant::ZERO, &packet);
+        server.receive(Instant::ZERO, ConnId(0)).map(|piece| piece.bytes)
+    }
+
+    #[test]
+    fn a_datagram_has_its_eight_bytes_and_arrives() {
+        let (mut client, mut server) = pair(Checksum::Computed);
+        let buf = sent(&mut client, 100);
+        // 0a00+0001+0a00+0002+0011+006c (pseudo header) + 2329+2328+006c = 5b3d.
+        assert_eq!(buf.head, [0x23, 0x29, 0x23, 0x28, 0, 108, 0xa4, 0xc2]);
+        assert_eq!(buf.zeros, 100);
+        assert_eq!(arrive(&mut server, &buf), Some(100));
+    }
+
+    #[test]
+    fn a_wrong_datagram_is_lost() {
+        let (mut client, mut server) = pair(Checksum::Computed);
+        for byte in 0..HEADER {
+            let mut buf = sent(&mut client, 100);
+            buf.head[byte] ^= 4;
+            assert_eq!(arrive(&mut server, &buf), None, "byte {byte}");
+        }
+    }
+
+    #[test]
+    fn after_the_end_nothing_is_sent_and_what_comes_is_still_read() {
+        let (mut client, mut server) = pair(Checksum::Offloaded);
+        let buf = sent(&mut client, 7);
+        for socket in [&mut client, &mut server] {
+            socket.shutdown(Instant::ZERO, ConnId(0));
+            assert_eq!(socket.send(Instant::ZERO, ConnId(0), 1, false), 0);
+        }
+        assert_eq!(arrive(&mut server, &buf), Some(7));
+    }
+}
