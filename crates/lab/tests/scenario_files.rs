@@ -1,8 +1,8 @@
 //! What scenario files mean, and that the schema says the same.
 
 use anabranch_lab::scenario::{
-    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Queue, QueueLimit,
-    Scenario, Sweep, schema,
+    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Protocol, Queue,
+    QueueLimit, Scenario, Sweep, schema,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -86,6 +86,31 @@ fn option_sets_inherit_and_change_single_options() {
     assert_eq!((client.cmt.enabled, client.cmt.dac, client.cmt.cuc), (true, false, sctp::Cuc::V1));
     assert_eq!((client.send_queue, client.rto_min), (Some(5), Span::from_secs(1)));
     assert_eq!((server.max_burst, server.cmt), (2, sctp::Cmt::default()));
+}
+
+#[test]
+fn a_set_of_tcp_options_starts_from_its_profile() {
+    let flow = flow(
+        "protocol = \"TCP\"\ntcp = \"ours\"\nserver_tcp = \"qualnet\"\n[tcp.ours]\ninherit = \"qualnet\"\n\
+         abc = 1\nmss = \"1000 B\"\nrto = { min = \"300 ms\" }\n[tcp.qualnet]\nprofile = \"qualnet\"",
+    );
+    assert_eq!(flow.protocol, Protocol::Tcp);
+    assert_eq!(flow.server_tcp, tcp::Config::qualnet());
+    let rto = tcp::Rto { min: Span::from_millis(300), ..tcp::Config::qualnet().rto };
+    let ours = tcp::Config { abc: Some(1), mss: 1000, rto, ..tcp::Config::qualnet() };
+    assert_eq!(flow.client_tcp, ours);
+}
+
+#[test]
+fn a_protocol_that_varies_keeps_the_options_of_each() {
+    let sweep = parse(
+        "[tcp.t]\nnagle = true\n[sctp.s]\nnagle = true\n[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n\
+         protocol = { vary = [\"SCTP\", \"TCP\", \"UDP\"] }\nsctp = \"s\"\ntcp = \"t\"",
+    );
+    let flows = sweep.variants().iter().map(|variant| &variant.scenario.flows[0]);
+    for (flow, protocol) in flows.zip([Protocol::Sctp, Protocol::Tcp, Protocol::Udp]) {
+        assert_eq!((flow.protocol, flow.client_options.nagle, flow.client_tcp.nagle), (protocol, true, true));
+    }
 }
 
 #[test]
@@ -422,7 +447,7 @@ fn the_documentation_has_every_key_and_no_other() {
         key_paths(&document(block), "", &mut told);
     }
     for path in &told {
-        let path = path.replace(".sctp.cmt.", ".sctp.plain.");
+        let path = path.replace(".sctp.cmt.", ".sctp.plain.").replace(".tcp.reno.", ".tcp.plain.");
         let known = there.contains(&path) || there.iter().any(|other| other.starts_with(&format!("{path}.")));
         assert!(known, "docs/scenarios.md has `{path}`, the schema has not");
     }
@@ -436,14 +461,18 @@ fn the_documentation_has_every_key_and_no_other() {
 
 #[test]
 fn the_defaults_the_documentation_tells_are_the_defaults() {
-    let options = documented().into_iter().find(|block| block.contains("[sctp.plain]")).unwrap();
-    let flow = |sctp: &str| {
-        format!("{NETWORK}[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{sctp}\n{options}")
+    let of = |set: &str, flow: &str| {
+        let options = documented().into_iter().find(|block| block.contains(set)).unwrap();
+        scenario(&format!("[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{flow}\n{options}"))
+            .flows
+            .remove(0)
     };
-    let of = |sctp: &str| {
-        Sweep::parse(&flow(sctp), "x.toml").unwrap().variants()[0].scenario.flows[0].client_options.clone()
-    };
-    assert_eq!(of("sctp = \"plain\""), sctp::Config::default());
+    let sctp = |set: &str| of("[sctp.plain]", &format!("sctp = \"{set}\"")).client_options;
+    assert_eq!(sctp("plain"), sctp::Config::default());
     let cmt = sctp::Cmt { enabled: true, ..sctp::Cmt::default() };
-    assert_eq!(of("sctp = \"cmt\""), sctp::Config { cmt, ..sctp::Config::default() });
+    assert_eq!(sctp("cmt"), sctp::Config { cmt, ..sctp::Config::default() });
+
+    let tcp = |set: &str| of("[tcp.plain]", &format!("protocol = \"TCP\"\ntcp = \"{set}\"")).client_tcp;
+    assert_eq!(tcp("plain"), tcp::Config::modern());
+    assert_eq!(tcp("reno"), tcp::Config { variant: tcp::Variant::NewReno, ..tcp::Config::modern() });
 }

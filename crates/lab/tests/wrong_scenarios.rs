@@ -54,17 +54,25 @@ fn the_file_itself_is_right() {
     assert_eq!((sweep.title(), sweep.axes().len(), sweep.variants().len()), ("right", 0, 1));
 }
 
-/// Lines of a change (`from => to`) and of the answer, which may have several.
+/// Lines of a change (`from => to`) and of the answer, which may have several. `ANABRANCH_UPDATE=1 cargo test --test
+/// wrong_scenarios` writes the answers anew: read them.
 #[test]
 fn every_fault_is_answered_with_its_place_what_was_expected_and_the_nearest_word() {
-    let cases = include_str!("wrong_scenarios.txt");
-    let mut checked = 0;
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong_scenarios.txt");
+    let cases = std::fs::read_to_string(file).expect("the cases are there");
+    let mut answered = Vec::new();
     for case in cases.split("\n\n").filter(|case| !case.trim().is_empty()) {
-        let (change, expected) = case.trim().split_once('\n').expect(case);
+        let change = case.trim().lines().next().expect("a change");
         let (from, to) = change.split_once(" => ").expect(change);
         let unfold = |text: &str| text.replace("\\n", "\n");
-        assert_eq!(answer(&unfold(from), &unfold(to)), expected.trim_end(), "\n{change}");
-        checked += 1;
+        answered.push((case.trim(), format!("{change}\n{}", answer(&unfold(from), &unfold(to)))));
     }
-    assert!(checked >= 25, "only {checked} cases were found");
+    assert!(answered.len() >= 25, "only {} cases were found", answered.len());
+    if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        let text: Vec<&str> = answered.iter().map(|(_, now)| now.as_str()).collect();
+        return std::fs::write(file, text.join("\n\n") + "\n").expect("the cases can be written");
+    }
+    for (before, now) in answered {
+        assert_eq!(now, before);
+    }
 }

@@ -420,6 +420,18 @@ impl<T> From<NoneOr<T>> for Option<T> {
     }
 }
 
+impl<T> From<Option<T>> for NoneOr<T> {
+    fn from(value: Option<T>) -> Self {
+        NoneOr(value)
+    }
+}
+
+impl<T: Show> Show for NoneOr<T> {
+    fn show(&self) -> Json {
+        self.0.show()
+    }
+}
+
 impl<T: Decode> Decode for NoneOr<T> {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
         match &item.value {

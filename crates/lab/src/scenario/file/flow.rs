@@ -23,10 +23,14 @@ table! {
         server: At<String>;
         /// Transport protocol.
         protocol: At<Protocol> = At { value: Protocol::Sctp, span: 0..0 };
-        /// Name of the option set; by default every option has its default.
+        /// Name of the SCTP option set; by default every option has its default.
         sctp: Option<At<String>>;
-        /// Name of the server's option set; by default the client's.
+        /// Name of the server's SCTP option set; by default the client's.
         server_sctp: Option<At<String>>;
+        /// Name of the TCP option set; by default that of profile "modern".
+        tcp: Option<At<String>>;
+        /// Name of the server's TCP option set; by default the client's.
+        server_tcp: Option<At<String>>;
         /// When the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
         /// Transmission starts so long after `connect_time`.

@@ -26,7 +26,9 @@ table! {
         /// Links between nodes.
         link: Vec<LinkTable>;
         /// Sets of SCTP options by name, for flows to refer to.
-        sctp: OptionSets;
+        sctp: OptionSets<sctp::Config>;
+        /// Sets of TCP options by name, for flows to refer to.
+        tcp: OptionSets<tcp::Config>;
         /// NetPerfMeter flows: each an association with its application and measurement.
         flow: Vec<FlowTable>;
         /// Quantities recorded over time.

@@ -18,7 +18,10 @@ pub(super) struct Group {
 }
 
 /// Option sets by name.
-type OptionSets = BTreeMap<String, sctp::Config>;
+pub(super) struct OptionSets {
+    pub sctp: BTreeMap<String, sctp::Config>,
+    pub tcp: BTreeMap<String, tcp::Config>,
+}
 
 /// The flows, and the groups they are written as; `None` if a fault was noted.
 pub(super) fn resolve(
@@ -62,11 +65,11 @@ fn flow(
     faults: &mut Faults,
 ) -> Option<Flow> {
     let (client, server) = (host(&table.client, nodes, faults), host(&table.server, nodes, faults));
-    let client_options = options(table.sctp.as_ref(), sets, faults);
-    let server_options = match &table.server_sctp {
-        Some(name) => options(Some(name), sets, faults),
-        None => client_options.clone(),
-    };
+    let sctp = options(&table.sctp, &table.server_sctp, &sets.sctp, sctp::Config::default, faults);
+    let tcp = options(&table.tcp, &table.server_tcp, &sets.tcp, tcp::Config::modern, faults);
+    if !means_its_protocol(table, faults) {
+        return None;
+    }
     let protocol = table.protocol.value;
     let forward = traffic(protocol, &table.traffic.forward, faults);
     let back = match (&table.bidirectional, table.traffic.has_back) {
@@ -91,17 +94,17 @@ fn flow(
         faults.note(at.map_or(table.name.span.clone(), |time| time.span.clone()), message);
         return None;
     }
-    let (client, server) = (client?, server?);
+    let (client, server, sctp, tcp) = (client?, server?, sctp?, tcp?);
     let reachable = networks(table, [client, server], links, faults)?;
     Some(Flow {
         name: table.name.value.clone(),
         client,
         server,
         protocol,
-        client_options: client_options?,
-        server_options: server_options?,
-        client_tcp: tcp::Config::modern(),
-        server_tcp: tcp::Config::modern(),
+        client_options: sctp.client,
+        server_options: sctp.server,
+        client_tcp: tcp.client,
+        server_tcp: tcp.server,
         connect_time: table.connect_time,
         start_time: table.start_time,
         reset_time: table.reset_time.value,
@@ -130,13 +133,41 @@ fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize>
     Some(index)
 }
 
-fn options(name: Option<&At<String>>, sets: &OptionSets, faults: &mut Faults) -> Option<sctp::Config> {
-    let Some(name) = name else { return Some(sctp::Config::default()) };
-    sets.get(&name.value).cloned().or_else(|| {
-        let expected = expected_one_of(&name.value, sets.keys().map(String::as_str));
-        faults.note(name.span.clone(), format!("unknown option set \"{}\"; {expected}", name.value));
-        None
-    })
+/// The options of both ends.
+struct BothOptions<S> {
+    client: S,
+    server: S,
+}
+
+fn options<S: Clone>(
+    client: &Option<At<String>>,
+    server: &Option<At<String>>,
+    sets: &BTreeMap<String, S>,
+    default: fn() -> S,
+    faults: &mut Faults,
+) -> Option<BothOptions<S>> {
+    let mut named = |name: &Option<At<String>>| {
+        let Some(At { value: name, span }) = name else { return Some(default()) };
+        sets.get(name).cloned().or_else(|| {
+            let expected = expected_one_of(name, sets.keys().map(String::as_str));
+            faults.note(span.clone(), format!("unknown option set \"{name}\"; {expected}"));
+            None
+        })
+    };
+    let (client, server) = (named(client), named(if server.is_some() { server } else { client }));
+    Some(BothOptions { client: client?, server: server? })
+}
+
+/// A flow of SCTP that says nothing of SCTP, but what TCP is to be like, was surely meant to be of TCP.
+fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
+    let unsaid = table.protocol.span.is_empty() && table.sctp.is_none();
+    match table.tcp.as_ref().filter(|_| unsaid) {
+        Some(tcp) => {
+            faults.note(tcp.span.clone(), "the flow is of SCTP; expected protocol = \"TCP\" as well".into());
+            false
+        }
+        None => true,
+    }
 }
 
 /// The traffic of a direction, or inner `None` if it is turned off.
@@ -272,8 +303,13 @@ fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], f
     for (table, group) in tables.iter().zip(groups) {
         let flow = &flows[group.flows.start];
         let first = servers.entry((flow.protocol, flow.server, flow.remote_port)).or_insert(flow);
-        if first.server_options != flow.server_options {
-            let at = table.server_sctp.as_ref().or(table.sctp.as_ref()).unwrap_or(&table.name);
+        let (differ, server, client) = match flow.protocol {
+            Protocol::Sctp => (first.server_options != flow.server_options, &table.server_sctp, &table.sctp),
+            Protocol::Tcp => (first.server_tcp != flow.server_tcp, &table.server_tcp, &table.tcp),
+            Protocol::Udp => continue,
+        };
+        if differ {
+            let at = server.as_ref().or(client.as_ref()).unwrap_or(&table.name);
             let message = format!(
                 "flow \"{}\" has other options at port {} of \"{}\"; expected the same, or another `remote_port`",
                 first.name, flow.remote_port, table.server.value

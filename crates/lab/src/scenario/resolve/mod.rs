@@ -9,14 +9,16 @@ use super::diagnostic::{Faults, expected_one_of};
 use super::file::{FileTable, NodeTable, NodeWord};
 use super::{Node, NodeKind, Scenario};
 use crate::scenario::decode::At;
+use flows::OptionSets;
 use units::Span;
 
 /// The scenario a file stands for; `None` if a fault was noted.
 pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario> {
-    let options = file.sctp.resolve(faults);
+    let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
     let nodes = nodes(&file.node, faults)?;
     let links = links::resolve(&file.link, &nodes, faults);
-    let (options, links) = (options?, links?);
+    let options = OptionSets { sctp: sctp?, tcp: tcp? };
+    let links = links?;
     let (flows, groups) = flows::resolve(&file.flow, &nodes, &links, &options, faults)?;
     let probes = probes::probes(&file.probe, &groups, &nodes, &links, faults);
     let captures = probes::captures(&file.capture, &nodes, &links, faults);

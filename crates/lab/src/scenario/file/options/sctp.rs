@@ -1,0 +1,128 @@
+//! Options of SCTP endpoints.
+
+use super::{OptionSet, settings, table_of};
+use crate::scenario::decode::{Definitions, Fields, NoneOr, property, words};
+use crate::scenario::diagnostic::Faults;
+use crate::scenario::file::knobs;
+use serde_json::{Map, Value as Json};
+use units::{ByteCount, Span};
+
+words!(named cc::GrowthRule, cc::UnsetShare);
+words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection);
+
+settings! { association sets sctp::Config, by default sctp::Config::default(), {
+    /// RTO before the first measurement (RTO.Initial).
+    rto_initial: Span;
+    /// Lower bound of the RTO (RTO.Min).
+    rto_min: Span;
+    /// Upper bound of the RTO (RTO.Max).
+    rto_max: Span;
+    /// Weight of a new sample in the smoothed RTT (RTO.Alpha).
+    rto_alpha: f64;
+    /// Weight of a new sample in the RTT variation (RTO.Beta).
+    rto_beta: f64;
+    /// Packets sent at one opportunity (Max.Burst).
+    max_burst: u32;
+    /// What the burst limit acts upon.
+    burst_control: sctp::BurstControl;
+    /// Lifetime of a state cookie (Valid.Cookie.Life).
+    valid_cookie_life: Span;
+    /// Consecutive errors after which the association is given up (Association.Max.Retrans).
+    association_max_retrans: u32;
+    /// Consecutive errors after which a path is inactive (Path.Max.Retrans).
+    path_max_retrans: u32;
+    /// Attempts at each handshake step (Max.Init.Retransmits).
+    max_init_retransmits: u32;
+    /// Time between heartbeats on an idle path (HB.interval), or "none".
+    hb_interval: NoneOr<Span>;
+    /// Heartbeats sent at one instant (HB.Max.Burst).
+    hb_max_burst: u32;
+    /// Longest delay of an acknowledgement (SACK.Delay), at most 500 ms.
+    sack_delay: Span;
+    /// An acknowledgement at the latest for every so many packets with data.
+    sack_frequency: u32;
+    /// Streams asked for in our direction.
+    outbound_streams: u16;
+    /// Streams the peer may use.
+    max_inbound_streams: u16;
+    /// Receive buffer, advertised as the receiver window.
+    receive_buffer: ByteCount;
+    /// Windows below this are advertised, and taken, as closed; "0 B" turns silly window avoidance off.
+    sws_limit: ByteCount;
+    /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
+    send_buffer: ByteCount;
+    /// Messages that may wait for their first transmission, or "none" for no such limit.
+    send_queue: NoneOr<u32>;
+    /// Path MTU with the IP header.
+    mtu: ByteCount;
+    /// Several chunks a packet.
+    bundling: bool;
+    /// Nagle's rule: no packet that is not full while data is outstanding.
+    nagle: bool;
+    /// Sends the Supported Address Types parameter in INIT.
+    announce_address_types: bool;
+    /// Which congestion control.
+    congestion_control: cc::Algorithm;
+    /// Growth rule: that of RFC 4960 needs an advance of the cumulative TSN, that of RFC 9260 does not.
+    growth: cc::GrowthRule;
+    /// What counts as in flight.
+    accounting: sctp::Accounting;
+    /// Lower bound of CMT/RP's threshold on all paths together, in MTU.
+    rp_min: u64;
+    /// What coupled controls take an unset slow start threshold for.
+    unset_share: cc::UnsetShare;
+} }
+
+settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
+    /// Data travels on all active paths at once.
+    enabled: bool;
+    /// Split fast retransmission: a report counts only against chunks of its own path.
+    sfr: bool;
+    /// Delayed acknowledgement for CMT.
+    dac: bool;
+    /// When an acknowledgement lets a window grow.
+    cuc: sctp::Cuc;
+    /// Where lost chunks are sent again.
+    rtx: sctp::RtxPolicy;
+    /// Which path is served first.
+    path_selection: sctp::PathSelection;
+    /// T3 restarts when the oldest chunk on its path is acknowledged.
+    smart_t3: bool;
+    /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
+    smart_fast_rtx: bool;
+    /// T3 marks only chunks sent at least a smoothed RTT ago.
+    rtt_heuristic: bool;
+    /// Fast recovery of a path ends with its own pseudo-cumulative TSN.
+    recovery_by_cuc: bool;
+    /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path.
+    note_cumulative: bool;
+} }
+
+impl OptionSet for sctp::Config {
+    const KEY: &'static str = "sctp";
+
+    fn keys() -> Vec<&'static str> {
+        [association::KEYS, &["cmt", knobs::KEY]].concat()
+    }
+
+    fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
+        let mut config = sctp::Config::default();
+        let right = association::apply(fields, &mut config, faults);
+        let right = knobs::apply(fields, &mut config.knobs, faults) && right;
+        let cmt = fields.nested("cmt", multipath::KEYS, faults)?;
+        (multipath::apply(&cmt, &mut config.cmt, faults) && right).then_some(config)
+    }
+
+    fn properties(definitions: &mut Definitions) -> Map<String, Json> {
+        let mut properties = association::properties(definitions);
+        let cmt = table_of(multipath::properties(definitions));
+        properties.insert("cmt".to_owned(), property(cmt, "Concurrent multipath transfer.", None));
+        let doc = "What congestion controls leave open, a table for each.";
+        properties.insert(knobs::KEY.to_owned(), property(knobs::schema(definitions), doc, None));
+        properties
+    }
+
+    fn check(&self) -> Result<(), cc::ConfigError> {
+        sctp::Config::check(self)
+    }
+}
