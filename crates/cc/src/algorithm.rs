@@ -5,10 +5,14 @@ use crate::names::named;
 use crate::{CongestionControl, Setup};
 
 pub use cubic::CubicKnobs;
+pub use fast::FastKnobs;
+pub use ledbat::LedbatKnobs;
+pub use ledbat_mp::LedbatMpKnobs;
 pub use lia::LiaKnobs;
 pub use multcp::MulTcpKnobs;
 pub use olia::{OliaBest, OliaKnobs};
 pub use rpv2::RpV2Knobs;
+pub use wvegas::WVegasKnobs;
 
 /// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function
 /// `build(&Setup) -> Box<dyn CongestionControl>`, and the algorithm it is on a path that shares its fate with none.
@@ -52,6 +56,16 @@ algorithms! {
     Olia = "olia" in olia, alone Standard;
     #[doc = "BALIA: linked increases and decreases in balance."]
     Balia = "balia" in balia, alone Standard;
+    #[doc = "wVegas: some packets of all paths together wait in queues."]
+    WVegas = "wvegas" in wvegas, alone WVegas;
+    #[doc = "FAST on each path for itself: α packets wait in queues."]
+    Fast = "fast" in fast, alone Fast;
+    #[doc = "Multipath FAST, weighted: α packets of all paths together wait in queues."]
+    FastWeighted = "fast-weighted" in fast_weighted, alone Fast;
+    #[doc = "LEDBAT on each path for itself: a background flow that keeps the queue at a target delay."]
+    Ledbat = "ledbat" in ledbat, alone Ledbat;
+    #[doc = "LEDBAT-MP: LEDBAT on each path for itself, with the shorter memory of its paper."]
+    LedbatMp = "ledbat-mp" in ledbat_mp, alone LedbatMp;
 }
 
 all_knobs! {
@@ -60,6 +74,10 @@ all_knobs! {
     rpv2: rpv2::RpV2Knobs,
     lia: lia::LiaKnobs,
     olia: olia::OliaKnobs,
+    wvegas: wvegas::WVegasKnobs,
+    fast: fast::FastKnobs,
+    ledbat: ledbat::LedbatKnobs,
+    ledbat_mp: ledbat_mp::LedbatMpKnobs,
 }
 
 #[cfg(test)]

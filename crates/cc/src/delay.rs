@@ -1,6 +1,10 @@
-//! One-way delays between clocks that do not agree.
+//! Delays: between clocks that do not agree, their least in times past, and what a queue adds to it.
 
-use units::Span;
+use std::collections::VecDeque;
+
+use units::{ByteCount, Instant, Span};
+
+use crate::PathAck;
 
 /// A one-way delay as the two ends' clocks show it: off by an unknown constant, so that only differences mean
 /// something. It may be negative.
@@ -25,6 +29,110 @@ impl OneWayDelay {
     }
 }
 
+/// A round trip is a delay as well: a queue adds the same to it.
+impl From<Span> for OneWayDelay {
+    fn from(rtt: Span) -> Self {
+        OneWayDelay(i64::try_from(rtt.as_nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+/// The last few of some values, and the least of them.
+#[derive(Debug)]
+pub(crate) struct Recent<T> {
+    values: VecDeque<T>,
+    most: usize,
+}
+
+impl<T: Copy + Ord> Recent<T> {
+    pub(crate) fn new(most: u32) -> Self {
+        let most = most.max(1) as usize;
+        Recent { values: VecDeque::with_capacity(most), most }
+    }
+
+    pub(crate) fn push(&mut self, value: T) {
+        if self.values.len() == self.most {
+            self.values.pop_front();
+        }
+        self.values.push_back(value);
+    }
+
+    /// Lowers the last value.
+    fn lower(&mut self, value: T) {
+        if let Some(last) = self.values.back_mut() {
+            *last = value.min(*last);
+        }
+    }
+
+    pub(crate) fn min(&self) -> Option<T> {
+        self.values.iter().copied().min()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+    }
+}
+
+/// The queueing delay of LEDBAT, `rfc6817#section-2.4.2`: the least of the last few delays beyond the least of the last
+/// few minutes. Minutes are those of the clock; the one that has begun counts as one of them.
+#[derive(Debug)]
+pub(crate) struct QueueingDelay {
+    base: Recent<OneWayDelay>,
+    current: Recent<OneWayDelay>,
+    minute: Option<u64>,
+}
+
+const MINUTE: u64 = Span::from_secs(60).as_nanos();
+
+impl QueueingDelay {
+    /// With so many minutes of history, and the least of so many delays as the current one.
+    pub(crate) fn new(minutes: u32, filter: u32) -> Self {
+        QueueingDelay { base: Recent::new(minutes), current: Recent::new(filter), minute: None }
+    }
+
+    pub(crate) fn sample(&mut self, now: Instant, delay: OneWayDelay) {
+        let minute = now.as_nanos() / MINUTE;
+        if self.minute == Some(minute) {
+            self.base.lower(delay);
+        } else {
+            self.minute = Some(minute);
+            self.base.push(delay);
+        }
+        self.current.push(delay);
+    }
+
+    /// The delay without a queue.
+    pub(crate) fn base(&self) -> Option<OneWayDelay> {
+        self.base.min()
+    }
+
+    /// What the queue adds, in seconds.
+    pub(crate) fn queue(&self) -> Option<f64> {
+        Some(self.current.min()?.beyond(self.base()?).as_secs_f64())
+    }
+
+    /// Begins anew.
+    pub(crate) fn clear(&mut self) {
+        self.base.clear();
+        self.current.clear();
+        self.minute = None;
+    }
+}
+
+/// Tells when all that was in flight at some time is acknowledged: one round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Round {
+    left: ByteCount,
+}
+
+impl Round {
+    /// True if the acknowledgement ends a round, and with it begins the next.
+    pub(crate) fn ends(&mut self, ack: &PathAck) -> bool {
+        let ends = ack.acked >= self.left;
+        self.left = if ends { ack.flight_after } else { self.left - ack.acked };
+        ends
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +143,31 @@ mod tests {
         assert_eq!((b.beyond(a), a.beyond(b)), (Span::from_nanos(12), Span::ZERO));
         let (least, most) = (OneWayDelay::from_nanos(i64::MIN), OneWayDelay::from_nanos(i64::MAX));
         assert_eq!(most.beyond(least), Span::MAX);
+    }
+
+    // rfc6817#section-2.4.2, with the history of paper 004.
+    #[test]
+    fn the_first_minute_is_forgotten_after_as_many_as_the_history_holds() {
+        let mut delay = QueueingDelay::new(6, 1);
+        let ms = |n: i64| OneWayDelay::from_nanos(n * 1_000_000);
+        delay.sample(Instant::ZERO, ms(10));
+        for second in 1..=360u64 {
+            assert_eq!(delay.base(), Some(ms(10)), "{second}");
+            delay.sample(Instant::ZERO + Span::from_secs(second), ms(110));
+        }
+        assert_eq!((delay.base(), delay.queue()), (Some(ms(110)), Some(0.0)));
+    }
+
+    #[test]
+    fn the_current_delay_is_the_least_of_the_last_few() {
+        let mut delay = QueueingDelay::new(10, 4);
+        let queues: Vec<f64> = [10, 50, 40, 60, 70, 80, 90]
+            .map(|ms| {
+                delay.sample(Instant::ZERO, OneWayDelay::from(Span::from_millis(ms)));
+                delay.queue().unwrap() * 1000.0
+            })
+            .into();
+        let expected = [0.0, 0.0, 0.0, 0.0, 30.0, 30.0, 50.0];
+        assert!(queues.iter().zip(expected).all(|(q, e)| (q - e).abs() < 1e-9), "{queues:?}");
     }
 }

@@ -69,14 +69,15 @@
 //! values that can work, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs,`) makes
 //! `[sctp.x.gentle]` a table of scenarios.
 //!
-//! An algorithm that is not loss-based (one that reads delays, say) implements [`CongestionControl`] itself; the rest
-//! is the same.
+//! An algorithm that follows delays is a [`DelayPolicy`] for the mechanism [`DelayBased`]; one that is neither implements
+//! [`CongestionControl`] itself. The rest is the same.
 #![forbid(unsafe_code)]
 
 mod algorithm;
 mod check;
 mod control;
 mod delay;
+mod delay_based;
 mod fraction;
 mod knobs;
 mod loss_based;
@@ -89,6 +90,7 @@ pub use algorithm::*;
 pub use check::{ConfigError, check};
 pub use control::CongestionControl;
 pub use delay::OneWayDelay;
+pub use delay_based::{DelayBased, DelayPolicy, Exact};
 pub use knobs::{Knob, KnobValue, Word};
 pub use loss_based::LossBased;
 pub use names::UnknownName;

@@ -139,6 +139,12 @@ impl<'a> Snapshot<'a> {
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }
 
+    /// True if there was less room in the window than a segment before the SACK: a window that is not used must not
+    /// grow.
+    pub fn was_used(&self, ack: &PathAck) -> bool {
+        ack.flight_before + self.segment() > self.cwnd()
+    }
+
     /// What a loss takes its part of: for SCTP the window, for TCP what was in flight (`rfc5681#section-3.1`).
     pub fn used(&self) -> ByteCount {
         match self.setup.rules {

@@ -14,7 +14,7 @@
 //!
 //! In equations 5 and 7 it is the *total* that is halved, by cutting the lossy path: c_P - C/2 may well be negative.
 //! The initial window is the standard one divided by the number of paths, at least M. With one path C = c_P and
-//! s_P/S = 1: what is left is standard SCTP.
+//! s_P/S = 1: a path that is alone is standard.
 
 use units::ByteCount;
 
@@ -41,6 +41,9 @@ impl WindowPolicy for CmtRpV1 {
     }
 
     fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        if at.is_alone() {
+            return at.halved();
+        }
         let half = (at.total_cwnd().as_f64() / 2.0).round_ties_even();
         let rest = ByteCount::round_f64(at.cwnd().as_f64() - half);
         let least = at.segment().as_f64() * at.setup().rp_min as f64;

@@ -1,0 +1,187 @@
+//! FAST: the window is set, not groped for: so that α packets of the flow wait in queues. Over several paths each is a
+//! flow of its own.
+//!
+//! Source: equation 1 of paper 002 (Arshad, Mian, JAS 5(1), 2009), from Jin, Wei, Low, "FAST TCP: Motivation,
+//! Architecture, Algorithms, Performance", INFOCOM 2004; the timing is that of the authors' module for ns-2. Windows in
+//! packets, b the propagation RTT, r the RTT averaged with weight min(3/w, 1/4), and w₀ the window when the packet that
+//! is acknowledged now was sent:
+//!
+//! ```text
+//! w = min(2 w, (1 - γ) w + γ (b/r w₀ + α))                               (1)
+//! ```
+//!
+//! at most every 10 ms, in every other round trip; growth is spread over the acknowledgements until the next update.
+//! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged, which is α(w, 0) =
+//! α w of the paper; this is what slow start is elsewhere. Losses are those of the transport, a timeout leaves w = 2.
+//!
+//! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is the least
+//! RTT measured: a flow that comes late takes the others' queue for propagation and holds more than α. `base_rtt` tells
+//! it better, as an oracle would.
+
+use units::{ByteCount, Instant, Span};
+
+use crate::delay::Round;
+use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::knobs::knobs;
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+
+knobs! {
+    /// Options of [`Algorithm::Fast`](crate::Algorithm::Fast) and
+    /// [`Algorithm::FastWeighted`](crate::Algorithm::FastWeighted).
+    "fast" FastKnobs {
+        /// Packets kept in queues (α): by each path, or by all paths of `fast-weighted` together.
+        alpha: f64 = 200.0, "a number from 1 to 1000000" if |a| (1.0..=1e6).contains(&a);
+        /// Weight of the new window (γ).
+        gamma: f64 = 0.5, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;
+        /// α stands within γ(...), as Jin et al. have it, not outside, as paper 002 prints it.
+        alpha_inside: bool = true, "true or false" if |_on| true;
+        /// The propagation RTT of every path, if it is known; none: the least RTT measured.
+        base_rtt: Option<Span> = None, "a time above zero, or none" if |b| b != Some(Span::ZERO);
+        /// A queueing delay below this is none.
+        mi_threshold: Span = Span::from_micros(750), "at most 1 s" if |t| t <= Span::from_secs(1);
+        /// Least time between updates.
+        period: Span = Span::from_millis(10), "at most 10 s" if |t| t <= Span::from_secs(10);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    with("fast", |_, knobs, _| knobs.alpha, setup)
+}
+
+/// FAST with another rule for the α of a path.
+pub(super) fn with(name: &'static str, alpha: AlphaRule, setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(Fast { name, alpha, knobs: setup.knobs.fast, paths: Vec::new() }, setup))
+}
+
+pub(super) type AlphaRule = fn(&Fast, &FastKnobs, &Snapshot<'_>) -> f64;
+
+#[derive(Debug)]
+pub(super) struct Fast {
+    name: &'static str,
+    alpha: AlphaRule,
+    knobs: FastKnobs,
+    paths: Vec<Memory>,
+}
+
+/// What FAST remembers of a path; times in seconds, windows in packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    base: Option<f64>,
+    average: f64,
+    round: Round,
+    /// Updates are made in every other round.
+    may_update: bool,
+    updated: Instant,
+    /// Packets acknowledged in this round and in the last.
+    acked: f64,
+    acked_last: f64,
+    /// The window when this round began: what is acknowledged now was sent under it.
+    sent_window: f64,
+    /// Growth that was decided and is not yet done, and its part for each packet acknowledged.
+    pending: f64,
+    pace: f64,
+}
+
+const LEAST: f64 = 2.0;
+
+impl Memory {
+    fn sample(&mut self, rtt: Span, window: f64) {
+        let rtt = rtt.max(Span::from_nanos(1)).as_secs_f64();
+        match self.base {
+            None => (self.base, self.average) = (Some(rtt), rtt),
+            Some(base) => {
+                self.base = Some(base.min(rtt));
+                self.average += (3.0 / window.max(1.0)).min(0.25) * (rtt - self.average);
+            }
+        }
+    }
+}
+
+impl Fast {
+    /// The averaged rate of a path with this window; none before the first sample.
+    pub(super) fn rate(&self, path: usize, cwnd: f64) -> f64 {
+        let memory = &self.paths[path];
+        if memory.base.is_some() { cwnd / memory.average } else { 0.0 }
+    }
+
+    /// Equation 1.
+    fn target(&self, w: f64, sent: f64, ratio: f64, alpha: f64) -> f64 {
+        let FastKnobs { gamma, alpha_inside, .. } = self.knobs;
+        let aimed = if alpha_inside { gamma * (ratio * sent + alpha) } else { gamma * ratio * sent + alpha };
+        ((1.0 - gamma) * w + aimed).clamp(LEAST, (2.0 * w).max(LEAST))
+    }
+}
+
+impl DelayPolicy for Fast {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        let window = at.initial_window();
+        let sent_window = window.as_f64() / at.segment().as_f64();
+        self.paths.push(Memory { sent_window, ..Memory::default() });
+        window
+    }
+
+    fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        let m = at.segment().as_f64();
+        let window = at.cwnd().as_f64() / m;
+        let memory = &mut self.paths[ack.path];
+        if let Some(rtt) = ack.rtt {
+            memory.sample(rtt, window);
+        }
+        memory.acked += ack.acked.as_f64() / m;
+        if memory.round.ends(ack) {
+            memory.may_update = !memory.may_update;
+            memory.acked_last = std::mem::take(&mut memory.acked);
+            memory.sent_window = window;
+        }
+    }
+
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
+        let memory = self.paths[ack.path];
+        let Some(measured) = memory.base else { return };
+        let base = self.knobs.base_rtt.map_or(measured, Span::as_secs_f64);
+        let m = at.segment().as_f64();
+        let acked = ack.acked.as_f64() / m;
+        let w = window.cwnd / m;
+        let used = at.was_used(ack);
+        if memory.average - base < self.knobs.mi_threshold.as_secs_f64() {
+            self.paths[ack.path].pending = 0.0;
+            if used {
+                window.cwnd += ack.acked.as_f64();
+            }
+            return;
+        }
+        let due = memory.may_update && at.now() >= memory.updated + self.knobs.period;
+        if due {
+            let alpha = (self.alpha)(self, &self.knobs, at);
+            let next = self.target(w, memory.sent_window, base / memory.average, alpha);
+            let memory = &mut self.paths[ack.path];
+            memory.updated = at.now();
+            memory.pending = (next - w).max(0.0);
+            let packets = memory.acked_last * self.knobs.period.as_secs_f64() / memory.average;
+            memory.pace = memory.pending / packets.max(1.0);
+            if next <= w {
+                window.cwnd = next * m;
+            }
+        }
+        let memory = &mut self.paths[ack.path];
+        let step = (memory.pace * acked).min(memory.pending);
+        if used && step > 0.0 {
+            memory.pending -= step;
+            window.cwnd += step * m;
+        }
+    }
+
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+        self.paths[at.index()].pending = 0.0;
+        let ssthresh = at.reduced_no_lower(0.5, at.segment() * 2);
+        let cwnd = match kind {
+            LossKind::FastRetransmit => ssthresh,
+            LossKind::Timeout => at.segment() * 2,
+        };
+        Window { cwnd, ssthresh: Some(ssthresh) }
+    }
+}

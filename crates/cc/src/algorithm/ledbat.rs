@@ -1,0 +1,114 @@
+//! LEDBAT: a background flow that keeps the queue at a target delay and yields to everything else. Over several paths
+//! each is a flow of its own.
+//!
+//! Source: `rfc6817#section-2.4.2`. q is the queueing delay, the least of the last one-way delays beyond the least of
+//! some minutes; f is what was in flight, a the newly acknowledged bytes, T the target:
+//!
+//! ```text
+//! c = c + GAIN (1 - q/T) a M/c
+//! c = min(c, f + ALLOWED_INCREASE M)
+//! c = max(c, 2 M)
+//! loss      c = min(c, max(c/2, 2 M)), once a round trip
+//! timeout   c = M
+//! ```
+//!
+//! There is no slow start. Where the peer gives no one-way delays, round trips take their place, and queues on the way
+//! back count as well.
+
+use units::ByteCount;
+
+use crate::delay::{OneWayDelay, QueueingDelay};
+use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::knobs::knobs;
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use units::Span;
+
+knobs! {
+    /// Options of [`Algorithm::Ledbat`](crate::Algorithm::Ledbat) and
+    /// [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp).
+    "ledbat" LedbatKnobs {
+        /// Queueing delay aimed at (TARGET).
+        target: Span = Span::from_millis(100), "from 1 ms to 10 s"
+            if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
+        /// How fast the window follows the delay (GAIN); the RFC allows at most 1.
+        gain: f64 = 1.0, "a number from 0.001 to 100" if |g| (0.001..=100.0).contains(&g);
+        /// How far the window may be beyond what was in flight, in segments (ALLOWED_INCREASE).
+        allowed_increase: f64 = 1.0, "a number from 1 to 1000" if |a| (1.0..=1000.0).contains(&a);
+        /// Minutes whose least delay is remembered, the current one included (BASE_HISTORY).
+        base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
+        /// Delays whose least is the current one (CURRENT_FILTER).
+        current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    with("ledbat", setup.knobs.ledbat, setup)
+}
+
+/// LEDBAT by another name.
+pub(super) fn with(name: &'static str, knobs: LedbatKnobs, setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(Ledbat { name, knobs, paths: Vec::new() }, setup))
+}
+
+#[derive(Debug)]
+struct Ledbat {
+    name: &'static str,
+    knobs: LedbatKnobs,
+    paths: Vec<Memory>,
+}
+
+#[derive(Debug)]
+struct Memory {
+    delay: QueueingDelay,
+    /// The peer gives one-way delays.
+    one_way: bool,
+}
+
+impl Memory {
+    /// Round trips count until the first one-way delay.
+    fn sample(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        if ack.owd.is_some() && !self.one_way {
+            self.one_way = true;
+            self.delay.clear();
+        }
+        let delay = if self.one_way { ack.owd } else { ack.rtt.map(OneWayDelay::from) };
+        if let Some(delay) = delay {
+            self.delay.sample(at.now(), delay);
+        }
+    }
+}
+
+impl DelayPolicy for Ledbat {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        let delay = QueueingDelay::new(self.knobs.base_history, self.knobs.current_filter);
+        self.paths.push(Memory { delay, one_way: false });
+        at.initial_window()
+    }
+
+    fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        self.paths[ack.path].sample(ack, at);
+    }
+
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
+        let Some(queue) = self.paths[ack.path].delay.queue() else { return };
+        let m = at.segment().as_f64();
+        let off_target = 1.0 - queue / self.knobs.target.as_secs_f64();
+        let grown = window.cwnd + self.knobs.gain * off_target * ack.acked.as_f64() * m / window.cwnd;
+        let allowed = ack.flight_before.as_f64() + self.knobs.allowed_increase * m;
+        window.cwnd = grown.min(allowed).max(2.0 * m);
+    }
+
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+        let (cwnd, m) = (at.cwnd(), at.segment());
+        let half = ByteCount::new(cwnd.get() / 2).max(m * 2).min(cwnd);
+        let cwnd = match kind {
+            LossKind::FastRetransmit => half,
+            LossKind::Timeout => m,
+        };
+        Window { cwnd, ssthresh: Some(half) }
+    }
+}

@@ -1,0 +1,27 @@
+//! LEDBAT-MP: LEDBAT on each path, with base delay, target and window of its own and no coupling, and with the shorter
+//! memory of its paper.
+//!
+//! Source: Adhari, Werner, Dreibholz, Rathgeb, "LEDBAT-MP – On the Application of Lower-than-Best-Effort for Concurrent
+//! Multipath Transfer", AINA workshops 2014, §II. Its equations are those of [`ledbat`](super::ledbat), whose options
+//! hold here too.
+//!
+//! The paper shows what is wrong with it where paths share a bottleneck: a subflow whose base delay was measured a few
+//! milliseconds too long aims at a longer queue than its sibling and starves it; and once the minute of the empty queue
+//! is forgotten, the queue itself becomes the base delay, and the target is added once more. The repair is
+//! [`mpplus`](super::mpplus).
+
+use crate::knobs::knobs;
+use crate::{CongestionControl, LedbatKnobs, Setup};
+
+knobs! {
+    /// Options of [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp) beside those of `ledbat`.
+    "ledbat_mp" LedbatMpKnobs {
+        /// Minutes whose least delay is remembered, the current one included: the paper has 6.
+        base_history: u32 = 6, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    let base_history = setup.knobs.ledbat_mp.base_history;
+    super::ledbat::with("ledbat-mp", LedbatKnobs { base_history, ..setup.knobs.ledbat }, setup)
+}

@@ -1,0 +1,183 @@
+//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues, and of the packets that
+//! all may keep together, a path gets its share by rate.
+//!
+//! Source: Cao, Xu, Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012, and
+//! draft-xu-mptcp-congestion-control-05. Once a round trip, with r̄ the mean RTT of the round, b the least RTT ever, and
+//! the window w in packets:
+//!
+//! ```text
+//! d = w (r̄ - b)/r̄                                      packets in the queue
+//! slow start   d > 1:   w = min(w, w b/r̄ + 1),  s = min(s, w - 1);    else that of the transport
+//! avoidance    d >= α:  α = max(2, 10 y_P/Σ y),  y = w/r̄
+//!              d > α:   w = w - 1;     d < α:   w = w + 1
+//! drain        q = r̄ - b > 0, q₀ the least such:  q >= 2 q₀:  w = w b/(2 r̄), and q₀ begins anew
+//! ```
+//!
+//! w is at least 2, α begins at 2. A round of fewer than three samples says too little: its window grows by one packet,
+//! as Reno's does. Losses are those of the transport.
+//!
+//! The Linux implementation drains at q = 0 too, where there is nothing to drain.
+
+use units::{ByteCount, Span};
+
+use crate::delay::Round;
+use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::knobs::knobs;
+use crate::{CongestionControl, PathAck, Setup, Snapshot};
+
+knobs! {
+    /// Options of [`Algorithm::WVegas`](crate::Algorithm::WVegas).
+    "wvegas" WVegasKnobs {
+        /// Packets that all paths together keep in queues.
+        total_alpha: f64 = 10.0, "a number from 1 to 100000" if |a| (1.0..=100_000.0).contains(&a);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(WVegas { knobs: setup.knobs.wvegas, paths: Vec::new() }, setup))
+}
+
+#[derive(Debug)]
+struct WVegas {
+    knobs: WVegasKnobs,
+    paths: Vec<Memory>,
+}
+
+/// What wVegas remembers of a path.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    round: Round,
+    /// The SACK at hand ended a round.
+    ended: bool,
+    base: Option<f64>,
+    /// Sum and number of the round's samples.
+    sum: f64,
+    samples: u32,
+    /// Mean RTT of the last round with enough of them.
+    mean: Option<f64>,
+    alpha: f64,
+    /// The shortest queue since the last drain.
+    least_queue: Option<f64>,
+}
+
+const LEAST_ALPHA: f64 = 2.0;
+const LEAST_WINDOW: f64 = 2.0;
+
+impl Memory {
+    /// d.
+    fn queued(&self, w: f64, mean: f64) -> f64 {
+        w * (mean - self.base.unwrap_or(mean)) / mean
+    }
+
+    fn sample(&mut self, rtt: Span) {
+        let rtt = rtt.max(Span::from_nanos(1)).as_secs_f64();
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.sum += rtt;
+        self.samples += 1;
+    }
+}
+
+impl WVegas {
+    /// y_P/Σ y by the windows before the SACK; a path that was not measured yet has no rate.
+    fn share(&self, at: &Snapshot<'_>) -> f64 {
+        let rate = |(index, path): (usize, &crate::PathView)| {
+            self.paths[index].mean.map_or(0.0, |mean| path.window.cwnd.as_f64() / mean)
+        };
+        rate((at.index(), at.path())) / at.coupled_with_index().map(rate).sum::<f64>()
+    }
+
+    /// One round with a mean RTT: windows in packets.
+    fn round(&mut self, mean: f64, at: &Snapshot<'_>, w: f64, slow_start: bool) -> f64 {
+        let share = self.share(at);
+        let total = self.knobs.total_alpha;
+        let memory = &mut self.paths[at.index()];
+        let base = memory.base.unwrap_or(mean);
+        let queued = memory.queued(w, mean);
+        let mut next = w;
+        if slow_start {
+            next = w.min(w * base / mean + 1.0);
+        } else {
+            if queued >= memory.alpha {
+                memory.alpha = (total * share).max(LEAST_ALPHA);
+            }
+            if queued > memory.alpha {
+                next -= 1.0;
+            } else if queued < memory.alpha {
+                next += 1.0;
+            }
+        }
+        let queue = mean - base;
+        if queue > 0.0 {
+            let least = memory.least_queue.map_or(queue, |least| least.min(queue));
+            memory.least_queue = Some(least);
+            if queue >= 2.0 * least {
+                memory.least_queue = None;
+                next = w * base / (2.0 * mean);
+            }
+        }
+        next
+    }
+}
+
+impl DelayPolicy for WVegas {
+    fn name(&self) -> &'static str {
+        "wvegas"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        self.paths.push(Memory {
+            round: Round::default(),
+            ended: false,
+            base: None,
+            sum: 0.0,
+            samples: 0,
+            mean: None,
+            alpha: LEAST_ALPHA,
+            least_queue: None,
+        });
+        at.initial_window()
+    }
+
+    fn measure(&mut self, ack: &PathAck, _at: &Snapshot<'_>) {
+        let memory = &mut self.paths[ack.path];
+        if let Some(rtt) = ack.rtt {
+            memory.sample(rtt);
+        }
+        memory.ended = memory.round.ends(ack);
+        if memory.ended && memory.samples > 2 {
+            memory.mean = Some(memory.sum / f64::from(memory.samples));
+        }
+    }
+
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
+        let m = at.segment().as_f64();
+        let memory = self.paths[ack.path];
+        let slow_start = window.cwnd < at.ssthresh().as_f64();
+        let used = at.was_used(ack);
+        if memory.ended {
+            (self.paths[ack.path].sum, self.paths[ack.path].samples) = (0.0, 0);
+            let w = window.cwnd / m;
+            let mean = memory.mean.filter(|_| memory.samples > 2);
+            let next = match mean {
+                Some(mean) if !slow_start || memory.queued(w, mean) > 1.0 => {
+                    self.round(mean, at, w, slow_start).max(LEAST_WINDOW)
+                }
+                None if !slow_start => w + 1.0,
+                _ => w,
+            };
+            if slow_start && next != w {
+                let below = ByteCount::round_f64((next - 1.0) * m);
+                window.ssthresh = Some(window.ssthresh.map_or(below, |s| s.min(below)));
+            }
+            if next < w || used {
+                window.cwnd = next * m;
+            }
+            if next != w {
+                return;
+            }
+        }
+        if slow_start && used {
+            window.cwnd += ack.acked.as_f64().min(m);
+        }
+    }
+}

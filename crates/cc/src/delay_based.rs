@@ -1,0 +1,129 @@
+//! The mechanism all delay-based algorithms share: windows that are not whole, what happens at a loss and in an idle
+//! time. How a window follows the delay is a [`DelayPolicy`].
+
+use std::fmt::Debug;
+
+use units::{ByteCount, Instant};
+
+use crate::fraction::Fraction;
+use crate::{CongestionControl, GrowthRule, LossKind, PathAck, PathView, Rules, Setup, Snapshot, Window};
+
+/// How windows follow delays, which [`DelayBased`] turns into a congestion control.
+pub trait DelayPolicy: Send + Debug {
+    /// The name the algorithm goes by in scenarios and results.
+    fn name(&self) -> &'static str;
+
+    /// The initial window of a path, the last of all.
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount;
+
+    /// Takes what a SACK says of a path, in recovery too; all paths of a SACK are measured before any is steered.
+    fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>);
+
+    /// Moves the window of a path that is not in recovery and was measured just now.
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
+
+    /// The window and threshold after a loss. Unless a policy says otherwise those of the transport.
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+        let ssthresh = at.halved();
+        let cwnd = match kind {
+            LossKind::FastRetransmit => ssthresh,
+            LossKind::Timeout => at.segment(),
+        };
+        Window { cwnd, ssthresh: Some(ssthresh) }
+    }
+}
+
+/// A window that is not rounded.
+#[derive(Clone, Copy, Debug)]
+pub struct Exact {
+    /// Bytes that may be in flight.
+    pub cwnd: f64,
+    /// Slow start threshold.
+    pub ssthresh: Option<ByteCount>,
+}
+
+/// A congestion control made of a [`DelayPolicy`].
+#[derive(Debug)]
+pub struct DelayBased<P> {
+    setup: Setup,
+    policy: P,
+    paths: Vec<Progress>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// What the window is beyond whole bytes.
+    fraction: Fraction,
+    /// True from the first idle timeout until data is acknowledged again.
+    idle: bool,
+}
+
+/// No link needs more.
+const LARGEST_WINDOW: f64 = (1u64 << 40) as f64;
+
+impl<P: DelayPolicy> DelayBased<P> {
+    /// A controller without paths.
+    pub fn new(policy: P, setup: &Setup) -> Self {
+        DelayBased { setup: *setup, policy, paths: Vec::with_capacity(setup.paths) }
+    }
+}
+
+impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
+    fn name(&self) -> &'static str {
+        self.policy.name()
+    }
+
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+        assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
+        self.paths.push(Progress::default());
+        let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
+        Window { cwnd: self.policy.initial(&at), ssthresh: None }
+    }
+
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+        for ack in acked {
+            self.policy.measure(ack, &Snapshot::new(&self.setup, now, before, ack.path));
+        }
+        for ack in acked {
+            let at = Snapshot::new(&self.setup, now, before, ack.path);
+            let progress = &mut self.paths[ack.path];
+            progress.idle = false;
+            if at.path().in_recovery {
+                continue;
+            }
+            let window = &mut w[ack.path];
+            let cwnd = window.cwnd.as_f64() + progress.fraction.get();
+            let mut exact = Exact { cwnd, ssthresh: window.ssthresh };
+            self.policy.steer(ack, &at, &mut exact);
+            window.ssthresh = exact.ssthresh;
+            if exact.cwnd.is_finite() {
+                let (cwnd, fraction) = Fraction::split(exact.cwnd.min(LARGEST_WINDOW));
+                window.cwnd = cwnd.max(at.segment());
+                progress.fraction = fraction;
+            }
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+        w[p] = self.policy.after_loss(kind, &Snapshot::new(&self.setup, now, all, p));
+        self.paths[p].fraction = Fraction::default();
+    }
+
+    /// As for the loss-based, but a window smaller than what they rise to stays.
+    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+        let window = &mut w[p];
+        let progress = &mut self.paths[p];
+        let first = !std::mem::replace(&mut progress.idle, true);
+        progress.fraction = Fraction::default();
+        let restart = match self.setup.rules {
+            Rules::Sctp { growth, .. } => {
+                if first && growth == GrowthRule::Rfc9260 {
+                    window.ssthresh = Some(window.cwnd);
+                }
+                ByteCount::new(window.cwnd.get() / 2).max(self.setup.segment(all[p].mtu) * 4)
+            }
+            Rules::Tcp(_) => self.setup.initial_window(all[p].mtu),
+        };
+        window.cwnd = window.cwnd.min(restart);
+    }
+}

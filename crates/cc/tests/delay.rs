@@ -1,0 +1,334 @@
+//! wVegas, FAST and LEDBAT by hand-worked vectors.
+
+mod common;
+
+use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay, Setup};
+use common::{Bench, bytes, setup};
+use units::{Instant, Span};
+
+/// The MTU, and under RFC 4960 the unit of windows.
+const M: u64 = 1452;
+
+fn paths(algorithm: Algorithm, n: usize) -> Bench {
+    from(algorithm, &setup(GrowthRule::Rfc4960, n))
+}
+
+fn from(algorithm: Algorithm, setup: &Setup) -> Bench {
+    Bench::with_mtu(algorithm, setup, M)
+}
+
+/// What a SACK measured.
+#[derive(Clone, Copy, Default)]
+struct Delays {
+    rtt: Option<Span>,
+    owd: Option<OneWayDelay>,
+}
+
+fn rtt(ms: f64) -> Delays {
+    Delays { rtt: Some(Span::from_secs_f64(ms / 1000.0)), owd: None }
+}
+
+fn owd(ms: i64) -> Delays {
+    Delays { owd: Some(OneWayDelay::from_nanos(ms * 1_000_000)), rtt: None }
+}
+
+/// A SACK of `acked` bytes of a full window on path `p`, that leaves `flight_after` in flight.
+fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, delays: Delays) {
+    let mut ack = bench.ack_of(p, acked, true);
+    ack.flight_after = bytes(flight_after);
+    (ack.rtt, ack.owd) = (delays.rtt, delays.owd);
+    bench.sack(&[ack]);
+}
+
+/// Ends the round that is on path `p`, and begins one of `next` bytes.
+fn end_round(bench: &mut Bench, p: usize, next: u64, delays: Delays) {
+    ack(bench, p, 1 << 40, next, delays);
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.001, "{found}, not {expected}");
+}
+
+fn segments(bench: &Bench, p: usize) -> f64 {
+    bench.cwnd(p) as f64 / M as f64
+}
+
+/// A round of wVegas on path `p`, of the given mean RTT, with a window of 20 in avoidance.
+fn wvegas_round(bench: &mut Bench, p: usize, mean: f64) -> f64 {
+    bench.paths[p].window.cwnd = bytes(20 * M);
+    bench.paths[p].window.ssthresh = Some(bytes(4 * M));
+    end_round(bench, p, 3, Delays::default());
+    bench.paths[p].window.cwnd = bytes(20 * M);
+    for _ in 0..2 {
+        ack(bench, p, 1, 0, rtt(mean));
+    }
+    end_round(bench, p, 1, rtt(mean));
+    segments(bench, p)
+}
+
+/// wVegas that knows the base RTT of 100 ms on each path.
+fn wvegas(n: usize) -> Bench {
+    let mut bench = paths(Algorithm::WVegas, n);
+    for p in 0..n {
+        bench = bench.put(p, 20 * M, 4 * M);
+        end_round(&mut bench, p, 3, rtt(100.0));
+    }
+    bench
+}
+
+#[test]
+fn wvegas_grows_while_too_few_packets_wait() {
+    // 20 (0.11 - 0.1)/0.11 = 1.82 < 2.
+    close(wvegas_round(&mut wvegas(1), 0, 110.0), 21.0);
+}
+
+#[test]
+fn wvegas_alone_may_keep_ten_packets() {
+    // 20 (0.125 - 0.1)/0.125 = 4 >= 2, and with a share of 1 α becomes 10.
+    close(wvegas_round(&mut wvegas(1), 0, 125.0), 21.0);
+}
+
+#[test]
+fn wvegas_with_a_share_of_three_tenths_shrinks() {
+    // y = 20/0.125 = 160 here, 140/0.375 = 373.3 there: a share of 0.3, α = 3 < 4.
+    let mut bench = wvegas(2);
+    wvegas_round(&mut bench, 1, 375.0);
+    bench = bench.put(1, 140 * M, 4 * M);
+    close(wvegas_round(&mut bench, 0, 125.0), 19.0);
+}
+
+#[test]
+fn wvegas_drains_a_queue_that_doubled() {
+    let mut bench = wvegas(1);
+    close(wvegas_round(&mut bench, 0, 110.0), 21.0);
+    close(wvegas_round(&mut bench, 0, 121.0), 20.0 / 2.42);
+    close(wvegas_round(&mut bench, 0, 121.0), 21.0);
+}
+
+#[test]
+fn wvegas_leaves_slow_start_once_a_packet_waits() {
+    let mut bench = wvegas(1).put(0, 20 * M, 0);
+    ack(&mut bench, 0, M, 2, rtt(100.0));
+    assert_eq!(bench.cwnd(0), 21 * M, "slow start is standard");
+    let mut bench = wvegas(1).put(0, 20 * M, 0);
+    for _ in 0..2 {
+        ack(&mut bench, 0, 1, 0, rtt(125.0));
+    }
+    bench = bench.put(0, 20 * M, 0);
+    end_round(&mut bench, 0, 1, rtt(125.0));
+    close(segments(&bench, 0), 17.0);
+    assert_eq!(bench.ssthresh(0), Some(16 * M));
+}
+
+/// FAST with one round of a window of 100 behind it, so that the next may update, and a base RTT of 100 ms.
+fn fast(setup: &Setup) -> Bench {
+    let mut bench = from(Algorithm::Fast, setup).put(0, 100 * M, 4 * M);
+    end_round(&mut bench, 0, 1, rtt(100.0));
+    bench.put(0, 100 * M, 4 * M)
+}
+
+/// One update, long after the last, by an average RTT of 110 ms.
+fn fast_update(mut bench: Bench) -> f64 {
+    bench.now = Instant::ZERO + Span::from_secs(1);
+    // The average follows with a weight of 3/100 and is at 110 ms after some hundred samples.
+    for _ in 0..2000 {
+        bench = bench.put(0, 100 * M, 4 * M);
+        bench.paths[0].in_recovery = true;
+        ack(&mut bench, 0, 0, 1, rtt(110.0));
+    }
+    bench.paths[0].in_recovery = false;
+    // A growth is spread over the acknowledgements of the 10 ms until the next update: one round of 2000 M is more.
+    ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
+    if segments(&bench, 0) <= 100.0 {
+        ack(&mut bench, 0, 2000 * M, 1, rtt(110.0));
+    }
+    segments(&bench, 0)
+}
+
+fn knobs(alpha: f64) -> Setup {
+    let mut setup = setup(GrowthRule::Rfc4960, 1);
+    setup.knobs.fast.alpha = alpha;
+    setup
+}
+
+#[test]
+fn fast_sets_the_window_by_equation_1() {
+    // 0.5 · 100 + 0.5 (0.1/0.11 · 100 + 20) = 105.4545.
+    close(fast_update(fast(&knobs(20.0))), 105.4545);
+}
+
+#[test]
+fn fast_with_alpha_outside_grows_by_all_of_it() {
+    let mut setup = knobs(20.0);
+    setup.knobs.fast.alpha_inside = false;
+    // 0.5 · 100 + 0.5 · 0.1/0.11 · 100 + 20.
+    close(fast_update(fast(&setup)), 115.4545);
+}
+
+#[test]
+fn fast_at_most_doubles_and_knows_what_an_oracle_says() {
+    close(fast_update(fast(&knobs(5000.0))), 200.0);
+    let mut setup = knobs(20.0);
+    setup.knobs.fast.base_rtt = Some(Span::from_millis(55));
+    // 50 + 0.5 (0.5 · 100 + 20) = 85.
+    close(fast_update(fast(&setup)), 85.0);
+}
+
+#[test]
+fn fast_grows_by_what_is_acknowledged_while_there_is_no_queue() {
+    let mut bench = fast(&knobs(200.0));
+    ack(&mut bench, 0, 2 * M, 1, rtt(100.5));
+    close(segments(&bench, 0), 102.0);
+}
+
+#[test]
+fn fast_halves_at_a_loss_and_keeps_two_after_a_timeout() {
+    let mut bench = fast(&knobs(200.0));
+    bench.loss(0, LossKind::FastRetransmit);
+    close(segments(&bench, 0), 50.0);
+    bench.loss(0, LossKind::Timeout);
+    close(segments(&bench, 0), 2.0);
+}
+
+#[test]
+fn a_queue_that_holds_alpha_is_where_fast_stays() {
+    // w - w b/r = α: 220 packets of 110 ms, 20 of which wait.
+    let mut bench = from(Algorithm::Fast, &knobs(20.0)).put(0, 220 * M, 4 * M);
+    ack(&mut bench, 0, M, M, rtt(100.0));
+    for step in 0..3000u64 {
+        bench.now = Instant::ZERO + Span::from_millis(step);
+        if step < 1000 {
+            bench = bench.put(0, 220 * M, 4 * M);
+        }
+        ack(&mut bench, 0, 2 * M, 218 * M, rtt(110.0));
+    }
+    assert!((219.0..221.0).contains(&segments(&bench, 0)), "{}", segments(&bench, 0));
+}
+
+#[test]
+fn weighted_fast_shares_alpha_by_rate() {
+    // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 1.
+    let mut setup = setup(GrowthRule::Rfc4960, 2);
+    setup.knobs.fast.alpha = 200.0;
+    let mut bench = from(Algorithm::FastWeighted, &setup);
+    for p in 0..2 {
+        end_round(&mut bench, p, 1, rtt(100.0));
+    }
+    bench = bench.put(0, 100 * M, 4 * M).put(1, 300 * M, 4 * M);
+    for p in [0, 1] {
+        bench.paths[p].in_recovery = true;
+        for _ in 0..4000 {
+            ack(&mut bench, p, 0, 1, rtt(110.0));
+        }
+        bench.paths[p].in_recovery = false;
+    }
+    end_round(&mut bench, 0, 1, rtt(110.0));
+    end_round(&mut bench, 0, 1, rtt(110.0));
+    bench = bench.put(0, 100 * M, 4 * M);
+    bench.now = Instant::ZERO + Span::from_secs(1);
+    end_round(&mut bench, 0, 1, rtt(110.0));
+    end_round(&mut bench, 0, 1, rtt(110.0));
+    close(segments(&bench, 0), 120.4545);
+}
+
+/// LEDBAT whose base delay is 10 ms, at a window.
+fn ledbat(cwnd: u64) -> Bench {
+    let mut bench = paths(Algorithm::Ledbat, 1).put(0, cwnd, 0);
+    bench.paths[0].in_recovery = true;
+    ack(&mut bench, 0, M, 1, owd(10));
+    bench.paths[0].in_recovery = false;
+    bench
+}
+
+/// The window after a segment was acknowledged, with so much queue in each of the last four delays.
+fn ledbat_after(mut bench: Bench, queue: i64) -> f64 {
+    bench.paths[0].in_recovery = true;
+    for _ in 0..3 {
+        ack(&mut bench, 0, 1, 1, owd(10 + queue));
+    }
+    bench.paths[0].in_recovery = false;
+    for _ in 0..10 {
+        ack(&mut bench, 0, M / 10, 1, owd(10 + queue));
+    }
+    ack(&mut bench, 0, M % 10, 1, owd(10 + queue));
+    bench.cwnd(0) as f64
+}
+
+#[test]
+fn ledbat_follows_the_distance_from_its_target() {
+    // One segment at ten: 0.5 · 1452/10 = 72.6 bytes up at a queue of 50 ms, down at 150 ms.
+    assert!((ledbat_after(ledbat(14_520), 50) - 14_592.6).abs() < 1.0);
+    assert!((ledbat_after(ledbat(14_520), 150) - 14_447.4).abs() < 1.0);
+    assert_eq!(ledbat_after(ledbat(2 * M), 200), (2 * M) as f64, "never below two segments");
+}
+
+#[test]
+fn ledbat_keeps_fractions() {
+    let mut bench = ledbat(1_452_000);
+    for _ in 0..100 {
+        // 0.9 · 1 · 1452/1452000 bytes: less than a thousandth each.
+        ack(&mut bench, 0, 1, 1, owd(20));
+    }
+    assert_eq!(bench.cwnd(0), 1_452_000);
+    for _ in 0..1100 {
+        ack(&mut bench, 0, 1, 1, owd(20));
+    }
+    assert_eq!(bench.cwnd(0), 1_452_001);
+}
+
+#[test]
+fn ledbat_stays_near_what_was_in_flight() {
+    let mut bench = ledbat(100 * M);
+    let mut ack = bench.ack_of(0, M, true);
+    ack.flight_before = bytes(10 * M);
+    ack.owd = Some(OneWayDelay::from_nanos(10_000_000));
+    bench.sack(&[ack]);
+    assert_eq!(bench.cwnd(0), 11 * M);
+}
+
+#[test]
+fn ledbat_halves_at_a_loss_and_keeps_one_segment_after_a_timeout() {
+    for (before, after) in [(14_520, 7260), (3 * M, 2 * M), (M, M)] {
+        let mut bench = paths(Algorithm::Ledbat, 1).put(0, before, 0);
+        bench.loss(0, LossKind::FastRetransmit);
+        assert_eq!(bench.cwnd(0), after);
+    }
+    let mut bench = paths(Algorithm::Ledbat, 1).put(0, 14_520, 0);
+    bench.loss(0, LossKind::Timeout);
+    assert_eq!(bench.cwnd(0), M);
+}
+
+#[test]
+fn ledbat_takes_round_trips_until_one_way_delays_come() {
+    let mut bench = paths(Algorithm::Ledbat, 1).put(0, 14_520, 0);
+    ack(&mut bench, 0, M, 1, rtt(1.0));
+    assert_eq!(bench.cwnd(0), 14_520 + 145, "no queue: 1452/10");
+    // One-way delays have another base: the first of them is no queue of 499 ms.
+    let before = bench.cwnd(0);
+    ack(&mut bench, 0, M, 1, owd(500));
+    assert!(bench.cwnd(0) > before);
+    let before = bench.cwnd(0);
+    ack(&mut bench, 0, M, 1, Delays { rtt: Some(Span::from_secs(9)), owd: None });
+    assert!(bench.cwnd(0) > before, "from then on round trips say nothing");
+}
+
+#[test]
+fn the_base_delay_is_forgotten_after_six_minutes_or_ten() {
+    for (algorithm, minutes) in [(Algorithm::LedbatMp, 6), (Algorithm::Ledbat, 10)] {
+        let mut bench = paths(algorithm, 1).put(0, 14_520, 0);
+        bench.paths[0].in_recovery = true;
+        ack(&mut bench, 0, M, 1, owd(10));
+        for second in 1..minutes * 60 {
+            bench.now = Instant::ZERO + Span::from_secs(second);
+            ack(&mut bench, 0, M, 1, owd(130));
+        }
+        bench.paths[0].in_recovery = false;
+        let before = bench.cwnd(0);
+        ack(&mut bench, 0, M, 1, owd(130));
+        assert!(bench.cwnd(0) < before, "{algorithm}: 20 ms too many");
+        bench.now = Instant::ZERO + Span::from_secs(minutes * 60);
+        let before = bench.cwnd(0);
+        ack(&mut bench, 0, M, 1, owd(130));
+        assert!(bench.cwnd(0) > before, "{algorithm}: the queue is the base now");
+    }
+}
