@@ -83,6 +83,7 @@ mod knobs;
 mod loss_based;
 mod names;
 mod policy;
+mod rtt;
 mod setup;
 mod window;
 
@@ -95,5 +96,6 @@ pub use knobs::{Knob, KnobValue, Word};
 pub use loss_based::LossBased;
 pub use names::UnknownName;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
+pub use rtt::SmoothedRtt;
 pub use setup::{GrowthRule, Rules, Setup, TcpRules, UnsetShare};
 pub use window::{LossKind, PathAck, PathView, Window};

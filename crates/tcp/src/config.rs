@@ -10,9 +10,13 @@ pub struct Config {
     pub variant: Variant,
     /// Which congestion control.
     pub control: cc::Algorithm,
+    /// What congestion controls leave open.
+    pub knobs: cc::Knobs,
     /// Appropriate byte counting (`rfc3465`) with this limit L, in segments an acknowledgement in slow start; none:
     /// windows grow by the number of acknowledgements (`rfc2581#section-3.1`).
     pub abc: Option<u32>,
+    /// Only a window that was used grows (`rfc7661#section-4.1`).
+    pub grow_full_only: bool,
     /// Initial window in segments (`rfc6928#section-2` for 10).
     pub initial_window: u32,
     /// Initial slow start threshold; none: slow start goes on until the first loss.
@@ -104,7 +108,9 @@ impl Config {
         Config {
             variant: Variant::Sack,
             control: cc::Algorithm::Standard,
+            knobs: cc::Knobs::default(),
             abc: None,
+            grow_full_only: false,
             initial_window: 2,
             initial_ssthresh: None,
             mss: 1212,
@@ -140,6 +146,7 @@ impl Config {
     pub fn modern() -> Self {
         Config {
             abc: Some(2),
+            grow_full_only: true,
             initial_window: 10,
             mss: 1460,
             rto: Rto {

@@ -35,7 +35,7 @@ pub use octets::{Octets, PacketBuf};
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
 pub use payload::Payload;
-pub use serial::{Ppid, Ssn, StreamId, Tsn};
+pub use serial::{Ppid, Seq, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 
 /// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits

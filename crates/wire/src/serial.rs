@@ -62,6 +62,12 @@ serial_number! {
     Ssn, u16, i16
 }
 
+serial_number! {
+    /// Sequence number of a byte of TCP. It wraps, so it has no order: ask [`Seq::precedes`]
+    /// (rfc9293#section-3.4).
+    Seq, u32, i32
+}
+
 /// A stream of one direction of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StreamId(pub u16);

@@ -1,4 +1,5 @@
 use crate::config::Config;
+use cc::SmoothedRtt;
 use units::Span;
 
 /// Retransmission timeout of a path (`rfc9260#section-6.3.1`).
@@ -6,10 +7,7 @@ use units::Span;
 pub(crate) struct Rto {
     min: Span,
     max: Span,
-    alpha: f64,
-    beta: f64,
-    srtt: Option<Span>,
-    rttvar: Span,
+    smoothed: SmoothedRtt,
     rto: Span,
 }
 
@@ -21,31 +19,16 @@ impl Rto {
         Rto {
             min: config.rto_min,
             max: config.rto_max,
-            alpha: config.rto_alpha,
-            beta: config.rto_beta,
-            srtt: None,
-            rttvar: Span::ZERO,
+            smoothed: SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY),
             rto: config.rto_initial,
         }
     }
 
     /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
     pub(crate) fn sample(&mut self, rtt: Span) {
-        let srtt = match self.srtt {
-            None => {
-                self.rttvar = rtt / 2;
-                rtt
-            }
-            Some(srtt) => {
-                let deviation = srtt.as_nanos().abs_diff(rtt.as_nanos());
-                self.rttvar =
-                    self.rttvar.mul_f64(1.0 - self.beta) + Span::from_nanos(deviation).mul_f64(self.beta);
-                srtt.mul_f64(1.0 - self.alpha) + rtt.mul_f64(self.alpha)
-            }
-        };
-        self.rttvar = self.rttvar.max(GRANULARITY);
-        self.srtt = Some(srtt);
-        self.rto = (srtt + self.rttvar * 4).max(self.min).min(self.max);
+        self.smoothed.sample(rtt);
+        let mean = self.smoothed.mean().unwrap_or(rtt);
+        self.rto = (mean + self.smoothed.variation() * 4).max(self.min).min(self.max);
     }
 
     /// Doubles the timeout after an expiry (`rfc9260#section-6.3.3`, rule E2).
@@ -60,7 +43,7 @@ impl Rto {
 
     #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
-        self.srtt
+        self.smoothed.mean()
     }
 }
 

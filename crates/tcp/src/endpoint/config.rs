@@ -66,6 +66,7 @@ impl Config {
             "1 to 4 blocks",
         )?;
         check(self.max_retransmissions > 0, "max_retransmissions", 0, "at least 1")?;
+        self.knobs.check()?;
         self.check_timers()?;
         self.check_buffers()
     }

@@ -1,0 +1,47 @@
+//! Sequence numbers unwrapped to 64 bits: positions, which have an order.
+
+use wire::Seq;
+
+/// The position of a SYN. One lap ahead, so that there is room below for old numbers.
+pub(crate) const ORIGIN: u64 = 1 << 32;
+
+/// The sequence numbers of one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space {
+    initial: Seq,
+}
+
+impl Space {
+    /// Numbers that begin with that of the SYN.
+    pub(crate) fn new(initial: Seq) -> Self {
+        Space { initial }
+    }
+
+    /// The number at a position.
+    #[inline]
+    pub(crate) fn seq(&self, position: u64) -> Seq {
+        self.initial.add(position as u32)
+    }
+
+    /// The position of a number: the one nearest to `near`.
+    #[inline]
+    pub(crate) fn position(&self, near: u64, seq: Seq) -> u64 {
+        let ahead = seq.distance_from(self.seq(near)) as i32;
+        near.saturating_add_signed(i64::from(ahead))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_go_on_where_numbers_wrap() {
+        let space = Space::new(Seq(u32::MAX));
+        assert_eq!(space.seq(ORIGIN), Seq(u32::MAX));
+        assert_eq!(space.position(ORIGIN, Seq(4)), ORIGIN + 5);
+        let far = ORIGIN + (5 << 32);
+        assert_eq!(space.position(far, space.seq(far - 7)), far - 7);
+        assert_eq!(space.position(far, space.seq(far + 7)), far + 7);
+    }
+}

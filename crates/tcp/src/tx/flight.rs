@@ -1,0 +1,406 @@
+//! Segments that were sent and that the peer has not acknowledged cumulatively.
+//!
+//! Each is in flight, lost and waiting to be sent again, or selectively acknowledged. Segments have indices that count
+//! up and never wrap; what an acknowledgement costs depends on what it newly says, not on how many there are.
+
+use crate::ranges::{Range, Ranges};
+use std::collections::VecDeque;
+use std::ops::Index;
+use units::Instant;
+
+/// A segment that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Position of its first byte.
+    pub(crate) start: u64,
+    /// Sequence numbers it takes up: its bytes, and the FIN.
+    pub(crate) len: u32,
+    pub(crate) fin: bool,
+    pub(crate) state: SentState,
+    pub(crate) retransmitted: bool,
+    /// Transmissions that count as in flight.
+    copies: u8,
+    /// Its last transmission.
+    pub(crate) sent_at: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SentState {
+    InFlight,
+    /// Waits to be sent again.
+    Lost,
+    /// The peer has it but may still renege.
+    Sacked,
+}
+
+impl Sent {
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    /// User bytes in it.
+    #[inline]
+    pub(crate) fn data_len(&self) -> u32 {
+        self.len - u32::from(self.fin)
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        u64::from(self.len) * u64::from(self.copies)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Flight {
+    /// Index of the first segment.
+    first: u64,
+    segments: VecDeque<Sent>,
+    /// Position of the oldest byte that is not acknowledged (SND.UNA).
+    una: u64,
+    /// Position of the next byte to be sent for the first time (SND.NXT).
+    nxt: u64,
+    /// Bytes in flight: sent, and neither acknowledged nor lost; a segment sent again while not lost counts twice
+    /// (`rfc6675#section-4`, pipe).
+    in_flight: u64,
+    /// Indices of segments that wait to be sent again, ascending.
+    lost: VecDeque<u64>,
+    lost_bytes: u64,
+    /// Indices of segments that are selectively acknowledged.
+    sacked: Ranges,
+    sacked_segments: u64,
+    /// Segments below this index were looked at by [`Self::lose_by_sack`].
+    judged: u64,
+    /// Transmissions in the order of time; those that are no longer a segment's last are passed over. Kept if asked.
+    by_time: Option<VecDeque<(u64, Instant)>>,
+}
+
+impl Flight {
+    /// Nothing sent but what is before `position`. `by_time`: [`Self::lose_by_time`] will be asked.
+    pub(crate) fn new(position: u64, by_time: bool) -> Self {
+        Flight {
+            first: 0,
+            segments: VecDeque::new(),
+            una: position,
+            nxt: position,
+            in_flight: 0,
+            lost: VecDeque::new(),
+            lost_bytes: 0,
+            sacked: Ranges::default(),
+            sacked_segments: 0,
+            judged: 0,
+            by_time: by_time.then(VecDeque::new),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// FlightSize (`rfc5681#section-2`): sent and not acknowledged cumulatively, apart from what waits to be sent
+    /// again.
+    #[inline]
+    pub(crate) fn size(&self) -> u64 {
+        self.nxt - self.una - self.lost_bytes
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Index of the oldest segment.
+    #[inline]
+    pub(crate) fn first_index(&self) -> u64 {
+        self.first
+    }
+
+    /// Index of the next segment to be sent for the first time.
+    #[inline]
+    pub(crate) fn next_index(&self) -> u64 {
+        self.first + self.segments.len() as u64
+    }
+
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u64 {
+        self.sacked_segments
+    }
+
+    /// Index of the next segment to be sent again.
+    #[inline]
+    pub(crate) fn next_lost(&self) -> Option<u64> {
+        self.lost.front().copied()
+    }
+
+    #[inline]
+    fn segment(&mut self, i: u64) -> &mut Sent {
+        &mut self.segments[(i - self.first) as usize]
+    }
+
+    /// A new segment, about to be sent.
+    pub(crate) fn push(&mut self, len: u32, fin: bool, now: Instant) -> u64 {
+        let i = self.next_index();
+        let state = SentState::InFlight;
+        let (start, copies) = (self.nxt, 1);
+        self.segments.push_back(Sent { start, len, fin, state, retransmitted: false, copies, sent_at: now });
+        self.nxt += u64::from(len);
+        self.in_flight += u64::from(len);
+        self.note_time(i, now);
+        i
+    }
+
+    /// A segment is about to be sent again.
+    pub(crate) fn resend(&mut self, i: u64, now: Instant) {
+        let segment = &mut self.segments[(i - self.first) as usize];
+        let len = u64::from(segment.len);
+        if segment.state == SentState::Lost {
+            segment.state = SentState::InFlight;
+            self.lost_bytes -= len;
+            forget(&mut self.lost, i);
+        }
+        segment.retransmitted = true;
+        segment.sent_at = now;
+        if segment.copies < u8::MAX {
+            segment.copies += 1;
+            self.in_flight += len;
+        }
+        self.note_time(i, now);
+    }
+
+    fn note_time(&mut self, i: u64, now: Instant) {
+        if let Some(by_time) = &mut self.by_time {
+            by_time.push_back((i, now));
+        }
+    }
+
+    /// Everything before a position has arrived. Calls `tell` with every segment of which that was not known.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, position: u64, mut tell: impl FnMut(&Sent)) {
+        debug_assert!(position >= self.una && position <= self.nxt);
+        self.una = position;
+        while let Some(&segment) = self.segments.front().filter(|segment| segment.start < position) {
+            if segment.end() > position {
+                self.cut_first((position - segment.start) as u32);
+                break;
+            }
+            self.in_flight -= segment.in_flight();
+            match segment.state {
+                SentState::Sacked => self.sacked_segments -= 1,
+                SentState::Lost => {
+                    forget(&mut self.lost, self.first);
+                    self.lost_bytes -= u64::from(segment.len);
+                }
+                SentState::InFlight => {}
+            }
+            if segment.state != SentState::Sacked {
+                tell(&segment);
+            }
+            self.segments.pop_front();
+            self.first += 1;
+        }
+        self.sacked.cut_below(self.first);
+    }
+
+    /// The first bytes of the first segment are acknowledged.
+    fn cut_first(&mut self, bytes: u32) {
+        let Some(segment) = self.segments.front_mut() else { return };
+        segment.start += u64::from(bytes);
+        segment.len -= bytes;
+        self.in_flight -= u64::from(bytes) * u64::from(segment.copies);
+        if segment.state == SentState::Lost {
+            self.lost_bytes -= u64::from(bytes);
+        }
+    }
+
+    /// The peer has the bytes between two positions. Calls `tell` with every segment of which that was not known, and
+    /// says how many bytes they have. A segment that is covered in part only is left as it is.
+    pub(crate) fn sack(&mut self, left: u64, right: u64, mut tell: impl FnMut(&Sent)) -> u64 {
+        if left >= right || right <= self.una || right > self.nxt {
+            return 0;
+        }
+        let from = self.first + self.segments.partition_point(|segment| segment.start < left) as u64;
+        let end = match self.segments.back() {
+            Some(last) if last.end() <= right => self.next_index(),
+            _ => self.first + self.segments.partition_point(|segment| segment.end() <= right) as u64,
+        };
+        let mut bytes = 0;
+        let mut sacked = std::mem::take(&mut self.sacked);
+        sacked.insert(Range { first: from, end }, |missing| {
+            for i in missing.first..missing.end {
+                let segment = *self.segment(i);
+                tell(&segment);
+                bytes += u64::from(segment.len);
+                self.take_sacked(i);
+            }
+        });
+        self.sacked = sacked;
+        bytes
+    }
+
+    fn take_sacked(&mut self, i: u64) {
+        let segment = &mut self.segments[(i - self.first) as usize];
+        self.in_flight -= segment.in_flight();
+        if segment.state == SentState::Lost {
+            self.lost_bytes -= u64::from(segment.len);
+            forget(&mut self.lost, i);
+        }
+        segment.copies = 0;
+        segment.state = SentState::Sacked;
+        self.sacked_segments += 1;
+    }
+
+    /// A segment is lost: it waits to be sent again.
+    pub(crate) fn lose(&mut self, i: u64) {
+        let segment = &mut self.segments[(i - self.first) as usize];
+        if segment.state != SentState::InFlight {
+            return;
+        }
+        self.in_flight -= segment.in_flight();
+        segment.copies = 0;
+        segment.state = SentState::Lost;
+        self.lost_bytes += u64::from(segment.len);
+        match self.lost.back() {
+            Some(&last) if last > i => {
+                let at = self.lost.partition_point(|&other| other < i);
+                self.lost.insert(at, i);
+            }
+            _ => self.lost.push_back(i),
+        }
+    }
+
+    /// The retransmission timer expired: everything that is not known to have arrived is lost. With `forget`, so is
+    /// what was selectively acknowledged (`rfc2018#section-8`).
+    pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
+        if forget {
+            self.forget_sacks();
+        }
+        for i in self.first..self.next_index() {
+            if i == self.first || !unless(&self[i]) {
+                self.lose(i);
+            }
+        }
+        self.judged = self.next_index();
+    }
+
+    /// The peer says nothing that can be relied upon of what arrived out of order.
+    pub(crate) fn forget_sacks(&mut self) {
+        let sacked = std::mem::take(&mut self.sacked);
+        for range in sacked.descending() {
+            for i in range.first..range.end {
+                let segment = self.segment(i);
+                segment.state = SentState::InFlight;
+                segment.copies = 1;
+                let len = u64::from(segment.len);
+                self.in_flight += len;
+            }
+        }
+        self.sacked_segments = 0;
+    }
+
+    /// True if the peer no longer has what it said: the first segment was selectively acknowledged, and yet it is not
+    /// acknowledged (`rfc2018#section-8`).
+    pub(crate) fn reneged(&self) -> bool {
+        self.segments.front().is_some_and(|segment| segment.state == SentState::Sacked)
+    }
+
+    /// Index below which every segment that has not arrived is lost, by what arrived above it: at least three ranges,
+    /// or more than two segments' bytes (`rfc6675#section-4`, IsLost).
+    pub(crate) fn sack_boundary(&self, smss: u64) -> u64 {
+        let mut bytes = 0;
+        for (n, range) in self.sacked.descending().take(DUP_THRESHOLD as usize).enumerate() {
+            bytes += self[range.end - 1].end() - self[range.first].start;
+            if n as u64 + 1 == DUP_THRESHOLD || bytes > (DUP_THRESHOLD - 1) * smss {
+                return range.first;
+            }
+        }
+        self.first
+    }
+
+    /// Takes segments below an index for lost that have not arrived. Those that were sent again already are not sent
+    /// once more, but their first transmission leaves flight.
+    pub(crate) fn lose_by_sack(&mut self, boundary: u64) {
+        for i in self.judged.max(self.first)..boundary {
+            let segment = self.segment(i);
+            if segment.state != SentState::InFlight {
+                continue;
+            }
+            if !segment.retransmitted {
+                self.lose(i);
+            } else if segment.copies > 1 {
+                segment.copies -= 1;
+                let len = u64::from(segment.len);
+                self.in_flight -= len;
+            }
+        }
+        self.judged = self.judged.max(boundary);
+    }
+
+    /// Takes segments for lost, in the order they were sent, as long as `is_lost` says so of them.
+    pub(crate) fn lose_by_time(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) -> bool {
+        let Some(mut by_time) = self.by_time.take() else { return false };
+        let mut any = false;
+        while let Some(&(i, at)) = by_time.front() {
+            let known = i >= self.first;
+            let last = known && self[i].state == SentState::InFlight && self[i].sent_at == at;
+            if last {
+                if !is_lost(&self[i]) {
+                    break;
+                }
+                self.lose(i);
+                any = true;
+            }
+            by_time.pop_front();
+        }
+        self.by_time = Some(by_time);
+        any
+    }
+
+    /// The first segment at or above `i` and below the highest that arrived out of order, that has not arrived and was
+    /// not sent again (`rfc6675#section-4`, NextSeg rule 3).
+    pub(crate) fn hole_from(&self, i: u64) -> Option<u64> {
+        let end = self.sacked.last()?.first;
+        (i.max(self.first)..end)
+            .find(|&i| self[i].state == SentState::InFlight && !self[i].retransmitted)
+    }
+
+    /// The last segment that has not arrived (`rfc6675#section-4`, NextSeg rule 4).
+    pub(crate) fn last_hole(&self) -> Option<u64> {
+        let end = match self.sacked.last() {
+            Some(range) if range.end == self.next_index() => range.first,
+            _ => self.next_index(),
+        };
+        (end > self.first).then(|| end - 1)
+    }
+}
+
+/// Duplicate acknowledgements that mean a loss (`rfc5681#section-3.2`).
+pub(crate) const DUP_THRESHOLD: u64 = 3;
+
+/// Takes an index off a sorted queue, mostly its front.
+#[inline]
+fn forget(queue: &mut VecDeque<u64>, i: u64) {
+    if queue.front() == Some(&i) {
+        queue.pop_front();
+    } else if let Ok(at) = queue.binary_search(&i) {
+        queue.remove(at);
+    }
+}
+
+impl Index<u64> for Flight {
+    type Output = Sent;
+    #[inline]
+    fn index(&self, i: u64) -> &Sent {
+        &self.segments[(i - self.first) as usize]
+    }
+}
