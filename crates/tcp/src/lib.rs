@@ -5,9 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod conn;
 mod endpoint;
 mod event;
 mod info;
+mod pieces;
+mod ranges;
+mod rto;
+mod rx;
+pub mod segment;
+mod sequence;
+mod tx;
 
 pub use cc::{ConfigError, UnknownName};
 pub use config::{Config, DelayedAck, Rto, Variant};

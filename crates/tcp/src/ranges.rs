@@ -28,10 +28,6 @@ impl Ranges {
         self.0.len()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     pub(crate) fn first(&self) -> Option<Range> {
         self.0.front().copied()
     }

@@ -1,4 +1,4 @@
-//! What only tests need: two endpoints face to face ([`Pair`]), one whose peer the test plays ([`Played`]), and
+//! What only tests need: two endpoints face to face ([`Pair`], [`TcpPair`]), one whose peer the test plays ([`Played`]), and
 //! dialogues of any two stacks over a simulated network ([`World`]).
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ mod pair;
 mod played;
 mod station;
 mod talk;
+mod tcp_pair;
 mod world;
 
 pub use dialogue::Dialogue;
@@ -18,4 +19,5 @@ pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
 pub use played::{Played, Seen};
 pub use station::{Ending, Speaker, Station};
 pub use talk::{Ledger, Line, Script};
+pub use tcp_pair::{TcpPair, TcpSent};
 pub use world::{Traffic, World};

@@ -1,14 +1,24 @@
 //! The endpoint: a port, its addresses, and all its connections.
 
 mod config;
+mod isn;
+mod slab;
+mod stray;
 
 pub use config::EndpointConfig;
 
+use crate::conn::{Connection, Ends, Handled, Local};
+use crate::segment::{Flags, Segment};
 use crate::{ConnId, Event, Info, SendError, State, Stats};
 use cc::ConfigError;
+use isn::Births;
+use slab::Slab;
+use std::collections::VecDeque;
 use std::net::IpAddr;
-use units::Instant;
-use wire::{Octets, PacketBuf, Payload};
+use std::sync::Arc;
+use stray::Stray;
+use units::{Instant, Timers};
+use wire::{Octets, PacketBuf, Payload, is_unicast, nearest};
 
 /// The ECN field of an IP header (`rfc3168#section-5`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,9 +100,22 @@ pub enum ConnectError {
 /// [`poll_timeout`]: Self::poll_timeout
 #[derive(Debug)]
 pub struct Endpoint {
-    config: EndpointConfig,
+    local: Arc<Local>,
+    addresses: Vec<IpAddr>,
+    births: Births,
     listening: bool,
+    max_connections: usize,
+    slab: Slab,
+    timers: Timers,
+    /// Places that may have something to send.
+    ready: VecDeque<u32>,
+    /// Places that have events.
+    eventful: VecDeque<u32>,
+    strays: VecDeque<Stray>,
 }
+
+/// Resets that no connection sends and that may wait to be sent.
+const STRAYS: usize = 64;
 
 impl Endpoint {
     /// An endpoint without connections that does not listen.
@@ -101,7 +124,22 @@ impl Endpoint {
     /// [`ConfigError`] names an option whose value cannot work.
     pub fn new(config: EndpointConfig) -> Result<Endpoint, ConfigError> {
         config.check()?;
-        Ok(Endpoint { config, listening: false })
+        Ok(Endpoint {
+            local: Arc::new(Local {
+                port: config.port,
+                checksum: config.checksum,
+                config: Arc::new(config.config),
+            }),
+            addresses: config.addresses,
+            births: Births::new(config.seed),
+            listening: false,
+            max_connections: config.max_connections,
+            slab: Slab::default(),
+            timers: Timers::default(),
+            ready: VecDeque::new(),
+            eventful: VecDeque::new(),
+            strays: VecDeque::new(),
+        })
     }
 
     /// Whether others may begin connections. If not, a SYN is answered with a reset.
@@ -114,37 +152,138 @@ impl Endpoint {
     /// # Errors
     /// [`ConnectError`]; nothing changes then.
     pub fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Result<ConnId, ConnectError> {
-        let _ = (now, port, remotes);
-        Err(ConnectError::TooManyConnections { limit: self.config.max_connections })
+        if port == 0 {
+            return Err(ConnectError::PortZero);
+        }
+        let usable = |&&remote: &&IpAddr| is_unicast(remote) && nearest(&self.addresses, remote).is_some();
+        let remote = *remotes.iter().find(usable).ok_or(ConnectError::NoUsableAddress)?;
+        let local = nearest(&self.addresses, remote).ok_or(ConnectError::NoUsableAddress)?;
+        let ends = Ends { remote_port: port, remote, local };
+        if self.slab.find(&ends).is_some() {
+            return Err(ConnectError::Exists { address: remote });
+        }
+        if !self.has_room() {
+            return Err(ConnectError::TooManyConnections { limit: self.max_connections });
+        }
+        let birth = self.births.draw(now, &ends, self.local.port);
+        let slot = self.slab.insert(Connection::connect(now, &self.local, ends, birth));
+        self.touched(slot);
+        Ok(self.slab.id(slot))
+    }
+
+    fn has_room(&self) -> bool {
+        self.slab.len() < self.max_connections && self.slab.has_ids()
     }
 
     /// Takes a packet. Whatever its bytes, it does no harm.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        let _ = (now, datagram);
+        let Datagram { src, dst, ecn, bytes } = datagram;
+        let Ok(segment) = Segment::parse(bytes, src, dst, self.local.checksum) else { return };
+        if segment.header.destination_port != self.local.port || segment.header.source_port == 0 {
+            return;
+        }
+        let ends = Ends { remote_port: segment.header.source_port, remote: src, local: dst };
+        let Some(slot) = self.slab.find(&ends) else {
+            self.handle_stray(now, &segment, ends);
+            return;
+        };
+        let Some(connection) = self.slab.get_mut(slot) else { return };
+        match connection.handle(now, &segment, ecn) {
+            Handled::Here => self.touched(slot),
+            Handled::Refused => self.refuse(&segment, ends),
+            Handled::Anew => {
+                self.slab.hide(slot);
+                if let Some(old) = self.slab.get_mut(slot) {
+                    old.abort();
+                }
+                self.touched(slot);
+                self.handle_stray(now, &segment, ends);
+            }
+        }
+    }
+
+    /// A segment of no connection (`rfc9293#section-3.10.7.1`, `rfc9293#section-3.10.7.2`).
+    fn handle_stray(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends) {
+        if !is_unicast(ends.remote) || !self.addresses.contains(&ends.local) {
+            return;
+        }
+        let flags = segment.header.flags;
+        let begins = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
+        if !(begins && self.listening) {
+            self.refuse(segment, ends);
+        } else if self.has_room() {
+            let birth = self.births.draw(now, &ends, self.local.port);
+            let slot = self.slab.insert(Connection::accept(now, &self.local, ends, birth, segment));
+            self.touched(slot);
+        }
+    }
+
+    /// Answers a segment with a reset (`rfc9293#section-3.5.2`).
+    fn refuse(&mut self, segment: &Segment<'_>, ends: Ends) {
+        if self.strays.len() < STRAYS {
+            self.strays.extend(stray::answer(segment, ends, self.local.checksum));
+        }
     }
 
     /// Writes the next packet into `buf` and says where it goes; none if there is nothing to send now. The answer may
     /// change after every call that takes the time.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let _ = (now, buf);
+        if let Some(mut stray) = self.strays.pop_front() {
+            std::mem::swap(buf, &mut stray.packet);
+            return Some(Transmit { src: stray.src, dst: stray.dst, ecn: Ecn::NotCapable });
+        }
+        while let Some(&slot) = self.ready.front() {
+            if let Some(connection) = self.slab.get_mut(slot) {
+                if let Some(transmit) = connection.poll_transmit(now, buf) {
+                    return Some(transmit);
+                }
+                if let Some(at) = connection.poll_timeout() {
+                    self.timers.arm(slot, at);
+                }
+            }
+            self.ready.pop_front();
+            self.slab.place(slot).ready = false;
+            self.reap(slot);
+        }
         None
     }
 
     /// The next event; none if nothing happened. The answer may change after every call that takes the time but
     /// [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        while let Some(&slot) = self.eventful.front() {
+            let id = self.slab.id(slot);
+            if let Some(event) = self.slab.get_mut(slot).and_then(Connection::next_event) {
+                return Some((id, event));
+            }
+            self.eventful.pop_front();
+            self.slab.place(slot).eventful = false;
+            self.reap(slot);
+        }
         None
     }
 
     /// When to call [`Self::handle_timeout`] if nothing happens before; none if never. It may be earlier than
     /// needed. Valid once [`Self::poll_transmit`] has nothing left.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        None
+        self.timers.next()
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
+        while let Some(slot) = self.timers.pop(now) {
+            let Some(connection) = self.slab.get_mut(slot) else { continue };
+            match connection.poll_timeout() {
+                Some(at) if at <= now => {
+                    connection.handle_timeout(now);
+                    self.touched(slot);
+                }
+                Some(at) => self.timers.arm(slot, at),
+                None => {}
+            }
+        }
     }
 
     /// Takes data to send, and says how many bytes of it: fewer than there are, or none, if the send buffer is full;
@@ -154,57 +293,94 @@ impl Endpoint {
     /// # Errors
     /// [`SendError`]; nothing is taken then.
     pub fn send(&mut self, now: Instant, id: ConnId, payload: Payload) -> Result<u64, SendError> {
-        let _ = (now, id, payload);
-        Err(SendError::Closed)
+        let _ = now;
+        self.change(id, |connection| connection.send(payload)).unwrap_or(Err(SendError::Closed))
     }
 
-    /// The next data, at most `max` bytes of it; none if there is nothing to read. Reading opens the window.
+    /// The next data, at most `max` bytes of it; none if there is nothing to read. Reading opens the window. What
+    /// arrived before the connection ended can still be read after [`Event::Closed`].
     pub fn receive(&mut self, now: Instant, id: ConnId, max: usize) -> Option<Payload> {
-        let _ = (now, id, max);
-        None
+        let _ = now;
+        self.change(id, |connection| connection.receive(max)).flatten()
     }
 
     /// Sends nothing more once everything is delivered (FIN). The peer may go on sending.
     pub fn shutdown(&mut self, now: Instant, id: ConnId) {
-        let _ = (now, id);
+        self.change(id, |connection| connection.shutdown(now));
     }
 
     /// Ends a connection at once and tells the peer (RST). What arrived and was not read is lost.
     pub fn abort(&mut self, now: Instant, id: ConnId) {
-        let _ = (now, id);
+        let _ = now;
+        self.change(id, Connection::abort);
     }
 
     /// The state of a connection; none if it is gone.
     pub fn state(&self, id: ConnId) -> Option<State> {
-        self.info(id).map(|info| info.state)
+        self.get(id).map(Connection::state)
     }
 
     /// A connection as it is now; none if it is gone.
     pub fn info(&self, id: ConnId) -> Option<Info> {
-        let _ = id;
-        None
+        self.get(id).map(Connection::info)
     }
 
     /// What a connection did so far; none if it is gone.
     pub fn stats(&self, id: ConnId) -> Option<Stats> {
-        let _ = id;
-        None
+        self.get(id).map(Connection::stats)
     }
 
     /// The address and port of a connection's peer; none if it is gone.
     pub fn remote(&self, id: ConnId) -> Option<(IpAddr, u16)> {
-        let _ = id;
-        None
+        self.get(id).map(|connection| (connection.ends().remote, connection.ends().remote_port))
     }
 
     /// The address a connection has on our side; none if it is gone.
     pub fn local(&self, id: ConnId) -> Option<IpAddr> {
-        let _ = id;
-        None
+        self.get(id).map(|connection| connection.ends().local)
     }
 
-    /// The connections that have not ended.
+    /// The connections that are not gone, those that wait for their remains to die out among them.
     pub fn connections(&self) -> impl Iterator<Item = ConnId> {
-        std::iter::empty()
+        self.slab.iter().filter(|(_, connection)| !connection.is_closed()).map(|(id, _)| id)
+    }
+
+    fn get(&self, id: ConnId) -> Option<&Connection> {
+        self.slab.get(self.slab.slot(id)?)
+    }
+
+    fn change<T>(&mut self, id: ConnId, f: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        let slot = self.slab.slot(id)?;
+        let result = f(self.slab.get_mut(slot)?);
+        self.touched(slot);
+        Some(result)
+    }
+
+    /// A connection may have changed: asks it what follows from that.
+    #[inline]
+    fn touched(&mut self, slot: u32) {
+        let place = self.slab.place(slot);
+        let Some(connection) = &place.connection else { return };
+        if !place.ready {
+            place.ready = true;
+            self.ready.push_back(slot);
+        }
+        if connection.has_events() && !place.eventful {
+            place.eventful = true;
+            self.eventful.push_back(slot);
+        }
+        if connection.is_closed() {
+            self.slab.hide(slot);
+            self.timers.remove(slot);
+        }
+    }
+
+    /// Frees the place of a connection that has ended, once nothing of it is left to send, to tell or to read.
+    fn reap(&mut self, slot: u32) {
+        let place = self.slab.place(slot);
+        let over = |connection: &Connection| connection.is_closed() && !connection.is_readable();
+        if !place.ready && !place.eventful && place.connection.as_deref().is_some_and(over) {
+            self.slab.remove(slot);
+        }
     }
 }

@@ -44,9 +44,8 @@ fn a_syn_is_written_as_the_figure_says() {
     ];
     // Pseudo header c000+0201+c633+6402+0006+002c = 1ec68; words of the segment 1234+0050+0102+0304+b002+ffff
     // +0204+05b4+0103+0307+0101+0402+0101+080a+0001 = 1e31d + ..., folded and inverted.
-    let words = |bytes: &[u8]| -> u32 {
-        bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum()
-    };
+    let words =
+        |bytes: &[u8]| -> u32 { bytes.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum() };
     let mut without = expected;
     without[16..18].fill(0);
     let mut sum = words(&without) + words(&[192, 0, 2, 1, 198, 51, 100, 2]) + 6 + 44;

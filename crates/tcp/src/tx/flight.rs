@@ -366,12 +366,18 @@ impl Flight {
         any
     }
 
-    /// The first segment at or above `i` and below the highest that arrived out of order, that has not arrived and was
-    /// not sent again (`rfc6675#section-4`, NextSeg rule 3).
-    pub(crate) fn hole_from(&self, i: u64) -> Option<u64> {
+    /// The first segment below the highest that arrived out of order that has not arrived and was not sent again
+    /// (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it: what is passed over need not be looked at again.
+    pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
-        (i.max(self.first)..end)
-            .find(|&i| self[i].state == SentState::InFlight && !self[i].retransmitted)
+        *from = (*from).max(self.first);
+        while *from < end {
+            if self[*from].state == SentState::InFlight && !self[*from].retransmitted {
+                return Some(*from);
+            }
+            *from += 1;
+        }
+        None
     }
 
     /// The last segment that has not arrived (`rfc6675#section-4`, NextSeg rule 4).

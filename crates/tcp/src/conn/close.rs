@@ -1,0 +1,65 @@
+//! The end of a connection (`rfc9293#section-3.6`).
+
+use super::Connection;
+use super::phase::Phase;
+use crate::event::{CloseReason, Event};
+use units::Instant;
+
+impl Connection {
+    /// The user sends nothing more.
+    pub(crate) fn shutdown(&mut self, now: Instant) {
+        self.closing = true;
+        self.begin_close();
+        self.settle(now);
+    }
+
+    /// Our FIN follows what is still to be sent.
+    pub(super) fn begin_close(&mut self) {
+        self.phase = match self.phase {
+            Phase::Established => Phase::FinWait1,
+            Phase::CloseWait => Phase::LastAck,
+            _ => return,
+        };
+        self.sender.close();
+    }
+
+    /// Everything of ours was acknowledged, our FIN, too.
+    pub(super) fn on_our_end(&mut self, now: Instant) {
+        match self.phase {
+            Phase::FinWait1 => self.phase = Phase::FinWait2,
+            Phase::Closing => self.wait(now),
+            Phase::LastAck => self.end(CloseReason::Graceful, false),
+            _ => {}
+        }
+    }
+
+    /// Everything of the peer's has arrived, its FIN, too.
+    pub(super) fn on_their_end(&mut self, now: Instant) {
+        self.events.push(Event::PeerClosed);
+        match self.phase {
+            Phase::Established => self.phase = Phase::CloseWait,
+            Phase::FinWait1 if !self.sender.is_finished() => self.phase = Phase::Closing,
+            Phase::FinWait1 | Phase::FinWait2 => self.wait(now),
+            _ => {}
+        }
+    }
+
+    /// Both sides are done. For the user this is the end.
+    fn wait(&mut self, now: Instant) {
+        self.events.push(Event::Closed { reason: CloseReason::Graceful });
+        self.phase = Phase::TimeWait { until: now + self.config().time_wait };
+        self.sender.clear();
+    }
+
+    /// The user wants no more of it (`rfc9293#section-3.10.5`).
+    pub(crate) fn abort(&mut self) {
+        let reset = self.phase.is_open() || matches!(self.phase, Phase::SynReceived { .. });
+        let over = matches!(self.phase, Phase::TimeWait { .. } | Phase::Closed { .. });
+        if let Some(receiver) = &mut self.receiver {
+            receiver.discard();
+        }
+        if !over {
+            self.end(CloseReason::LocalAbort, reset);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The handshake (`rfc9293#section-3.5`), and what its options agree upon.
+
+use super::phase::{Phase, Retry};
+use super::{Birth, Connection, Ends, Local};
+use crate::event::Event;
+use crate::rx::Receiver;
+use crate::segment::{Flags, Header, Options, Segment};
+use crate::sequence::{ORIGIN, Space};
+use crate::tx::Negotiated;
+use std::sync::Arc;
+use units::Instant;
+
+/// What both SYNs said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Agreed {
+    pub(super) timestamps: bool,
+    pub(super) sack: bool,
+    pub(super) ecn: bool,
+    /// Shift of our window field, and of theirs.
+    pub(super) our_shift: u8,
+    pub(super) their_shift: u8,
+    /// The largest segment the peer takes (`rfc9293#section-3.7.1`).
+    pub(super) their_mss: u16,
+}
+
+/// What a peer takes that does not say, IPv4 and IPv6 (`rfc9293#section-3.7.1`, MUST-15).
+const DEFAULT_MSS: (u16, u16) = (536, 1220);
+
+/// Largest shift of a window (`rfc7323#section-2.3`).
+const MAX_SHIFT: u8 = 14;
+
+impl Connection {
+    /// A connection that the SYN of a peer asks for.
+    pub(crate) fn accept(
+        now: Instant,
+        local: &Arc<Local>,
+        ends: Ends,
+        birth: Birth,
+        syn: &Segment<'_>,
+    ) -> Self {
+        let mut connection = Self::new(now, local, ends, birth, true);
+        let ecn = syn.header.flags.has(Flags::ECE | Flags::CWR);
+        connection.take_syn(now, syn, ecn);
+        connection
+    }
+
+    /// Takes what the peer's SYN says. `ecn`: it asks for, or grants, explicit congestion notification
+    /// (`rfc3168#section-6.1.1`).
+    pub(super) fn take_syn(&mut self, now: Instant, syn: &Segment<'_>, ecn: bool) {
+        let config = &self.local.config;
+        let options = &syn.options;
+        let default = if self.ends.remote.is_ipv4() { DEFAULT_MSS.0 } else { DEFAULT_MSS.1 };
+        let scale = options.window_scale.filter(|_| config.window_scale);
+        self.agreed = Agreed {
+            timestamps: config.timestamps && options.timestamps.is_some(),
+            sack: config.sack && options.sack_permitted,
+            ecn: config.ecn && ecn,
+            our_shift: scale.map_or(0, |_| self.shift()),
+            their_shift: scale.map_or(0, |shift| shift.min(MAX_SHIFT)),
+            their_mss: options.mss.unwrap_or(default),
+        };
+        self.theirs = Space::new(syn.header.seq);
+        if let Some(stamps) = options.timestamps {
+            self.stamps.begin(now, stamps);
+        }
+        let config = &self.local.config;
+        self.receiver = Some(Receiver::new(ORIGIN + 1, config, self.agreed.our_shift, self.agreed.sack));
+        self.stamps.last_ack = ORIGIN + 1;
+        self.sender.take_first_window(ORIGIN, u64::from(syn.header.window));
+    }
+
+    /// The least shift that lets the whole receive buffer be advertised.
+    fn shift(&self) -> u8 {
+        let buffer = self.config().receive_buffer.get();
+        (0..MAX_SHIFT).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(MAX_SHIFT)
+    }
+
+    /// A segment for a connection whose SYN has no answer yet (`rfc9293#section-3.10.7.3`). False if it must be
+    /// answered with a reset.
+    pub(super) fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment<'_>, retry: Retry) -> bool {
+        let flags = segment.header.flags;
+        let acked = flags.has(Flags::ACK);
+        if acked && segment.header.ack != self.ours.seq(ORIGIN + 1) {
+            return flags.has(Flags::RST);
+        }
+        if flags.has(Flags::RST) {
+            if acked {
+                self.end(crate::CloseReason::Refused, false);
+            }
+            return true;
+        }
+        if !flags.has(Flags::SYN) {
+            return true;
+        }
+        // A SYN that answers ours grants ECN with ECE alone (rfc3168#section-6.1.1).
+        let ecn = if acked {
+            flags.has(Flags::ECE) && !flags.has(Flags::CWR)
+        } else {
+            flags.has(Flags::ECE | Flags::CWR)
+        };
+        self.take_syn(now, segment, ecn);
+        if acked {
+            self.acknowledge_soon();
+            self.establish(now, retry, segment);
+        } else {
+            // Both sides began at once (rfc9293#section-3.5, figure 8).
+            self.phase = Phase::SynReceived { retry, passive: false };
+            self.syn_due = true;
+        }
+        true
+    }
+
+    /// Our SYN is acknowledged, and the peer's has come.
+    pub(super) fn establish(&mut self, now: Instant, retry: Retry, segment: &Segment<'_>) {
+        let echoed = segment.options.timestamps.filter(|_| self.agreed.timestamps);
+        let echoed = echoed.and_then(|stamps| self.stamps.echoed(now, stamps));
+        if retry.count == 0 {
+            self.sender.rto.sample(now.since(self.syn_at));
+        } else if let Some(ms) = echoed {
+            self.sender.rto.sample(now.since(Instant::from_nanos(ms.saturating_mul(1_000_000))));
+        }
+        let stamps = if self.agreed.timestamps { Options::TIMESTAMPS_LEN } else { 0 };
+        let mss = u32::from(self.config().mss.min(self.agreed.their_mss));
+        // rfc6691: the MSS counts options, data does not.
+        let smss = mss.saturating_sub(stamps as u32).max(1);
+        let ip = if self.ends.remote.is_ipv4() { 20 } else { 40 };
+        self.sender.establish(
+            now,
+            Negotiated {
+                smss,
+                headers: ip + (Header::LEN + stamps) as u32,
+                sack: self.agreed.sack,
+                ecn: self.agreed.ecn,
+                syn_lost: retry.count > 0,
+            },
+        );
+        self.phase = Phase::Established;
+        self.syn_due = false;
+        self.events.push(Event::Connected);
+        if self.closing {
+            self.begin_close();
+        }
+    }
+
+    /// The flags and options of our SYN.
+    pub(super) fn syn(&self, now: Instant) -> (Flags, Options) {
+        let config = self.config();
+        let answer = self.receiver.is_some();
+        let said = |ours: bool, agreed: bool| if answer { agreed } else { ours };
+        let scaled = said(config.window_scale, self.agreed.our_shift > 0 || self.agreed.their_shift > 0);
+        let options = Options {
+            mss: Some(config.mss),
+            window_scale: scaled.then(|| self.shift()),
+            sack_permitted: said(config.sack, self.agreed.sack),
+            timestamps: said(config.timestamps, self.agreed.timestamps).then(|| self.stamps.option(now)),
+            ..Options::default()
+        };
+        let ecn = if answer {
+            Flags::ECE.when(self.agreed.ecn)
+        } else {
+            (Flags::ECE | Flags::CWR).when(config.ecn)
+        };
+        (Flags::SYN | Flags::ACK.when(answer) | ecn, options)
+    }
+}

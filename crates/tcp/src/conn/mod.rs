@@ -1,0 +1,196 @@
+//! One connection: its state, its two halves, and what the handshake agreed upon.
+
+mod close;
+mod events;
+mod handshake;
+mod info;
+mod input;
+mod output;
+mod phase;
+mod stamps;
+mod timers;
+
+pub(crate) use input::Handled;
+
+use crate::Config;
+use crate::event::{CloseReason, Event, SendError};
+use crate::rx::Receiver;
+use crate::sequence::Space;
+use crate::tx::Sender;
+use events::Events;
+use handshake::Agreed;
+use phase::{Phase, Retry};
+use stamps::Stamps;
+use std::net::IpAddr;
+use std::sync::Arc;
+use units::{Instant, Span};
+use wire::{Checksum, Payload, Seq};
+
+/// What all connections of an endpoint have in common.
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) port: u16,
+    pub(crate) checksum: Checksum,
+    pub(crate) config: Arc<Config>,
+}
+
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ends {
+    pub(crate) remote_port: u16,
+    pub(crate) remote: IpAddr,
+    pub(crate) local: IpAddr,
+}
+
+/// What a connection begins with that nobody else can guess.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    pub(crate) isn: Seq,
+    pub(crate) clock_offset: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    local: Arc<Local>,
+    ends: Ends,
+    phase: Phase,
+    ours: Space,
+    theirs: Space,
+    agreed: Agreed,
+    stamps: Stamps,
+    sender: Sender,
+    /// From the peer's SYN on.
+    receiver: Option<Receiver>,
+    /// A SYN is to be sent.
+    syn_due: bool,
+    /// When the SYN was sent first.
+    syn_at: Instant,
+    /// The user wants no more to be sent once the handshake is over and everything is delivered.
+    closing: bool,
+    /// The peer is told of congestion until it says that it has cut its window (`rfc3168#section-6.1.3`).
+    echo_congestion: bool,
+    challenges: Challenges,
+    events: Events,
+}
+
+/// Acknowledgements that answer what may be an attack, so many in a time at most (`rfc5961#section-7`).
+#[derive(Debug, Default)]
+struct Challenges {
+    since: Instant,
+    sent: u32,
+}
+
+impl Challenges {
+    const LIMIT: u32 = 10;
+    const PERIOD: Span = Span::from_secs(5);
+
+    fn allow(&mut self, now: Instant) -> bool {
+        if now.since(self.since) >= Self::PERIOD || self.sent == 0 {
+            self.since = now;
+            self.sent = 0;
+        }
+        self.sent += 1;
+        self.sent <= Self::LIMIT
+    }
+}
+
+impl Connection {
+    fn new(now: Instant, local: &Arc<Local>, ends: Ends, birth: Birth, passive: bool) -> Self {
+        let sender = Sender::new(&local.config);
+        let retry = Retry { deadline: sender.rto.deadline(now), count: 0 };
+        Connection {
+            local: local.clone(),
+            ends,
+            phase: if passive { Phase::SynReceived { retry, passive } } else { Phase::SynSent { retry } },
+            ours: Space::new(birth.isn),
+            theirs: Space::new(Seq(0)),
+            agreed: Agreed::default(),
+            stamps: Stamps::new(birth.clock_offset),
+            sender,
+            receiver: None,
+            syn_due: true,
+            syn_at: now,
+            closing: false,
+            echo_congestion: false,
+            challenges: Challenges::default(),
+            events: Events::default(),
+        }
+    }
+
+    /// A connection that the user asks for: its SYN is to be sent.
+    pub(crate) fn connect(now: Instant, local: &Arc<Local>, ends: Ends, birth: Birth) -> Self {
+        Self::new(now, local, ends, birth, false)
+    }
+
+    #[inline]
+    fn config(&self) -> &Config {
+        &self.local.config
+    }
+
+    pub(crate) fn send(&mut self, payload: Payload) -> Result<u64, SendError> {
+        if self.closing || !self.phase.may_send() {
+            return Err(SendError::Closed);
+        }
+        Ok(self.sender.push(payload))
+    }
+
+    pub(crate) fn receive(&mut self, max: usize) -> Option<Payload> {
+        let receiver = self.receiver.as_mut()?;
+        let payload = receiver.take(max);
+        match &payload {
+            Some(payload) => self.sender.stats.bytes_delivered += payload.byte_count(),
+            None => self.events.all_read(),
+        }
+        payload
+    }
+
+    /// What follows from a change, whatever it was.
+    #[inline]
+    fn settle(&mut self, now: Instant) {
+        if self.is_readable() {
+            self.events.readable();
+        }
+        if self.sender.take_writable() && self.phase.may_send() {
+            self.events.push(Event::Writable);
+        }
+        if self.sender.is_finished() {
+            self.on_our_end(now);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_readable(&self) -> bool {
+        self.receiver.as_ref().is_some_and(|receiver| receiver.readable() > 0)
+    }
+
+    #[inline]
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    #[inline]
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed { .. })
+    }
+
+    /// The connection ends now.
+    fn end(&mut self, reason: CloseReason, reset: bool) {
+        // A connection that the peer began and that never stood was never the user's.
+        let unknown = matches!(self.phase, Phase::SynReceived { passive: true, .. });
+        if !unknown && !matches!(self.phase, Phase::TimeWait { .. }) {
+            self.events.push(Event::Closed { reason });
+        }
+        self.phase = Phase::Closed { reset };
+        self.sender.clear();
+    }
+}

@@ -1,0 +1,73 @@
+use crate::segment::Timestamps;
+use units::{Instant, Span};
+
+/// The timestamps option (`rfc7323#section-3`), and protection against wrapped sequence numbers by it.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    /// Our clock begins anywhere, so that it tells nothing of the host (`rfc7323#section-7.1`).
+    offset: u32,
+    /// The clock of the peer that our segments echo (TS.Recent), and when it was taken.
+    recent: u32,
+    taken: Instant,
+    /// The acknowledgment that was sent last (Last.ACK.sent).
+    pub(super) last_ack: u64,
+}
+
+/// What a clock of the peer is good for (`rfc7323#section-5.5`).
+const OUTDATED: Span = Span::from_secs(24 * 24 * 3600);
+
+impl Stamps {
+    pub(super) fn new(offset: u32) -> Self {
+        Stamps { offset, recent: 0, taken: Instant::ZERO, last_ack: 0 }
+    }
+
+    /// Our clock: milliseconds.
+    #[inline]
+    fn clock(&self, now: Instant) -> u32 {
+        self.offset.wrapping_add(millis(now) as u32)
+    }
+
+    /// The option of a segment that is sent now.
+    #[inline]
+    pub(super) fn option(&self, now: Instant) -> Timestamps {
+        Timestamps { value: self.clock(now), echo: self.recent }
+    }
+
+    /// The milliseconds since the epoch that an option echoes; none if that is in the future or too long ago.
+    #[inline]
+    pub(super) fn echoed(&self, now: Instant, option: Timestamps) -> Option<u64> {
+        let age = self.clock(now).wrapping_sub(option.echo);
+        let age = (age < 1 << 31).then_some(u64::from(age))?;
+        millis(now).checked_sub(age)
+    }
+
+    /// True if the segment is an old one (`rfc7323#section-5.3`, R1).
+    #[inline]
+    pub(super) fn is_old(&self, now: Instant, option: Timestamps) -> bool {
+        (option.value.wrapping_sub(self.recent) as i32) < 0 && now.since(self.taken) < OUTDATED
+    }
+
+    /// Takes the clock of an acceptable segment that begins at `from` (`rfc7323#section-4.3`).
+    #[inline]
+    pub(super) fn take(&mut self, now: Instant, option: Timestamps, from: u64) {
+        if from <= self.last_ack && !self.is_old(now, option) {
+            self.begin(now, option);
+        }
+    }
+
+    /// Takes the clock of a SYN.
+    pub(super) fn begin(&mut self, now: Instant, option: Timestamps) {
+        self.recent = option.value;
+        self.taken = now;
+    }
+
+    /// True if a new incarnation's clock is past the old one's (`rfc6191#section-2`).
+    pub(super) fn is_newer(&self, option: Timestamps) -> bool {
+        (option.value.wrapping_sub(self.recent) as i32) > 0
+    }
+}
+
+#[inline]
+fn millis(now: Instant) -> u64 {
+    now.as_nanos() / 1_000_000
+}

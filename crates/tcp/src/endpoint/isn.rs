@@ -1,0 +1,42 @@
+use crate::conn::{Birth, Ends};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::net::IpAddr;
+use units::Instant;
+use wire::Seq;
+
+/// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock, and a secret function of
+/// the two ends.
+pub(super) struct Births(Hmac<Sha256>);
+
+/// The clock ticks every four microseconds.
+const TICK: u64 = 4_000;
+
+impl Births {
+    pub(super) fn new(seed: u64) -> Self {
+        Births(Hmac::new_from_slice(&seed.to_be_bytes()).expect("HMAC takes keys of any length"))
+    }
+
+    pub(super) fn draw(&self, now: Instant, ends: &Ends, port: u16) -> Birth {
+        let mut mac = self.0.clone();
+        for (address, port) in [(ends.local, port), (ends.remote, ends.remote_port)] {
+            match address {
+                IpAddr::V4(address) => mac.update(&address.octets()),
+                IpAddr::V6(address) => mac.update(&address.octets()),
+            }
+            mac.update(&port.to_be_bytes());
+        }
+        let secret = mac.finalize().into_bytes();
+        let word =
+            |at: usize| u32::from_be_bytes([secret[at], secret[at + 1], secret[at + 2], secret[at + 3]]);
+        let clock = (now.as_nanos() / TICK) as u32;
+        Birth { isn: Seq(word(0).wrapping_add(clock)), clock_offset: word(4) }
+    }
+}
+
+impl std::fmt::Debug for Births {
+    /// Does not show the key: who knows it can guess sequence numbers.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Births")
+    }
+}

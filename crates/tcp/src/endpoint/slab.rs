@@ -1,0 +1,115 @@
+use crate::ConnId;
+use crate::conn::{Connection, Ends};
+use std::collections::VecDeque;
+
+/// The connections of an endpoint: each has a place, which is used again, and an id, which is not.
+#[derive(Debug, Default)]
+pub(super) struct Slab {
+    places: Vec<Place>,
+    free: Vec<u32>,
+    /// The place of each id from `oldest` on, or [`GONE`].
+    ids: VecDeque<u32>,
+    oldest: u32,
+    /// Places by the ends of their connection, sorted.
+    ends: Vec<(Ends, u32)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    pub(super) connection: Option<Box<Connection>>,
+    id: u32,
+    /// In the queue of those that may have something to send.
+    pub(super) ready: bool,
+    /// In the queue of those that have events.
+    pub(super) eventful: bool,
+}
+
+const GONE: u32 = u32::MAX;
+
+impl Slab {
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// True as long as there are ids left.
+    pub(super) fn has_ids(&self) -> bool {
+        self.oldest.checked_add(self.ids.len() as u32).is_some()
+    }
+
+    pub(super) fn insert(&mut self, connection: Connection) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place::default());
+            self.places.len() as u32 - 1
+        });
+        let ends = connection.ends();
+        let id = self.oldest + self.ids.len() as u32;
+        self.ids.push_back(slot);
+        self.places[slot as usize] =
+            Place { connection: Some(Box::new(connection)), id, ready: false, eventful: false };
+        let at = self.ends.partition_point(|(known, _)| *known < ends);
+        self.ends.insert(at, (ends, slot));
+        slot
+    }
+
+    /// Packets no longer find the connection.
+    pub(super) fn hide(&mut self, slot: u32) {
+        let Some(connection) = &self.places[slot as usize].connection else { return };
+        let ends = connection.ends();
+        if let Ok(at) = self.ends.binary_search_by_key(&ends, |(ends, _)| *ends)
+            && self.ends[at].1 == slot
+        {
+            self.ends.remove(at);
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.hide(slot);
+        let place = &mut self.places[slot as usize];
+        place.connection = None;
+        self.ids[(place.id - self.oldest) as usize] = GONE;
+        self.free.push(slot);
+        while self.ids.front() == Some(&GONE) {
+            self.ids.pop_front();
+            self.oldest += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn find(&self, ends: &Ends) -> Option<u32> {
+        let at = self.ends.binary_search_by(|(known, _)| known.cmp(ends)).ok()?;
+        Some(self.ends[at].1)
+    }
+
+    #[inline]
+    pub(super) fn place(&mut self, slot: u32) -> &mut Place {
+        &mut self.places[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Connection> {
+        self.places[slot as usize].connection.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
+        self.places[slot as usize].connection.as_deref_mut()
+    }
+
+    #[inline]
+    pub(super) fn id(&self, slot: u32) -> ConnId {
+        ConnId(self.places[slot as usize].id)
+    }
+
+    /// The place of a connection, if it is still there.
+    #[inline]
+    pub(super) fn slot(&self, id: ConnId) -> Option<u32> {
+        let at = id.0.checked_sub(self.oldest)?;
+        self.ids.get(at as usize).copied().filter(|&slot| slot != GONE)
+    }
+
+    /// All connections in the order of their ids.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
+        let slots = self.ids.iter().filter(|&&slot| slot != GONE);
+        slots.filter_map(|&slot| Some((self.id(slot), self.get(slot)?)))
+    }
+}

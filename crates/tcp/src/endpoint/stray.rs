@@ -1,0 +1,38 @@
+use crate::conn::Ends;
+use crate::segment::{Flags, Header, Options, Segment, seal};
+use std::net::IpAddr;
+use wire::{Checksum, PacketBuf, Seq};
+
+/// A reset that waits to be sent.
+#[derive(Debug)]
+pub(super) struct Stray {
+    pub(super) src: IpAddr,
+    pub(super) dst: IpAddr,
+    pub(super) packet: PacketBuf,
+}
+
+/// The answer to a segment that belongs to no connection (`rfc9293#section-3.10.7.1`); none to a reset.
+pub(super) fn answer(segment: &Segment<'_>, ends: Ends, checksum: Checksum) -> Option<Stray> {
+    let their = &segment.header;
+    if their.flags.has(Flags::RST) {
+        return None;
+    }
+    let (seq, ack, flags) = if their.flags.has(Flags::ACK) {
+        (their.ack, Seq(0), Flags::RST)
+    } else {
+        (Seq(0), their.seq.add(segment.sequence_len()), Flags::RST | Flags::ACK)
+    };
+    let header = Header {
+        source_port: their.destination_port,
+        destination_port: their.source_port,
+        seq,
+        ack,
+        flags,
+        window: 0,
+        urgent: 0,
+    };
+    let mut packet = PacketBuf::default();
+    header.write(&mut packet, &Options::default());
+    seal(&mut packet, ends.local, ends.remote, checksum);
+    Some(Stray { src: ends.local, dst: ends.remote, packet })
+}

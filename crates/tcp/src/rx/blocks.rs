@@ -1,0 +1,82 @@
+//! What selective acknowledgements report (`rfc2018#section-4`, `rfc2883#section-4`).
+
+use crate::Config;
+use crate::ranges::Ranges;
+use arrayvec::ArrayVec;
+
+/// Blocks as positions: the first, and the one after the last.
+pub(crate) type List = ArrayVec<(u64, u64), 4>;
+
+#[derive(Debug)]
+pub(super) struct Blocks {
+    enabled: bool,
+    most: usize,
+    report_duplicates: bool,
+    /// A position in each of the blocks to report, the one that changed last first.
+    recent: ArrayVec<u64, 4>,
+    /// What arrived twice and was not reported yet.
+    duplicate: Option<(u64, u64)>,
+}
+
+impl Blocks {
+    pub(super) fn new(enabled: bool, config: &Config) -> Self {
+        Blocks {
+            enabled,
+            most: usize::from(config.max_sack_blocks),
+            report_duplicates: config.dsack,
+            recent: ArrayVec::new(),
+            duplicate: None,
+        }
+    }
+
+    /// Data at `position` has arrived out of order.
+    pub(super) fn arrived(&mut self, position: u64, above: &Ranges) {
+        if !self.enabled {
+            return;
+        }
+        let this = above.find(position);
+        self.recent.retain(|other| {
+            let range = above.find(*other);
+            range.is_some() && range != this
+        });
+        if self.recent.is_full() {
+            self.recent.pop();
+        }
+        self.recent.insert(0, position);
+    }
+
+    /// Data has arrived a second time.
+    pub(super) fn duplicate(&mut self, left: u64, right: u64) {
+        if self.enabled && self.report_duplicates && left < right {
+            self.duplicate = Some((left, right));
+        }
+    }
+
+    /// How many blocks there are to report.
+    #[inline]
+    pub(super) fn len(&self, above: &Ranges) -> usize {
+        let blocks = if above.is_empty() { 0 } else { self.recent.len() };
+        (blocks + usize::from(self.duplicate.is_some())).min(self.most)
+    }
+
+    /// The blocks to report now, at most `room`.
+    #[inline]
+    pub(super) fn report(&mut self, room: usize, next: u64, above: &Ranges) -> List {
+        let mut list = List::new();
+        let room = room.min(self.most);
+        if room == 0 {
+            return list;
+        }
+        list.extend(self.duplicate.take());
+        if !above.is_empty() {
+            let ranges = self.recent.iter().filter(|&&at| at >= next).filter_map(|&at| above.find(at));
+            for range in ranges {
+                if list.len() == room {
+                    break;
+                }
+                list.push((range.first, range.end));
+            }
+        }
+        list
+    }
+}

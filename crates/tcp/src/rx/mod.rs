@@ -1,0 +1,190 @@
+//! The receiving half of a connection: data arrives in any order, and is read in order.
+
+mod acks;
+mod blocks;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use crate::Config;
+use crate::pieces::Pieces;
+use crate::ranges::{Range, Ranges};
+use acks::Acks;
+use blocks::Blocks;
+use units::Instant;
+use window::Window;
+use wire::{Octets, Payload};
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    data: Pieces,
+    /// Position of the next byte for the user.
+    read: u64,
+    /// Position of the next byte that is expected (RCV.NXT).
+    next: u64,
+    /// Positions that arrived above it.
+    above: Ranges,
+    blocks: Blocks,
+    /// Position of the FIN, once a FIN was seen.
+    fin: Option<u64>,
+    pub(crate) acks: Acks,
+    window: Window,
+    limit: usize,
+}
+
+impl Receiver {
+    /// Everything after a SYN at the position before `next` is expected; what the SYN advertised has no scale.
+    pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool) -> Self {
+        let buffer = config.receive_buffer.get();
+        Receiver {
+            data: Pieces::default(),
+            read: next,
+            next,
+            above: Ranges::default(),
+            blocks: Blocks::new(sack, config),
+            fin: None,
+            acks: Acks::new(config.delayed_ack),
+            window: Window::new(next, buffer, u64::from(config.mss), shift),
+            // Pieces of this size on the average, and memory stays in proportion to the buffer.
+            limit: (buffer / 64) as usize + 64,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Position up to which data was invited.
+    #[inline]
+    pub(crate) fn edge(&self) -> u64 {
+        self.window.edge()
+    }
+
+    /// True once everything up to the FIN has arrived.
+    #[inline]
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// Takes the data of a segment that begins at `start`, and its FIN.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Instant, start: u64, data: Octets<'_>, fin: bool) {
+        let end = start + data.len() as u64;
+        if start == self.next
+            && !fin
+            && end <= self.window.edge()
+            && self.above.is_empty()
+            && self.fin.is_none()
+        {
+            self.data.insert_octets(start, data);
+            self.next = end;
+            self.acks.on_data(now);
+        } else {
+            self.on_odd_data(now, start, data, fin);
+        }
+    }
+
+    /// Anything but the next data when all went well so far.
+    fn on_odd_data(&mut self, now: Instant, start: u64, data: Octets<'_>, fin: bool) {
+        let end = start + data.len() as u64;
+        let known = self.next;
+        // rfc5681#section-4.2: what is out of order, or fills a gap, is acknowledged at once.
+        let at_once = fin || start != known || !self.above.is_empty() || end > self.window.edge();
+        if at_once {
+            self.acks.at_once();
+        } else {
+            self.acks.on_data(now);
+        }
+        let last = self.fin.unwrap_or(self.window.edge());
+        if fin && end <= self.window.edge() && self.fin.is_none_or(|at| at == end) {
+            self.fin = Some(end);
+        }
+        let (from, to) = (start.max(known), end.min(last));
+        if start < known {
+            self.blocks.duplicate(start, end.min(known));
+        }
+        if from < to {
+            let (_, rest) = data.split_at((from - start) as usize);
+            let (part, _) = rest.split_at((to - from) as usize);
+            self.keep(from, part);
+        }
+        self.advance();
+    }
+
+    /// Keeps data from `from` on that may be out of order.
+    fn keep(&mut self, from: u64, data: Octets<'_>) {
+        let range = Range { first: from, end: from + data.len() as u64 };
+        let crowded = self.data.len() >= self.limit || self.above.len() >= self.limit;
+        if crowded && from != self.next && !self.above.touches(range) {
+            return; // As if it were lost on the way.
+        }
+        let (mut missing, pieces) = (0, &mut self.data);
+        self.above.insert(range, |part| {
+            missing += part.len();
+            let (_, rest) = data.split_at((part.first - from) as usize);
+            let (part_data, _) = rest.split_at(part.len() as usize);
+            pieces.insert_octets(part.first, part_data);
+        });
+        if missing == 0 {
+            self.blocks.duplicate(range.first, range.end);
+        }
+        if from > self.next {
+            self.blocks.arrived(from, &self.above);
+        }
+    }
+
+    fn advance(&mut self) {
+        if let Some(first) = self.above.first().filter(|range| range.first <= self.next) {
+            self.next = first.end;
+            self.above.cut_below(self.next);
+        }
+        if self.fin == Some(self.next) {
+            self.next += 1;
+        }
+    }
+
+    /// The next bytes for the user, at most `max`. They make room for more.
+    pub(crate) fn take(&mut self, max: usize) -> Option<Payload> {
+        let there = self.readable();
+        if there == 0 || max == 0 {
+            return None;
+        }
+        let payload = self.data.take(max.min(there as usize))?;
+        self.read += payload.len() as u64;
+        if self.fin.is_none() && self.window.has_opened(self.read) {
+            self.acks.at_once();
+        }
+        Some(payload)
+    }
+
+    /// Bytes that can be read.
+    #[inline]
+    pub(crate) fn readable(&self) -> u64 {
+        self.next - self.read - u64::from(self.is_finished())
+    }
+
+    /// The user is not interested in anything any more.
+    pub(crate) fn discard(&mut self) {
+        self.data.clear();
+        self.read = self.next - u64::from(self.is_finished());
+    }
+
+    /// The window field of a segment that is sent now.
+    #[inline]
+    pub(crate) fn advertise(&mut self) -> u16 {
+        self.window.advertise(self.next, self.read)
+    }
+
+    /// What arrived out of order or twice, in positions, for a segment that is sent now; at most `room` blocks.
+    #[inline]
+    pub(crate) fn sack(&mut self, room: usize) -> blocks::List {
+        self.blocks.report(room, self.next, &self.above)
+    }
+
+    /// How many blocks a segment would report now.
+    #[inline]
+    pub(crate) fn sack_len(&self) -> usize {
+        self.blocks.len(&self.above)
+    }
+}

@@ -1,0 +1,79 @@
+//! The window that is advertised of the receive buffer.
+
+/// The right edge of the window: it never moves to the left, and moves to the right by a worthwhile step or not at all
+/// (`rfc9293#section-3.8.6.2.2`).
+#[derive(Debug)]
+pub(super) struct Window {
+    buffer: u64,
+    mss: u64,
+    shift: u8,
+    edge: u64,
+}
+
+impl Window {
+    pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
+        // The window of a SYN is not scaled.
+        Window { buffer, mss, shift, edge: next + buffer.min(u64::from(u16::MAX)) }
+    }
+
+    #[inline]
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Where the edge would be if every byte counted.
+    #[inline]
+    fn wanted(&self, read: u64) -> u64 {
+        read + self.buffer
+    }
+
+    /// True if the window has opened so far that the peer should be told without being asked.
+    #[inline]
+    pub(super) fn has_opened(&self, read: u64) -> bool {
+        self.wanted(read).saturating_sub(self.edge) >= (2 * self.mss).min(self.buffer / 2)
+    }
+
+    /// The window field to send, with the next byte expected at `next` and the user at `read`.
+    #[inline]
+    pub(super) fn advertise(&mut self, next: u64, read: u64) -> u16 {
+        let wanted = self.wanted(read);
+        let step = wanted.saturating_sub(self.edge);
+        let edge = if step >= self.mss.min(self.buffer / 2) { wanted } else { self.edge };
+        let mut field = edge.saturating_sub(next) >> self.shift;
+        // Rounding down must not take back what was advertised.
+        field += u64::from(next + (field << self.shift) < self.edge);
+        let field = field.min(u64::from(u16::MAX));
+        self.edge = self.edge.max(next + (field << self.shift));
+        field as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silly_step_is_not_advertised() {
+        let mut window = Window::new(1000, 10_000, 1000, 0);
+        assert_eq!(window.advertise(1000, 1000), 10_000);
+        // Ten segments arrived, and the user reads.
+        assert_eq!(window.advertise(11_000, 1000), 0);
+        assert_eq!(window.advertise(11_000, 1999), 0);
+        assert_eq!(window.advertise(11_000, 2000), 1000);
+        assert!(!window.has_opened(3999) && window.has_opened(4000));
+    }
+
+    #[test]
+    fn the_edge_never_moves_to_the_left() {
+        let mut window = Window::new(0, 1 << 20, 1000, 5);
+        let mut last = 0;
+        for next in (0..3_000_000).step_by(777) {
+            let read = next - next.min(500_000) / 3;
+            let field = u64::from(window.advertise(next, read)) << 5;
+            assert!(next + field >= last, "{next}");
+            assert!(next + field < read + (1 << 20) + 32);
+            assert_eq!(window.edge(), next + field);
+            last = next + field;
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! An acknowledgement arrives: everything it says is taken in one order, whatever the variant.
+
+use super::Sender;
+use super::recovery::News;
+use arrayvec::ArrayVec;
+use cc::LossKind;
+use units::{Instant, Span};
+
+/// What an acceptable acknowledgement says, in positions.
+#[derive(Clone, Debug)]
+pub(crate) struct Ack {
+    /// Everything before arrived.
+    pub(crate) to: u64,
+    /// Where its segment begins (SEG.SEQ).
+    pub(crate) from: u64,
+    /// The window it advertises, in bytes.
+    pub(crate) window: u64,
+    /// Its SACK blocks, as positions of the first byte and of the byte after the last.
+    pub(crate) blocks: ArrayVec<(u64, u64), 4>,
+    /// The clock it echoes, in milliseconds since the epoch.
+    pub(crate) echo: Option<u64>,
+    /// Its segment has neither data nor a FIN.
+    pub(crate) bare: bool,
+    /// It reports congestion (`rfc3168#section-6.1.2`).
+    pub(crate) congestion: bool,
+}
+
+/// What an acknowledgement says of the round-trip time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timing {
+    /// When the oldest segment was sent that it acknowledges.
+    first: Option<Instant>,
+    /// One of them was sent more than once (Karn's rule, `rfc6298#section-3`).
+    ambiguous: bool,
+}
+
+impl Sender {
+    /// Takes an acknowledgement between SND.UNA and SND.NXT.
+    pub(crate) fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        let una = self.flight.una();
+        let mut news = News { acked: ack.to - una, flight_before: self.flight.size(), ..News::default() };
+        self.expiries = 0;
+        let timing = self.take_cumulative(now, ack, &mut news);
+        let sacked = self.take_blocks(now, ack, &mut news);
+        let rtt = self.take_time(now, ack, timing, news.acked > 0);
+        let quiet = ack.bare && news.acked == 0 && ack.window == self.peer.size;
+        news.duplicate = match self.variant {
+            crate::Variant::Sack => sacked > 0,
+            _ => quiet && !self.flight.is_empty() && self.timers.persist.is_none(),
+        };
+        self.take_window(ack);
+        let cut = self.take_congestion(now, ack, &news);
+        let in_recovery = self.recover(now, &news);
+        if news.acked > 0 {
+            self.stats.bytes_acked += units::ByteCount::new(ack.to.min(self.end) - una.min(self.end));
+            self.data.forget_below(ack.to.min(self.end));
+            if ack.to >= self.recover {
+                self.timed_out = None;
+            }
+            if !in_recovery {
+                if !cut {
+                    self.control_ack(now, news.acked, news.flight_before, rtt);
+                }
+                self.restart_rto(now);
+            }
+        }
+        let dsack = duplicate_report(ack);
+        if let Some(rack) = &mut self.rack
+            && dsack.is_some()
+        {
+            rack.duplicate(ack.to, self.flight.nxt());
+        }
+        self.judge_probe(now, ack.to, quiet && ack.blocks.is_empty(), dsack);
+        if news.acked > 0 || news.delivered > 0 {
+            self.arm_probe(now);
+        }
+    }
+
+    fn take_cumulative(&mut self, now: Instant, ack: &Ack, news: &mut News) -> Timing {
+        let mut timing = Timing::default();
+        let rack = &mut self.rack;
+        self.flight.acknowledge(ack.to, |sent| {
+            timing.first.get_or_insert(sent.sent_at);
+            timing.ambiguous |= sent.retransmitted;
+            news.delivered += u64::from(sent.len);
+            if let Some(rack) = rack {
+                rack.delivered(now, sent, ack.answers(sent.sent_at));
+            }
+        });
+        timing
+    }
+
+    /// Bytes that the SACK blocks say for the first time.
+    fn take_blocks(&mut self, now: Instant, ack: &Ack, news: &mut News) -> u64 {
+        let rack = &mut self.rack;
+        let mut bytes = 0;
+        for &(left, right) in &ack.blocks {
+            bytes += self.flight.sack(left, right, |sent| {
+                if let Some(rack) = rack {
+                    rack.delivered(now, sent, ack.answers(sent.sent_at));
+                }
+            });
+        }
+        news.delivered += bytes;
+        bytes
+    }
+
+    /// A sample from the segment's own time, or from the echoed clock if that is ambiguous
+    /// (`rfc7323#section-4.1`).
+    fn take_time(&mut self, now: Instant, ack: &Ack, timing: Timing, advanced: bool) -> Option<Span> {
+        if !advanced {
+            return None;
+        }
+        let own = timing.first.filter(|_| !timing.ambiguous);
+        let echoed = || ack.echo.map(|ms| Instant::from_nanos(ms.saturating_mul(1_000_000)));
+        let rtt = now.since(own.or_else(echoed)?);
+        self.rto.sample(rtt);
+        Some(rtt)
+    }
+
+    /// Takes the window of a segment that is not older than the last it was taken from (`rfc9293#section-3.10.7.4`).
+    fn take_window(&mut self, ack: &Ack) {
+        let peer = &mut self.peer;
+        if (ack.from, ack.to) >= peer.from {
+            peer.from = (ack.from, ack.to);
+            peer.size = ack.window;
+            peer.largest = peer.largest.max(ack.window);
+            peer.edge = ack.to + ack.window;
+        }
+        if self.timers.persist.is_some() && self.peer.edge > self.flight.una() {
+            self.end_persist();
+        }
+    }
+
+    /// Answers a report of congestion once a window (`rfc3168#section-6.1.2`). True if the window must not grow.
+    fn take_congestion(&mut self, now: Instant, ack: &Ack, news: &News) -> bool {
+        if !self.ecn.enabled || !ack.congestion {
+            return false;
+        }
+        if self.recovery.is_none() && ack.to > self.ecn.answered {
+            self.stats.ecn_reductions += 1;
+            self.control_loss(now, news.flight_before, LossKind::FastRetransmit);
+            self.ecn.answered = self.flight.nxt();
+            self.ecn.tell = true;
+        }
+        true
+    }
+
+    /// The window of a SYN, which is never scaled.
+    pub(crate) fn take_first_window(&mut self, from: u64, window: u64) {
+        let una = self.flight.una();
+        self.peer.from = (from, una);
+        self.peer.size = window;
+        self.peer.largest = window;
+        self.peer.edge = una + window;
+    }
+}
+
+impl Ack {
+    /// False if the echoed clock says that it answers an earlier transmission than that of `sent_at`.
+    fn answers(&self, sent_at: Instant) -> Option<bool> {
+        self.echo.map(|ms| ms >= sent_at.as_nanos() / 1_000_000)
+    }
+}
+
+/// The end of what a first block reports to have arrived twice (`rfc2883#section-4`).
+fn duplicate_report(ack: &Ack) -> Option<u64> {
+    let &(left, right) = ack.blocks.first()?;
+    let within = ack.blocks.get(1).is_some_and(|&(l, r)| l <= left && right <= r);
+    (right <= ack.to || within).then_some(right)
+}

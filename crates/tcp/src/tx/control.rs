@@ -1,0 +1,65 @@
+//! What the sender says to its congestion control, and asks of it: TCP is the case of one path.
+
+use super::Sender;
+use cc::{CongestionControl, LossKind, PathAck, PathView, Setup, TcpRules, Window};
+use units::{ByteCount, Instant, Span};
+
+impl Sender {
+    pub(super) fn begin_control(&mut self) {
+        let rules = TcpRules {
+            headers: ByteCount::new(u64::from(self.headers)),
+            initial_window: ByteCount::new(u64::from(self.config.initial_window) * u64::from(self.smss)),
+            abc_limit: self.config.abc,
+            grow_full_only: self.config.grow_full_only,
+        };
+        let ssthresh = self.config.initial_ssthresh.unwrap_or(ByteCount::MAX);
+        let setup = Setup { knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
+        let mut control = self.config.control.build(&setup);
+        self.window = control.on_path_added(&[self.view(0)], 0);
+        self.control = Some(control);
+    }
+
+    fn view(&self, flight: u64) -> PathView {
+        PathView {
+            window: self.window,
+            flight: ByteCount::new(flight),
+            mtu: ByteCount::new(u64::from(self.smss + self.headers)),
+            srtt: self.rto.srtt(),
+            rto: self.rto.current(),
+            active: true,
+            group: 0,
+            in_recovery: self.recovery.is_some(),
+        }
+    }
+
+    fn ask(&mut self, flight: u64, ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window])) {
+        let view = self.view(flight);
+        if let Some(control) = &mut self.control {
+            ask(&mut **control, &[view], std::slice::from_mut(&mut self.window));
+        }
+    }
+
+    /// New data was acknowledged outside of recovery.
+    pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
+        let ack = PathAck {
+            path: 0,
+            acked: ByteCount::new(acked),
+            advanced: true,
+            flight_before: ByteCount::new(flight),
+            flight_after: ByteCount::new(self.flight.in_flight()),
+            rtt,
+            owd: None,
+        };
+        self.ask(flight, |control, views, windows| control.on_sack(now, views, &[ack], windows));
+    }
+
+    /// A loss, or what counts as one, is answered once; `flight` counts what was lost, too.
+    pub(super) fn control_loss(&mut self, now: Instant, flight: u64, kind: LossKind) {
+        self.ask(flight, |control, views, windows| control.on_loss(now, views, 0, kind, windows));
+    }
+
+    /// Data is about to be sent after idle time (`rfc5681#section-4.1`).
+    pub(super) fn control_idle(&mut self, now: Instant) {
+        self.ask(0, |control, views, windows| control.on_idle(now, views, 0, windows));
+    }
+}

@@ -1,0 +1,268 @@
+//! The sending half of a connection: what the user gave waits, travels, and is kept until it is acknowledged.
+
+mod ack;
+mod control;
+mod flight;
+mod prr;
+mod rack;
+mod recovery;
+mod send;
+#[cfg(test)]
+mod tests;
+mod timers;
+
+pub(crate) use ack::Ack;
+pub(crate) use send::Plan;
+
+use crate::info::Stats;
+use crate::pieces::Pieces;
+use crate::rto::RtoEstimate;
+use crate::sequence::ORIGIN;
+use crate::{Config, Variant};
+use cc::{CongestionControl, Window};
+use flight::Flight;
+use rack::{Probe, Rack};
+use recovery::Recovery;
+use std::sync::Arc;
+use timers::Timers;
+use units::{ByteCount, Instant};
+use wire::Payload;
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    config: Arc<Config>,
+    control: Option<Box<dyn CongestionControl>>,
+    /// `config.variant`, as far as the peer speaks SACK.
+    variant: Variant,
+    window: Window,
+    /// Largest number of user bytes in a segment (SMSS).
+    smss: u32,
+    /// IP and TCP headers of a full segment, with the options of every segment.
+    headers: u32,
+    /// User data from the oldest byte that is not acknowledged on.
+    data: Pieces,
+    /// Position after the last byte the user gave.
+    end: u64,
+    /// No more data will come: a FIN follows the last byte.
+    closing: bool,
+    flight: Flight,
+    pub(crate) rto: RtoEstimate,
+    timers: Timers,
+    /// Expiries in a row of the retransmission timer.
+    expiries: u32,
+    /// SND.UNA at the last expiry, until everything sent before it is acknowledged.
+    timed_out: Option<u64>,
+    recovery: Option<Recovery>,
+    dup_acks: u32,
+    /// Position up to which a loss was answered: duplicate acknowledgements below it say nothing new
+    /// (`rfc6582#section-3.2`, recover).
+    recover: u64,
+    rack: Option<Rack>,
+    probe: Option<Probe>,
+    ecn: Ecn,
+    peer: PeerWindow,
+    /// The next segment goes out whatever the windows say.
+    forced: Option<Forced>,
+    last_sent: Instant,
+    /// A push was cut short, and nothing was said since.
+    blocked: bool,
+    pub(crate) stats: Stats,
+}
+
+/// The window the peer advertises.
+#[derive(Debug, Default)]
+struct PeerWindow {
+    /// Position up to which it takes data (SND.UNA + SND.WND).
+    edge: u64,
+    /// Bytes it advertised last (SND.WND).
+    size: u64,
+    /// The most it ever advertised.
+    largest: u64,
+    /// Positions of the segment it was last taken from (SND.WL1, SND.WL2).
+    from: (u64, u64),
+}
+
+/// Explicit congestion notification (`rfc3168#section-6.1`).
+#[derive(Debug, Default)]
+struct Ecn {
+    enabled: bool,
+    /// The next new data tells that the window was cut.
+    tell: bool,
+    /// The window was cut for everything below this position.
+    answered: u64,
+}
+
+/// Why a segment goes out whatever the windows say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forced {
+    /// A fast retransmission: the first lost segment.
+    Lost,
+    /// A tail loss probe (`rfc8985#section-7.3`).
+    TailProbe,
+    /// A probe of a shut window, or what silly window avoidance held back for too long.
+    WindowProbe,
+}
+
+/// What the handshake found out about the other side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Negotiated {
+    /// Largest number of user bytes in a segment.
+    pub(crate) smss: u32,
+    /// IP and TCP headers of a full segment.
+    pub(crate) headers: u32,
+    pub(crate) sack: bool,
+    pub(crate) ecn: bool,
+    /// A SYN had to be sent again.
+    pub(crate) syn_lost: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Arc<Config>) -> Self {
+        Sender {
+            control: None,
+            variant: config.variant,
+            window: Window::default(),
+            smss: u32::from(config.mss),
+            headers: 0,
+            data: Pieces::default(),
+            end: ORIGIN + 1,
+            closing: false,
+            flight: Flight::new(ORIGIN + 1, false),
+            rto: RtoEstimate::new(config.rto),
+            timers: Timers::default(),
+            expiries: 0,
+            timed_out: None,
+            recovery: None,
+            dup_acks: 0,
+            recover: ORIGIN,
+            rack: None,
+            probe: None,
+            ecn: Ecn::default(),
+            peer: PeerWindow::default(),
+            forced: None,
+            last_sent: Instant::ZERO,
+            blocked: false,
+            stats: Stats::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// The handshake is complete.
+    pub(crate) fn establish(&mut self, now: Instant, found: Negotiated) {
+        self.smss = found.smss;
+        self.headers = found.headers;
+        self.variant = match self.config.variant {
+            Variant::Sack if !found.sack => Variant::NewReno,
+            variant => variant,
+        };
+        let rack = self.variant == Variant::Sack && self.config.rack_tlp;
+        self.rack = rack.then(Rack::default);
+        self.flight = Flight::new(ORIGIN + 1, rack);
+        self.ecn.enabled = found.ecn;
+        self.last_sent = now;
+        self.begin_control();
+        if found.syn_lost {
+            // rfc5681#section-3.1: no more than one segment then.
+            self.window.cwnd = ByteCount::new(u64::from(self.smss));
+            self.rto.after_lost_syn();
+        }
+    }
+
+    /// Takes user data as far as there is room, and says how many bytes.
+    pub(crate) fn push(&mut self, mut payload: Payload) -> u64 {
+        let wanted = payload.len() as u64;
+        let taken = wanted.min(self.config.send_buffer.get().saturating_sub(self.buffered()));
+        self.blocked |= taken < wanted;
+        self.data.insert(self.end, payload.split_to(taken as usize));
+        self.end += taken;
+        taken
+    }
+
+    /// True once after a push was cut short, when there is room again.
+    pub(crate) fn take_writable(&mut self) -> bool {
+        let writable = self.blocked && self.buffered() < self.config.send_buffer.get();
+        self.blocked &= !writable;
+        writable
+    }
+
+    /// No more data will come.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// True if the FIN was sent.
+    #[inline]
+    fn fin_sent(&self) -> bool {
+        self.closing && self.flight.nxt() > self.end
+    }
+
+    /// True if everything was acknowledged, the FIN, too.
+    #[inline]
+    pub(crate) fn is_finished(&self) -> bool {
+        self.closing && self.flight.una() > self.end
+    }
+
+    /// Bytes that are not acknowledged, sent or not.
+    fn buffered(&self) -> u64 {
+        self.end.saturating_sub(self.flight.una())
+    }
+
+    /// Bytes that were not sent yet.
+    #[inline]
+    pub(crate) fn unsent(&self) -> u64 {
+        self.end.saturating_sub(self.flight.nxt())
+    }
+
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.flight.una()
+    }
+
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.flight.nxt()
+    }
+
+    pub(crate) fn data(&self) -> &Pieces {
+        &self.data
+    }
+
+    pub(crate) fn flight(&self) -> ByteCount {
+        ByteCount::new(self.flight.in_flight())
+    }
+
+    pub(crate) fn smss(&self) -> u32 {
+        self.smss
+    }
+
+    pub(crate) fn ssthresh(&self) -> Option<ByteCount> {
+        self.window.ssthresh.or(self.config.initial_ssthresh)
+    }
+
+    pub(crate) fn in_recovery(&self) -> bool {
+        self.recovery.is_some()
+    }
+
+    pub(crate) fn peer_rwnd(&self) -> u64 {
+        self.peer.size
+    }
+
+    pub(crate) fn largest_peer_window(&self) -> u64 {
+        self.peer.largest
+    }
+
+    /// The congestion window, as inflated or reduced by a recovery that is on.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u64 {
+        match &self.recovery {
+            Some(recovery) => recovery.cwnd,
+            None => self.window.cwnd.get(),
+        }
+    }
+
+    /// Drops everything: the connection ended.
+    pub(crate) fn clear(&mut self) {
+        self.data.clear();
+        self.timers = Timers::default();
+    }
+}

@@ -1,0 +1,74 @@
+//! Proportional rate reduction (`rfc6937`): during recovery, what is sent follows what arrives.
+
+/// The accounts of one recovery (`rfc6937#section-3`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prr {
+    /// FlightSize when recovery began.
+    recover_fs: u64,
+    delivered: u64,
+    out: u64,
+}
+
+impl Prr {
+    pub(super) fn new(recover_fs: u64) -> Self {
+        Prr { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
+    }
+
+    /// So many bytes were sent.
+    pub(super) fn sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+
+    /// The window after an acknowledgement that says of `delivered` bytes for the first time that they arrived.
+    pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, smss: u64) -> u64 {
+        self.delivered += delivered;
+        let send = if pipe > ssthresh {
+            let share = u128::from(self.delivered) * u128::from(ssthresh);
+            (share.div_ceil(u128::from(self.recover_fs)) as u64).saturating_sub(self.out)
+        } else {
+            // PRR-SSRB: slow start as far as the window was too small for what arrives.
+            let limit = self.delivered.saturating_sub(self.out).max(delivered) + smss;
+            (ssthresh - pipe).min(limit)
+        };
+        pipe + send
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twenty segments in flight, the first lost, ssthresh 10: an ACK for each of the others.
+    // rfc6937#section-3, in segments, by hand
+    #[test]
+    fn half_of_what_arrives_is_sent() {
+        let mut prr = Prr::new(20);
+        let mut pipe = 19; // The lost segment left it.
+        prr.sent(1); // The fast retransmission.
+        pipe += 1;
+        let mut sent = Vec::new();
+        for _ in 0..18 {
+            pipe -= 1;
+            let cwnd = prr.on_ack(1, pipe, 10, 1);
+            let room = cwnd - pipe;
+            sent.push(room);
+            prr.sent(room);
+            pipe += room;
+        }
+        // ceil(n / 2) - out: nothing for the first two, then one for every other ACK. Before the 17th is answered,
+        // pipe has come down to ssthresh; from then on it is kept there.
+        assert_eq!(sent, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1]);
+        assert_eq!(pipe, 10);
+    }
+
+    /// Pipe fell below ssthresh by heavy loss: growth by slow start up to it.
+    #[test]
+    fn below_the_threshold_it_is_slow_start() {
+        let mut prr = Prr::new(20);
+        assert_eq!(prr.on_ack(1, 4, 10, 1), 4 + 2);
+        prr.sent(2);
+        assert_eq!(prr.on_ack(1, 5, 10, 1), 5 + 2);
+        prr.sent(2);
+        assert_eq!(prr.on_ack(1, 9, 10, 1), 10);
+    }
+}

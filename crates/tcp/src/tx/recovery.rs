@@ -1,0 +1,185 @@
+//! Loss recovery: Tahoe, Reno, NewReno (`rfc6582`) and SACK (`rfc6675`).
+
+use super::flight::DUP_THRESHOLD;
+use super::prr::Prr;
+use super::{Forced, Sender};
+use crate::Variant;
+use cc::LossKind;
+use units::{ByteCount, Instant};
+
+/// A recovery that is on. Tahoe has none: it slow-starts from the hole.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    /// SND.NXT when it began: the recovery ends when everything before is acknowledged (RecoveryPoint).
+    pub(super) point: u64,
+    /// The window for now.
+    pub(super) cwnd: u64,
+    /// A partial acknowledgement came already.
+    partial: bool,
+    pub(super) prr: Option<Prr>,
+    /// Index from which on no hole was sent again by rule 3 of `rfc6675#section-4`, NextSeg.
+    pub(super) hole: u64,
+    /// The end of the flight when the one segment of rule 4 was sent (RescueRxt).
+    pub(super) rescue: Option<u64>,
+}
+
+/// What an acknowledgement said, as far as recovery cares.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// Bytes acknowledged cumulatively for the first time.
+    pub(super) acked: u64,
+    /// Bytes of which it is known for the first time that they arrived.
+    pub(super) delivered: u64,
+    /// It is a duplicate acknowledgement (`rfc5681#section-2`; for SACK, `rfc6675#section-2`).
+    pub(super) duplicate: bool,
+    /// FlightSize before it.
+    pub(super) flight_before: u64,
+}
+
+impl Sender {
+    /// Begins, goes on with, or ends a recovery. True if the acknowledgement was part of one.
+    pub(super) fn recover(&mut self, now: Instant, news: &News) -> bool {
+        if news.acked > 0 {
+            self.dup_acks = 0;
+        }
+        if news.duplicate {
+            self.dup_acks += 1;
+            self.stats.dup_acks += 1;
+        }
+        if self.recovery.is_some() {
+            self.go_on(now, news);
+            return true;
+        }
+        let late = self.detect_by_time(now);
+        if !self.may_recover() || !(late || self.loss_by_duplicates(news)) {
+            return false;
+        }
+        self.begin_recovery(now, news);
+        true
+    }
+
+    /// False as long as duplicate acknowledgements may be answers to what was sent again already
+    /// (`rfc6582#section-3.2`, step 2; `rfc6675#section-5.1`).
+    fn may_recover(&self) -> bool {
+        let una = self.flight.una();
+        !self.flight.is_empty()
+            && match self.variant {
+                Variant::Sack => una >= self.recover,
+                _ => una > self.recover,
+            }
+    }
+
+    fn loss_by_duplicates(&self, news: &News) -> bool {
+        if self.rack.is_some() || !news.duplicate {
+            return false;
+        }
+        let boundary = || self.flight.sack_boundary(u64::from(self.smss)) > self.flight.first_index();
+        u64::from(self.dup_acks) >= DUP_THRESHOLD || self.variant == Variant::Sack && boundary()
+    }
+
+    fn begin_recovery(&mut self, now: Instant, news: &News) {
+        self.stats.recoveries += 1;
+        let point = self.flight.nxt();
+        let smss = u64::from(self.smss);
+        // What limited transmit sent beyond the window is not counted (rfc5681#section-3.2, step 2).
+        let most = if self.config.limited_transmit { self.window.cwnd.get() } else { u64::MAX };
+        let flight = news.flight_before.min(most);
+        self.control_loss(now, flight, LossKind::FastRetransmit);
+        self.timers.rto = Some(self.rto.deadline(now));
+        self.timers.probe = None;
+        self.ecn.answered = point;
+        self.ecn.tell = self.ecn.enabled;
+        self.forced = Some(Forced::Lost);
+        if self.variant != Variant::Reno {
+            self.recover = point;
+        }
+        let mut cwnd = self.window.cwnd.get();
+        match self.variant {
+            Variant::Tahoe => {
+                self.dup_acks = 0;
+                self.window.cwnd = ByteCount::new(smss);
+                self.flight.lose_all(false, |_| false);
+                return;
+            }
+            // rfc5681#section-3.2, step 3: inflated by the segments that have left the network.
+            Variant::Reno | Variant::NewReno => cwnd += DUP_THRESHOLD * smss,
+            Variant::Sack => {}
+        }
+        let prr = (self.variant == Variant::Sack && self.config.prr).then(|| Prr::new(flight));
+        let hole = self.flight.first_index();
+        self.recovery = Some(Recovery { point, cwnd, partial: false, prr, hole, rescue: None });
+        if self.rack.is_none() {
+            self.flight.lose(self.flight.first_index());
+        }
+        self.repair_by_sack(now, news);
+    }
+
+    fn go_on(&mut self, now: Instant, news: &News) {
+        let Some(recovery) = &mut self.recovery else { return };
+        let smss = u64::from(self.smss);
+        if news.acked > 0 {
+            let over = self.variant == Variant::Reno || self.flight.una() >= recovery.point;
+            if over {
+                self.end_recovery(now);
+                return;
+            }
+            // rfc6582#section-3.2, step 3: the timer goes on from the first partial acknowledgement ("impatient").
+            if self.variant != Variant::NewReno || !recovery.partial {
+                self.timers.rto = Some(self.rto.deadline(now));
+            }
+            recovery.partial = true;
+        }
+        if self.variant == Variant::Sack {
+            self.repair_by_sack(now, news);
+        } else if news.acked > 0 {
+            // The partial window deflation of rfc6582#section-3.2, step 3.
+            recovery.cwnd = recovery.cwnd.saturating_sub(news.acked);
+            if news.acked >= smss {
+                recovery.cwnd += smss;
+            }
+            self.flight.lose(self.flight.first_index());
+            self.forced = Some(Forced::Lost);
+        } else if news.duplicate {
+            recovery.cwnd += smss;
+        }
+    }
+
+    /// Finds what else is lost, and sets the window of a recovery with SACK.
+    fn repair_by_sack(&mut self, now: Instant, news: &News) {
+        if self.variant != Variant::Sack {
+            return;
+        }
+        if self.rack.is_some() {
+            self.detect_by_time(now);
+        } else {
+            let boundary = self.flight.sack_boundary(u64::from(self.smss));
+            self.flight.lose_by_sack(boundary);
+        }
+        let ssthresh = self.window.cwnd.get();
+        let (pipe, smss) = (self.flight.in_flight(), u64::from(self.smss));
+        if let Some(recovery) = &mut self.recovery
+            && let Some(prr) = &mut recovery.prr
+        {
+            recovery.cwnd = prr.on_ack(news.delivered, pipe, ssthresh, smss);
+        }
+    }
+
+    /// The window is deflated to the threshold (`rfc5681#section-3.2`, step 6).
+    fn end_recovery(&mut self, now: Instant) {
+        self.recovery = None;
+        self.forced = None;
+        self.dup_acks = 0;
+        self.restart_rto(now);
+        if let Some(rack) = &mut self.rack {
+            rack.recovery_ended();
+        }
+        self.detect_by_time(now);
+    }
+
+    /// The reordering timer expired (`rfc8985#section-6.2`).
+    pub(super) fn on_reorder_timer(&mut self, now: Instant) {
+        let news = News { flight_before: self.flight.size(), ..News::default() };
+        self.timers.reorder = None;
+        self.recover(now, &news);
+    }
+}

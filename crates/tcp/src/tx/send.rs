@@ -1,0 +1,200 @@
+//! What goes out next: lost segments, then new data, then what SACK makes doubtful.
+
+use super::rack::Probe;
+use super::{Forced, Sender};
+use crate::Variant;
+use units::{ByteCount, Instant};
+
+/// A segment to be written now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Position of its first byte.
+    pub(crate) start: u64,
+    /// User bytes.
+    pub(crate) len: u32,
+    pub(crate) fin: bool,
+    /// It empties the buffer.
+    pub(crate) push: bool,
+    /// It may be marked on its way instead of being dropped (`rfc3168#section-6.1.5`: new data only).
+    pub(crate) markable: bool,
+    /// It tells that the window was cut (CWR).
+    pub(crate) reduced: bool,
+}
+
+impl Sender {
+    /// The next segment, which must be sent now; none if the windows allow none. New data has at most `limit` bytes a
+    /// segment.
+    #[inline]
+    pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
+        self.control.as_ref()?;
+        let limit = u64::from(limit.min(self.smss));
+        let plan = match self.forced.take() {
+            Some(forced) => self.next_forced(now, forced, limit),
+            None => None,
+        };
+        let plan = plan.or_else(|| self.next_by_window(now, limit));
+        if plan.is_none() && self.flight.is_empty() && self.unsent() > 0 && self.timers.persist.is_none() {
+            self.start_persist(now);
+        }
+        plan
+    }
+
+    fn next_forced(&mut self, now: Instant, forced: Forced, limit: u64) -> Option<Plan> {
+        match forced {
+            Forced::Lost => self.flight.next_lost().map(|i| self.resend(now, i)),
+            Forced::TailProbe => {
+                let len = self.next_len();
+                let new = len > 0 && self.flight.nxt() + len <= self.peer.edge;
+                let plan = if new {
+                    self.new_segment(now, len)
+                } else {
+                    let last = self.flight.last_hole()?;
+                    self.resend(now, last)
+                };
+                self.probe = Some(Probe { end: self.flight.nxt(), again: !new });
+                Some(plan)
+            }
+            Forced::WindowProbe => {
+                if !self.flight.is_empty() {
+                    return Some(self.resend(now, self.flight.first_index()));
+                }
+                // A shut window is probed with one byte (rfc9293#section-3.8.6.1).
+                let usable = self.peer.edge.saturating_sub(self.flight.nxt()).max(1);
+                let len = self.unsent().min(usable).min(limit);
+                (len > 0).then(|| self.new_segment(now, len))
+            }
+        }
+    }
+
+    fn next_by_window(&mut self, now: Instant, limit: u64) -> Option<Plan> {
+        if let Some(i) = self.flight.next_lost() {
+            let fits = self.fits(u64::from(self.flight[i].data_len()), 0);
+            return fits.then(|| self.resend(now, i));
+        }
+        if let Some(len) = self.sendable(now, limit) {
+            return Some(self.new_segment(now, len));
+        }
+        self.next_doubtful(now)
+    }
+
+    /// User bytes of the next new segment, were it not for any window.
+    pub(super) fn next_len(&self) -> u64 {
+        self.unsent().min(u64::from(self.smss))
+    }
+
+    /// True if the congestion window, `extra` bytes enlarged, lets a segment through. An empty network always does.
+    #[inline]
+    fn fits(&self, len: u64, extra: u64) -> bool {
+        // Without limited transmit, what arrived out of order still counts until recovery begins.
+        let pipe = self.recovery.is_some() || self.config.limited_transmit;
+        let flight = if pipe { self.flight.in_flight() } else { self.flight.size() };
+        flight == 0 || flight + len <= self.cwnd() + extra
+    }
+
+    /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance let through
+    /// (`rfc9293#section-3.8.6.2.1`). Zero for a FIN alone.
+    #[inline]
+    fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
+        let unsent = self.unsent();
+        if unsent == 0 {
+            return (self.closing && !self.fin_sent()).then_some(0);
+        }
+        let usable = self.peer.edge.saturating_sub(self.flight.nxt());
+        let len = unsent.min(usable).min(limit);
+        let idle = self.flight.is_empty();
+        let patient = !self.config.nagle || idle || self.closing;
+        let worth = len == limit || patient && (len == unsent || 2 * len >= self.peer.largest);
+        if len == 0 || !worth {
+            return None;
+        }
+        if idle && self.config.idle_restart && now.since(self.last_sent) > self.rto.current() {
+            self.control_idle(now);
+            self.last_sent = now;
+        }
+        self.fits(len, self.limited()).then_some(len)
+    }
+
+    /// Bytes beyond the window that limited transmit allows; with SACK, pipe shrinks instead (`rfc3042#section-2`).
+    fn limited(&self) -> u64 {
+        if self.config.limited_transmit && self.variant != Variant::Sack && self.recovery.is_none() {
+            u64::from(self.dup_acks.min(2)) * u64::from(self.smss)
+        } else {
+            0
+        }
+    }
+
+    /// Rules 3 and 4 of `rfc6675#section-4`, NextSeg.
+    fn next_doubtful(&mut self, now: Instant) -> Option<Plan> {
+        if self.variant != Variant::Sack || self.rack.is_some() {
+            return None;
+        }
+        let mut recovery = self.recovery.take()?;
+        let una = self.flight.una();
+        let rescue = recovery.rescue.is_none_or(|position| una > position);
+        let hole = self.flight.next_hole(&mut recovery.hole);
+        let next = hole.or_else(|| self.flight.last_hole().filter(|_| rescue));
+        self.recovery = Some(recovery);
+        let i = next?;
+        if !self.fits(u64::from(self.flight[i].data_len()), 0) {
+            return None;
+        }
+        if let Some(recovery) = &mut self.recovery
+            && hole.is_none()
+        {
+            recovery.rescue = Some(recovery.point);
+        }
+        Some(self.resend(now, i))
+    }
+
+    /// A segment of data that was never sent, with the FIN if that follows.
+    fn new_segment(&mut self, now: Instant, len: u64) -> Plan {
+        let start = self.flight.nxt();
+        let last = start + len == self.end;
+        let fin = last && self.closing;
+        self.flight.push(len as u32 + u32::from(fin), fin, now);
+        let reduced = len > 0 && std::mem::take(&mut self.ecn.tell);
+        let plan =
+            Plan { start, len: len as u32, fin, push: last, markable: self.ecn.enabled && len > 0, reduced };
+        self.count(now, &plan);
+        self.arm_probe(now);
+        plan
+    }
+
+    fn resend(&mut self, now: Instant, i: u64) -> Plan {
+        self.flight.resend(i, now);
+        let sent = self.flight[i];
+        let push = sent.start + u64::from(sent.data_len()) == self.end;
+        let plan = Plan {
+            start: sent.start,
+            len: sent.data_len(),
+            fin: sent.fin,
+            push,
+            markable: false,
+            reduced: false,
+        };
+        self.stats.user_bytes_retransmitted += ByteCount::new(u64::from(plan.len));
+        if self.timed_out.is_some() {
+            self.stats.timeout_retransmissions += 1;
+        } else {
+            self.stats.fast_retransmissions += 1;
+        }
+        self.count(now, &plan);
+        plan
+    }
+
+    fn count(&mut self, now: Instant, plan: &Plan) {
+        let bytes = u64::from(plan.len);
+        self.last_sent = now;
+        self.stats.user_bytes_sent += ByteCount::new(bytes);
+        self.stats.data_segments_sent += u64::from(plan.len > 0);
+        if let Some(prr) = self.recovery.as_mut().and_then(|recovery| recovery.prr.as_mut()) {
+            prr.sent(bytes);
+        }
+        if self.peer.edge > plan.start {
+            self.timers.persist = None;
+        }
+        if self.timers.persist.is_none() {
+            self.timers.rto.get_or_insert(self.rto.deadline(now));
+        }
+    }
+}

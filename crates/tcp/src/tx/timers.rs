@@ -1,0 +1,111 @@
+//! The timers of the sending half, and what happens when one expires.
+
+use super::{Forced, Sender, flight::Sent};
+use cc::LossKind;
+use units::{ByteCount, Instant};
+
+/// When each timer expires, if it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timers {
+    /// Retransmission (`rfc6298#section-5`).
+    pub(super) rto: Option<Instant>,
+    /// Probe of a shut window (`rfc9293#section-3.8.6.1`), or of silly window avoidance.
+    pub(super) persist: Option<Instant>,
+    /// Expiries of it in a row.
+    pub(super) persisted: u32,
+    /// Tail loss probe (`rfc8985#section-7.2`).
+    pub(super) probe: Option<Instant>,
+    /// A segment that is late is lost then (`rfc8985#section-6.2`).
+    pub(super) reorder: Option<Instant>,
+}
+
+impl Sender {
+    /// When something is to be done if nothing happens before.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        let Timers { rto, persist, probe, reorder, .. } = self.timers;
+        [rto, persist, probe, reorder].into_iter().flatten().fold(Instant::FAR, Instant::min)
+    }
+
+    /// Does what has become due; false if the peer is given up.
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
+        let due = |timer: Option<Instant>| timer.is_some_and(|at| at <= now);
+        if due(self.timers.reorder) {
+            self.on_reorder_timer(now);
+        }
+        if due(self.timers.probe) {
+            self.on_probe_timer(now);
+        }
+        if due(self.timers.persist) {
+            self.on_persist_timer(now);
+        }
+        if due(self.timers.rto) {
+            self.on_rto(now);
+        }
+        self.expiries <= self.config.max_retransmissions
+    }
+
+    /// The retransmission timer expired (`rfc6298#section-5`, 5.4 to 5.6; `rfc5681#section-3.1`).
+    fn on_rto(&mut self, now: Instant) {
+        self.stats.timeouts += 1;
+        self.expiries += 1;
+        // A segment that timed out already tells nothing new of the network (rfc5681#section-3.1).
+        if self.timed_out != Some(self.flight.una()) {
+            let in_recovery = self.recovery.take().is_some();
+            let all = self.flight.nxt() - self.flight.una();
+            let flight = if in_recovery { all } else { self.flight.size() };
+            self.control_loss(now, flight, LossKind::Timeout);
+        }
+        self.timed_out = Some(self.flight.una());
+        self.window.cwnd = ByteCount::new(u64::from(self.smss));
+        self.recovery = None;
+        self.probe = None;
+        self.dup_acks = 0;
+        self.recover = self.flight.nxt();
+        self.ecn.answered = self.recover;
+        self.ecn.tell = self.ecn.enabled;
+        let (rack, srtt) = (self.rack, self.rto.srtt());
+        let forget = rack.is_none() || self.flight.reneged();
+        let recent = |sent: &Sent| rack.as_ref().is_some_and(|rack| !rack.is_late(srtt, now, sent));
+        self.flight.lose_all(forget, recent);
+        self.forced = Some(Forced::Lost);
+        self.rto.back_off();
+        self.timers.rto = Some(self.rto.deadline(now));
+        self.timers.probe = None;
+        self.timers.reorder = None;
+    }
+
+    /// Starts the retransmission timer anew, or stops it if nothing is on its way (`rfc6298#section-5`, 5.2 and 5.3).
+    pub(super) fn restart_rto(&mut self, now: Instant) {
+        if self.flight.is_empty() {
+            self.timers.rto = None;
+            self.timers.probe = None;
+            self.timers.reorder = None;
+        } else if self.timers.persist.is_none() {
+            self.timers.rto = Some(self.rto.deadline(now));
+        }
+    }
+
+    fn on_persist_timer(&mut self, now: Instant) {
+        self.stats.window_probes += 1;
+        self.forced = Some(Forced::WindowProbe);
+        self.timers.persisted += 1;
+        self.start_persist(now);
+    }
+
+    /// Nothing can be sent but for the window of the peer, and nothing is on its way that would be answered.
+    pub(super) fn start_persist(&mut self, now: Instant) {
+        let wait = self.rto.current() * (1 << self.timers.persisted.min(16));
+        self.timers.persist = Some(now + wait.min(self.config.rto.max));
+    }
+
+    /// The window is open: what was a probe is an ordinary segment from now on, and its last transmission was lost.
+    pub(super) fn end_persist(&mut self) {
+        self.timers.persist = None;
+        self.timers.persisted = 0;
+        if !self.flight.is_empty() {
+            self.flight.lose(self.flight.first_index());
+            self.forced = Some(Forced::Lost);
+        }
+    }
+}

@@ -1,0 +1,434 @@
+use crate::{Fate, Side};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tcp::segment::{Flags, Header, Options, Segment};
+use tcp::{Config, ConnId, Datagram, Ecn, Endpoint, EndpointConfig, Event, Info, Payload, State, Stats};
+use units::{BitRate, ByteCount, Instant, Span};
+use wire::{Checksum, PacketBuf};
+
+/// A segment as it was sent.
+#[derive(Clone, Debug)]
+pub struct TcpSent {
+    /// When.
+    pub at: Instant,
+    /// By whom.
+    pub from: Side,
+    /// Its header.
+    pub header: Header,
+    /// Its options.
+    pub options: Options,
+    /// Bytes of its data.
+    pub len: usize,
+    /// Position of its first sequence number behind that of the SYN of its sender.
+    pub offset: u32,
+    /// Position of its acknowledgment behind the SYN of its receiver.
+    pub ack: u32,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
+    /// Its place among all segments of the pair.
+    pub number: usize,
+    /// The segment itself.
+    pub bytes: PacketBuf,
+}
+
+impl TcpSent {
+    /// True if it has all of the flags.
+    pub fn has(&self, flags: Flags) -> bool {
+        self.header.flags.has(flags)
+    }
+
+    /// True for an acknowledgement and nothing else.
+    pub fn is_bare(&self) -> bool {
+        self.len == 0 && !self.header.flags.any(Flags::SYN | Flags::FIN | Flags::RST)
+    }
+}
+
+/// Two TCP endpoints and a wire between them, in virtual time. Whoever is connected sends what it is given and reads
+/// what arrives.
+pub struct TcpPair {
+    /// The time.
+    pub now: Instant,
+    /// Every segment sent so far, lost ones among them, if [`Self::keep_log`] is on.
+    pub sent: Vec<TcpSent>,
+    /// Whether segments are written down.
+    pub keep_log: bool,
+    /// Marks segments with congestion instead of losing them, if they can be marked.
+    pub mark: bool,
+    nodes: [Node; 2],
+    delay: Span,
+    rate: Option<BitRate>,
+    fate: Box<dyn FnMut(&TcpSent) -> Fate>,
+    flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    packets: Vec<Option<(Side, Ecn, PacketBuf)>>,
+    free: Vec<usize>,
+    arrivals: u64,
+    number: usize,
+    buf: PacketBuf,
+}
+
+struct Node {
+    endpoint: Endpoint,
+    id: Option<ConnId>,
+    events: Vec<Event>,
+    pending: VecDeque<Payload>,
+    /// It shuts its side down once nothing is pending.
+    ending: bool,
+    reads: bool,
+    received: Vec<u8>,
+    keep: bool,
+    count: u64,
+    /// First number of its SYN.
+    initial: Option<u32>,
+    busy_until: Instant,
+}
+
+impl TcpPair {
+    /// Two endpoints. The server listens; a segment takes 10 ms.
+    ///
+    /// # Panics
+    /// If a configuration cannot work.
+    pub fn new(client: &Config, server: &Config) -> TcpPair {
+        let node = |side: Side, config: &Config| {
+            let endpoint = Endpoint::new(EndpointConfig {
+                addresses: vec![side.address(1)],
+                port: side.port(),
+                seed: u64::from(side.port()),
+                checksum: Checksum::Computed,
+                max_connections: 16,
+                config: config.clone(),
+            });
+            Node {
+                endpoint: endpoint.expect("it can work"),
+                id: None,
+                events: Vec::new(),
+                pending: VecDeque::new(),
+                ending: false,
+                reads: true,
+                received: Vec::new(),
+                keep: true,
+                count: 0,
+                initial: None,
+                busy_until: Instant::ZERO,
+            }
+        };
+        let mut pair = TcpPair {
+            now: Instant::ZERO + Span::from_secs(1000),
+            sent: Vec::new(),
+            keep_log: true,
+            mark: false,
+            nodes: [node(Side::Client, client), node(Side::Server, server)],
+            delay: Span::from_millis(10),
+            rate: None,
+            fate: Box::new(|_| Fate::Arrives),
+            flying: BinaryHeap::new(),
+            packets: Vec::new(),
+            free: Vec::new(),
+            arrivals: 0,
+            number: 0,
+            buf: PacketBuf::default(),
+        };
+        pair.node(Side::Server).endpoint.listen(true);
+        pair
+    }
+
+    /// Two endpoints of the same configuration whose handshake is over.
+    ///
+    /// # Panics
+    /// If the handshake fails.
+    pub fn connected(config: &Config) -> TcpPair {
+        let mut pair = TcpPair::new(config, config);
+        pair.connect(Side::Client);
+        pair.run_for(Span::from_millis(100));
+        for side in [Side::Client, Side::Server] {
+            assert_eq!(pair.state(side), Some(State::Established), "{side:?}");
+            assert_eq!(pair.events(side), [Event::Connected]);
+        }
+        pair.sent.clear();
+        pair
+    }
+
+    fn node(&mut self, side: Side) -> &mut Node {
+        &mut self.nodes[index(side)]
+    }
+
+    /// An endpoint. After a change call [`Self::drain`].
+    pub fn endpoint(&mut self, side: Side) -> &mut Endpoint {
+        &mut self.node(side).endpoint
+    }
+
+    /// Decides on every segment from now on.
+    pub fn on_wire(&mut self, fate: impl FnMut(&TcpSent) -> Fate + 'static) {
+        self.fate = Box::new(fate);
+    }
+
+    /// Changes how long segments take, and how fast they follow each other; none: at once.
+    pub fn set_wire(&mut self, delay: Span, rate: Option<BitRate>) {
+        self.delay = delay;
+        self.rate = rate;
+    }
+
+    /// Begins a connection.
+    ///
+    /// # Panics
+    /// If it cannot begin.
+    pub fn connect(&mut self, side: Side) -> ConnId {
+        let (now, peer) = (self.now, side.other());
+        let node = self.node(side);
+        let id =
+            node.endpoint.connect(now, peer.port(), &[peer.address(1)]).expect("nothing speaks against it");
+        node.id = Some(id);
+        self.drain();
+        id
+    }
+
+    /// The connection of a side that was begun last.
+    ///
+    /// # Panics
+    /// If there was none.
+    pub fn id(&mut self, side: Side) -> ConnId {
+        self.node(side).id.expect("a connection")
+    }
+
+    /// Gives a side something to send; what does not fit its buffer waits.
+    pub fn send(&mut self, side: Side, payload: Payload) {
+        self.node(side).pending.push_back(payload);
+        self.push(side);
+        self.drain();
+    }
+
+    /// A side has nothing more to send than what it was given.
+    pub fn end(&mut self, side: Side) {
+        self.node(side).ending = true;
+        self.push(side);
+        self.drain();
+    }
+
+    /// Whether a side reads what arrives at once.
+    pub fn set_reading(&mut self, side: Side, reads: bool) {
+        self.node(side).reads = reads;
+        if reads {
+            self.read(side);
+            self.drain();
+        }
+    }
+
+    /// Only counts what a side reads.
+    pub fn count_only(&mut self, side: Side) {
+        self.node(side).keep = false;
+    }
+
+    /// Everything a side has read.
+    pub fn received(&self, side: Side) -> &[u8] {
+        &self.nodes[index(side)].received
+    }
+
+    /// Bytes a side has read.
+    pub fn received_bytes(&self, side: Side) -> u64 {
+        self.nodes[index(side)].count
+    }
+
+    /// Events of one side since the last call, but for those that something can be read or written.
+    pub fn events(&mut self, side: Side) -> Vec<Event> {
+        std::mem::take(&mut self.node(side).events)
+    }
+
+    /// The state of a side's connection; none if it is gone.
+    pub fn state(&mut self, side: Side) -> Option<State> {
+        let id = self.node(side).id?;
+        self.endpoint(side).state(id)
+    }
+
+    /// A side's connection as it is now.
+    ///
+    /// # Panics
+    /// If it is gone.
+    pub fn info(&mut self, side: Side) -> Info {
+        let id = self.id(side);
+        self.endpoint(side).info(id).expect("a connection")
+    }
+
+    /// What a side's connection did.
+    ///
+    /// # Panics
+    /// If it is gone.
+    pub fn stats(&mut self, side: Side) -> Stats {
+        let id = self.id(side);
+        self.endpoint(side).stats(id).expect("a connection")
+    }
+
+    /// Hands a segment to a side as if it had arrived now.
+    pub fn inject(&mut self, to: Side, ecn: Ecn, bytes: &PacketBuf) {
+        let (now, src, dst) = (self.now, to.other().address(1), to.address(1));
+        self.endpoint(to).handle(now, Datagram { src, dst, ecn, bytes: bytes.as_octets() });
+        self.drain();
+    }
+
+    fn push(&mut self, side: Side) {
+        let now = self.now;
+        let node = self.node(side);
+        let Some(id) = node.id else { return };
+        while let Some(payload) = node.pending.front_mut() {
+            let taken = node.endpoint.send(now, id, payload.clone()).unwrap_or(0);
+            payload.split_to(taken as usize);
+            if !payload.is_empty() {
+                return;
+            }
+            node.pending.pop_front();
+        }
+        if std::mem::take(&mut node.ending) {
+            node.endpoint.shutdown(now, id);
+        }
+    }
+
+    fn read(&mut self, side: Side) {
+        let now = self.now;
+        let node = self.node(side);
+        let Some(id) = node.id else { return };
+        while let Some(payload) = node.endpoint.receive(now, id, usize::MAX) {
+            node.count += payload.len() as u64;
+            if node.keep {
+                payload.as_octets().append_to(&mut node.received);
+            }
+        }
+    }
+
+    /// Lets both endpoints do what they want to do now.
+    pub fn drain(&mut self) {
+        for side in [Side::Client, Side::Server] {
+            while self.drain_events(side) | self.drain_packets(side) {}
+        }
+    }
+
+    fn drain_events(&mut self, side: Side) -> bool {
+        let mut any = false;
+        while let Some((id, event)) = self.node(side).endpoint.poll_event() {
+            any = true;
+            self.node(side).id.get_or_insert(id);
+            match event {
+                Event::Readable if self.node(side).reads => self.read(side),
+                Event::Readable => {}
+                Event::Writable => self.push(side),
+                Event::Connected => {
+                    self.node(side).events.push(event);
+                    self.push(side);
+                }
+                event => self.node(side).events.push(event),
+            }
+        }
+        any
+    }
+
+    fn drain_packets(&mut self, side: Side) -> bool {
+        let mut any = false;
+        let mut buf = std::mem::take(&mut self.buf);
+        while let Some(transmit) = self.nodes[index(side)].endpoint.poll_transmit(self.now, &mut buf) {
+            any = true;
+            let sent = self.describe(side, transmit.ecn, &buf);
+            let fate = (self.fate)(&sent);
+            let at = self.departure(side, &buf) + self.delay;
+            let mark = fate == Fate::Lost && self.mark && transmit.ecn != Ecn::NotCapable;
+            let ecn = if mark { Ecn::CongestionExperienced } else { transmit.ecn };
+            match fate {
+                Fate::Lost if mark => self.launch(at, side, ecn, &buf),
+                Fate::Lost => {}
+                Fate::Arrives => self.launch(at, side, ecn, &buf),
+                Fate::Late(late) => self.launch(at + late, side, ecn, &buf),
+                Fate::Twice(later) => {
+                    self.launch(at, side, ecn, &buf);
+                    self.launch(at + later, side, ecn, &buf);
+                }
+            }
+            if self.keep_log {
+                self.sent.push(sent);
+            }
+        }
+        self.buf = buf;
+        any
+    }
+
+    fn describe(&mut self, from: Side, ecn: Ecn, buf: &PacketBuf) -> TcpSent {
+        let (src, dst) = (from.address(1), from.other().address(1));
+        let segment = Segment::parse(buf.as_octets(), src, dst, Checksum::Computed).expect("our own segment");
+        let header = segment.header;
+        if header.flags.has(Flags::SYN) {
+            self.nodes[index(from)].initial = Some(header.seq.0);
+        }
+        let since = |side: Side| self.nodes[index(side)].initial.unwrap_or(0);
+        let number = self.number;
+        self.number += 1;
+        TcpSent {
+            at: self.now,
+            from,
+            offset: header.seq.0.wrapping_sub(since(from)),
+            ack: header.ack.0.wrapping_sub(since(from.other())),
+            len: segment.data.len(),
+            header,
+            options: segment.options,
+            ecn,
+            number,
+            bytes: if self.keep_log { buf.clone() } else { PacketBuf::default() },
+        }
+    }
+
+    /// When the last bit of a segment leaves; 20 bytes of IP go with it.
+    fn departure(&mut self, side: Side, buf: &PacketBuf) -> Instant {
+        let now = self.now;
+        let Some(rate) = self.rate else { return now };
+        let node = self.node(side);
+        let (time, _) = rate.serialise(ByteCount::from(buf.len() + 20), 0);
+        node.busy_until = node.busy_until.max(now) + time;
+        node.busy_until
+    }
+
+    fn launch(&mut self, at: Instant, from: Side, ecn: Ecn, buf: &PacketBuf) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.packets.push(None);
+            self.packets.len() - 1
+        });
+        self.packets[place] = Some((from, ecn, buf.clone()));
+        self.arrivals += 1;
+        self.flying.push(Reverse((at, self.arrivals, place)));
+    }
+
+    /// Does the next thing that happens, if that is before `until`.
+    pub fn step(&mut self, until: Instant) -> bool {
+        let timers = [0, 1].map(|side| self.nodes[side].endpoint.poll_timeout().unwrap_or(Instant::FAR));
+        let timer = timers[0].min(timers[1]);
+        let arrival = self.flying.peek().map_or(Instant::FAR, |Reverse((at, ..))| *at);
+        let next = timer.min(arrival);
+        if next > until || next == Instant::FAR {
+            self.now = if until == Instant::FAR { self.now } else { self.now.max(until) };
+            return false;
+        }
+        self.now = self.now.max(next);
+        if arrival <= timer
+            && let Some(Reverse((_, _, place))) = self.flying.pop()
+            && let Some((from, ecn, buf)) = self.packets[place].take()
+        {
+            self.free.push(place);
+            self.inject(from.other(), ecn, &buf);
+            return true;
+        }
+        let (now, side) = (self.now, usize::from(timers[1] < timers[0]));
+        self.nodes[side].endpoint.handle_timeout(now);
+        self.drain();
+        true
+    }
+
+    /// Lets time pass.
+    pub fn run_for(&mut self, span: Span) {
+        let until = self.now + span;
+        while self.step(until) {}
+    }
+
+    /// Runs until nothing is left to happen; false if that takes longer than a day.
+    pub fn run_dry(&mut self) -> bool {
+        let until = self.now + Span::from_secs(86_400);
+        while self.step(until) {}
+        self.flying.is_empty() && self.nodes.iter().all(|node| node.endpoint.poll_timeout().is_none())
+    }
+}
+
+fn index(side: Side) -> usize {
+    usize::from(side == Side::Server)
+}
