@@ -28,13 +28,17 @@ class PaperError(ValueError):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number a run: a scalar summed over flows, divided by the value of an axis if one is named."""
+    """A number a run: a scalar summed over flows, divided by the value of an axis if one is named.
+
+    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves.
+    """
 
     of: str
     flow: str
     per_axis: str | None = None
     scale: float = 1.0
     unit: str = ""
+    window: str = ""
 
 
 @dataclass(frozen=True)

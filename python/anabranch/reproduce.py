@@ -131,7 +131,8 @@ def _samples(result: Result, quantity: Quantity) -> pl.DataFrame:
 def _summed(result: Result, quantity: Quantity, keys: list[str]) -> pl.DataFrame:
     """A scalar of whole flows, summed over all those called ``flow`` or ``flow-1``, ``flow-2`` ..."""
     pattern = f"^{re.escape(quantity.flow)}(-[0-9]+)?$"
-    wanted = (pl.col("quantity") == quantity.of) & pl.col("flow").str.contains(pattern) & pl.col("path").is_null()
+    of_flows = pl.col("flow").str.contains(pattern) & pl.col("path").is_null()
+    wanted = (pl.col("quantity") == quantity.of) & (pl.col("window") == quantity.window) & of_flows
     rows = result.scalars.filter(wanted)
     if rows.is_empty():
         raise KeyError(f"the results hold no `{quantity.of}` of a flow `{quantity.flow}`")

@@ -17,16 +17,17 @@ from .statistics import summarize
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIXED = ("run", "replica", "flow", "path", "quantity", "time", "value")
+_FIXED = ("run", "replica", "window", "flow", "path", "quantity", "time", "value")
 
 
 @dataclass(frozen=True)
 class Result:
     """The tables and the manifest of a run or a sweep.
 
-    ``scalars`` has a row for each number a run ends with (columns run, replica, one for each axis of the sweep, flow,
-    path, quantity, value), ``series`` one for each point of a probe (with time in seconds). ``manifest`` says what was
-    run: scenario hash, seed, version, digest and so on.
+    ``scalars`` has a row for each number a run ends with (columns run, replica, one for each axis of the sweep, window,
+    flow, path, quantity, value), ``series`` one for each point of a probe (with time in seconds). ``window`` names a
+    window of the scenario; it is empty for what a flow measured in its own time. ``manifest`` says what was run: scenario
+    hash, seed, version, digest and so on.
     """
 
     scalars: pl.DataFrame
@@ -56,7 +57,7 @@ class Result:
         if quantity is not None and frame.is_empty():
             known = ", ".join(self.scalars["quantity"].unique().sort())
             raise KeyError(f"no quantity `{quantity}`: there are {known}")
-        return summarize(frame, [*self.axes, "flow", "path", "quantity"])
+        return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
 
     def to_polars(self) -> pl.DataFrame:
         """The scalars."""

@@ -86,7 +86,7 @@ fn as_json(scenario: &Scenario, replica: u32, report: &RunReport) -> serde_json:
         .output
         .scalars
         .iter()
-        .map(|s| json!({ "flow": s.flow, "path": s.path, "quantity": s.quantity, "value": s.value }))
+        .map(|s| json!({ "window": s.window, "flow": s.flow, "path": s.path, "quantity": s.quantity, "value": s.value }))
         .collect();
     json!({
         "title": scenario.title,
@@ -140,7 +140,8 @@ fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
             for path in paths.into_iter().filter(|_| on) {
                 let cell = |quantity: &str, show: &dyn Fn(f64) -> String| {
                     let named = |s: &&Scalar| {
-                        s.flow == flow.name
+                        s.window.is_empty()
+                            && s.flow == flow.name
                             && s.path == path
                             && s.quantity.strip_prefix(prefix) == Some(quantity)
                     };
@@ -168,7 +169,8 @@ fn links(scalars: &[Scalar]) -> String {
     let mut names: Vec<&str> = scalars.iter().filter_map(|s| s.flow.strip_prefix("link:")).collect();
     names.dedup();
     for name in names {
-        let of_link = || scalars.iter().filter(|s| s.flow.strip_prefix("link:") == Some(name));
+        let of_link =
+            || scalars.iter().filter(|s| s.window.is_empty() && s.flow.strip_prefix("link:") == Some(name));
         let dropped: f64 = of_link().filter(|s| s.quantity.starts_with("drops_")).map(|s| s.value).sum();
         let used = of_link().find(|s| s.quantity == "utilisation").map_or(0.0, |s| s.value);
         if dropped > 0.0 {

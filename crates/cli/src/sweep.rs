@@ -1,5 +1,6 @@
 use crate::{Failure, arguments, code, complain, interrupt, say, scenario, show, statistics};
 use clap::ArgMatches;
+use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
 use lab::results::{Column, Table, TableError, read_parquet, scalars_of, scalars_table};
 use lab::results::{Kind, RunKey};
 use lab::scenario::Sweep;
@@ -123,15 +124,20 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
     let shape: Vec<(String, Kind)> = scalars_table(&key, sweep.axes(), &scalars_of(&[])).shape();
     let table: Table = read_parquet(File::open(&report.scalars)?, &shape)?;
     let column = |name: &str| table.column(name).ok_or_else(|| TableError::Shape(name.to_owned()));
-    let (Column::Whole(run), Column::Text(flow), Column::Text(quantity), Column::Real(value)) =
-        (column("run")?, column("flow")?, column("quantity")?, column("value")?)
+    let (Column::Whole(run), Column::Text(window), Column::Text(flow)) =
+        (column("run")?, column("window")?, column("flow")?)
     else {
-        return Err(TableError::Shape("run, flow, quantity, value".to_owned()));
+        return Err(TableError::Shape("run, window, flow".to_owned()));
+    };
+    let (Column::Text(quantity), Column::Real(value)) = (column("quantity")?, column("value")?) else {
+        return Err(TableError::Shape("quantity, value".to_owned()));
     };
     let replicas = (report.runs.len() / sweep.variants().len()).max(1);
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (((run, flow), quantity), value) in run.iter().zip(flow.iter()).zip(quantity.iter()).zip(value) {
-        if !quantity.ends_with("throughput_bps") {
+    let rows = run.iter().zip(window.iter()).zip(flow.iter()).zip(quantity.iter()).zip(value);
+    for ((((run, window), flow), quantity), value) in rows {
+        let throughput = [THROUGHPUT.forward, THROUGHPUT.back].contains(&quantity);
+        if !throughput || !window.is_empty() || flow == ALL_FLOWS {
             continue;
         }
         let variant = *run as usize / replicas;

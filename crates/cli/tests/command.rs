@@ -104,7 +104,7 @@ fn a_run_leaves_its_tables_where_it_is_told_to() {
     let scratch = Scratch::new("out");
     assert_eq!(scratch.call(&["run", "one.toml", "--out", "results", "--csv", "-q"]).0, 0);
     let scalars = fs::read_to_string(scratch.0.join("results/scalars.csv")).unwrap();
-    assert!(scalars.starts_with("run,replica,flow,path,quantity,value\n0,0,f,,"), "{scalars}");
+    assert!(scalars.starts_with("run,replica,window,flow,path,quantity,value\n0,0,,f,,"), "{scalars}");
     let series = fs::read_to_string(scratch.0.join("results/series.csv")).unwrap();
     assert!(series.lines().count() > 10 && series.starts_with("run,replica,flow,path,quantity,time,value\n"));
     let manifest: Json =

@@ -62,8 +62,10 @@ pub struct RunOutput {
 /// One number of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// The flow, or `link:` and a direction of a link such as `link:r1-r2`.
+    /// The flow; or `link:` and a direction of a link such as `link:r1-r2`; or `flows:all`.
     pub flow: String,
+    /// The named window of the scenario it was measured in; empty: the flow's own, from `reset_time` to `stop_time`.
+    pub window: String,
     /// The path of the flow, from 0 in the order the association learnt them; none: the whole flow.
     pub path: Option<u8>,
     /// What was measured, with its unit at the end where it has one (`throughput_bps`).

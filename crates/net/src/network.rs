@@ -111,6 +111,20 @@ impl Network {
         self.routes.direction(node.0, id.interface()).map(LinkDir)
     }
 
+    /// The links that packets from `node` to `dst` cross, in their order; as far as there is a way.
+    pub fn way(&self, node: NodeId, dst: IpAddr) -> Vec<LinkDir> {
+        let (mut way, mut at) = (Vec::new(), node);
+        while let Some(next) = self.next_hop(at, dst) {
+            way.push(next);
+            let channel = &self.channels[next.index()];
+            if channel.to_host {
+                break;
+            }
+            at = NodeId(channel.to);
+        }
+        way
+    }
+
     /// Sends a packet of the bytes in `head`, followed by `outgoing.zeros` zero bytes, from a host. `head` is left
     /// empty, with the buffer of an earlier packet. What cannot be sent (an unknown address, two families, or no
     /// route) is counted and gone, as are packets dropped later.

@@ -1,5 +1,6 @@
 use super::meter::{Meter, Reaction, Tally};
 use crate::host::{ConnId, Ending, Event, Transport};
+use net::NodeId;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
@@ -42,6 +43,8 @@ pub(crate) struct Plan {
 /// Whom the client calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dial {
+    /// The client's and the server's.
+    pub(crate) nodes: [NodeId; 2],
     /// Addresses of the client, any of which the server may see first.
     pub(crate) locals: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
@@ -89,6 +92,8 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
+    /// Its paths carry data at once, each as a flow of its own.
+    pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
     /// When the connection was there, as the client sees it.
@@ -102,11 +107,18 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(name: String, plan: Plan, dial: Dial, client: Meter, server: Meter) -> Self {
+    pub(crate) fn new(
+        name: String,
+        plan: Plan,
+        dial: Dial,
+        concurrent: bool,
+        [client, server]: [Meter; 2],
+    ) -> Self {
         Flow {
             name,
             plan,
             dial,
+            concurrent,
             client,
             server,
             connected: None,

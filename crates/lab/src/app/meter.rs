@@ -44,6 +44,13 @@ pub(crate) struct Tally {
     pub(crate) counted: Counted,
 }
 
+impl Tally {
+    /// Bytes of all packets sent, without IP headers.
+    pub(crate) fn transport_bytes(&self) -> u64 {
+        self.counted.paths.iter().map(|path| path.packet_bytes.get()).sum()
+    }
+}
+
 impl Meter {
     pub(crate) fn new(endpoint: EndpointId, source: Option<Source>) -> Self {
         Meter { endpoint, conn: None, source, sending: false, received: Received::default(), last: None }

@@ -96,8 +96,11 @@ impl Transport for Endpoint {
 
     fn counted(&self, id: ConnId) -> Counted {
         let id = tcp::ConnId(id.0);
-        let Some(stats) = self.stats(id) else { return Counted::default() };
+        let (Some(stats), Some((remote, _))) = (self.stats(id), self.remote(id)) else {
+            return Counted::default();
+        };
         let path = PathCounts {
+            remote,
             data_packets: stats.data_segments_sent,
             user_bytes: stats.user_bytes_sent,
             packet_bytes: stats.transport_bytes_sent,

@@ -106,6 +106,8 @@ pub(crate) struct Counted {
 /// What a path has sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathCounts {
+    /// Where it leads.
+    pub(crate) remote: IpAddr,
     pub(crate) data_packets: u64,
     /// Payload with all retransmissions.
     pub(crate) user_bytes: ByteCount,

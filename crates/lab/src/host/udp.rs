@@ -163,6 +163,7 @@ impl Transport for Socket {
     fn counted(&self, id: ConnId) -> Counted {
         let Some(peer) = self.peer(id) else { return Counted::default() };
         let path = PathCounts {
+            remote: peer.remote,
             data_packets: peer.sent,
             user_bytes: ByteCount::new(peer.sent_bytes),
             packet_bytes: ByteCount::new(peer.sent_bytes + peer.sent * HEADER as u64),

@@ -1,24 +1,45 @@
 use super::quantity::{self as q, Quantity};
+use super::report::{Around, Put};
 use crate::app::{Fate, Flow, Measured, Meter, Side, Tally, Window};
 use crate::host::{Ending, PathCounts};
-use crate::output::Scalar;
+use net::LinkDir;
 use units::Span;
 
-/// All scalars of all flows.
-pub(crate) fn of_flows(flows: &[Flow]) -> Vec<Scalar> {
-    let mut scalars = Vec::new();
-    for flow in flows {
-        if let Some(connected) = flow.connected {
-            let value = connected.since(flow.plan.connect).as_secs_f64();
-            scalars.push(Scalar { flow: flow.name.clone(), path: None, quantity: q::HANDSHAKE, value });
-        }
-        for from in [Side::Client, Side::Server] {
-            if flow.end(from).sends() {
-                Direction::new(flow, from).report(&mut scalars);
-            }
-        }
+/// What a flow has achieved in a window, for the sums over all flows.
+#[derive(Debug, Default)]
+pub(super) struct Achieved {
+    /// λ of each flow it stands for, in bit/s.
+    pub(super) sent: Vec<f64>,
+    /// α of both directions.
+    pub(super) goodput: f64,
+    /// γ.
+    pub(super) load: f64,
+    /// λ of each path, and the links it leads over.
+    pub(super) carried: Vec<(f64, Vec<LinkDir>)>,
+}
+
+/// Reports a flow as measured between two edges of a window, or as one that was not measured.
+pub(super) fn report(
+    flow: &Flow,
+    edges: Option<(&Window, &Window)>,
+    around: &Around<'_>,
+    put: &mut Put<'_>,
+) -> Achieved {
+    let mut achieved = Achieved::default();
+    let sending: Vec<Side> =
+        [Side::Client, Side::Server].into_iter().filter(|&side| flow.end(side).sends()).collect();
+    for &from in &sending {
+        Direction::new(flow, from, edges).report(around, put, &mut achieved);
     }
-    scalars
+    if let (Some(&from), Some((begin, end))) = (sending.first(), edges) {
+        let direction = Direction::new(flow, from, edges);
+        let bytes = direction.sender.growth(Tally::transport_bytes)
+            + direction.receiver.growth(Tally::transport_bytes);
+        achieved.load = ratio(8.0 * bytes, end.from.since(begin.from).as_secs_f64());
+        put.whole(q::LOAD, achieved.load);
+        put.whole(q::LOAD_SHARE, ratio(achieved.load, around.tightest(&direction.ways(around))));
+    }
+    achieved
 }
 
 /// One direction of a flow: what its two ends counted in the window.
@@ -46,19 +67,18 @@ impl Counted {
     fn growth(&self, counter: impl Fn(&Tally) -> u64) -> f64 {
         (counter(&self.end) - counter(&self.begin)) as f64
     }
+
+    /// How much a counter of a path grew.
+    fn path_growth(&self, path: usize, counter: PathCounter) -> f64 {
+        self.growth(|tally| tally.counted.paths.get(path).map_or(0, counter))
+    }
 }
 
 impl<'a> Direction<'a> {
-    fn new(flow: &'a Flow, from: Side) -> Self {
-        let mut direction = Direction {
-            flow,
-            from,
-            length: Span::ZERO,
-            sender: Counted::default(),
-            receiver: Counted::default(),
-        };
-        if let Measured::Done(edges) = &flow.measured {
-            let (begin, end): &(Window, Window) = edges;
+    fn new(flow: &'a Flow, from: Side, edges: Option<(&Window, &Window)>) -> Self {
+        let (sender, receiver) = (Counted::default(), Counted::default());
+        let mut direction = Direction { flow, from, length: Span::ZERO, sender, receiver };
+        if let Some((begin, end)) = edges {
             let client = Counted::between(&begin.client, &end.client);
             let server = Counted::between(&begin.server, &end.server);
             direction.length = end.from.since(begin.from);
@@ -70,49 +90,75 @@ impl<'a> Direction<'a> {
         direction
     }
 
-    fn report(&self, out: &mut Vec<Scalar>) {
+    /// The links each path of the sender leads over.
+    fn ways(&self, around: &Around<'_>) -> Vec<Vec<LinkDir>> {
+        let [client, server] = self.flow.dial.nodes;
+        let node = if self.from == Side::Client { client } else { server };
+        let paths = self.sender.end.counted.paths.iter();
+        paths.map(|path| around.network.way(node, path.remote)).collect()
+    }
+
+    fn report(&self, around: &Around<'_>, put: &mut Put<'_>, achieved: &mut Achieved) {
         let mut put = |quantity: Quantity, path: Option<usize>, value: f64| {
             let quantity = match self.from {
                 Side::Client => quantity.forward,
                 Side::Server => quantity.back,
             };
-            out.push(Scalar {
-                flow: self.flow.name.clone(),
-                path: path.map(|path| path as u8),
-                quantity,
-                value,
-            });
+            put.of_path(quantity, path, value);
         };
+        let ways = self.ways(around);
         let received = self.receiver.growth(|tally| tally.received.bytes);
-        put(q::THROUGHPUT, None, ratio(8.0 * received, self.length.as_secs_f64()));
+        let goodput = self.rate(received);
+        achieved.goodput += goodput;
+        put(q::THROUGHPUT, None, goodput);
+        put(q::GOODPUT_SHARE, None, ratio(goodput, around.tightest(&ways)));
         put(q::RECEIVED_BYTES, None, received);
         put(q::RECEIVED_MESSAGES, None, self.receiver.growth(|tally| tally.received.messages));
         put(q::UNORDERED_MESSAGES, None, self.receiver.growth(|tally| tally.received.unordered));
         put(q::OFFERED_BYTES, None, self.sender.growth(|tally| tally.offered.bytes));
         put(q::OFFERED_MESSAGES, None, self.sender.growth(|tally| tally.offered.messages));
         put(q::DROPPED_MESSAGES, None, self.sender.growth(|tally| tally.offered.dropped));
-        put(q::UNDELIVERED_MESSAGES, None, self.undelivered());
-
+        if around.whole_run {
+            put(q::UNDELIVERED_MESSAGES, None, self.undelivered());
+        }
         let data_packets = self.receiver.growth(|tally| tally.counted.data_packets);
-        let sacks = self.receiver.growth(|tally| tally.counted.acks);
+        let acks = self.receiver.growth(|tally| tally.counted.acks);
         put(q::DATA_PACKETS_RECEIVED, None, data_packets);
         put(q::DUPLICATE_CHUNKS, None, self.receiver.growth(|tally| tally.counted.duplicates));
         put(q::REFUSED_CHUNKS, None, self.receiver.growth(|tally| tally.counted.refused));
-        put(q::SACKS, None, sacks);
-        put(q::SACKS_PER_DATA_PACKET, None, ratio(sacks, data_packets));
+        put(q::SACKS, None, acks);
+        put(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
 
+        let paths = 0..self.sender.end.counted.paths.len();
         for (quantity, counter) in PATH_COUNTERS {
-            let growth =
-                |path: usize| self.sender.growth(|tally| tally.counted.paths.get(path).map_or(0, counter));
-            let paths = self.sender.end.counted.paths.len();
-            put(quantity, None, (0..paths).map(growth).sum());
-            (0..paths).for_each(|path| put(quantity, Some(path), growth(path)));
+            let growth = |path| self.sender.path_growth(path, counter);
+            put(quantity, None, paths.clone().map(growth).sum());
+            paths.clone().for_each(|path| put(quantity, Some(path), growth(path)));
+        }
+        let sent = |path| self.rate(self.sender.path_growth(path, |path| path.user_bytes.get()));
+        let total: f64 = paths.clone().map(sent).sum();
+        put(q::SENT_THROUGHPUT, None, total);
+        put(q::SENT_SHARE, None, ratio(total, around.tightest(&ways)));
+        for (path, way) in ways.iter().enumerate() {
+            put(q::SENT_THROUGHPUT, Some(path), sent(path));
+            put(q::SENT_SHARE, Some(path), ratio(sent(path), around.tightest(std::slice::from_ref(way))));
         }
         for (path, counts) in self.sender.end.counted.paths.iter().enumerate() {
             if let Some(srtt) = counts.srtt {
                 put(q::SRTT, Some(path), srtt.as_secs_f64());
             }
         }
+        if self.flow.concurrent {
+            achieved.sent.extend(paths.map(sent));
+        } else {
+            achieved.sent.push(total);
+        }
+        achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
+    }
+
+    /// So many bytes in the window as bit/s.
+    fn rate(&self, bytes: f64) -> f64 {
+        ratio(8.0 * bytes, self.length.as_secs_f64())
     }
 
     /// Messages taken and not delivered, over the whole run.
@@ -126,7 +172,7 @@ impl<'a> Direction<'a> {
 }
 
 /// Zero if there is nothing to divide by.
-fn ratio(numerator: f64, denominator: f64) -> f64 {
+pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }
 
@@ -144,16 +190,8 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 
-/// What a reader of the numbers should know.
-pub(crate) fn warnings(flows: &[Flow], unroutable: u64) -> Vec<String> {
-    let mut warnings: Vec<String> = flows.iter().filter_map(warning).collect();
-    if unroutable > 0 {
-        warnings.push(format!("{unroutable} packets had an address to which no link leads"));
-    }
-    warnings
-}
-
-fn warning(flow: &Flow) -> Option<String> {
+/// What a reader of its numbers should know.
+pub(super) fn warning(flow: &Flow) -> Option<String> {
     let what = match &flow.fate {
         Fate::NeverConnected => "never connected".to_owned(),
         Fate::Closed(Ending::Graceful) if matches!(flow.measured, Measured::Done(_)) => return None,

@@ -1,24 +1,31 @@
 use super::quantity as q;
+use super::report::Put;
 use crate::output::Scalar;
 use crate::scenario::Scenario;
 use net::{Counters, DropCause, LinkDir, LinkId, Network};
+use std::collections::BTreeMap;
 use units::{BitRate, Instant};
 
-/// The measurement of all links, from the first flow's begin of measurement to the last one's end.
+/// The directions of all links, and their measurement from the first flow's begin of measurement to the last one's end.
 #[derive(Debug)]
-pub(crate) struct LinkWindow {
-    directions: Vec<Measured>,
-    begin: Option<Instant>,
-    end: Option<Instant>,
+pub(crate) struct Links {
+    directions: Vec<Direction>,
+    begin: Option<LinkCounts>,
+    end: Option<LinkCounts>,
 }
 
 #[derive(Debug)]
-struct Measured {
+struct Direction {
     name: String,
     direction: LinkDir,
     rate: BitRate,
-    begin: Counters,
-    end: Counters,
+}
+
+/// What all directions had counted at an instant.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkCounts {
+    at: Instant,
+    counters: Vec<Counters>,
 }
 
 /// What a direction of a link is called in results.
@@ -26,60 +33,75 @@ pub(crate) fn direction_name(link: &str, back: bool) -> String {
     if back { format!("link:{link}:back") } else { format!("link:{link}") }
 }
 
-impl LinkWindow {
+impl Links {
     pub(crate) fn new(scenario: &Scenario, links: &[LinkId]) -> Self {
         let mut directions = Vec::with_capacity(2 * links.len());
         for (link, id) in scenario.links.iter().zip(links) {
             for (back, direction, rate) in
                 [(false, id.forward(), link.forward.rate), (true, id.backward(), link.back.rate)]
             {
-                let name = direction_name(&link.name, back);
-                let (begin, end) = (Counters::default(), Counters::default());
-                directions.push(Measured { name, direction, rate, begin, end });
+                directions.push(Direction { name: direction_name(&link.name, back), direction, rate });
             }
         }
-        LinkWindow { directions, begin: None, end: None }
+        Links { directions, begin: None, end: None }
+    }
+
+    /// The rate of a direction in bit/s.
+    pub(super) fn rate(&self, direction: LinkDir) -> f64 {
+        let found = self.directions.iter().find(|other| other.direction == direction);
+        found.map_or(0.0, |found| found.rate.as_bps() as f64)
+    }
+
+    /// What all directions have counted until now.
+    pub(crate) fn count(&self, network: &Network, at: Instant) -> LinkCounts {
+        let counters = self.directions.iter().map(|one| *network.counters(one.direction));
+        LinkCounts { at, counters: counters.collect() }
     }
 
     /// A flow's measurement begins.
     pub(crate) fn begin(&mut self, network: &Network, now: Instant) {
         if self.begin.is_none() {
-            self.begin = Some(now);
-            for measured in &mut self.directions {
-                measured.begin = *network.counters(measured.direction);
-            }
+            self.begin = Some(self.count(network, now));
         }
     }
 
     /// The last flow's measurement ends, or the run does.
     pub(crate) fn end(&mut self, network: &Network, now: Instant) {
         if self.end.is_none() {
-            self.end = Some(now);
-            for measured in &mut self.directions {
-                measured.end = *network.counters(measured.direction);
-            }
+            self.end = Some(self.count(network, now));
         }
     }
 
-    /// The scalars of all links; none if no flow was measured.
-    pub(crate) fn scalars(&self) -> Vec<Scalar> {
-        let (Some(begin), Some(end)) = (self.begin, self.end) else { return Vec::new() };
-        let seconds = end.since(begin).as_secs_f64();
-        let mut scalars = Vec::new();
-        for Measured { name, rate, begin, end, .. } in &self.directions {
-            let mut put = |quantity, value: f64| {
-                scalars.push(Scalar { flow: name.clone(), path: None, quantity, value });
-            };
-            let bytes = (end.delivered_bytes - begin.delivered_bytes).as_f64();
-            put(q::LINK_OFFERED, (end.offered - begin.offered) as f64);
-            put(q::LINK_DELIVERED, (end.delivered - begin.delivered) as f64);
-            put(q::LINK_BYTES, bytes);
-            put(q::LINK_UTILISATION, 8.0 * bytes / (rate.as_bps() as f64 * seconds));
-            put(q::LINK_QUEUE_MAX, end.queue_max as f64);
+    /// What was counted when the flows' measurement began and ended; none if no flow was measured.
+    pub(super) fn counted(&self) -> Option<(&LinkCounts, &LinkCounts)> {
+        self.begin.as_ref().zip(self.end.as_ref())
+    }
+
+    /// The rows of all links in a window; `sent` is the payload sent over each, in bit/s.
+    pub(super) fn report(
+        &self,
+        window: &str,
+        begin: &LinkCounts,
+        end: &LinkCounts,
+        sent: &BTreeMap<LinkDir, f64>,
+        out: &mut Vec<Scalar>,
+    ) {
+        let seconds = end.at.since(begin.at).as_secs_f64();
+        for ((Direction { name, direction, rate }, begin), end) in
+            self.directions.iter().zip(&begin.counters).zip(&end.counters)
+        {
+            let put = &mut Put { window, flow: name, out: &mut *out };
+            let (bytes, rate) =
+                ((end.delivered_bytes - begin.delivered_bytes).as_f64(), rate.as_bps() as f64);
+            put.whole(q::LINK_OFFERED, (end.offered - begin.offered) as f64);
+            put.whole(q::LINK_DELIVERED, (end.delivered - begin.delivered) as f64);
+            put.whole(q::LINK_BYTES, bytes);
+            put.whole(q::LINK_UTILISATION, 8.0 * bytes / (rate * seconds));
+            put.whole(q::LINK_THROUGHPUT, sent.get(direction).copied().unwrap_or(0.0) / rate);
+            put.whole(q::LINK_QUEUE_MAX, end.queue_max as f64);
             for (quantity, cause) in q::LINK_DROPS.into_iter().zip(DropCause::ALL) {
-                put(quantity, (end.dropped(cause) - begin.dropped(cause)) as f64);
+                put.whole(quantity, (end.dropped(cause) - begin.dropped(cause)) as f64);
             }
         }
-        scalars
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! A flow is measured in a window of time, from `reset_time` to `stop_time`. Unless something else is said, a count is
 //! what happened in the window. Quantities of payload travelling from server to client are called `back_` and the
-//! name. Links are measured from the first flow's `reset_time` to the last flow's `stop_time`.
+//! name. Links are measured from the first flow's `reset_time` to the last flow's `stop_time`. Beside that all of it is
+//! measured in each named window of the scenario, but for what says that it is of the whole run.
+//!
+//! In formulas L is the length of the window, and λ, γ and α are the throughput, transport load and goodput of paper 003
+//! (section 4.3.5), which takes all three relative to the rate of the tight link.
 
 /// A quantity of one direction of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +24,17 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / length of the window, in bit/s. Zero
-    /// for a flow that never got so far.
+    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / L, in bit/s. Zero for a flow that never
+    /// got so far. The throughput of papers 000, 001 and 004, and the goodput α of paper 003.
     THROUGHPUT = "throughput_bps";
+    /// α / R, with R the rate of the tightest link on the way, or of several paths the sum over their tightest links,
+    /// each counted once: two paths over one bottleneck share its rate.
+    GOODPUT_SHARE = "goodput_share";
+    /// Payload sent per second with all retransmissions, λ = 8 · [`SENT_BYTES`] / L in bit/s, of the flow and of each
+    /// path: the throughput of paper 003.
+    SENT_THROUGHPUT = "sent_throughput_bps";
+    /// λ / R of the flow and of each path, R as for [`GOODPUT_SHARE`].
+    SENT_SHARE = "sent_share";
     /// Payload handed to the receiving application, in bytes.
     RECEIVED_BYTES = "received_bytes";
     /// Messages handed to the receiving application.
@@ -50,7 +62,7 @@ quantities! {
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
     /// Packets with DATA sent, of the flow and of each path.
     DATA_PACKETS = "data_packets";
-    /// Payload sent with all retransmissions, in bytes, of the flow and of each path: the λ of paper 003.
+    /// Payload sent with all retransmissions, in bytes, of the flow and of each path.
     SENT_BYTES = "sent_user_bytes";
     /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport, payload and
     /// retransmissions, without IP and link, of the flow and of each path.
@@ -71,6 +83,30 @@ quantities! {
 
 /// Time from the first INIT to the established association at the client, in seconds.
 pub const HANDSHAKE: &str = "handshake_s";
+
+/// γ = 8 · (sum of [`TRANSPORT_BYTES`] of both ends) / L, in bit/s: headers, payload, retransmissions and
+/// acknowledgements of a flow, both ways, without IP and link.
+pub const LOAD: &str = "transport_load_bps";
+/// γ / R, R being that of the direction from the client, or if nothing is sent there, of the other.
+pub const LOAD_SHARE: &str = "load_share";
+
+/// Where the quantities of all flows together stand. Each direction that carries data counts as a flow, and of one with
+/// CMT each path: a subflow is a flow (paper 003, section 5.1). Flows that send at no time of the window do not count,
+/// and neither do short transfers.
+pub const ALL_FLOWS: &str = "flows:all";
+/// The number n of flows.
+pub const FLOWS: &str = "flows";
+/// Jain's fairness index (Σλ)² / (n Σλ²): 1 if all are equal, 1/n if one has it all (paper 003, equation 2).
+pub const FAIRNESS: &str = "fairness_index";
+/// Σα / Σγ: the part of what the transports send that is of use (paper 003, equation 4).
+pub const SYSTEM_UTILISATION: &str = "system_utilisation";
+/// Σλ / n, in bit/s (paper 003, section 5.2).
+pub const AVERAGE_THROUGHPUT: &str = "average_flow_throughput_bps";
+
+/// Σλ / rate of the link, over all paths of flows that lead over this direction of it: the link utilisation of paper 003
+/// (equation 3), where packets lost before the link count, and headers do not. In the flows' own times it adds up rates of
+/// different times if these differ.
+pub const LINK_THROUGHPUT: &str = "throughput_utilisation";
 
 /// Packets that came to the transmitter of the link.
 pub const LINK_OFFERED: &str = "offered_packets";

@@ -19,6 +19,8 @@ pub(super) enum Look {
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// At the payload a flow's server received.
     Received { flow: usize, before: Meter },
+    /// At the payload a flow's client sent, in all and on each path.
+    Sent { flow: usize, before: Vec<Meter> },
     /// At the bytes that crossed a link.
     Carried { direction: LinkDir, before: Meter },
     /// At the packets that wait for a link.
@@ -44,8 +46,10 @@ impl Meter {
 impl Look {
     /// How to see what `probe` asks for; the error says what does not fit together.
     pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<Look, &'static str> {
-        use ProbeQuantity::{Cwnd, Flight, Queue, QueueAverage, Rto, Srtt, Ssthresh, Throughput};
-        if probe.quantity == Throughput && probe.every == Every::Change {
+        use ProbeQuantity::{
+            Cwnd, Flight, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh, Throughput,
+        };
+        if matches!(probe.quantity, Throughput | SentThroughput) && probe.every == Every::Change {
             return Err("throughput needs an interval");
         }
         match probe.target {
@@ -58,6 +62,7 @@ impl Look {
                     Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
                     Throughput => Ok(Look::Received { flow, before: Meter::default() }),
+                    SentThroughput => Ok(Look::Sent { flow, before: Vec::new() }),
                     Queue | QueueAverage => Err("a flow has no queue: name a link"),
                 }
             }
@@ -67,7 +72,9 @@ impl Look {
                     Queue => Ok(Look::Queue { direction }),
                     QueueAverage => Ok(Look::QueueAverage { direction }),
                     Throughput => Ok(Look::Carried { direction, before: Meter::default() }),
-                    Cwnd | Ssthresh | Flight | Srtt | Rto => Err("a link has no paths: name a flow"),
+                    Cwnd | Ssthresh | Flight | Srtt | Rto | SentThroughput => {
+                        Err("a link has no paths: name a flow")
+                    }
                 }
             }
         }
@@ -78,6 +85,7 @@ impl Look {
         match self {
             Look::Paths { name, .. } => name,
             Look::Received { .. } | Look::Carried { .. } => "throughput",
+            Look::Sent { .. } => "sent-throughput",
             Look::Queue { .. } => "queue",
             Look::QueueAverage { .. } => "queue-average",
         }
@@ -101,6 +109,18 @@ impl Look {
             Look::Received { flow, before } => {
                 let bytes = sight.flows[*flow].end(Side::Server).received().bytes;
                 before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
+            }
+            Look::Sent { flow, before } => {
+                let client = sight.flows[*flow].end(Side::Client);
+                let sent = client.tally(sight.hosts.endpoint(client.endpoint)).counted.paths;
+                before.resize_with(before.len().max(sent.len() + 1), Meter::default);
+                let total = sent.iter().map(|path| path.user_bytes.get()).sum();
+                before[0].rate(now, total).into_iter().for_each(|rate| show(None, rate));
+                for (number, path) in sent.iter().enumerate() {
+                    if let Some(rate) = before[number + 1].rate(now, path.user_bytes.get()) {
+                        show(Some(number as u8), rate);
+                    }
+                }
             }
             Look::Carried { direction, before } => {
                 let bytes = sight.network.counters(*direction).delivered_bytes.get();

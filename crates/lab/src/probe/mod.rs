@@ -28,8 +28,10 @@ struct Recorder {
     flow: String,
     to: Instant,
     every: Every,
+    /// Of the whole flow or link.
+    whole: Option<Series>,
     /// One for each path that was ever seen, in the order of paths.
-    series: Vec<Series>,
+    paths: Vec<Series>,
 }
 
 impl Probes {
@@ -45,7 +47,7 @@ impl Probes {
                 .map_err(|what| RunError::Failed(format!("probe {}: {what}", number + 1)))?;
             let to = probe.to.unwrap_or(Instant::FAR);
             let flow = target_name(scenario, probe);
-            recorders.push(Recorder { look, flow, to, every: probe.every, series: Vec::new() });
+            recorders.push(Recorder { look, flow, to, every: probe.every, whole: None, paths: Vec::new() });
             kernel.schedule(probe.from, LabEvent::Probe(number as u32));
         }
         Ok(Probes { recorders, on_change: Vec::new() })
@@ -88,22 +90,28 @@ impl Probes {
 
     /// Everything recorded.
     pub(crate) fn into_series(self) -> Vec<Series> {
-        self.recorders.into_iter().flat_map(|recorder| recorder.series).collect()
+        let all = |recorder: Recorder| recorder.whole.into_iter().chain(recorder.paths);
+        self.recorders.into_iter().flat_map(all).collect()
     }
 }
 
 impl Recorder {
     fn record(&mut self, sight: &mut Sight<'_>) {
-        let Recorder { look, flow, every, series, .. } = self;
+        let Recorder { look, flow, every, whole, paths, .. } = self;
         let only_changes = *every == Every::Change;
         let (now, quantity) = (sight.now, look.name());
         look.values(sight, |path, value| {
-            let place = usize::from(path.unwrap_or(0));
-            while series.len() <= place {
-                let path = path.map(|_| series.len() as u8);
-                series.push(Series { flow: flow.clone(), path, quantity, points: Vec::new() });
-            }
-            let points = &mut series[place].points;
+            let empty = |path| Series { flow: flow.clone(), path, quantity, points: Vec::new() };
+            let series = match path.map(usize::from) {
+                None => whole.get_or_insert_with(|| empty(None)),
+                Some(place) => {
+                    while paths.len() <= place {
+                        paths.push(empty(Some(paths.len() as u8)));
+                    }
+                    &mut paths[place]
+                }
+            };
+            let points = &mut series.points;
             if !only_changes || points.last().is_none_or(|&(_, last)| last != value) {
                 points.push((now, value));
             }

@@ -17,13 +17,16 @@ pub struct RunKey<'s> {
     pub parameters: &'s [(String, AxisValue)],
 }
 
-/// The scalars of one run as a table of `flow`, `path`, `quantity` and `value`.
+/// The scalars of one run as a table of `window`, `flow`, `path`, `quantity` and `value`.
 pub fn scalars_of(scalars: &[Scalar]) -> Table {
-    let mut rows = Rows::default();
+    let (mut rows, mut windows) = (Rows::default(), Words::default());
     for scalar in scalars {
         rows.push(&scalar.flow, scalar.path, scalar.quantity, scalar.value);
+        windows.push(&scalar.window);
     }
-    Table::new(rows.into_columns(None))
+    let mut columns = rows.into_columns(None);
+    columns.insert(0, ("window".to_owned(), Column::Text(windows)));
+    Table::new(columns)
 }
 
 /// The series of one run as a table of `flow`, `path`, `quantity`, `time` and `value`.

@@ -1,7 +1,8 @@
 //! Results as long tables, in Parquet and CSV.
 //!
-//! *Scalars* have the columns `run`, `replica`, one for each axis of the sweep, `flow`, `path`, `quantity` and `value`;
-//! *series* have `run`, `replica`, `flow`, `path`, `quantity`, `time` (seconds) and `value`. `path` is null for what
+//! *Scalars* have the columns `run`, `replica`, one for each axis of the sweep, `window`, `flow`, `path`, `quantity` and
+//! `value`;
+//! *series* have `run`, `replica`, `flow`, `path`, `quantity`, `time` (seconds) and `value`. `window` is empty for a flow's own measurement, `path` is null for what
 //! belongs to a whole flow or a link. Axis columns are numbers or booleans where all values are, else text as in the
 //! scenario.
 

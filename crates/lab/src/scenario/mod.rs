@@ -16,6 +16,7 @@ mod schema;
 mod sweep;
 mod tree;
 mod vary;
+mod window;
 
 pub use diagnostic::{Diagnostic, ScenarioError};
 pub use flow::{
@@ -29,3 +30,4 @@ pub use schema::schema;
 pub(crate) use sweep::hexadecimal;
 pub use sweep::{Sweep, Variant};
 pub use vary::{Axis, AxisValue};
+pub use window::Window;

@@ -53,6 +53,9 @@ pub enum ProbeQuantity {
     Rto,
     /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
     Throughput,
+    /// Payload sent with all retransmissions, bit/s over each interval, of the flow and of each path of its client: the
+    /// throughput of paper 003.
+    SentThroughput,
     /// Packets waiting in the queue of a link.
     Queue,
     /// Average queue a RED queue computes.

@@ -51,8 +51,14 @@ fn pretend(scenario: &Scenario, replica: u32) -> RunOutput {
     let point = |i| (Instant::from_nanos(i), value + i as f64);
     RunOutput {
         scalars: vec![
-            Scalar { flow: "f".into(), path: None, quantity: "throughput_bps", value },
-            Scalar { flow: "f".into(), path: Some(1), quantity: "timeouts", value: scenario.seed as f64 },
+            Scalar { window: String::new(), flow: "f".into(), path: None, quantity: "throughput_bps", value },
+            Scalar {
+                window: String::new(),
+                flow: "f".into(),
+                path: Some(1),
+                quantity: "timeouts",
+                value: scenario.seed as f64,
+            },
         ],
         series: vec![crate::output::Series {
             flow: "f".into(),
@@ -96,11 +102,11 @@ fn rows_carry_their_run_replica_and_parameters() {
     let csv = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 24 * 2);
-    assert_eq!(lines[0], "run,replica,rho,loss,flow,path,quantity,value");
-    assert_eq!(lines[1], "0,0,1 Mbit/s,0,f,,throughput_bps,1000000");
-    assert_eq!(lines[2], "0,0,1 Mbit/s,0,f,1,timeouts,1");
-    assert_eq!(lines[1 + 2 * 7], "7,3,1 Mbit/s,0.5,f,,throughput_bps,250000");
-    assert_eq!(lines[1 + 2 * 23], "23,3,3 Mbit/s,0.5,f,,throughput_bps,750000");
+    assert_eq!(lines[0], "run,replica,rho,loss,window,flow,path,quantity,value");
+    assert_eq!(lines[1], "0,0,1 Mbit/s,0,,f,,throughput_bps,1000000");
+    assert_eq!(lines[2], "0,0,1 Mbit/s,0,,f,1,timeouts,1");
+    assert_eq!(lines[1 + 2 * 7], "7,3,1 Mbit/s,0.5,,f,,throughput_bps,250000");
+    assert_eq!(lines[1 + 2 * 23], "23,3,3 Mbit/s,0.5,,f,,throughput_bps,750000");
     let series = std::fs::read_to_string(out.0.join("series.csv")).unwrap();
     assert_eq!(series.lines().take(3).last(), Some("0,0,f,0,cwnd,0.000000001,1000001"));
 }

@@ -3,7 +3,7 @@
 use super::{LINGER, LabEvent, World, endpoints, topology};
 use crate::app::{Dial, Flow, Meter, Plan, Side, Source, Step, draw_span};
 use crate::host::Hosts;
-use crate::metrics::LinkWindow;
+use crate::metrics::{Links, Windows};
 use crate::output::{RunControl, RunError};
 use crate::probe::Probes;
 use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, Protocol, RemoteAddress, Scenario};
@@ -54,12 +54,18 @@ impl World {
                 let random = streams.stream(&format!("frames {} {way}", spec.name));
                 traffic.clone().map(|traffic| Source::new(traffic, random))
             };
-            let ends = (Meter::new(client, source(Side::Client)), Meter::new(server, source(Side::Server)));
-            flows.push(Flow::new(spec.name.clone(), plan, dial, ends.0, ends.1));
+            let ends = [Meter::new(client, source(Side::Client)), Meter::new(server, source(Side::Server))];
+            let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
+            flows.push(Flow::new(spec.name.clone(), plan, dial, concurrent, ends));
+        }
+        for (number, window) in (0..).zip(&scenario.windows) {
+            kernel.schedule(window.from, LabEvent::Window(number));
+            kernel.schedule(window.to, LabEvent::Window(number));
         }
         let probes = Probes::new(scenario, &links, &mut kernel)?;
         Ok(World {
-            links: LinkWindow::new(scenario, &links),
+            links: Links::new(scenario, &links),
+            windows: Windows::new(scenario),
             kernel,
             network,
             hosts,
@@ -107,7 +113,7 @@ fn bind(
     {
         bindings.claim(Claim { flow: &flow.name, node, port, addresses, options: options(flow, side) })?;
     }
-    Ok(Dial { locals, remotes, local_port, port })
+    Ok(Dial { nodes: [client, server], locals, remotes, local_port, port })
 }
 
 /// What an end of a flow needs of its endpoint.

@@ -3,6 +3,7 @@
 use super::{LINGER, LabEvent, World};
 use crate::app::{Fate, Flow, Measured, Meter, Reaction, Side, Step, Window};
 use crate::host::{Endpoint, EndpointId, Owner, Signal, Transport};
+use crate::metrics::Edge;
 use units::Span;
 
 impl World {
@@ -164,6 +165,13 @@ impl World {
             self.hosts.endpoint(id).shutdown(now, conn);
             self.settle(id);
         }
+    }
+
+    /// A window begins or ends.
+    pub(super) fn reach(&mut self, window: u32) {
+        let flows = (0..self.flows.len()).map(|flow| self.tally(flow)).collect();
+        let links = self.links.count(&self.network, self.kernel.now());
+        self.windows.reach(window, Edge { flows, links });
     }
 
     /// What both ends have counted until now.

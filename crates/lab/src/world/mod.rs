@@ -14,7 +14,7 @@ pub(crate) use event::LabEvent;
 
 use crate::app::Flow;
 use crate::host::{Hosts, Signal, Surroundings};
-use crate::metrics::{self, LinkWindow};
+use crate::metrics::{self, Links, Windows};
 use crate::output::{RunControl, RunError, RunOutput};
 use crate::probe::{Probes, Sight};
 use crate::scenario::Scenario;
@@ -35,7 +35,8 @@ struct World {
     hosts: Hosts,
     flows: Vec<Flow>,
     probes: Probes,
-    links: LinkWindow,
+    links: Links,
+    windows: Windows,
     signals: Vec<Signal>,
     /// Some flow is of UDP.
     datagrams: bool,
@@ -57,12 +58,10 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
         .map_err(|source| RunError::Capture { path: control.captures.clone().unwrap_or_default(), source })?;
     let now = world.kernel.now();
     world.links.end(&world.network, now);
-    let mut scalars = metrics::of_flows(&world.flows);
-    scalars.extend(world.links.scalars());
     Ok(RunOutput {
-        scalars,
+        scalars: metrics::of_run(&world.network, &world.flows, &world.links, &world.windows),
         series: world.probes.into_series(),
-        warnings: metrics::warnings(&world.flows, world.network.unroutable()),
+        warnings: metrics::warnings(&world.flows, &world.windows, world.network.unroutable()),
         digest: world.network.digest(),
         packet_hops: world.network.packet_hops(),
         events: world.kernel.events_processed(),
@@ -103,6 +102,7 @@ impl World {
                 hosts.wake(id, &mut around);
             }
             LabEvent::Flow(flow, step) => self.step(flow as usize, step),
+            LabEvent::Window(window) => self.reach(window),
             LabEvent::Probe(probe) => {
                 let (probes, sight) = self.sight();
                 if let Some(again) = probes.record(probe, sight) {

@@ -28,6 +28,7 @@ pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
         nodes,
         links,
         flows: vec![saturated_flow("flow")],
+        windows: Vec::new(),
         probes: Vec::new(),
         captures: Vec::new(),
     }
@@ -137,8 +138,18 @@ pub fn scalar(output: &RunOutput, flow: &str, quantity: &str) -> f64 {
 
 /// A scalar of a path.
 pub fn path_scalar(output: &RunOutput, flow: &str, path: Option<u8>, quantity: &str) -> f64 {
-    let found = output.scalars.iter().find(|s| s.flow == flow && s.path == path && s.quantity == quantity);
-    found.unwrap_or_else(|| panic!("no {quantity} of {flow} {path:?}")).value
+    window_scalar(output, "", flow, path, quantity)
+}
+
+/// A scalar in a window.
+pub fn window_scalar(output: &RunOutput, window: &str, flow: &str, path: Option<u8>, quantity: &str) -> f64 {
+    let mut found = output
+        .scalars
+        .iter()
+        .filter(|s| s.window == window && s.flow == flow && s.path == path && s.quantity == quantity);
+    let one = found.next().unwrap_or_else(|| panic!("no {quantity} of {flow} {path:?} in \"{window}\""));
+    assert_eq!(found.next(), None, "{quantity} of {flow} stands there twice");
+    one.value
 }
 
 /// `s` seconds after the start.

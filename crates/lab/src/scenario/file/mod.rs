@@ -9,7 +9,7 @@ mod probe;
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
-pub(super) use probe::{CaptureTable, ProbeTable};
+pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 
 use super::decode::{At, table, words};
 use units::Span;
@@ -31,6 +31,8 @@ table! {
         tcp: OptionSets<tcp::Config>;
         /// NetPerfMeter flows: each an association with its application and measurement.
         flow: Vec<FlowTable>;
+        /// Stretches of time in which everything is measured, beside the flows' own.
+        window: Vec<WindowTable>;
         /// Quantities recorded over time.
         probe: Vec<ProbeTable>;
         /// Links whose packets are written to pcapng files.

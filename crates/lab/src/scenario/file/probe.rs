@@ -6,6 +6,18 @@ use serde_json::{Value as Json, json};
 use units::{Instant, Span};
 
 table! {
+    /// A stretch of time in which everything is measured.
+    struct WindowTable in "[[window]]" {
+        /// Unique name, a column of the results.
+        name: At<String>;
+        /// Its begin, from the start of the run.
+        from: Instant;
+        /// Its end, from the start of the run.
+        to: At<Instant>;
+    }
+}
+
+table! {
     /// A quantity recorded over time.
     struct ProbeTable in "[[probe]]" {
         /// What is recorded.
@@ -14,10 +26,12 @@ table! {
         flow: Option<At<String>>;
         /// Name of the link; the nodes the other way round (`b-a`) name its direction back.
         link: Option<At<String>>;
-        /// First instant recorded.
-        from: Instant = Instant::ZERO;
+        /// First instant recorded; by default the start of the run.
+        from: Option<At<Instant>>;
         /// Last instant recorded; by default the end of the run.
         to: Option<At<Instant>>;
+        /// Name of a window, instead of `from` and `to`.
+        window: Option<At<String>>;
         /// Interval of recording, or "change".
         every: At<Every> = At { value: Every::Change, span: 0..0 };
     }
@@ -40,6 +54,7 @@ words!(ProbeQuantity {
     "srtt" => ProbeQuantity::Srtt,
     "rto" => ProbeQuantity::Rto,
     "throughput" => ProbeQuantity::Throughput,
+    "sent-throughput" => ProbeQuantity::SentThroughput,
     "queue" => ProbeQuantity::Queue,
     "queue-average" => ProbeQuantity::QueueAverage,
 });

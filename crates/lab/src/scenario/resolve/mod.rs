@@ -6,8 +6,8 @@ mod links;
 mod probes;
 
 use super::diagnostic::{Faults, expected_one_of};
-use super::file::{FileTable, NodeTable, NodeWord};
-use super::{Node, NodeKind, Scenario};
+use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
+use super::{Node, NodeKind, Scenario, Window};
 use crate::scenario::decode::At;
 use flows::OptionSets;
 use units::Span;
@@ -20,7 +20,9 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
     let (flows, groups) = flows::resolve(&file.flow, &nodes, &links, &options, faults)?;
-    let probes = probes::probes(&file.probe, &groups, &nodes, &links, faults);
+    let windows = windows(&file.window, faults)?;
+    let names = probes::Names { groups: &groups, nodes: &nodes, links: &links, windows: &windows };
+    let probes = probes::probes(&file.probe, &names, faults);
     let captures = probes::captures(&file.capture, &nodes, &links, faults);
     Some(Scenario {
         title: file.title.clone(),
@@ -28,6 +30,7 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
         nodes,
         links,
         flows,
+        windows,
         probes: probes?,
         captures: captures?,
     })
@@ -55,6 +58,21 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Vec<Node>> {
         nodes.push(Node { name: table.name.value.clone(), kind });
     }
     right.then_some(nodes)
+}
+
+fn windows(tables: &[WindowTable], faults: &mut Faults) -> Option<Vec<Window>> {
+    let mut windows: Vec<Window> = Vec::new();
+    let mut right = true;
+    for WindowTable { name, from, to } in tables {
+        right &= is_name(name, faults);
+        right &= is_new(name, windows.iter().map(|window| window.name.as_str()), "window", faults);
+        if to.value <= *from {
+            faults.note(to.span.clone(), "nothing is measured; expected `to` after `from`".into());
+            right = false;
+        }
+        windows.push(Window { name: name.value.clone(), from: *from, to: to.value });
+    }
+    right.then_some(windows)
 }
 
 /// Notes a name that does not look like one.

@@ -3,29 +3,26 @@ use super::links::named;
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{CaptureTable, ProbeTable};
-use crate::scenario::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget};
+use crate::scenario::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
+use units::Instant;
+
+/// What probes may name.
+pub(super) struct Names<'a> {
+    pub groups: &'a [Group],
+    pub nodes: &'a [Node],
+    pub links: &'a [Link],
+    pub windows: &'a [Window],
+}
 
 /// The probes, one for each flow they name; `None` if a fault was noted.
-pub(super) fn probes(
-    tables: &[ProbeTable],
-    groups: &[Group],
-    nodes: &[Node],
-    links: &[Link],
-    faults: &mut Faults,
-) -> Option<Vec<Probe>> {
-    let resolved: Vec<_> = tables.iter().map(|table| probe(table, groups, nodes, links, faults)).collect();
+pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
+    let resolved: Vec<_> = tables.iter().map(|table| probe(table, names, faults)).collect();
     let each: Option<Vec<_>> = resolved.into_iter().collect();
     Some(each?.concat())
 }
 
-fn probe(
-    table: &ProbeTable,
-    groups: &[Group],
-    nodes: &[Node],
-    links: &[Link],
-    faults: &mut Faults,
-) -> Option<Vec<Probe>> {
-    use ProbeQuantity::{Queue, QueueAverage, Throughput};
+fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
+    use ProbeQuantity::{Queue, QueueAverage, SentThroughput, Throughput};
     let quantity = table.quantity.value;
     let mut fault = |message: &str| {
         faults.note(table.quantity.span.clone(), message.to_owned());
@@ -38,19 +35,16 @@ fn probe(
         (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Throughput) => {
             return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
         }
-        (Some(flow), None) => flow_targets(flow, groups, faults)?,
+        (Some(flow), None) => flow_targets(flow, names.groups, faults)?,
         (None, Some(link)) => {
-            let (link, back) = named(link, nodes, links, faults)?;
+            let (link, back) = named(link, names.nodes, names.links, faults)?;
             vec![ProbeTarget::Link { link, back }]
         }
         _ => return fault("a probe watches a flow or a link; expected one of `flow` and `link`"),
     };
-    if let Some(to) = table.to.as_ref().filter(|to| to.value <= table.from) {
-        faults.note(to.span.clone(), "expected `to` after `from`".into());
-        return None;
-    }
+    let (from, to) = times(table, names.windows, faults)?;
     let every = table.every.value;
-    if quantity == Throughput && every == Every::Change {
+    if matches!(quantity, Throughput | SentThroughput) && every == Every::Change {
         let at = if table.every.span.is_empty() { &table.quantity.span } else { &table.every.span };
         faults.note(
             at.clone(),
@@ -58,8 +52,29 @@ fn probe(
         );
         return None;
     }
-    let to = table.to.as_ref().map(|to| to.value);
-    Some(targets.into_iter().map(|target| Probe { quantity, target, from: table.from, to, every }).collect())
+    Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every }).collect())
+}
+
+/// When a probe records: between its own times, or those of the window it names.
+fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<(Instant, Option<Instant>)> {
+    if let Some(name) = &table.window {
+        if table.from.is_some() || table.to.is_some() {
+            faults.note(name.span.clone(), "expected either `window`, or `from` and `to`".into());
+            return None;
+        }
+        let Some(window) = windows.iter().find(|window| window.name == name.value) else {
+            let expected = expected_one_of(&name.value, windows.iter().map(|window| window.name.as_str()));
+            faults.note(name.span.clone(), format!("unknown window \"{}\"; {expected}", name.value));
+            return None;
+        };
+        return Some((window.from, Some(window.to)));
+    }
+    let from = table.from.as_ref().map_or(Instant::ZERO, |from| from.value);
+    if let Some(to) = table.to.as_ref().filter(|to| to.value <= from) {
+        faults.note(to.span.clone(), "expected `to` after `from`".into());
+        return None;
+    }
+    Some((from, table.to.as_ref().map(|to| to.value)))
 }
 
 /// All flows of a group, or the one whose number the name ends in.

@@ -1,0 +1,57 @@
+//! The named windows of a scenario at run time.
+
+use super::link::LinkCounts;
+use crate::app::Window as FlowEdge;
+use crate::scenario::{Scenario, Window};
+
+/// All of them, with what was counted at their edges.
+#[derive(Debug)]
+pub(crate) struct Windows(Vec<Measured>);
+
+#[derive(Debug)]
+struct Measured {
+    window: Window,
+    begin: Option<Edge>,
+    end: Option<Edge>,
+}
+
+/// What everything had counted when a window began or ended.
+#[derive(Debug)]
+pub(crate) struct Edge {
+    /// In the order of flows.
+    pub(crate) flows: Vec<FlowEdge>,
+    pub(crate) links: LinkCounts,
+}
+
+impl Windows {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        let unmeasured = |window: &Window| Measured { window: window.clone(), begin: None, end: None };
+        Windows(scenario.windows.iter().map(unmeasured).collect())
+    }
+
+    /// A window begins, or if it has, ends.
+    pub(crate) fn reach(&mut self, number: u32, edge: Edge) {
+        let measured = &mut self.0[number as usize];
+        let place = if measured.begin.is_none() { &mut measured.begin } else { &mut measured.end };
+        *place = Some(edge);
+    }
+
+    /// Name, begin and end of each that was measured to its end.
+    pub(super) fn measured(&self) -> impl Iterator<Item = (&str, &Edge, &Edge)> {
+        self.0.iter().filter_map(|measured| {
+            Some((measured.window.name.as_str(), measured.begin.as_ref()?, measured.end.as_ref()?))
+        })
+    }
+
+    /// What a reader of the numbers should know.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let cut = self.0.iter().filter(|measured| measured.end.is_none());
+        cut.map(|measured| {
+            let Window { name, to, .. } = &measured.window;
+            format!(
+                "window `{name}` ends at {}, after the run: it was not measured",
+                to.since(units::Instant::ZERO)
+            )
+        })
+    }
+}
