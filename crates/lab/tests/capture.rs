@@ -7,7 +7,7 @@ mod common;
 use anabranch_lab as lab;
 use common::*;
 use lab::output::RunControl;
-use lab::scenario::{Capture, IpVersion, Outage, Pace, Scenario};
+use lab::scenario::{Capture, Distribution, Hertz, IpVersion, Outage, Pace, Protocol, Scenario};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,7 +31,10 @@ fn tshark_is_here() -> bool {
 /// Fields of all packets that match a filter, checksums verified.
 fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
-    command.args(["-o", "sctp.checksum:CRC-32C", "-n", "-r"]).arg(file).args(["-Y", filter, "-T", "fields"]);
+    for checked in ["sctp.checksum:CRC-32C", "tcp.check_checksum:TRUE", "udp.check_checksum:TRUE"] {
+        command.args(["-o", checked]);
+    }
+    command.args(["-n", "-r"]).arg(file).args(["-Y", filter, "-T", "fields"]);
     for field in fields {
         command.args(["-e", field]);
     }
@@ -133,6 +136,87 @@ fn packets_over_ipv6_are_as_good() {
         check(&file);
         assert_eq!(tshark(&file, "ip", &["frame.number"]).len(), 0);
     }
+}
+
+/// The same as a flow of another protocol.
+fn over(protocol: Protocol) -> Scenario {
+    let mut scenario = scenario();
+    let flow = &mut scenario.flows[0];
+    flow.protocol = protocol;
+    for traffic in [&mut flow.forward, &mut flow.back].into_iter().flatten() {
+        traffic.unordered = Probability::ZERO;
+    }
+    scenario
+}
+
+fn nothing_wrong(file: &Path, protocol: &str) {
+    let count = |filter: &str| tshark(file, filter, &["frame.number"]).len();
+    assert!(count(protocol) > 300, "{} packets", count(protocol));
+    assert_eq!(count(protocol), count("frame"), "every packet is {protocol}");
+    assert_eq!(count(&format!("{protocol}.checksum.status != 1")), 0, "a checksum that is not good");
+    assert_eq!(count("_ws.malformed"), 0, "something malformed");
+}
+
+#[test]
+fn tshark_reads_tcp_with_its_handshake_and_options() {
+    if !tshark_is_here() {
+        return;
+    }
+    for v6 in [false, true] {
+        let mut scenario = over(Protocol::Tcp);
+        let flow = &mut scenario.flows[0];
+        if v6 {
+            flow.ip_version = IpVersion::V6;
+            (flow.client_tcp.mss, flow.server_tcp.mss) = (1440, 1440);
+        }
+        let file = &capture(scenario, &scratch(if v6 { "tcp6" } else { "tcp" }))[0];
+        nothing_wrong(file, "tcp");
+        // Segments that were lost are missed, and noted; that is no fault of theirs.
+        let severe = tshark(file, "_ws.expert.severity >= 0x800000", &["frame.number", "_ws.expert.message"]);
+        assert!(severe.is_empty(), "{severe:?}");
+        let count = |filter: &str| tshark(file, filter, &["frame.number"]).len();
+        assert_eq!(
+            (count("tcp.flags.syn == 1 && tcp.flags.ack == 0"), count("tcp.flags.reset == 1")),
+            (1, 0)
+        );
+        let syn = tshark(
+            file,
+            "tcp.flags.syn == 1",
+            &[
+                "tcp.options.mss_val",
+                "tcp.options.wscale.shift",
+                "tcp.options.sack_perm",
+                "tcp.options.timestamp.tsval",
+            ],
+        );
+        let mss = if v6 { "1440" } else { "1460" };
+        assert!(
+            syn.len() >= 2
+                && syn.iter().all(|line| line[0] == mss && line[1..].iter().all(|v| !v.is_empty()))
+        );
+        assert!(count("tcp.options.sack.count > 0") > 0, "losses are told in SACK blocks");
+        assert_eq!(count("!tcp.options.timestamp.tsval"), 0);
+        assert!(count("tcp.flags.fin == 1") >= 2);
+        // Both streams arrive whole: nothing is acknowledged that was not seen.
+        assert_eq!(count("tcp.analysis.ack_lost_segment"), 0);
+    }
+}
+
+#[test]
+fn tshark_reads_udp() {
+    if !tshark_is_here() {
+        return;
+    }
+    let mut scenario = over(Protocol::Udp);
+    let rate = Pace::Frames(Distribution::Constant(Hertz::new(100.0).expect("a frequency")));
+    let flow = &mut scenario.flows[0];
+    [&mut flow.forward, &mut flow.back].into_iter().flatten().for_each(|traffic| traffic.pace = rate);
+    let file = &capture(scenario, &scratch("udp"))[0];
+    nothing_wrong(file, "udp");
+    let lengths = tshark(file, "udp", &["udp.length", "udp.dstport"]);
+    assert!(lengths.iter().all(|line| line[0] == "1460" && line[1] == "9000"));
+    let warned = tshark(file, "_ws.expert.severity >= 0x600000", &["frame.number", "_ws.expert.message"]);
+    assert!(warned.is_empty(), "{warned:?}");
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! From a scenario to a world at time zero.
 
-use super::{LINGER, LabEvent, World, endpoints, topology};
-use crate::app::{Dial, Flow, Meter, Plan, Side, Source, Step, draw_span};
+use super::{LINGER, LabEvent, World, dial, endpoints, topology};
+use crate::app::{Flow, Meter, Plan, Side, Source, Step, draw_span};
 use crate::host::Hosts;
 use crate::metrics::{Links, Windows};
 use crate::output::{RunControl, RunError};
 use crate::probe::Probes;
-use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, Protocol, RemoteAddress, Scenario};
+use crate::scenario::{Protocol, Scenario};
 use des::{Kernel, Streams};
-use endpoints::{Bindings, Claim, Options};
-use net::{Network, NodeId};
-use std::net::IpAddr;
+use endpoints::Bindings;
 use units::Instant;
 
 impl World {
@@ -25,7 +23,7 @@ impl World {
         let mut bindings = Bindings::default();
         let mut dials = Vec::with_capacity(scenario.flows.len());
         for flow in &scenario.flows {
-            dials.push(bind(flow, &network, &nodes, &mut bindings)?);
+            dials.push(dial::bind(flow, scenario, &network, &nodes, &mut bindings)?);
         }
         let checksum = topology::checksum(scenario);
         let mut hosts = Hosts::new(nodes.len());
@@ -75,119 +73,5 @@ impl World {
             datagrams: scenario.flows.iter().any(|flow| flow.protocol == Protocol::Udp),
             until,
         })
-    }
-}
-
-/// Finds the addresses of a flow and claims its two endpoints, first the client's.
-fn bind(
-    flow: &scenario::Flow,
-    network: &Network,
-    nodes: &[NodeId],
-    bindings: &mut Bindings,
-) -> Result<Dial, RunError> {
-    let (client, server) = (nodes[flow.client], nodes[flow.server]);
-    let wrong = |what: String| RunError::Failed(format!("flow `{}`: {what}", flow.name));
-    if client == server {
-        return Err(wrong(format!("both ends are `{}`", network.name(client))));
-    }
-    fits(flow).map_err(wrong)?;
-    let own = addresses(flow, network, client);
-    let locals = match flow.local_address {
-        LocalAddress::Any => own,
-        LocalAddress::Ip(ip) if own.contains(&ip) => vec![ip],
-        LocalAddress::Ip(ip) => return Err(wrong(format!("local_address {ip} is none of {own:?}"))),
-    };
-    let theirs = addresses(flow, network, server);
-    if locals.is_empty() || theirs.is_empty() {
-        return Err(wrong(format!("a host has no interface in the networks {:?}", flow.networks)));
-    }
-    let mut remotes = match flow.remote_address {
-        RemoteAddress::Any => theirs.clone(),
-        RemoteAddress::Ip(ip) if theirs.contains(&ip) => vec![ip],
-        RemoteAddress::Ip(ip) => return Err(wrong(format!("remote_address {ip} is none of {theirs:?}"))),
-    };
-    prefer(flow, network, server, &mut remotes).map_err(wrong)?;
-    let (local_port, port) = (flow.local_port, flow.remote_port);
-    for (side, node, port, addresses) in
-        [(Side::Client, client, local_port, locals.clone()), (Side::Server, server, port, theirs)]
-    {
-        bindings.claim(Claim { flow: &flow.name, node, port, addresses, options: options(flow, side) })?;
-    }
-    Ok(Dial { nodes: [client, server], locals, remotes, local_port, port })
-}
-
-/// What an end of a flow needs of its endpoint.
-fn options(flow: &scenario::Flow, side: Side) -> Options {
-    let (sctp, tcp, traffic) = match side {
-        Side::Client => (&flow.client_options, &flow.client_tcp, &flow.forward),
-        Side::Server => (&flow.server_options, &flow.server_tcp, &flow.back),
-    };
-    match flow.protocol {
-        Protocol::Sctp => {
-            Options::Sctp { config: sctp.clone(), queue: traffic.as_ref().map(|traffic| traffic.queue_size) }
-        }
-        Protocol::Tcp => Options::Tcp(tcp.clone()),
-        Protocol::Udp => Options::Udp,
-    }
-}
-
-/// Whether a message of each direction can ever be sent.
-fn fits(flow: &scenario::Flow) -> Result<(), String> {
-    for (key, traffic, options) in
-        [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
-    {
-        if let Some(traffic) = traffic
-            && flow.protocol == Protocol::Sctp
-            && traffic.max_msg_size > options.send_buffer
-        {
-            return Err(format!(
-                "max_msg_size = {} can never fit the send buffer of {} ({key})",
-                traffic.max_msg_size, options.send_buffer
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Puts the address of the primary path first: the first one called is the primary one.
-fn prefer(
-    flow: &scenario::Flow,
-    network: &Network,
-    server: NodeId,
-    remotes: &mut [IpAddr],
-) -> Result<(), String> {
-    let primary = match flow.primary_path {
-        PrimaryPath::Any => return Ok(()),
-        PrimaryPath::Ip(ip) => Some(ip),
-        PrimaryPath::Network(net_id) => {
-            let there =
-                network.addresses(server).iter().position(|address| u16::from(address.net_id) == net_id);
-            there.map(|place| address_of(flow, network, server, place))
-        }
-    };
-    match remotes.iter().position(|&remote| Some(remote) == primary) {
-        Some(place) => {
-            remotes[..=place].rotate_right(1);
-            Ok(())
-        }
-        None => Err(format!("primary_path leads to none of {remotes:?}")),
-    }
-}
-
-/// The addresses of a host that a flow may use.
-fn addresses(flow: &scenario::Flow, network: &Network, node: NodeId) -> Vec<IpAddr> {
-    let in_use = |net_id: u8| {
-        flow.networks.as_ref().is_none_or(|networks| net_id == 0 || networks.contains(&u16::from(net_id)))
-    };
-    let all = network.addresses(node).iter().enumerate();
-    all.filter(|(_, a)| in_use(a.net_id)).map(|(place, _)| address_of(flow, network, node, place)).collect()
-}
-
-/// One address of a host, of the kind the flow uses.
-fn address_of(flow: &scenario::Flow, network: &Network, node: NodeId, place: usize) -> IpAddr {
-    let address = network.addresses(node)[place];
-    match flow.ip_version {
-        IpVersion::V4 => address.ipv4.into(),
-        IpVersion::V6 => address.ipv6.into(),
     }
 }

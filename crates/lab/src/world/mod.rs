@@ -5,6 +5,7 @@
 //! seed and replica give the same output everywhere.
 
 mod build;
+mod dial;
 mod endpoints;
 mod event;
 mod flows;

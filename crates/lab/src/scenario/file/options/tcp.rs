@@ -23,6 +23,8 @@ settings! { connection sets tcp::Config, by default tcp::Config::modern(), {
     variant: tcp::Variant;
     /// Which congestion control.
     control: cc::Algorithm;
+    /// Only a window that was used grows.
+    grow_full_only: bool;
     /// Appropriate byte counting with this limit in segments, or "none": windows grow by the acknowledgement.
     abc: NoneOr<u32>;
     /// Initial window in segments.
@@ -163,6 +165,7 @@ impl OptionSet for tcp::Config {
             Profile::Modern => tcp::Config::modern(),
         };
         let right = connection::apply(fields, &mut config, faults);
+        let right = knobs::apply(fields, &mut config.knobs, faults) && right;
         let rto = fields.nested(RTO, timeout::KEYS, faults)?;
         let right = timeout::apply(&rto, &mut config.rto, faults) && right;
         let delayed_ack = fields.nested(DELAYED_ACK, acknowledging::KEYS, faults)?;
