@@ -35,7 +35,8 @@ pub struct Config {
     pub window_scale: bool,
     /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it, too.
     pub ecn: bool,
-    /// The SACK option (`rfc2018`), if the peer has it, too. Without it [`Variant::Sack`] is [`Variant::NewReno`].
+    /// The SACK option (`rfc2018`) for [`Variant::Sack`], if the peer has it, too: else that is
+    /// [`Variant::NewReno`]. The other variants never ask for it.
     pub sack: bool,
     /// Most blocks in a SACK option, 1 to 4; with timestamps there is room for 3.
     pub max_sack_blocks: u8,
@@ -101,6 +102,11 @@ named! {
 }
 
 impl Config {
+    /// True if the handshake asks for selective acknowledgements.
+    pub(crate) fn speaks_sack(&self) -> bool {
+        self.sack && self.variant == Variant::Sack
+    }
+
     /// TCP as in QualNet 4.5, which paper 003 (Dreibholz et al., 2012) used: growth by the acknowledgement, an initial
     /// window of 2 segments, a clock of 500 ms, acknowledgements for every second segment or after 200 ms, window
     /// scaling and timestamps, selective acknowledgements. User data of 1200 bytes fills a segment.

@@ -53,7 +53,7 @@ impl Connection {
         let scale = options.window_scale.filter(|_| config.window_scale);
         self.agreed = Agreed {
             timestamps: config.timestamps && options.timestamps.is_some(),
-            sack: config.sack && options.sack_permitted,
+            sack: config.speaks_sack() && options.sack_permitted,
             ecn: config.ecn && ecn,
             our_shift: scale.map_or(0, |_| self.shift()),
             their_shift: scale.map_or(0, |shift| shift.min(MAX_SHIFT)),
@@ -151,7 +151,7 @@ impl Connection {
         let options = Options {
             mss: Some(config.mss),
             window_scale: scaled.then(|| self.shift()),
-            sack_permitted: said(config.sack, self.agreed.sack),
+            sack_permitted: said(config.speaks_sack(), self.agreed.sack),
             timestamps: said(config.timestamps, self.agreed.timestamps).then(|| self.stamps.option(now)),
             ..Options::default()
         };

@@ -96,7 +96,7 @@ impl Config {
             (mss..=most).contains(&self.receive_buffer),
             "receive_buffer",
             self.receive_buffer,
-            "at least mss, at most 65535 bytes, or 1 GiB with window_scale",
+            "at least mss, at most 65535 bytes, or 1073725440 with window_scale",
         )
     }
 }

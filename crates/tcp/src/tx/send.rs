@@ -85,8 +85,8 @@ impl Sender {
     /// True if the congestion window, `extra` bytes enlarged, lets a segment through. An empty network always does.
     #[inline]
     fn fits(&self, len: u64, extra: u64) -> bool {
-        // Without limited transmit, what arrived out of order still counts until recovery begins.
-        let pipe = self.recovery.is_some() || self.config.limited_transmit;
+        // Without limited transmit, what arrived out of order still counts until a loss is found.
+        let pipe = self.recovery.is_some() || self.timed_out.is_some() || self.config.limited_transmit;
         let flight = if pipe { self.flight.in_flight() } else { self.flight.size() };
         flight == 0 || flight + len <= self.cwnd() + extra
     }

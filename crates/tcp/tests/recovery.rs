@@ -1,0 +1,240 @@
+//! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP",
+//! CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and a window of 15 segments
+//! (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
+
+use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
+use testkit::{Fate, Side, TcpPair};
+use units::{BitRate, ByteCount, Instant, Span};
+
+const MSS: u64 = 1000;
+
+/// What became of a run.
+#[derive(Debug)]
+struct Outcome {
+    timeouts: u64,
+    recoveries: u64,
+    /// Slow start thresholds, in the order they were set.
+    thresholds: Vec<u64>,
+    /// From the first fast retransmission until everything sent before it is acknowledged, in round-trip times.
+    round_trips: f64,
+    /// Segments sent more than once, by their number.
+    again: Vec<u64>,
+    /// The window right after that, in segments.
+    cwnd_after: f64,
+}
+
+fn config(variant: Variant) -> Config {
+    Config {
+        variant,
+        initial_window: 1,
+        mss: MSS as u16,
+        timestamps: false,
+        delayed_ack: DelayedAck { every: 1, timeout: Span::from_millis(200) },
+        receive_buffer: ByteCount::new(1 << 20),
+        ..Config::qualnet()
+    }
+}
+
+fn lose(variant: Variant, lost: &[u64]) -> Outcome {
+    lose_with(&config(variant), lost)
+}
+
+fn lose_with(config: &Config, lost: &[u64]) -> Outcome {
+    let mut pair = TcpPair::connected(config);
+    pair.set_wire(Span::from_millis(100), Some(BitRate::from_bps(800_000)));
+    let mut waiting: Vec<u64> = lost.to_vec();
+    pair.on_wire(move |sent| {
+        let number = u64::from(sent.offset - 1) / MSS;
+        let hit = sent.from == Side::Client && sent.len > 0 && waiting.contains(&number);
+        waiting.retain(|&other| !hit || other != number);
+        if hit { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.send(Side::Client, Payload::Filler(80 * MSS as u32));
+    let mut outcome = Outcome {
+        timeouts: 0,
+        recoveries: 0,
+        thresholds: Vec::new(),
+        round_trips: f64::NAN,
+        again: Vec::new(),
+        cwnd_after: f64::NAN,
+    };
+    let (mut begun, mut goal): (Option<Instant>, u64) = (None, 0);
+    let end = pair.now + Span::from_secs(20);
+    while pair.step(end) {
+        let (info, stats) = (pair.info(Side::Client), pair.stats(Side::Client));
+        if stats.recoveries + stats.timeouts > outcome.thresholds.len() as u64 {
+            outcome.thresholds.push(info.ssthresh.map_or(0, |s| s.get()));
+        }
+        if begun.is_none() && stats.recoveries > 0 {
+            begun = Some(pair.now);
+            goal = pair
+                .sent
+                .iter()
+                .filter(|s| s.from == Side::Client)
+                .map(|s| u64::from(s.offset) + s.len as u64)
+                .max()
+                .unwrap();
+        }
+        if let Some(begun) = begun
+            && outcome.round_trips.is_nan()
+            && stats.bytes_acked.get() + 1 >= goal
+        {
+            let rtt = Span::from_micros(200_000 + 10_400);
+            outcome.round_trips = (pair.now - begun).as_secs_f64() / rtt.as_secs_f64();
+            outcome.cwnd_after = info.cwnd.as_f64() / MSS as f64;
+        }
+    }
+    let stats = pair.stats(Side::Client);
+    (outcome.timeouts, outcome.recoveries) = (stats.timeouts, stats.recoveries);
+    let mut numbers: Vec<u64> = pair
+        .sent
+        .iter()
+        .filter(|s| s.from == Side::Client && s.len > 0)
+        .map(|s| u64::from(s.offset) / MSS)
+        .collect();
+    numbers.sort_unstable();
+    outcome.again = numbers.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
+    assert_eq!(pair.received_bytes(Side::Server), 80 * MSS);
+    outcome
+}
+
+const LOSSES: [&[u64]; 4] = [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
+
+#[test]
+fn tahoe_starts_slowly_from_the_hole_and_needs_no_timeout() {
+    for lost in LOSSES {
+        let outcome = lose(Variant::Tahoe, lost);
+        assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
+        assert_eq!(outcome.thresholds, [7500]);
+    }
+    // One loss: a window of one, and the acknowledgement of the whole flight makes it two.
+    assert_eq!(lose(Variant::Tahoe, &[14]).cwnd_after, 2.0);
+    // It knows nothing of what arrived: segments between the holes are sent again.
+    assert_eq!(lose(Variant::Tahoe, &[14, 24, 26, 28]).again, [14, 24, 25, 26, 27, 28]);
+}
+
+#[test]
+fn reno_repairs_one_loss_halves_twice_for_two_and_times_out_for_more() {
+    let one = lose(Variant::Reno, &[14]);
+    assert_eq!((one.timeouts, one.recoveries, one.cwnd_after), (0, 1, 7.5));
+    assert!((one.round_trips - 1.0).abs() < 0.1, "{one:?}");
+    let two = lose(Variant::Reno, &[14, 28]);
+    assert_eq!((two.timeouts, two.recoveries), (0, 2));
+    // 20 segments were sent until the partial acknowledgement left seven in flight.
+    assert_eq!(two.thresholds, [7500, 3500]);
+    for lost in &LOSSES[2..] {
+        let outcome = lose(Variant::Reno, lost);
+        assert_eq!((outcome.timeouts, outcome.recoveries), (1, 2), "{outcome:?}");
+        assert!(outcome.round_trips > 5.0, "{outcome:?}");
+    }
+}
+
+#[test]
+fn newreno_repairs_one_hole_in_a_round_trip_with_one_cut() {
+    for (holes, lost) in (1..).zip(LOSSES) {
+        let outcome = lose(Variant::NewReno, lost);
+        assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
+        assert_eq!((&outcome.thresholds[..], outcome.cwnd_after), (&[7500][..], 7.5));
+        assert!((outcome.round_trips - f64::from(holes)).abs() < 0.1, "{outcome:?}");
+        assert_eq!(outcome.again, lost);
+    }
+}
+
+/// A hole at the very end of the flight is known only when three later segments arrive, half a round trip after the
+/// first retransmission: so two round trips and a half at most, however many holes.
+#[test]
+fn sack_repairs_all_holes_at_once() {
+    for rack_tlp in [false, true] {
+        for prr in [false, true] {
+            let config = Config { prr, rack_tlp, ..config(Variant::Sack) };
+            for lost in LOSSES {
+                let outcome = lose_with(&config, lost);
+                assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
+                assert_eq!((&outcome.thresholds[..], outcome.cwnd_after), (&[7500][..], 7.5));
+                assert!(outcome.round_trips < 2.6, "{outcome:?}");
+                assert_eq!(outcome.again, lost);
+            }
+            // Holes that the flight itself reveals are sent again within one, as soon as pipe has come down to the
+            // halved window.
+            let early = lose_with(&config, &[14, 16, 18, 20]);
+            assert!(early.round_trips < 1.8, "{early:?}");
+            assert_eq!((early.timeouts, early.recoveries, early.again), (0, 1, vec![14, 16, 18, 20]));
+        }
+    }
+}
+
+/// Ten segments in flight, and nothing more to send: the window at the third duplicate acknowledgement, and after.
+/// In segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
+#[test]
+fn windows_at_the_third_duplicate() {
+    for (variant, at_third, after) in
+        [(Variant::Tahoe, 1, 2), (Variant::Reno, 8, 5), (Variant::NewReno, 8, 5), (Variant::Sack, 5, 5)]
+    {
+        let mut pair = TcpPair::connected(&Config { initial_window: 10, ..config(variant) });
+        let first = pair.sent.len();
+        pair.on_wire(move |sent| if sent.number == first + 3 { Fate::Lost } else { Fate::Arrives });
+        pair.send(Side::Client, Payload::Filler(10 * MSS as u32));
+        while pair.stats(Side::Client).recoveries == 0 {
+            assert!(pair.step(Instant::FAR));
+        }
+        let info = pair.info(Side::Client);
+        assert_eq!(info.cwnd.get(), at_third * MSS, "{variant}");
+        assert_eq!(info.ssthresh, Some(ByteCount::new(5 * MSS)), "{variant}");
+        pair.run_for(Span::from_millis(300));
+        assert_eq!(pair.info(Side::Client).cwnd.get(), after * MSS, "{variant}");
+        assert_eq!(pair.stats(Side::Client).timeouts, 0, "{variant}");
+    }
+}
+
+/// Segments 1 and 4 of a flight of ten are lost: NewReno stays in recovery for two round trips and cuts once, Reno cuts
+/// twice, SACK sends both again within one round trip.
+#[test]
+fn two_holes_in_ten() {
+    let run = |variant| {
+        let config = Config { initial_window: 10, ..config(variant) };
+        let mut pair = TcpPair::connected(&config);
+        let mut lost = vec![1 + MSS as u32, 1 + 4 * MSS as u32];
+        pair.on_wire(move |sent| {
+            let hit = sent.from == Side::Client && lost.contains(&sent.offset);
+            lost.retain(|&offset| !hit || offset != sent.offset);
+            if hit { Fate::Lost } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(40 * MSS as u32));
+        let end = pair.now + Span::from_secs(60);
+        let mut in_recovery = Vec::new();
+        while pair.step(end) {
+            if pair.info(Side::Client).in_recovery {
+                in_recovery.push(pair.now);
+            }
+        }
+        let length = *in_recovery.last().unwrap() - in_recovery[0];
+        (pair.stats(Side::Client), length.as_secs_f64() / 0.020)
+    };
+    let (newreno, trips) = run(Variant::NewReno);
+    assert_eq!((newreno.recoveries, newreno.timeouts), (1, 0));
+    assert!((0.9..=2.1).contains(&trips), "{trips}");
+    let (reno, _) = run(Variant::Reno);
+    assert_eq!(reno.recoveries + reno.timeouts, 2);
+    let (sack, trips) = run(Variant::Sack);
+    assert_eq!((sack.recoveries, sack.timeouts, sack.fast_retransmissions), (1, 0, 2));
+    assert!(trips < 1.1, "{trips}");
+}
+
+/// After a timeout, duplicate acknowledgements for what was sent before it begin no recovery (`rfc6582#section-3.2`).
+#[test]
+fn no_fast_retransmission_for_what_a_timeout_sends_again() {
+    for variant in Variant::ALL {
+        let mut pair = TcpPair::connected(&Config { initial_window: 8, ..config(*variant) });
+        let lost_until = pair.now + Span::from_millis(900);
+        // The first segment and all acknowledgements are lost for a while, so that the timer expires.
+        pair.on_wire(move |sent| {
+            let early = sent.at < lost_until;
+            if early && (sent.from == Side::Server || sent.offset == 1) { Fate::Lost } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(30 * MSS as u32));
+        pair.run_for(Span::from_secs(10));
+        let stats = pair.stats(Side::Client);
+        assert_eq!((stats.timeouts, stats.recoveries), (1, 0), "{variant}: {stats:?}");
+        assert_eq!(pair.received_bytes(Side::Server), 30 * MSS);
+    }
+}
