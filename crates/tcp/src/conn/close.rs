@@ -54,11 +54,10 @@ impl Connection {
     /// The user wants no more of it (`rfc9293#section-3.10.5`).
     pub(crate) fn abort(&mut self) {
         let reset = self.phase.is_open() || matches!(self.phase, Phase::SynReceived { .. });
-        let over = matches!(self.phase, Phase::TimeWait { .. } | Phase::Closed { .. });
         if let Some(receiver) = &mut self.receiver {
             receiver.discard();
         }
-        if !over {
+        if !self.is_closed() {
             self.end(CloseReason::LocalAbort, reset);
         }
     }

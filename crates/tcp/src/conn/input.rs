@@ -71,11 +71,13 @@ impl Connection {
             self.stamps.take(now, stamps, from);
         }
         self.note_congestion(flags, ecn);
-        if !self.on_acknowledgment(now, segment, from) {
-            return Handled::Refused;
+        match self.on_acknowledgment(now, segment, from) {
+            Ok(()) => {
+                self.on_text(now, segment, from);
+                Handled::Here
+            }
+            Err(handled) => handled,
         }
-        self.on_text(now, segment, from);
-        Handled::Here
     }
 
     /// `rfc5961#section-3.2`: only a reset at exactly the expected number is believed.
@@ -143,30 +145,30 @@ impl Connection {
         }
     }
 
-    /// The ACK field. False if the segment must be answered with a reset.
+    /// The ACK field. An error ends the processing of the segment.
     #[inline]
-    fn on_acknowledgment(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> bool {
+    fn on_acknowledgment(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> Result<(), Handled> {
         if let Phase::SynReceived { retry, .. } = self.phase {
             if segment.header.ack != self.ours.seq(ORIGIN + 1) {
-                return false;
+                return Err(Handled::Refused);
             }
             self.establish(now, retry, segment);
             let window = u64::from(segment.header.window) << self.agreed.their_shift;
             self.sender.take_first_window(from, window);
-            return true;
+            return Ok(());
         }
         let una = self.sender.una();
         let to = self.ours.position(una, segment.header.ack);
         if to > self.sender.nxt() || to + self.sender.largest_peer_window() < una {
             // rfc5961#section-5.2
             self.challenge(now);
-            return true;
+            return Err(Handled::Here);
         }
         if to >= una && self.phase.is_open() {
             let ack = self.read_ack(now, segment, from, to);
             self.sender.on_ack(now, &ack);
         }
-        true
+        Ok(())
     }
 
     #[inline]

@@ -33,7 +33,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Everything after a SYN at the position before `next` is expected; what the SYN advertised has no scale.
+    /// Everything after a SYN at the position before `next` is expected.
     pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool) -> Self {
         let buffer = config.receive_buffer.get();
         Receiver {
@@ -96,10 +96,12 @@ impl Receiver {
         } else {
             self.acks.on_data(now);
         }
-        let last = self.fin.unwrap_or(self.window.edge());
-        if fin && end <= self.window.edge() && self.fin.is_none_or(|at| at == end) {
-            self.fin = Some(end);
+        if fin && self.fin.is_none() {
+            // What arrived already lies before the end.
+            let highest = self.above.last().map_or(known, |range| range.end);
+            self.fin = (highest..=self.window.edge()).contains(&end).then_some(end);
         }
+        let last = self.fin.unwrap_or(self.window.edge());
         let (from, to) = (start.max(known), end.min(last));
         if start < known {
             self.blocks.duplicate(start, end.min(known));

@@ -12,8 +12,8 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
-        // The window of a SYN is not scaled.
-        Window { buffer, mss, shift, edge: next + buffer.min(u64::from(u16::MAX)) }
+        // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the rest.
+        Window { buffer, mss, shift, edge: next + buffer }
     }
 
     #[inline]

@@ -1,0 +1,260 @@
+//! Windows, buffers, delayed acknowledgements, and what keeps segments from being silly.
+
+use anabranch_tcp::segment::Flags;
+use anabranch_tcp::{Config, DelayedAck, Event, Payload};
+use bytes::Bytes;
+use testkit::{Fate, Side, TcpPair, TcpSent};
+use units::{ByteCount, Instant, Span};
+
+fn config() -> Config {
+    Config { mss: 1000, timestamps: false, ..Config::qualnet() }
+}
+
+fn data(pair: &TcpPair) -> Vec<&TcpSent> {
+    pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.len > 0).collect()
+}
+
+fn bare(pair: &TcpPair, side: Side) -> Vec<&TcpSent> {
+    pair.sent.iter().filter(|sent| sent.from == side && sent.is_bare()).collect()
+}
+
+// rfc5681#section-4.2
+#[test]
+fn every_second_segment_is_acknowledged_and_the_last_after_200_ms() {
+    let mut pair = TcpPair::connected(&Config { initial_window: 5, ..config() });
+    let begun = pair.now;
+    pair.send(Side::Client, Payload::Filler(5000));
+    pair.run_for(Span::from_secs(1));
+    let acks: Vec<_> = bare(&pair, Side::Server).iter().map(|ack| (ack.ack, ack.at.since(begun))).collect();
+    let ms = Span::from_millis;
+    assert_eq!(acks, [(2001, ms(10)), (4001, ms(10)), (5001, ms(210))]);
+    let mut pair = TcpPair::connected(&Config {
+        delayed_ack: DelayedAck { every: 1, timeout: Span::ZERO },
+        initial_window: 5,
+        ..config()
+    });
+    pair.send(Side::Client, Payload::Filler(5000));
+    pair.run_for(ms(20));
+    assert_eq!(bare(&pair, Side::Server).len(), 5);
+}
+
+/// What is out of order, and what fills a gap, is acknowledged at once.
+#[test]
+fn a_gap_is_reported_at_once() {
+    let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
+    let begun = pair.now;
+    let mut first = true;
+    pair.on_wire(
+        move |_| {
+            if std::mem::take(&mut first) { Fate::Late(Span::from_millis(5)) } else { Fate::Arrives }
+        },
+    );
+    pair.send(Side::Client, Payload::Filler(4000));
+    pair.run_for(Span::from_millis(25));
+    let acks: Vec<_> = bare(&pair, Side::Server)
+        .iter()
+        .map(|ack| (ack.ack, ack.options.sack.len(), ack.at.since(begun).as_nanos() / 1_000_000))
+        .collect();
+    assert_eq!(acks, [(1, 1, 10), (1, 1, 10), (1, 1, 10), (4001, 0, 15)]);
+}
+
+/// The receiver does not read: the sender stops at the window, probes, and goes on when the window opens
+/// (`rfc9293#section-3.8.6.1`).
+#[test]
+fn a_shut_window_is_probed_until_it_opens() {
+    let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
+    let mut pair = TcpPair::connected(&config);
+    pair.set_reading(Side::Server, false);
+    pair.send(Side::Client, Payload::Filler(30_000));
+    pair.run_for(Span::from_secs(100));
+    let info = pair.info(Side::Client);
+    assert_eq!((info.peer_rwnd, info.unsent.get()), (ByteCount::ZERO, 30_000 - 8001));
+    let probes: Vec<u64> = data(&pair)
+        .iter()
+        .filter(|sent| sent.len == 1)
+        .map(|sent| sent.at.as_nanos() / 1_000_000_000)
+        .collect();
+    // 1, 2, 4, ... seconds apart.
+    let gaps: Vec<u64> = probes.windows(2).map(|w| w[1] - w[0]).collect();
+    assert_eq!(gaps[..5], [2, 4, 8, 16, 32]);
+    let stats = pair.stats(Side::Client);
+    assert_eq!((stats.timeouts, stats.recoveries), (0, 0), "a shut window is no congestion");
+    pair.set_reading(Side::Server, true);
+    pair.run_for(Span::from_secs(5));
+    assert_eq!(pair.received_bytes(Side::Server), 30_000);
+    assert_eq!(pair.stats(Side::Client).timeouts, 0);
+}
+
+/// The update that opens the window is lost: a probe finds out.
+#[test]
+fn a_lost_window_update_does_not_stall() {
+    let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
+    let mut pair = TcpPair::connected(&config);
+    pair.set_reading(Side::Server, false);
+    pair.send(Side::Client, Payload::Filler(30_000));
+    pair.run_for(Span::from_millis(900));
+    let until = pair.now + Span::from_millis(50);
+    pair.on_wire(move |sent| if sent.at < until { Fate::Lost } else { Fate::Arrives });
+    pair.set_reading(Side::Server, true);
+    pair.run_for(Span::from_secs(10));
+    assert_eq!(pair.received_bytes(Side::Server), 30_000);
+}
+
+/// A reader of ten bytes at a time makes no silly segments: every one is full (`rfc9293#section-3.8.6.2`).
+#[test]
+fn no_silly_windows() {
+    let config = Config { receive_buffer: ByteCount::new(4000), ..config() };
+    let mut pair = TcpPair::connected(&config);
+    pair.set_reading(Side::Server, false);
+    pair.send(Side::Client, Payload::Filler(20_000));
+    let id = loop {
+        assert!(pair.step(Instant::FAR));
+        if pair.stats(Side::Client).user_bytes_sent.get() >= 2000 {
+            break pair.id(Side::Server);
+        }
+    };
+    let mut read = 0;
+    while read < 20_000 {
+        let now = pair.now;
+        if let Some(payload) = pair.endpoint(Side::Server).receive(now, id, 10) {
+            read += payload.len();
+        }
+        pair.drain();
+        pair.run_for(Span::from_millis(5));
+    }
+    let silly: Vec<usize> = data(&pair).iter().map(|sent| sent.len).filter(|&len| len < 1000).collect();
+    assert!(silly.iter().all(|&len| len == 1), "only probes: {silly:?}");
+    assert!(silly.len() < 12);
+}
+
+// rfc9293#section-3.7.4
+#[test]
+fn nagle_holds_back_what_is_small() {
+    let segments = |nagle| {
+        let mut pair = TcpPair::connected(&Config { nagle, initial_window: 10, ..config() });
+        for _ in 0..10 {
+            pair.send(Side::Client, Payload::Bytes(Bytes::from_static(&[7; 100])));
+        }
+        pair.run_for(Span::from_secs(1));
+        assert_eq!(pair.received(Side::Server), [7; 1000]);
+        data(&pair).iter().map(|sent| sent.len).collect::<Vec<_>>()
+    };
+    assert_eq!(segments(false), [100; 10]);
+    assert_eq!(segments(true), [100, 900]);
+}
+
+#[test]
+fn the_send_buffer_is_finite_and_tells_when_it_has_room() {
+    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000), ..config() });
+    let (now, id) = (pair.now, pair.id(Side::Client));
+    let client = pair.endpoint(Side::Client);
+    assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(4000));
+    assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(1000));
+    assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(0));
+    let mut buf = wire::PacketBuf::default();
+    while client.poll_transmit(now, &mut buf).is_some() {}
+    assert_eq!(client.poll_event(), None);
+    // The two segments of the initial window are acknowledged.
+    let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000), ..config() });
+    pair.send(Side::Client, Payload::Filler(200_000));
+    pair.run_for(Span::from_secs(30));
+    assert_eq!(pair.received_bytes(Side::Server), 200_000);
+}
+
+#[test]
+fn filler_and_bytes_arrive_as_they_were_sent() {
+    let mut pair = TcpPair::connected(&config());
+    let mut expected = Vec::new();
+    for n in 0..200u32 {
+        let bytes: Vec<u8> = n.to_be_bytes().repeat(1 + n as usize % 40);
+        expected.extend_from_slice(&bytes);
+        expected.resize(expected.len() + 37 * n as usize % 3000, 0);
+        pair.send(Side::Client, Payload::Bytes(Bytes::from(bytes)));
+        pair.send(Side::Client, Payload::Filler(37 * n % 3000));
+    }
+    pair.run_for(Span::from_secs(60));
+    assert!(pair.received(Side::Server) == expected);
+}
+
+// rfc5681#section-4.1, rfc9293#section-3.8.2
+#[test]
+fn after_idle_time_the_window_is_the_initial_one() {
+    for idle_restart in [true, false] {
+        let mut pair = TcpPair::connected(&Config { idle_restart, ..config() });
+        pair.send(Side::Client, Payload::Filler(40_000));
+        pair.run_for(Span::from_secs(2));
+        let grown = pair.info(Side::Client).cwnd;
+        assert!(grown.get() > 10_000);
+        pair.sent.clear();
+        pair.send(Side::Client, Payload::Filler(40_000));
+        let burst = data(&pair).len() as u64;
+        let expected = if idle_restart { 2 } else { grown.get() / 1000 };
+        assert_eq!(burst, expected);
+    }
+}
+
+/// With delayed acknowledgements and no byte counting a window grows half as fast again in a round trip; with byte
+/// counting it doubles (`rfc3465#section-2.2`).
+#[test]
+fn slow_start_by_acknowledgements_and_by_bytes() {
+    let windows = |abc| {
+        let mut pair = TcpPair::connected(&Config { initial_window: 8, abc, ..config() });
+        pair.send(Side::Client, Payload::Filler(400_000));
+        let mut windows = Vec::new();
+        for _ in 0..4 {
+            windows.push(pair.info(Side::Client).cwnd.get() / 1000);
+            pair.run_for(Span::from_millis(20));
+        }
+        windows
+    };
+    assert_eq!(windows(None), [8, 12, 18, 27]);
+    assert_eq!(windows(Some(2)), [8, 16, 32, 64]);
+}
+
+/// The push flag stands where the buffer ran empty, and a FIN goes with the last data.
+#[test]
+fn push_and_fin_stand_on_the_last_segment() {
+    let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
+    pair.send(Side::Client, Payload::Filler(2500));
+    let pushed: Vec<bool> = data(&pair).iter().map(|sent| sent.has(Flags::PSH)).collect();
+    assert_eq!(pushed, [false, false, true]);
+    pair.sent.clear();
+    let (now, id) = (pair.now, pair.id(Side::Client));
+    pair.endpoint(Side::Client).send(now, id, Payload::Filler(500)).unwrap();
+    pair.endpoint(Side::Client).shutdown(now, id);
+    pair.drain();
+    assert_eq!(data(&pair).len(), 1);
+    assert!(data(&pair)[0].has(Flags::PSH | Flags::FIN | Flags::ACK));
+    pair.run_for(Span::from_secs(1));
+    assert_eq!(pair.events(Side::Server), [Event::PeerClosed]);
+}
+
+/// The window field and the option of the SYN, for a buffer that needs a shift (`rfc7323#section-2.2`).
+#[test]
+fn a_large_window_is_scaled() {
+    let config = Config { receive_buffer: ByteCount::new(1_000_000), ..config() };
+    let mut pair = TcpPair::new(&config, &config);
+    pair.connect(Side::Client);
+    pair.run_for(Span::from_millis(100));
+    assert_eq!((pair.sent[0].options.window_scale, pair.sent[0].header.window), (Some(4), 65_535));
+    assert_eq!(pair.sent[2].header.window, (1_000_000u32 >> 4) as u16);
+    assert_eq!(pair.info(Side::Server).peer_rwnd.get(), 1_000_000);
+}
+
+/// The first timeout is Karn's: a segment that was sent again is no sample without timestamps (`rfc6298#section-3`).
+#[test]
+fn what_was_sent_again_is_no_sample_unless_stamped() {
+    let rto = |timestamps| {
+        let mut pair = TcpPair::connected(&Config { timestamps, ..config() });
+        let before = pair.info(Side::Client).rto;
+        let mut first = true;
+        pair.on_wire(move |_| if std::mem::take(&mut first) { Fate::Lost } else { Fate::Arrives });
+        pair.send(Side::Client, Payload::Filler(500));
+        pair.run_for(Span::from_secs(3));
+        assert_eq!(pair.stats(Side::Client).timeouts, 1);
+        (before, pair.info(Side::Client).rto)
+    };
+    let s = Span::from_secs;
+    assert_eq!(rto(false), (s(1), s(2)));
+    assert_eq!(rto(true), (s(1), s(1)));
+}
