@@ -7,9 +7,13 @@ use std::net::IpAddr;
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     queue: VecDeque<Event>,
+    /// [`Event::Readable`] waits behind the queue, and so does [`Event::Writable`]: nearly all events are these, and
+    /// need no queue then.
+    readable: bool,
+    writable: bool,
     /// The user was told and has not yet read everything.
     readable_told: bool,
-    writable_queued: bool,
+    writable_told: bool,
 }
 
 /// Error reports of the peer that may wait; more are forgotten.
@@ -17,6 +21,12 @@ const PEER_ERRORS: usize = 8;
 
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
+        if std::mem::take(&mut self.readable) {
+            self.queue.push_back(Event::Readable);
+        }
+        if std::mem::take(&mut self.writable) {
+            self.queue.push_back(Event::Writable);
+        }
         self.queue.push_back(event);
     }
 
@@ -25,7 +35,7 @@ impl Events {
     pub(crate) fn readable(&mut self) {
         if !self.readable_told {
             self.readable_told = true;
-            self.queue.push_back(Event::Readable);
+            self.readable = true;
         }
     }
 
@@ -34,38 +44,48 @@ impl Events {
         self.readable_told = false;
     }
 
+    #[inline]
     pub(crate) fn writable(&mut self) {
-        if !self.writable_queued {
-            self.writable_queued = true;
-            self.queue.push_back(Event::Writable);
+        if !self.writable_told {
+            self.writable_told = true;
+            self.writable = true;
         }
     }
 
     pub(crate) fn path_changed(&mut self, address: IpAddr, state: PathState) {
         self.queue.retain(|event| !matches!(event, Event::PathChanged { address: a, .. } if *a == address));
-        self.queue.push_back(Event::PathChanged { address, state });
+        self.push(Event::PathChanged { address, state });
     }
 
     pub(crate) fn restarted(&mut self) {
         if !self.queue.contains(&Event::Restarted) {
-            self.queue.push_back(Event::Restarted);
+            self.push(Event::Restarted);
         }
     }
 
     pub(crate) fn peer_error(&mut self, causes: &[u8]) {
         if self.queue.iter().filter(|event| matches!(event, Event::PeerError { .. })).count() < PEER_ERRORS {
-            self.queue.push_back(Event::PeerError { causes: bytes::Bytes::copy_from_slice(causes) });
+            self.push(Event::PeerError { causes: bytes::Bytes::copy_from_slice(causes) });
         }
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let event = self.queue.pop_front()?;
-        self.writable_queued &= event != Event::Writable;
-        Some(event)
+        let event = if !self.queue.is_empty() {
+            self.queue.pop_front()
+        } else if std::mem::take(&mut self.readable) {
+            Some(Event::Readable)
+        } else if std::mem::take(&mut self.writable) {
+            Some(Event::Writable)
+        } else {
+            None
+        };
+        self.writable_told &= !matches!(event, Some(Event::Writable));
+        event
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        !self.readable && !self.writable && self.queue.is_empty()
     }
 }

@@ -103,7 +103,7 @@ impl Association {
         let verifying = self.paths[p].state == PathState::Unconfirmed;
         // rfc9260#section-8.1: on another path than the one that carries data it says nothing about the peer.
         let of_association = !verifying && p == self.paths.default_path();
-        self.paths[p].rto.back_off();
+        self.paths[p].rto.back_off(&self.local.config);
         self.path_error(p, of_association);
         if verifying && self.paths[p].errors <= self.config().path_max_retrans {
             self.paths[p].heartbeat.defer(now);
@@ -172,7 +172,7 @@ impl Association {
             return;
         }
         let Some(rtt) = self.paths[p].heartbeat.answered(now, u64::from_be_bytes(nonce)) else { return };
-        self.paths[p].rto.sample(rtt);
+        self.paths[p].rto.sample(rtt, &self.local.config);
         self.path_works(p);
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
@@ -197,7 +197,7 @@ impl Association {
             return self.close(CloseReason::TooManyErrors, None);
         }
         let failed = t2.path;
-        t2.expired(now, &mut self.paths);
+        t2.expired(now, &mut self.paths, &self.local.config);
         let path = t2.path;
         self.control.push(path, chunk);
         self.path_error(failed, true);

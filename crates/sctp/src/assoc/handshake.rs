@@ -41,7 +41,7 @@ impl Association {
         self.adopt(&peer);
         let path = self.paths.primary;
         if t1.count == 0 {
-            self.paths[path].rto.sample(now.since(begun.at));
+            self.paths[path].rto.sample(now.since(begun.at), &self.local.config);
         }
         self.control.clear();
         self.control.push_first(path, Pending::CookieEcho);
@@ -113,7 +113,7 @@ impl Association {
         if let Phase::CookieEchoed { t1, begun, .. } = &self.phase {
             if t1.count == 0 {
                 let rtt = now.since(begun.at);
-                self.paths[t1.path].rto.sample(rtt);
+                self.paths[t1.path].rto.sample(rtt, &self.local.config);
             }
             self.establish(now);
         }
@@ -161,7 +161,7 @@ impl Association {
         if t1.count >= limit {
             return self.close(CloseReason::ConnectTimeout, None);
         }
-        t1.expired(now, &mut self.paths);
+        t1.expired(now, &mut self.paths, &self.local.config);
         let path: PathId = t1.path;
         self.control.push_first(path, chunk);
     }

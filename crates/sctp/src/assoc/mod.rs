@@ -45,7 +45,7 @@ pub(crate) struct Local {
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) checksum: Checksum,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
 }
 
 /// What an INIT or INIT ACK says about its sender, streams already negotiated.
@@ -87,7 +87,7 @@ pub(crate) struct Association {
     probes: Probes,
     control: Control,
     events: Events,
-    random: Random,
+    random: Box<Random>,
     packets_sent: u64,
     packets_received: u64,
     /// The tags or addresses by which packets find the association are others than before.
@@ -135,14 +135,14 @@ impl Association {
             initial_tsn,
             given: Vec::new(),
             paths: Paths::default(),
-            sender: Sender::new(&local.config, random.number(), initial_tsn),
+            sender: Sender::new(local.config.clone(), random.number(), initial_tsn),
             receiver: None,
             streams: (0, 0),
             errors: 0,
             probes: Probes::default(),
             control: Control::default(),
             events: Events::default(),
-            random,
+            random: Box::new(random),
             packets_sent: 0,
             packets_received: 0,
             renamed: true,
@@ -197,12 +197,13 @@ impl Association {
         Ok(())
     }
 
-    pub(crate) fn receive(&mut self, now: Instant, max: usize) -> Option<Received> {
+    /// What is read changes nothing but the window we announce, and whether there is more.
+    #[inline]
+    pub(crate) fn receive(&mut self, max: usize) -> Option<Received> {
         let received = self.receiver.as_mut()?.read(max);
         if received.is_none() && !self.is_readable() {
             self.events.all_read();
         }
-        self.settle(now);
         received
     }
 

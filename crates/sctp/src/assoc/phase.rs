@@ -1,3 +1,4 @@
+use crate::config::Config;
 use crate::path::{PathId, Paths};
 use units::{Instant, Span};
 
@@ -69,8 +70,8 @@ impl Retry {
     }
 
     /// Backs off where the chunk was sent, and turns to another path if there is one (`rfc9260#section-6.3.3`).
-    pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths) {
-        paths[self.path].rto.back_off();
+    pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
+        paths[self.path].rto.back_off(config);
         self.path = paths.next_active(self.path).unwrap_or_else(|| paths.default_path());
         self.deadline = now + paths[self.path].rto.current();
         self.count += 1;

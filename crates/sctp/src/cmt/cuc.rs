@@ -1,8 +1,8 @@
 //! Congestion window update for CMT (paper 001 §3.2): a cumulative TSN for each path.
 
 use crate::config::Cuc;
-use crate::path::{Path, Paths};
-use crate::tx::Outstanding;
+use crate::path::{CucState, Path, Paths};
+use crate::tx::{Outstanding, SackNews};
 
 /// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
 /// up to the last gap block. Version 2 tells chunks sent once from those sent again.
@@ -34,23 +34,21 @@ fn earliest(path: &Path, of: impl Fn(u64) -> bool) -> Option<u64> {
     flying.into_iter().chain(lost).min()
 }
 
-impl Path {
-    /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
-    pub(crate) fn test_cuc(&mut self, i: u64) {
-        if self.cuc.pc == Some(i) {
-            self.cuc.pc = None;
-            self.news.new_pc = true;
-        }
-        if self.cuc.rpc == Some(i) {
-            self.cuc.rpc = None;
-            self.news.new_rpc = true;
-        }
+/// Chunk `i` of the path is newly acknowledged: was it the one waited for?
+pub(crate) fn test(i: u64, cuc: &mut CucState, news: &mut SackNews) {
+    if cuc.pc == Some(i) {
+        cuc.pc = None;
+        news.new_pc = true;
+    }
+    if cuc.rpc == Some(i) {
+        cuc.rpc = None;
+        news.new_rpc = true;
     }
 }
 
 /// True if the pseudo-cumulative TSNs of the path just moved past `exit`.
-pub(crate) fn beyond(path: &Path, exit: u64) -> bool {
+pub(crate) fn beyond(path: &Path, news: &SackNews, exit: u64) -> bool {
     let nothing_left = path.flight.is_zero() && !path.has_lost();
     let past = |tsn: Option<u64>| tsn.map_or(nothing_left, |i| i > exit);
-    (path.news.new_pc && past(path.cuc.pc)) || (path.news.new_rpc && past(path.cuc.rpc))
+    (news.new_pc && past(path.cuc.pc)) || (news.new_rpc && past(path.cuc.rpc))
 }

@@ -141,7 +141,7 @@ impl Endpoint {
                 port: config.port,
                 addresses: config.addresses,
                 checksum: config.checksum,
-                config: config.config,
+                config: Arc::new(config.config),
             }),
         })
     }
@@ -323,18 +323,18 @@ impl Endpoint {
     pub fn send(&mut self, now: Instant, id: AssocId, message: Message) -> Result<(), SendError> {
         let slot = self.slab.slot(id).ok_or(SendError::Closed)?;
         let association = self.slab.get_mut(slot).ok_or(SendError::Closed)?;
-        let result = association.send(now, message);
+        association.send(now, message)?;
         self.touched(slot);
-        result
+        Ok(())
     }
 
     /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
     /// association ended can still be read after [`Event::Closed`].
-    pub fn receive(&mut self, now: Instant, id: AssocId, max: usize) -> Option<Received> {
+    pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
         let slot = self.slab.slot(id)?;
-        let received = self.slab.get_mut(slot)?.receive(now, max);
+        let received = self.slab.get_mut(slot)?.receive(max)?;
         self.touched(slot);
-        received
+        Some(received)
     }
 
     /// Ends an association once everything is delivered (`rfc9260#section-9.2`).
@@ -423,17 +423,18 @@ impl Endpoint {
             place.eventful = true;
             self.eventful.push_back(slot);
         }
-        if association.is_closed() {
-            self.forget_names(slot);
-            self.timers.remove(slot);
-        } else if association.take_renamed() {
+        if association.is_closed() || association.take_renamed() {
             self.rename(slot);
         }
     }
 
-    /// The tag or the addresses of an association changed.
+    /// The tag or the addresses of an association changed, or it ended and has none any more.
+    #[cold]
     fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
+        if self.slab.get(slot).is_some_and(Association::is_closed) {
+            return self.timers.remove(slot);
+        }
         let place = self.slab.place(slot);
         let Some(association) = &place.association else { return };
         place.tag = association.local_tag();

@@ -16,7 +16,7 @@ use cc::Window;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
-use units::{ByteCount, Instant, Span};
+use units::{ByteCount, Instant};
 
 /// The number of a path within its association, in order of addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,25 +46,6 @@ pub enum PathState {
 pub(crate) enum LossCause {
     FastRetransmit,
     Timeout,
-}
-
-/// What one SACK says about a path: filled and read while the SACK is processed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SackNews {
-    pub(crate) new_bytes: ByteCount,
-    pub(crate) flight_before: ByteCount,
-    /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
-    /// evidence of loss.
-    pub(crate) saw_new: bool,
-    pub(crate) lo: Option<u64>,
-    pub(crate) hi: Option<u64>,
-    pub(crate) new_cum: bool,
-    pub(crate) new_pc: bool,
-    pub(crate) new_rpc: bool,
-    /// The earliest outstanding chunk of the path is acknowledged.
-    pub(crate) oldest: bool,
-    pub(crate) hit: bool,
-    pub(crate) rtt: Option<Span>,
 }
 
 /// What a path did so far.
@@ -124,7 +105,6 @@ pub(crate) struct Path {
     /// Serial number of the last data packet sent here, over all paths.
     pub(crate) last_order: u64,
     pub(crate) burst_left: u32,
-    pub(crate) news: SackNews,
     pub(crate) stats: PathStats,
 }
 
@@ -154,7 +134,6 @@ impl Path {
             decayed: None,
             last_order: 0,
             burst_left: config.max_burst,
-            news: SackNews::default(),
             stats: PathStats::default(),
         }
     }

@@ -5,8 +5,6 @@ use units::Span;
 /// Retransmission timeout of a path (`rfc9260#section-6.3.1`).
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
-    min: Span,
-    max: Span,
     smoothed: SmoothedRtt,
     rto: Span,
 }
@@ -16,24 +14,20 @@ const GRANULARITY: Span = Span::from_nanos(1);
 
 impl Rto {
     pub(crate) fn new(config: &Config) -> Self {
-        Rto {
-            min: config.rto_min,
-            max: config.rto_max,
-            smoothed: SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY),
-            rto: config.rto_initial,
-        }
+        let smoothed = SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY);
+        Rto { smoothed, rto: config.rto_initial }
     }
 
     /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
-    pub(crate) fn sample(&mut self, rtt: Span) {
+    pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
         self.smoothed.sample(rtt);
         let mean = self.smoothed.mean().unwrap_or(rtt);
-        self.rto = (mean + self.smoothed.variation() * 4).max(self.min).min(self.max);
+        self.rto = (mean + self.smoothed.variation() * 4).max(config.rto_min).min(config.rto_max);
     }
 
     /// Doubles the timeout after an expiry (`rfc9260#section-6.3.3`, rule E2).
-    pub(crate) fn back_off(&mut self) {
-        self.rto = (self.rto * 2).min(self.max);
+    pub(crate) fn back_off(&mut self, config: &Config) {
+        self.rto = (self.rto * 2).min(config.rto_max);
     }
 
     #[inline]
@@ -51,33 +45,31 @@ impl Rto {
 mod tests {
     use super::*;
 
-    fn rto() -> Rto {
-        Rto::new(&Config { rto_min: Span::from_millis(1), ..Config::default() })
-    }
-
     // rfc9260#section-6.3.1 C2, C3
     #[test]
     fn first_sample_sets_srtt_and_half_of_it_as_variation() {
-        let mut r = rto();
+        let config = Config { rto_min: Span::from_millis(1), ..Config::default() };
+        let mut r = Rto::new(&config);
         assert_eq!(r.current(), Span::from_secs(1));
-        r.sample(Span::from_millis(100));
+        r.sample(Span::from_millis(100), &config);
         assert_eq!((r.srtt(), r.current()), (Some(Span::from_millis(100)), Span::from_millis(300)));
         // rttvar = 3/4 * 50 + 1/4 * 100 = 62.5, srtt = 7/8 * 100 + 1/8 * 200 = 112.5
-        r.sample(Span::from_millis(200));
+        r.sample(Span::from_millis(200), &config);
         assert_eq!((r.srtt(), r.current()), (Some(Span::from_micros(112_500)), Span::from_micros(362_500)));
     }
 
     // rfc9260#section-6.3.1 C6, C7
     #[test]
     fn timeout_stays_within_its_bounds() {
-        let mut r = Rto::new(&Config::default());
-        r.sample(Span::from_millis(2));
+        let config = Config::default();
+        let mut r = Rto::new(&config);
+        r.sample(Span::from_millis(2), &config);
         assert_eq!(r.current(), Span::from_secs(1));
         for _ in 0..10 {
-            r.back_off();
+            r.back_off(&config);
         }
         assert_eq!(r.current(), Span::from_secs(60));
-        r.sample(Span::from_millis(2));
+        r.sample(Span::from_millis(2), &config);
         assert_eq!(r.current(), Span::from_secs(1));
     }
 }

@@ -3,6 +3,7 @@
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
 //! acknowledged and kept only until the cumulative TSN passes it.
 
+mod news;
 mod outstanding;
 mod queue;
 mod ranges;
@@ -13,6 +14,7 @@ mod send;
 mod tests;
 mod timeout;
 
+pub(crate) use news::{News, SackNews};
 pub(crate) use outstanding::{ChunkState, Outstanding};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
@@ -26,6 +28,7 @@ use queue::SendQueue;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use ranges::Range;
+use std::sync::Arc;
 use units::{ByteCount, Instant};
 use wire::{Data, StreamId, Tsn};
 
@@ -34,7 +37,7 @@ const MISSING_REPORTS: u8 = 3;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
-    config: Config,
+    config: Arc<Config>,
     /// `config.cmt`, or standard SCTP if that is not enabled.
     cmt: Cmt,
     control: Option<Box<dyn CongestionControl>>,
@@ -65,14 +68,14 @@ pub(crate) struct Sender {
     opportunity: Instant,
     total_burst_left: u32,
     packets: u64,
-    random: ChaCha8Rng,
+    random: Box<ChaCha8Rng>,
 }
 
 /// One value a path; on the stack, where it is always in the cache.
 type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
-    pub(crate) fn new(config: &Config, seed: u64, initial_tsn: Tsn) -> Self {
+    pub(crate) fn new(config: Arc<Config>, seed: u64, initial_tsn: Tsn) -> Self {
         Sender {
             cmt: effective(&config.cmt),
             control: None,
@@ -93,8 +96,8 @@ impl Sender {
             opportunity: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
-            random: ChaCha8Rng::seed_from_u64(seed),
-            config: config.clone(),
+            random: Box::new(ChaCha8Rng::seed_from_u64(seed)),
+            config,
         }
     }
 

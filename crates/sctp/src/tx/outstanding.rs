@@ -7,11 +7,13 @@ use std::ops::{Index, IndexMut};
 use units::Instant;
 use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
 
-/// A DATA chunk that was sent.
+/// A DATA chunk that was sent: one cache line.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct TxChunk {
     pub(crate) payload: Payload,
-    pub(crate) flags: DataFlags,
+    /// [`DataFlags`] as bits.
+    flags: u8,
     pub(crate) stream: StreamId,
     pub(crate) ssn: Ssn,
     pub(crate) ppid: Ppid,
@@ -20,15 +22,16 @@ pub(crate) struct TxChunk {
     /// Where it was last sent.
     pub(crate) path: PathId,
     pub(crate) sent_at: Instant,
-    pub(crate) transmissions: u16,
+    pub(crate) transmissions: u8,
     pub(crate) missing: u8,
     pub(crate) state: ChunkState,
     /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
     pub(crate) credited: bool,
     pub(crate) timed_out: bool,
-    /// Distances to the neighbours on its list; zero at an end.
-    to_prev: u32,
-    to_next: u32,
+    /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
+    /// an end.
+    to_prev: u16,
+    to_next: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,7 @@ impl TxChunk {
 
     pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {
         Data {
-            flags: self.flags,
+            flags: DataFlags::from_bits(self.flags),
             tsn,
             stream: self.stream,
             ssn: self.ssn,
@@ -112,7 +115,7 @@ impl Outstanding {
         let i = self.next_index();
         self.chunks.push_back(TxChunk {
             payload: fragment.payload,
-            flags: fragment.flags,
+            flags: fragment.flags.to_bits(),
             stream: fragment.stream,
             ssn: fragment.ssn,
             ppid: fragment.ppid,
@@ -155,7 +158,7 @@ impl Outstanding {
     /// Makes two chunks neighbours on a list; either may be [`NIL`], an end.
     #[inline]
     fn join(&mut self, list: &mut List, before: u64, after: u64) {
-        let distance = if before == NIL || after == NIL { 0 } else { (after - before) as u32 };
+        let distance = if before == NIL || after == NIL { 0 } else { (after - before) as u16 };
         match before {
             NIL => list.head = after,
             before => self[before].to_next = distance,

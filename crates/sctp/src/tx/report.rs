@@ -1,7 +1,7 @@
 //! Step C: chunks that a SACK reports missing, and when they count as lost.
 
 use super::sack::LOSS_WEIGHT;
-use super::{ChunkState, MISSING_REPORTS, Sender};
+use super::{ChunkState, MISSING_REPORTS, News, Sender};
 use crate::cmt::dac;
 use crate::path::{LossCause, NIL, Paths};
 use units::ByteCount;
@@ -10,29 +10,35 @@ impl Sender {
     /// Counts one SACK against the missing chunks below `last`, the end of its last gap block. Only chunks in
     /// flight for the first time are candidates: a chunk is fast retransmitted once. Each is touched at most
     /// [`MISSING_REPORTS`] times, however many are outstanding.
-    pub(super) fn report_missing(&mut self, packets: u8, advanced: bool, last: u64, paths: &mut Paths) {
-        let fresh_evidence = paths.iter().filter(|p| p.news.saw_new).count();
-        let highest = paths.iter().filter_map(|p| p.news.hi).max();
+    pub(super) fn report_missing(
+        &mut self,
+        packets: u8,
+        advanced: bool,
+        last: u64,
+        paths: &mut Paths,
+        news: &mut News,
+    ) {
+        let fresh_evidence = news.iter().filter(|news| news.saw_new).count();
+        let highest = news.iter().filter_map(|news| news.hi).max();
         // DAC refines the reports of SFR (paper 001 §3.3): it has no meaning for evidence of all paths together.
         let counts_packets = self.cmt.dac && self.cmt.sfr;
         for p in paths.ids() {
-            let news = &paths[p].news;
             let limit = if self.cmt.sfr {
-                news.hi
+                news[p].hi
             } else if paths[p].recovery.is_some() && advanced {
                 Some(last) // rfc9260#section-7.2.4: in recovery, every missing chunk counts
             } else {
                 highest
             };
             let Some(limit) = limit else { continue };
-            let evidence = dac::Evidence { paths: fresh_evidence, lo: news.lo, packets };
+            let evidence = dac::Evidence { paths: fresh_evidence, lo: news[p].lo, packets };
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
                 let next = self.out.following(i);
                 self.out[i].missing += if counts_packets { evidence.reports(i) } else { 1 };
                 if self.out[i].missing >= MISSING_REPORTS {
                     self.mark_lost(i, LossCause::FastRetransmit, paths);
-                    paths[p].news.hit = true;
+                    news[p].hit = true;
                 }
                 i = next;
             }

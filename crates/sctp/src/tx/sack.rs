@@ -1,10 +1,10 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
 use super::ranges::{Range, cut_below, difference, trim_common};
-use super::{ChunkState, PerPath, Sender};
+use super::{ChunkState, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::Cuc;
-use crate::path::{PathId, Paths, SackNews};
+use crate::path::{PathId, Paths};
 use cc::{LossKind, PathAck};
 use units::{ByteCount, Instant};
 use wire::{GapBlock, Sack, Tsn};
@@ -26,12 +26,22 @@ impl Sender {
         sack: &Sack<'_>,
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
+        self.take_sack(now, sack, paths, &mut News::before(paths))
+    }
+
+    pub(super) fn take_sack(
+        &mut self,
+        now: Instant,
+        sack: &Sack<'_>,
+        paths: &mut Paths,
+        news: &mut News,
+    ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
         }
-        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths)
+        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)
     }
 
     /// Takes the cumulative TSN of a SHUTDOWN, which says nothing of gaps (`rfc9260#section-9.2`).
@@ -45,7 +55,7 @@ impl Sender {
         self.blocks.clear();
         self.blocks.extend_from_slice(&self.gap_acked);
         cut_below(&mut self.blocks, cum);
-        self.acknowledge_all(now, cum, None, paths)
+        self.acknowledge_all(now, cum, None, paths, &mut News::before(paths))
     }
 
     /// Gap blocks as ranges of indices.
@@ -72,6 +82,7 @@ impl Sender {
         cum: u64,
         window: Option<(u32, u8)>,
         paths: &mut Paths,
+        news: &mut News,
     ) -> Result<SackOutcome, &'static str> {
         if cum >= self.out.next_index() {
             return Err("cumulative TSN ack for a TSN never sent");
@@ -80,44 +91,40 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
-        for path in paths.iter_mut() {
-            path.news = SackNews { flight_before: path.flight, ..SackNews::default() };
-        }
-        let advanced = self.take_cumulative(now, cum, paths);
-        let beyond_gap = self.take_gaps(now, paths);
+        let advanced = self.take_cumulative(now, cum, paths, news);
+        let beyond_gap = self.take_gaps(now, paths, news);
         if let Some(last) = beyond_gap {
             let packets = window.map_or(0, |(_, packets)| packets);
-            self.report_missing(packets, advanced, last, paths);
+            self.report_missing(packets, advanced, last, paths, news);
         }
-        self.end_recovery(cum, paths);
-        for path in paths.iter_mut() {
-            if let Some(rtt) = path.news.rtt {
-                path.rto.sample(rtt);
+        self.end_recovery(cum, paths, news);
+        for (path, news) in paths.iter_mut().zip(news.iter()) {
+            if let Some(rtt) = news.rtt {
+                path.rto.sample(rtt, &self.config);
             }
         }
         if let Some((a_rwnd, _)) = window {
             self.take_window(a_rwnd, paths);
         }
-        self.grow(now, paths);
-        self.enter_recovery(now, paths);
-        self.adjust_timers(now, paths);
-        Ok(self.outcome(advanced, paths))
+        self.grow(now, paths, news);
+        self.enter_recovery(now, paths, news);
+        self.adjust_timers(now, paths, news);
+        Ok(outcome(advanced, paths, news))
     }
 
     /// Step A: everything up to the cumulative TSN leaves for good.
-    fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths) -> bool {
+    fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, news: &mut News) -> bool {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
             if !self.out[i].is_acked() {
-                let p = self.acknowledge(now, i, paths);
-                let path = &mut paths[p];
-                path.news.new_cum = true;
-                path.news.new_pc = true;
-                path.news.new_rpc = true;
-                path.cuc.forget();
+                let p = self.acknowledge(now, i, paths, news);
+                news[p].new_cum = true;
+                news[p].new_pc = true;
+                news[p].new_rpc = true;
+                paths[p].cuc.forget();
                 if self.cmt.note_cumulative {
-                    self.note_new(i, p, paths);
+                    self.note_new(i, &mut news[p]);
                 }
             }
             if let Some(chunk) = self.out.pop_front() {
@@ -130,7 +137,7 @@ impl Sender {
 
     /// Step B: gap blocks against those of the last SACK; only what differs is touched. Answers the last TSN index
     /// in a gap block.
-    fn take_gaps(&mut self, now: Instant, paths: &mut Paths) -> Option<u64> {
+    fn take_gaps(&mut self, now: Instant, paths: &mut Paths, news: &mut News) -> Option<u64> {
         if self.blocks == self.gap_acked {
             return self.blocks.last().map(|r| r.last);
         }
@@ -141,9 +148,9 @@ impl Sender {
         let (gained, lost) = trim_common(&blocks, &known);
         difference(gained, lost, |range| {
             for i in range.first..=range.last {
-                let p = self.acknowledge(now, i, paths);
-                paths[p].test_cuc(i);
-                self.note_new(i, p, paths);
+                let p = self.acknowledge(now, i, paths, news);
+                cuc::test(i, &mut paths[p].cuc, &mut news[p]);
+                self.note_new(i, &mut news[p]);
             }
         });
         difference(lost, gained, |range| {
@@ -158,13 +165,13 @@ impl Sender {
     }
 
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Answers its path.
-    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths) -> PathId {
+    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, news: &mut News) -> PathId {
         let chunk = &self.out[i];
         let (p, booked) = (chunk.path, ByteCount::new(u64::from(chunk.booked)));
-        let path = &mut paths[p];
+        let (path, news) = (&mut paths[p], &mut news[p]);
         match chunk.state {
             ChunkState::InFlight => {
-                path.news.oldest |= i == path.fresh.head.min(path.resent.head);
+                news.oldest |= i == path.fresh.head.min(path.resent.head);
                 let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
                 self.out.unlink(list, i);
                 path.flight -= booked;
@@ -182,11 +189,11 @@ impl Sender {
         chunk.state = ChunkState::Acked;
         if !chunk.credited {
             chunk.credited = true;
-            path.news.new_bytes += booked;
+            news.new_bytes += booked;
             path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
             if chunk.transmissions == 1 {
                 let rtt = now.since(chunk.sent_at);
-                path.news.rtt = Some(path.news.rtt.map_or(rtt, |least| least.min(rtt)));
+                news.rtt = Some(news.rtt.map_or(rtt, |least| least.min(rtt)));
             }
         }
         p
@@ -194,8 +201,7 @@ impl Sender {
 
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
     /// sent on another path before a timeout.
-    fn note_new(&mut self, i: u64, p: PathId, paths: &mut Paths) {
-        let news = &mut paths[p].news;
+    fn note_new(&self, i: u64, news: &mut SackNews) {
         news.saw_new = true;
         if self.cmt.smart_fast_rtx && self.out[i].timed_out {
             return;
@@ -218,10 +224,10 @@ impl Sender {
 
     /// Step D: fast recovery of a path ends when all that was outstanding at its begin is acknowledged
     /// (`rfc9260#section-7.2.4`), on the path alone if so chosen.
-    fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
-        for path in paths.iter_mut() {
+    fn end_recovery(&mut self, cum: u64, paths: &mut Paths, news: &News) {
+        for (path, news) in paths.iter_mut().zip(news.iter()) {
             let Some(exit) = path.recovery else { continue };
-            let by_cuc = self.cmt.recovery_by_cuc && cuc::beyond(path, exit);
+            let by_cuc = self.cmt.recovery_by_cuc && cuc::beyond(path, news, exit);
             if cum >= exit || by_cuc {
                 path.recovery = None;
             }
@@ -236,14 +242,14 @@ impl Sender {
     }
 
     /// Step F: one call of the congestion control for the whole SACK.
-    fn grow(&mut self, now: Instant, paths: &mut Paths) {
+    fn grow(&mut self, now: Instant, paths: &mut Paths, news: &News) {
         let cuc = self.cmt.cuc;
-        let acked = paths.iter().enumerate().filter(|(_, p)| !p.news.new_bytes.is_zero());
+        let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
         let acks: PerPath<PathAck> = acked
-            .map(|(index, path)| {
-                let news = &path.news;
+            .map(|p| {
+                let news = &news[p];
                 PathAck {
-                    path: index,
+                    path: p.index(),
                     acked: news.new_bytes,
                     advanced: match cuc {
                         Cuc::Normal => news.new_cum,
@@ -251,7 +257,7 @@ impl Sender {
                         Cuc::V2 => news.new_pc || news.new_rpc,
                     },
                     flight_before: news.flight_before,
-                    flight_after: path.flight,
+                    flight_after: paths[p].flight,
                     rtt: news.rtt,
                     owd: None,
                 }
@@ -260,10 +266,9 @@ impl Sender {
         if acks.is_empty() {
             return;
         }
-        let before: PerPath<ByteCount> = paths.iter().map(|p| p.news.flight_before).collect();
         self.control(paths, |control, views, windows| {
-            for (view, flight) in views.iter_mut().zip(before) {
-                view.flight = flight;
+            for (view, news) in views.iter_mut().zip(news.iter()) {
+                view.flight = news.flight_before;
             }
             control.on_sack(now, views, &acks, windows);
         });
@@ -271,15 +276,15 @@ impl Sender {
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
     /// recovery is that of the association.
-    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths) {
-        if !paths.iter().any(|p| p.news.hit) {
+    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, news: &News) {
+        if !news.iter().any(|news| news.hit) {
             return;
         }
         let association = !self.cmt.enabled;
         if association && paths.iter().any(|p| p.recovery.is_some()) {
             return;
         }
-        let hits = paths.ids().filter(|&p| paths[p].news.hit && paths[p].recovery.is_none());
+        let hits = paths.ids().filter(|&p| news[p].hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
         self.control(paths, |control, views, windows| {
@@ -298,9 +303,8 @@ impl Sender {
     }
 
     /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
-    fn adjust_timers(&mut self, now: Instant, paths: &mut Paths) {
-        for path in paths.iter_mut() {
-            let news = &path.news;
+    fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, news: &News) {
+        for (path, news) in paths.iter_mut().zip(news.iter()) {
             if !news.new_bytes.is_zero() {
                 path.timed_out = false;
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
@@ -316,11 +320,11 @@ impl Sender {
             }
         }
     }
+}
 
-    fn outcome(&self, advanced: bool, paths: &Paths) -> SackOutcome {
-        let acked = paths.ids().filter(|&p| !paths[p].news.new_bytes.is_zero());
-        SackOutcome { acked_paths: acked.fold(0, |set, p| set | 1 << p.0), advanced }
-    }
+fn outcome(advanced: bool, paths: &Paths, news: &News) -> SackOutcome {
+    let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
+    SackOutcome { acked_paths: acked.fold(0, |set, p| set | 1 << p.0), advanced }
 }
 
 /// Weight of one chunk in the loss rate of its path.

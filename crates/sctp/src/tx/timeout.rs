@@ -35,7 +35,7 @@ impl Sender {
             }
         }
         let path = &mut paths[p];
-        path.rto.back_off();
+        path.rto.back_off(&self.config);
         path.recovery = None;
         path.timed_out = true;
         path.one_shot = path.has_lost();

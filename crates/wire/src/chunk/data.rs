@@ -56,8 +56,9 @@ impl DataFlags {
     const UNORDERED: u8 = 0x04;
     const IMMEDIATE: u8 = 0x08;
 
+    /// The flags of a chunk's header.
     #[inline]
-    const fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         DataFlags {
             unordered: bits & Self::UNORDERED != 0,
             beginning: bits & Self::BEGINNING != 0,
@@ -66,8 +67,9 @@ impl DataFlags {
         }
     }
 
+    /// As they stand in the chunk's header.
     #[inline]
-    const fn to_bits(self) -> u8 {
+    pub const fn to_bits(self) -> u8 {
         (self.ending as u8) * Self::ENDING
             + (self.beginning as u8) * Self::BEGINNING
             + (self.unordered as u8) * Self::UNORDERED

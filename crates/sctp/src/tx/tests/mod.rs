@@ -4,11 +4,12 @@ mod random;
 mod vectors;
 
 use super::outstanding::ChunkState;
-use super::{SackOutcome, Sender};
+use super::{News, SackOutcome, Sender};
 use crate::config::{Accounting, Cmt, Config};
 use crate::message::{Message, Payload};
 use crate::path::{NIL, Path, PathId, PathState, Paths};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use units::{ByteCount, Instant, Span};
 use wire::{Checksum, Chunk, CommonHeader, GapBlock, Packet, PacketBuf, PacketWriter, Tsn};
 
@@ -20,6 +21,8 @@ const CHUNK: u64 = 1452;
 struct Rig {
     sender: Sender,
     paths: Paths,
+    /// Of the last SACK.
+    news: News,
     now: Instant,
     buf: PacketBuf,
 }
@@ -44,10 +47,11 @@ impl Rig {
             path.state = PathState::Active;
             paths.add(path);
         }
-        let mut sender = Sender::new(config, 7, Tsn(first));
+        let mut sender = Sender::new(Arc::new(config.clone()), 7, Tsn(first));
         sender.establish(1 << 30, 1, &mut paths);
         let now = Instant::ZERO + Span::from_secs(1);
-        Rig { sender, paths, now, buf: PacketBuf::default() }
+        let news = News::before(&paths);
+        Rig { sender, paths, news, now, buf: PacketBuf::default() }
     }
 
     /// Time passes, and the sender gets a new opportunity.
@@ -100,7 +104,8 @@ impl Rig {
         w.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };
-        let outcome = self.sender.on_sack(self.now, &sack, &mut self.paths);
+        self.news = News::before(&self.paths);
+        let outcome = self.sender.take_sack(self.now, &sack, &mut self.paths, &mut self.news);
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
         outcome
