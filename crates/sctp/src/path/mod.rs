@@ -67,45 +67,46 @@ pub struct PathStats {
     pub timeouts: u64,
 }
 
+/// What each packet and each SACK looks at stands first, so that it shares few cache lines.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Path {
-    pub(crate) remote: IpAddr,
-    pub(crate) local: IpAddr,
     pub(crate) state: PathState,
-    /// With the IP header.
-    pub(crate) mtu: ByteCount,
-    pub(crate) rto: Rto,
-    /// Consecutive errors (`rfc9260#section-8.2`).
-    pub(crate) errors: u32,
-    pub(crate) heartbeat: Heartbeat,
-
+    /// T3 expired and nothing was acknowledged since: one packet in flight.
+    pub(crate) timed_out: bool,
+    /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
+    pub(crate) one_shot: bool,
+    pub(crate) burst_left: u32,
     pub(crate) window: Window,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
-    pub(crate) t3: Option<Instant>,
-    /// Index of the TSN whose acknowledgement ends fast recovery.
-    pub(crate) recovery: Option<u64>,
-    /// T3 expired and nothing was acknowledged since: one packet in flight.
-    pub(crate) timed_out: bool,
-    pub(crate) cuc: CucState,
     /// In flight for the first time, by TSN.
     pub(crate) fresh: List,
-    /// In flight again, by TSN.
-    pub(crate) resent: List,
-    /// Lost on this path and waiting to be sent again, by TSN, for each cause.
-    pub(crate) lost_fast: VecDeque<u64>,
-    pub(crate) lost_timer: VecDeque<u64>,
-    /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
-    pub(crate) one_shot: bool,
+    pub(crate) t3: Option<Instant>,
+    pub(crate) rto: Rto,
     /// Share of chunks lost, a moving average.
     pub(crate) loss_rate: f64,
     pub(crate) last_data: Option<Instant>,
-    /// The window has decayed for all idleness up to then.
-    pub(crate) decayed: Option<Instant>,
     /// Serial number of the last data packet sent here, over all paths.
     pub(crate) last_order: u64,
-    pub(crate) burst_left: u32,
+    /// With the IP header.
+    pub(crate) mtu: ByteCount,
+    /// Index of the TSN whose acknowledgement ends fast recovery.
+    pub(crate) recovery: Option<u64>,
+    /// In flight again, by TSN.
+    pub(crate) resent: List,
+    pub(crate) cuc: CucState,
+    pub(crate) remote: IpAddr,
+    pub(crate) local: IpAddr,
     pub(crate) stats: PathStats,
+    pub(crate) heartbeat: Heartbeat,
+    /// The window has decayed for all idleness up to then.
+    pub(crate) decayed: Option<Instant>,
+    /// Lost on this path and waiting to be sent again, by TSN, for each cause.
+    pub(crate) lost_fast: VecDeque<u64>,
+    pub(crate) lost_timer: VecDeque<u64>,
+    /// Consecutive errors (`rfc9260#section-8.2`).
+    pub(crate) errors: u32,
 }
 
 impl Path {

@@ -288,6 +288,9 @@ impl Receiver {
         let front = self.ready.front_mut().filter(|_| max > 0)?;
         let received = if front.payload.len() <= max {
             let Piece { message, label, payload, ending, cost, .. } = self.ready.pop_front()?;
+            if self.ready.is_empty() {
+                self.ready.clear(); // begins at its first place again, which is still in the cache
+            }
             self.window.release(cost);
             received(message, label, payload, ending)
         } else {

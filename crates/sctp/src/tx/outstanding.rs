@@ -60,6 +60,9 @@ impl TxChunk {
     }
 }
 
+/// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
+const KEPT: usize = 16;
+
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
@@ -135,7 +138,11 @@ impl Outstanding {
 
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
         self.first += 1;
-        self.chunks.pop_front()
+        let chunk = self.chunks.pop_front();
+        if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
+            self.chunks.shrink_to(2 * self.chunks.len());
+        }
+        chunk
     }
 
     /// The chunk after `i` on its list.

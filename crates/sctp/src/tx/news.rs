@@ -1,0 +1,53 @@
+use super::PerPath;
+use crate::path::{PathId, Paths};
+use std::ops::{Index, IndexMut};
+use units::{ByteCount, Span};
+
+/// What one SACK says about a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SackNews {
+    pub(crate) new_bytes: ByteCount,
+    pub(crate) flight_before: ByteCount,
+    /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
+    /// evidence of loss.
+    pub(crate) saw_new: bool,
+    pub(crate) lo: Option<u64>,
+    pub(crate) hi: Option<u64>,
+    pub(crate) new_cum: bool,
+    pub(crate) new_pc: bool,
+    pub(crate) new_rpc: bool,
+    /// The earliest outstanding chunk of the path is acknowledged.
+    pub(crate) oldest: bool,
+    pub(crate) hit: bool,
+    pub(crate) rtt: Option<Span>,
+}
+
+/// What one SACK says about each path: filled and read while it is processed.
+#[derive(Clone, Debug)]
+pub(crate) struct News(PerPath<SackNews>);
+
+impl News {
+    /// Nothing yet.
+    pub(super) fn before(paths: &Paths) -> News {
+        News(paths.iter().map(|p| SackNews { flight_before: p.flight, ..SackNews::default() }).collect())
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, SackNews> {
+        self.0.iter()
+    }
+}
+
+impl Index<PathId> for News {
+    type Output = SackNews;
+    #[inline]
+    fn index(&self, p: PathId) -> &SackNews {
+        &self.0[p.index()]
+    }
+}
+
+impl IndexMut<PathId> for News {
+    #[inline]
+    fn index_mut(&mut self, p: PathId) -> &mut SackNews {
+        &mut self.0[p.index()]
+    }
+}
