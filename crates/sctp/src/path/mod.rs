@@ -194,6 +194,7 @@ impl Paths {
         if self.list.len() >= Self::LIMIT || self.find(path.remote).is_some() {
             return None;
         }
+        self.list.reserve_exact(1); // most associations have one or two
         self.list.push(path);
         Some(PathId(self.list.len() as u8 - 1))
     }

@@ -140,7 +140,7 @@ impl Outstanding {
         self.first += 1;
         let chunk = self.chunks.pop_front();
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
-            self.chunks.shrink_to(2 * self.chunks.len());
+            self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
         }
         chunk
     }
