@@ -1,7 +1,5 @@
-use units::Instant;
-
-/// Children of a node: four share one or two cache lines, and the tree is half as deep as a binary one.
-const ARITY: usize = 4;
+use crate::heap::{Entry, Heap};
+use units::{Instant, Span};
 
 /// An event queue and the clock it drives.
 ///
@@ -22,29 +20,25 @@ const ARITY: usize = 4;
 /// ```
 #[derive(Debug)]
 pub struct Kernel<E> {
-    heap: Vec<Entry<E>>,
-    /// The root has run and its place is free: the next schedule fills it with one sift instead of two.
+    /// Events before the horizon: a small heap, whatever waits for later.
+    near: Heap<E>,
+    /// Events from the horizon on.
+    far: Heap<E>,
+    horizon: Instant,
+    /// How far the horizon moves at a time.
+    stride: Span,
+    /// The root of `near` has run and its place is free: the next schedule fills it with one sift instead of two.
     root_is_free: bool,
     now: Instant,
     scheduled: u64,
     processed: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry<E> {
-    time: Instant,
-    /// Number of the scheduling call: the order within an instant.
-    number: u64,
-    event: E,
-}
+/// Of so many events that come near at a time, the kernel has a good deal: fewer, and the horizon moves twice as far the
+/// next time; four times as many, and half as far.
+const BATCH: usize = 16;
 
-impl<E> Entry<E> {
-    /// Both orders in one comparison without a branch.
-    #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.time.as_nanos()) << 64 | u128::from(self.number)
-    }
-}
+const LONGEST_STRIDE: Span = Span::from_secs(1);
 
 impl<E: Copy> Default for Kernel<E> {
     fn default() -> Self {
@@ -55,7 +49,16 @@ impl<E: Copy> Default for Kernel<E> {
 impl<E: Copy> Kernel<E> {
     /// An empty queue at [`Instant::ZERO`].
     pub fn new() -> Self {
-        Kernel { heap: Vec::new(), root_is_free: false, now: Instant::ZERO, scheduled: 0, processed: 0 }
+        Kernel {
+            near: Heap::default(),
+            far: Heap::default(),
+            horizon: Instant::ZERO,
+            stride: Span::from_micros(1),
+            root_is_free: false,
+            now: Instant::ZERO,
+            scheduled: 0,
+            processed: 0,
+        }
     }
 
     /// The time of the event that runs now (the last one popped).
@@ -68,27 +71,23 @@ impl<E: Copy> Kernel<E> {
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         let time = at.max(self.now);
-        let number = self.scheduled;
+        let entry = Entry { time, number: self.scheduled, event };
         self.scheduled += 1;
-        // The entry is built where it ends up: built first and copied there, its parts would have to reach the cache
-        // before they could be read as a whole, at the price of a cache miss.
-        let entry = Entry { time, number, event };
-        let place = if self.root_is_free {
+        if time >= self.horizon {
+            self.far.push(entry);
+        } else if self.root_is_free {
             self.root_is_free = false;
-            self.open_downwards(entry.key())
+            self.near.replace_root(entry);
         } else {
-            self.heap.push(entry);
-            self.open_upwards(entry.key())
-        };
-        self.heap[place] = Entry { time, number, event };
+            self.near.push(entry);
+        }
     }
 
     /// The next event not later than `until`, its time becoming [`Kernel::now`]; `None` if there is none, and then
     /// the clock stands still.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
-        self.close_root();
-        let root = self.heap.first()?;
+        let root = *self.first()?;
         if root.time > until {
             return None;
         }
@@ -101,8 +100,7 @@ impl<E: Copy> Kernel<E> {
     /// When the next event runs.
     #[inline]
     pub fn peek_time(&mut self) -> Option<Instant> {
-        self.close_root();
-        self.heap.first().map(|root| root.time)
+        self.first().map(|root| root.time)
     }
 
     /// Events popped since the start: what a run cost.
@@ -112,7 +110,7 @@ impl<E: Copy> Kernel<E> {
 
     /// Events still waiting.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.root_is_free)
+        self.near.len() + self.far.len() - usize::from(self.root_is_free)
     }
 
     /// True if nothing waits.
@@ -121,51 +119,31 @@ impl<E: Copy> Kernel<E> {
     }
 
     #[inline]
-    fn close_root(&mut self) {
+    fn first(&mut self) -> Option<&Entry<E>> {
         if self.root_is_free {
             self.root_is_free = false;
-            if let Some(last) = self.heap.pop()
-                && !self.heap.is_empty()
-            {
-                let place = self.open_downwards(last.key());
-                self.heap[place] = last;
-            }
+            self.near.pop();
         }
+        if self.near.first().is_none() {
+            self.move_horizon();
+        }
+        self.near.first()
     }
 
-    /// Moves entries from the free last place up to where `key` belongs, and returns that place, free.
-    #[inline]
-    fn open_upwards(&mut self, key: u128) -> usize {
-        let heap = self.heap.as_mut_slice();
-        let mut free = heap.len() - 1;
-        while free > 0 {
-            let parent = (free - 1) / ARITY;
-            if heap[parent].key() < key {
-                break;
-            }
-            heap[free] = heap[parent];
-            free = parent;
+    /// Nothing is near: the horizon moves behind the first event that is far.
+    fn move_horizon(&mut self) {
+        let Some(&first) = self.far.first() else { return };
+        self.horizon = first.time + self.stride;
+        let mut next = Some(first);
+        while let Some(entry) = next {
+            self.far.pop();
+            self.near.push(entry);
+            next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
-        free
-    }
-
-    /// Moves entries from the free root down to where `key` belongs, and returns that place, free.
-    #[inline]
-    fn open_downwards(&mut self, key: u128) -> usize {
-        let heap = self.heap.as_mut_slice();
-        let mut free = 0;
-        loop {
-            let first = free * ARITY + 1;
-            let Some(children) = heap.get(first..heap.len().min(first + ARITY)) else { return free };
-            let Some((offset, least)) = children.iter().enumerate().min_by_key(|(_, child)| child.key())
-            else {
-                return free;
-            };
-            if key < least.key() {
-                return free;
-            }
-            heap[free] = *least;
-            free = first + offset;
+        if self.near.len() < BATCH {
+            self.stride = (self.stride * 2).min(LONGEST_STRIDE);
+        } else if self.near.len() > 4 * BATCH {
+            self.stride = (self.stride / 2).max(Span::from_nanos(1));
         }
     }
 }

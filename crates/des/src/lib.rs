@@ -7,6 +7,7 @@
 
 mod alarm;
 mod digest;
+mod heap;
 mod kernel;
 mod random;
 mod streams;

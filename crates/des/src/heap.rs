@@ -1,0 +1,109 @@
+use units::Instant;
+
+/// Children of a node: four share one or two cache lines, and the tree is half as deep as a binary one.
+const ARITY: usize = 4;
+
+/// An event that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<E> {
+    pub(crate) time: Instant,
+    /// Number of the scheduling call: the order within an instant.
+    pub(crate) number: u64,
+    pub(crate) event: E,
+}
+
+impl<E> Entry<E> {
+    /// Both orders in one comparison without a branch.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.time.as_nanos()) << 64 | u128::from(self.number)
+    }
+}
+
+/// Events, the first of them at the root.
+#[derive(Debug)]
+pub(crate) struct Heap<E> {
+    entries: Vec<Entry<E>>,
+}
+
+impl<E> Default for Heap<E> {
+    fn default() -> Self {
+        Heap { entries: Vec::new() }
+    }
+}
+
+impl<E: Copy> Heap<E> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Entry<E>> {
+        self.entries.first()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, entry: Entry<E>) {
+        // Built where it ends up: built first and copied there, its parts would have to reach the cache before they
+        // could be read as a whole, at the price of a cache miss.
+        let Entry { time, number, event } = entry;
+        self.entries.push(entry);
+        let place = self.open_upwards(entry.key());
+        self.entries[place] = Entry { time, number, event };
+    }
+
+    /// The root leaves, and `entry` comes in. The heap must not be empty.
+    #[inline]
+    pub(crate) fn replace_root(&mut self, entry: Entry<E>) {
+        let Entry { time, number, event } = entry;
+        let place = self.open_downwards(entry.key());
+        self.entries[place] = Entry { time, number, event };
+    }
+
+    /// The root leaves.
+    #[inline]
+    pub(crate) fn pop(&mut self) {
+        if let Some(last) = self.entries.pop()
+            && !self.entries.is_empty()
+        {
+            self.replace_root(last);
+        }
+    }
+
+    /// Moves entries from the free last place up to where `key` belongs, and returns that place, free.
+    #[inline]
+    fn open_upwards(&mut self, key: u128) -> usize {
+        let entries = self.entries.as_mut_slice();
+        let mut free = entries.len() - 1;
+        while free > 0 {
+            let parent = (free - 1) / ARITY;
+            if entries[parent].key() < key {
+                break;
+            }
+            entries[free] = entries[parent];
+            free = parent;
+        }
+        free
+    }
+
+    /// Moves entries from the free root down to where `key` belongs, and returns that place, free.
+    #[inline]
+    fn open_downwards(&mut self, key: u128) -> usize {
+        let entries = self.entries.as_mut_slice();
+        let mut free = 0;
+        loop {
+            let first = free * ARITY + 1;
+            let Some(children) = entries.get(first..entries.len().min(first + ARITY)) else { return free };
+            let Some((offset, least)) = children.iter().enumerate().min_by_key(|(_, child)| child.key())
+            else {
+                return free;
+            };
+            if key < least.key() {
+                return free;
+            }
+            entries[free] = *least;
+            free = first + offset;
+        }
+    }
+}
