@@ -15,7 +15,7 @@ pub(crate) struct Entry<E> {
 impl<E> Entry<E> {
     /// Both orders in one comparison without a branch.
     #[inline]
-    fn key(&self) -> u128 {
+    pub(crate) fn key(&self) -> u128 {
         u128::from(self.time.as_nanos()) << 64 | u128::from(self.number)
     }
 }

@@ -1,4 +1,5 @@
 use crate::heap::{Entry, Heap};
+use crate::near::Near;
 use units::{Instant, Span};
 
 /// An event queue and the clock it drives.
@@ -20,15 +21,13 @@ use units::{Instant, Span};
 /// ```
 #[derive(Debug)]
 pub struct Kernel<E> {
-    /// Events before the horizon: a small heap, whatever waits for later.
-    near: Heap<E>,
+    /// Events before the horizon: few, whatever waits for later.
+    near: Near<E>,
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
     /// How far the horizon moves at a time.
     stride: Span,
-    /// The root of `near` has run and its place is free: the next schedule fills it with one sift instead of two.
-    root_is_free: bool,
     now: Instant,
     scheduled: u64,
     processed: u64,
@@ -37,6 +36,9 @@ pub struct Kernel<E> {
 /// Of so many events that come near at a time, the kernel has a good deal: fewer, and the horizon moves twice as far the
 /// next time; four times as many, and half as far.
 const BATCH: usize = 16;
+
+/// More events are not kept near, unless they are of one instant.
+const MOST_NEAR: usize = 16 * BATCH;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
 
@@ -50,11 +52,10 @@ impl<E: Copy> Kernel<E> {
     /// An empty queue at [`Instant::ZERO`].
     pub fn new() -> Self {
         Kernel {
-            near: Heap::default(),
+            near: Near::default(),
             far: Heap::default(),
             horizon: Instant::ZERO,
             stride: Span::from_micros(1),
-            root_is_free: false,
             now: Instant::ZERO,
             scheduled: 0,
             processed: 0,
@@ -74,12 +75,11 @@ impl<E: Copy> Kernel<E> {
         let entry = Entry { time, number: self.scheduled, event };
         self.scheduled += 1;
         if time >= self.horizon {
-            self.far.push(entry);
-        } else if self.root_is_free {
-            self.root_is_free = false;
-            self.near.replace_root(entry);
-        } else {
-            self.near.push(entry);
+            return self.far.push(entry);
+        }
+        self.near.insert(entry);
+        if self.near.len() > MOST_NEAR {
+            self.draw_horizon_in();
         }
     }
 
@@ -87,20 +87,20 @@ impl<E: Copy> Kernel<E> {
     /// the clock stands still.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
-        let root = *self.first()?;
-        if root.time > until {
+        let first = *self.first()?;
+        if first.time > until {
             return None;
         }
-        self.now = root.time;
+        self.near.pop();
+        self.now = first.time;
         self.processed += 1;
-        self.root_is_free = true;
-        Some(root.event)
+        Some(first.event)
     }
 
     /// When the next event runs.
     #[inline]
     pub fn peek_time(&mut self) -> Option<Instant> {
-        self.first().map(|root| root.time)
+        self.first().map(|first| first.time)
     }
 
     /// Events popped since the start: what a run cost.
@@ -110,7 +110,7 @@ impl<E: Copy> Kernel<E> {
 
     /// Events still waiting.
     pub fn len(&self) -> usize {
-        self.near.len() + self.far.len() - usize::from(self.root_is_free)
+        self.near.len() + self.far.len()
     }
 
     /// True if nothing waits.
@@ -120,10 +120,6 @@ impl<E: Copy> Kernel<E> {
 
     #[inline]
     fn first(&mut self) -> Option<&Entry<E>> {
-        if self.root_is_free {
-            self.root_is_free = false;
-            self.near.pop();
-        }
         if self.near.first().is_none() {
             self.move_horizon();
         }
@@ -137,14 +133,28 @@ impl<E: Copy> Kernel<E> {
         let mut next = Some(first);
         while let Some(entry) = next {
             self.far.pop();
-            self.near.push(entry);
+            self.near.insert(entry);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
         if self.near.len() < BATCH {
             self.stride = (self.stride * 2).min(LONGEST_STRIDE);
         } else if self.near.len() > 4 * BATCH {
-            self.stride = (self.stride / 2).max(Span::from_nanos(1));
+            self.halve_stride();
         }
+    }
+
+    /// Too much is near: the later half becomes far.
+    #[cold]
+    fn draw_horizon_in(&mut self) {
+        for entry in self.near.spill(MOST_NEAR) {
+            self.horizon = entry.time;
+            self.far.push(entry);
+        }
+        self.halve_stride();
+    }
+
+    fn halve_stride(&mut self) {
+        self.stride = (self.stride / 2).max(Span::from_nanos(1));
     }
 }
 
@@ -218,6 +228,32 @@ mod tests {
                             prop_assert_eq!(kernel.pop(until), None);
                         }
                     }
+                }
+                prop_assert_eq!(kernel.len(), model.len());
+            }
+        }
+
+        /// Thousands of events, near and far, together and apart: the horizon moves both ways.
+        #[test]
+        fn crowds_and_deserts_keep_their_order(
+            rounds in prop::collection::vec((0u32..50, 1usize..600, 0usize..400), 1..20),
+            spread in prop::collection::vec(0u64..1000, 7),
+        ) {
+            let mut kernel = Kernel::new();
+            let mut model = std::collections::BTreeMap::new();
+            let mut number = 0usize;
+            for (scale, pushes, pops) in rounds {
+                for _ in 0..pushes {
+                    let delay = spread[number % spread.len()].checked_shl(scale).unwrap_or(0);
+                    let at = ns(kernel.now().as_nanos() + delay);
+                    kernel.schedule(at, number);
+                    model.insert((at, number), number);
+                    number += 1;
+                }
+                for _ in 0..pops {
+                    let expected = model.pop_first().map(|((at, _), id)| (at, id));
+                    prop_assert_eq!(kernel.peek_time(), expected.map(|(at, _)| at));
+                    prop_assert_eq!(kernel.pop(Instant::FAR), expected.map(|(_, id)| id));
                 }
                 prop_assert_eq!(kernel.len(), model.len());
             }

@@ -9,6 +9,7 @@ mod alarm;
 mod digest;
 mod heap;
 mod kernel;
+mod near;
 mod random;
 mod streams;
 
