@@ -28,17 +28,19 @@ pub struct Kernel<E> {
     horizon: Instant,
     /// How far the horizon moves at a time.
     stride: Span,
+    /// Events that had run when it last moved.
+    processed_then: u64,
     now: Instant,
     scheduled: u64,
     processed: u64,
 }
 
-/// Of so many events that come near at a time, the kernel has a good deal: fewer, and the horizon moves twice as far the
-/// next time; four times as many, and half as far.
-const BATCH: usize = 16;
+/// With so many events from one move of the horizon to the next the stride is right: with fewer it gets longer, with four
+/// times as many shorter. Timers are then far nearly always.
+const BATCH: u64 = 64;
 
 /// More events are not kept near, unless they are of one instant.
-const MOST_NEAR: usize = 16 * BATCH;
+const MOST_NEAR: usize = 256;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
 
@@ -56,6 +58,7 @@ impl<E: Copy> Kernel<E> {
             far: Heap::default(),
             horizon: Instant::ZERO,
             stride: Span::from_micros(1),
+            processed_then: 0,
             now: Instant::ZERO,
             scheduled: 0,
             processed: 0,
@@ -136,9 +139,10 @@ impl<E: Copy> Kernel<E> {
             self.near.insert(entry);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
-        if self.near.len() < BATCH {
+        let ran = self.processed - std::mem::replace(&mut self.processed_then, self.processed);
+        if ran < BATCH {
             self.stride = (self.stride * 2).min(LONGEST_STRIDE);
-        } else if self.near.len() > 4 * BATCH {
+        } else if ran > 4 * BATCH {
             self.halve_stride();
         }
     }
