@@ -4,11 +4,14 @@ use crate::knobs::all_knobs;
 use crate::names::named;
 use crate::{CongestionControl, Setup};
 
+pub use braid::BraidKnobs;
 pub use cubic::CubicKnobs;
 pub use fast::FastKnobs;
 pub use ledbat::LedbatKnobs;
 pub use ledbat_mp::LedbatMpKnobs;
+pub use ledbat_pp::LedbatPpKnobs;
 pub use lia::LiaKnobs;
+pub use mpplus::MpPlusKnobs;
 pub use multcp::MulTcpKnobs;
 pub use olia::{OliaBest, OliaKnobs};
 pub use rpv2::RpV2Knobs;
@@ -56,6 +59,8 @@ algorithms! {
     Olia = "olia" in olia, alone Standard;
     #[doc = "BALIA: linked increases and decreases in balance."]
     Balia = "balia" in balia, alone Standard;
+    #[doc = "Braid: ours, one flow's aggressiveness divided among the paths by what each would give a flow alone."]
+    Braid = "braid" in braid, alone Standard;
     #[doc = "wVegas: some packets of all paths together wait in queues."]
     WVegas = "wvegas" in wvegas, alone WVegas;
     #[doc = "FAST on each path for itself: α packets wait in queues."]
@@ -66,6 +71,10 @@ algorithms! {
     Ledbat = "ledbat" in ledbat, alone Ledbat;
     #[doc = "LEDBAT-MP: LEDBAT on each path for itself, with the shorter memory of its paper."]
     LedbatMp = "ledbat-mp" in ledbat_mp, alone LedbatMp;
+    #[doc = "LEDBAT++ on each path for itself."]
+    LedbatPp = "ledbat-pp" in ledbat_pp, alone LedbatPp;
+    #[doc = "LEDBAT-MP+: ours, a background control whose paths share a bottleneck."]
+    MpPlus = "mpplus" in mpplus, alone MpPlus;
 }
 
 all_knobs! {
@@ -74,10 +83,13 @@ all_knobs! {
     rpv2: rpv2::RpV2Knobs,
     lia: lia::LiaKnobs,
     olia: olia::OliaKnobs,
+    braid: braid::BraidKnobs,
     wvegas: wvegas::WVegasKnobs,
     fast: fast::FastKnobs,
     ledbat: ledbat::LedbatKnobs,
     ledbat_mp: ledbat_mp::LedbatMpKnobs,
+    ledbat_pp: ledbat_pp::LedbatPpKnobs,
+    mpplus: mpplus::MpPlusKnobs,
 }
 
 #[cfg(test)]

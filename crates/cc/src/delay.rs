@@ -67,6 +67,14 @@ impl<T: Copy + Ord> Recent<T> {
         self.values.iter().copied().min()
     }
 
+    pub(crate) fn max(&self) -> Option<T> {
+        self.values.iter().copied().max()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.values.len() == self.most
+    }
+
     pub(crate) fn clear(&mut self) {
         self.values.clear();
     }
@@ -125,6 +133,11 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// A round that begins with so much in flight.
+    pub(crate) fn starting(in_flight: ByteCount) -> Self {
+        Round { left: in_flight }
+    }
+
     /// True if the acknowledgement ends a round, and with it begins the next.
     pub(crate) fn ends(&mut self, ack: &PathAck) -> bool {
         let ends = ack.acked >= self.left;

@@ -1,0 +1,153 @@
+//! LEDBAT++: LEDBAT that shares with its own kind. Over several paths each is a flow of its own.
+//!
+//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T the target,
+//! w the window in packets:
+//!
+//! ```text
+//! G = 1/min(16, ceil(2 T/b))
+//! avoidance   w = w + G/w                               for each packet acknowledged, q < T
+//!             w = w + max(G - w (q/T - 1), -w/2)/w      for each packet acknowledged, q >= T
+//! slow start  w = w + G                                 for each packet acknowledged
+//! ```
+//!
+//! The first slow start ends once q > 3/4 T. Two round trips later comes the first slowdown: s = w, two round trips
+//! with w = 2, then slow start up to s. The next follows after nine times as long as that took. In a slowdown the queue
+//! empties, and the base delay is seen again. Losses halve, down to two packets; a timeout leaves one.
+
+use units::{ByteCount, Instant, Span};
+
+use crate::delay::{OneWayDelay, QueueingDelay};
+use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::knobs::knobs;
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+
+knobs! {
+    /// Options of [`Algorithm::LedbatPp`](crate::Algorithm::LedbatPp).
+    "ledbat_pp" LedbatPpKnobs {
+        /// Queueing delay aimed at.
+        target: Span = Span::from_millis(60), "from 1 ms to 10 s"
+            if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
+        /// Minutes whose least delay is remembered, the current one included.
+        base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
+        /// Delays whose least is the current one.
+        current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
+        /// Time between slowdowns, in durations of the last.
+        slowdown_spacing: f64 = 9.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(DelayBased::new(LedbatPp { knobs: setup.knobs.ledbat_pp, paths: Vec::new() }, setup))
+}
+
+/// G, by the target and the base RTT in seconds.
+pub(super) fn gain(target: f64, base: f64) -> f64 {
+    1.0 / libm::ceil(2.0 * target / base).clamp(1.0, 16.0)
+}
+
+/// What avoidance adds to a window of w packets for each packet acknowledged, `off` being q/T.
+pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
+    if off < 1.0 { gain / w } else { (gain - w * (off - 1.0)).max(-w / 2.0) / w }
+}
+
+/// Part of the target at which the first slow start ends.
+pub(super) const ENOUGH: f64 = 0.75;
+
+/// The window after a loss, by half and down to two segments, or to one after a timeout.
+pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> Window {
+    let half = at.reduced_no_lower(0.5, at.segment() * 2);
+    let cwnd = match kind {
+        LossKind::FastRetransmit => half.min(at.cwnd().max(at.segment() * 2)),
+        LossKind::Timeout => at.segment(),
+    };
+    Window { cwnd, ssthresh: Some(half) }
+}
+
+#[derive(Debug)]
+struct LedbatPp {
+    knobs: LedbatPpKnobs,
+    paths: Vec<Memory>,
+}
+
+#[derive(Debug)]
+struct Memory {
+    delay: QueueingDelay,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The first slow start.
+    First,
+    /// Until the next slowdown.
+    Until(Instant),
+    /// Two packets, since and until.
+    Low(Instant, Instant),
+    /// Slow start after a slowdown that began then.
+    Back(Instant),
+}
+
+impl LedbatPp {
+    /// What time does to the stage, and with it to the window.
+    fn advance(&mut self, at: &Snapshot<'_>, off: f64, window: &mut Exact) {
+        let (now, m) = (at.now(), at.segment().as_f64());
+        let two_rounds = Span::from_secs_f64(2.0 * at.path().rtt());
+        let slow_start = window.ssthresh.is_none_or(|s| window.cwnd < s.as_f64());
+        let stage = &mut self.paths[at.index()].stage;
+        *stage = match *stage {
+            Stage::First if off > ENOUGH || !slow_start => {
+                window.ssthresh = Some(ByteCount::round_f64(window.cwnd));
+                Stage::Until(now + two_rounds)
+            }
+            Stage::Until(then) if now >= then => {
+                window.ssthresh = Some(ByteCount::round_f64(window.cwnd));
+                window.cwnd = 2.0 * m;
+                Stage::Low(now, now + two_rounds)
+            }
+            Stage::Low(began, then) if now >= then => Stage::Back(began),
+            Stage::Back(began) if !slow_start => {
+                Stage::Until(now + now.since(began).mul_f64(self.knobs.slowdown_spacing))
+            }
+            stage => stage,
+        };
+    }
+}
+
+impl DelayPolicy for LedbatPp {
+    fn name(&self) -> &'static str {
+        "ledbat-pp"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        let delay = QueueingDelay::new(self.knobs.base_history, self.knobs.current_filter);
+        self.paths.push(Memory { delay, stage: Stage::First });
+        at.initial_window()
+    }
+
+    fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.paths[ack.path].delay.sample(at.now(), OneWayDelay::from(rtt));
+        }
+    }
+
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
+        let delay = &self.paths[ack.path].delay;
+        let (Some(queue), Some(base)) = (delay.queue(), delay.base()) else { return };
+        let target = self.knobs.target.as_secs_f64();
+        self.advance(at, queue / target, window);
+        if matches!(self.paths[ack.path].stage, Stage::Low(..)) {
+            return;
+        }
+        let m = at.segment().as_f64();
+        let gain = gain(target, base.as_nanos() as f64 / 1e9);
+        let slow_start = window.ssthresh.is_none_or(|s| window.cwnd < s.as_f64());
+        let each = if slow_start { gain } else { step(window.cwnd / m, queue / target, gain) };
+        if each < 0.0 || at.was_used(ack) {
+            window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(2.0 * m);
+        }
+    }
+
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+        after_loss(kind, at)
+    }
+}

@@ -1,0 +1,277 @@
+//! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck instead of starving each
+//! other, and that does not take its own queue for the base delay.
+//!
+//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), by round-trip times. Over the n coupled paths, with
+//! x = c/r the rate of a path and x̄ their mean, three things are different:
+//!
+//! ```text
+//! growth   G_P = G/n
+//! target   T_P = T (1 + τ clamp(x̄/x_P - 1, -1, 1)),   τ = 0.1
+//! drain    all coupled paths at once:   c = max(2 M, c/2 b/(b + q)), for three rounds, then slow start to where c was
+//! ```
+//!
+//! **The targets.** A control that keeps the queue at a target has no opinion on who fills it: if two paths measure the
+//! same queue a millisecond apart, one of them always finds it too long and the other too short, until the first is
+//! starved. So a path slower than the mean aims a little higher and a faster one a little lower. Over one bottleneck the
+//! paths then meet near the same rate, as long as their base delays are wrong by less than 2 τ T. Over links of their own
+//! every path still fills its link, with a queue between (1 - τ) T and (1 + τ) T.
+//!
+//! **The drains.** A queue that all paths keep up together hides the base delay from each. So all let it empty at once:
+//! they go down to half of what the empty path holds, wait for what was in flight and two rounds more, and come back by
+//! slow start. While the queue drains the link stays busy: the price is about one and a half base round trips. The
+//! next drain comes after fifty times as long as this one took, which keeps the price below two percent on any path; the
+//! first, two round trips after the first slow start of any path.
+//!
+//! **The base delay** is the least RTT ever. It may rise only by the evidence of ten drains in a row whose least RTTs lie
+//! within a quarter of the target: a longer route looks like that, other flows' queues, which come and go, do not.
+//!
+//! G/n makes all paths together grow as one flow of LEDBAT++ does. Losses and timeouts are LEDBAT++'s.
+//!
+//! Where it fails: a standing queue that never changes, such as that of a sender of constant rate beyond the link's, is
+//! taken for a longer route after ten drains. After a real change to a route longer by more than the target the path
+//! stays at two packets for as long as ten drains take. And two associations drain at different times: a latecomer
+//! learns the base delay only once the other drains.
+
+use units::{ByteCount, Instant, Span};
+
+use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
+use crate::delay::{Recent, Round};
+use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::knobs::knobs;
+use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
+
+knobs! {
+    /// Options of [`Algorithm::MpPlus`](crate::Algorithm::MpPlus).
+    "mpplus" MpPlusKnobs {
+        /// Queueing delay aimed at (T).
+        target: Span = Span::from_millis(60), "from 1 ms to 10 s"
+            if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
+        /// How far the targets of slower and faster paths are apart (τ).
+        tilt: f64 = 0.1, "a number from 0 to 0.5" if |t| (0.0..=0.5).contains(&t);
+        /// Delays whose least is the current one.
+        current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
+        /// Time between drains, in durations of the last.
+        drain_spacing: f64 = 50.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
+        /// Drains that must agree before the base delay rises.
+        base_drains: u32 = 10, "at least 2, at most 1000" if |n| (2..=1000).contains(&n);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    let policy = MpPlus { knobs: setup.knobs.mpplus, paths: Vec::new(), groups: Vec::new() };
+    Box::new(DelayBased::new(policy, setup))
+}
+
+#[derive(Debug)]
+struct MpPlus {
+    knobs: MpPlusKnobs,
+    paths: Vec<Memory>,
+    /// One for each group of coupled paths.
+    groups: Vec<Group>,
+}
+
+/// When coupled paths drain.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// Drains begun so far.
+    drains: u64,
+    /// When the drain that is on began, and when it ends at the latest.
+    draining: Option<(Instant, Instant)>,
+    /// When the next begins; none before the first slow start has ended.
+    next: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Memory {
+    /// The least RTT.
+    base: Option<Span>,
+    recent: Recent<Span>,
+    round: Round,
+    /// The first slow start is not over.
+    first: bool,
+    /// The last drain it took part in.
+    drain: u64,
+    /// Rounds it waited in that.
+    rounds: u32,
+    /// The window to return to.
+    back: Option<f64>,
+    /// The least RTT of the drain that is on, since its queue is gone.
+    bottom: Option<Span>,
+    bottoms: Recent<Span>,
+}
+
+/// Rounds of a drain: one in which what was in flight leaves, and two with an empty queue.
+const ROUNDS: u32 = 3;
+
+/// Round-trip times of the slowest path that a drain lasts at most: one path may begin a round after the others.
+const PATIENCE: u64 = 5;
+
+impl Memory {
+    /// What the queue adds, in seconds.
+    fn queue(&self) -> Option<f64> {
+        Some((self.recent.min()? - self.base?).as_secs_f64())
+    }
+
+    /// The drain is over: its least RTT may be evidence of a longer route.
+    fn learn(&mut self, target: Span) {
+        let Some(bottom) = self.bottom.take() else { return };
+        self.bottoms.push(bottom);
+        let (Some(least), Some(most)) = (self.bottoms.min(), self.bottoms.max()) else { return };
+        if self.bottoms.is_full() && most - least <= target / 4 && self.base.is_none_or(|base| base < least) {
+            self.base = Some(least);
+        }
+    }
+}
+
+impl MpPlus {
+    fn group(&mut self, at: &Snapshot<'_>) -> &mut Group {
+        let index = usize::from(at.path().group);
+        if self.groups.len() <= index {
+            self.groups.resize(index + 1, Group::default());
+        }
+        &mut self.groups[index]
+    }
+
+    /// The first slow start of a path ended: a drain comes soon.
+    fn first_ended(&mut self, at: &Snapshot<'_>) {
+        self.paths[at.index()].first = false;
+        let soon = at.now() + Span::from_secs_f64(2.0 * at.path().rtt());
+        let group = self.group(at);
+        group.next = Some(group.next.map_or(soon, |next| next.min(soon)));
+    }
+
+    /// Begins a drain that is due.
+    fn begin_drain(&mut self, at: &Snapshot<'_>) {
+        let now = at.now();
+        let slowest = at.coupled().map(PathView::rtt).fold(0.0, f64::max);
+        let group = self.group(at);
+        if group.draining.is_none() && group.next.is_some_and(|next| now >= next) {
+            group.drains += 1;
+            group.draining = Some((now, now + Span::from_secs_f64(slowest) * PATIENCE));
+        }
+    }
+
+    /// Keeps the window of a path down while its group drains; false if it does not, or no longer.
+    fn drain(&mut self, ack: &PathAck, at: &Snapshot<'_>, queue: f64, window: &mut Exact) -> bool {
+        let Group { drains, draining, .. } = *self.group(at);
+        let Some((began, latest)) = draining else { return false };
+        let waiting = |(index, path): (usize, &PathView)| {
+            let memory = &self.paths[index];
+            !path.flight.is_zero() && (memory.drain != drains || memory.rounds < ROUNDS)
+        };
+        if at.now() >= latest || !at.coupled_with_index().any(waiting) {
+            let round = (latest - began) / PATIENCE;
+            let took = at.now().since(began).max(round);
+            let next = at.now() + took.mul_f64(self.knobs.drain_spacing);
+            *self.group(at) = Group { drains, draining: None, next: Some(next) };
+            return false;
+        }
+        let memory = &mut self.paths[at.index()];
+        if memory.drain != drains {
+            let base = memory.base.unwrap_or_default().as_secs_f64();
+            memory.drain = drains;
+            memory.rounds = 0;
+            memory.bottom = None;
+            memory.round = Round::starting(ack.flight_after);
+            memory.back = Some(memory.back.map_or(window.cwnd, |back| back.max(window.cwnd)));
+            window.cwnd = (window.cwnd / 2.0 * base / (base + queue)).max(2.0 * at.segment().as_f64());
+        }
+        true
+    }
+
+    /// q/T_P.
+    fn off(&self, at: &Snapshot<'_>, queue: f64) -> f64 {
+        let (mut paths, mut rates) = (0.0, 0.0);
+        for path in at.coupled() {
+            paths += 1.0;
+            rates += path.rate();
+        }
+        let tilt = (rates / paths / at.path().rate() - 1.0).clamp(-1.0, 1.0);
+        queue / (self.knobs.target.as_secs_f64() * (1.0 + self.knobs.tilt * tilt))
+    }
+
+    /// Bytes to add for each byte acknowledged.
+    fn each(&mut self, at: &Snapshot<'_>, queue: f64, window: &Exact) -> f64 {
+        let target = self.knobs.target.as_secs_f64();
+        let off = self.off(at, queue);
+        let w = window.cwnd / at.segment().as_f64();
+        let memory = &mut self.paths[at.index()];
+        let gain = gain(target, memory.base.unwrap_or_default().as_secs_f64());
+        if let Some(back) = memory.back {
+            if window.cwnd < back && off < 1.0 {
+                return ((back - window.cwnd) / at.segment().as_f64()).min(1.0);
+            }
+            memory.back = None;
+        }
+        if memory.first && off > ENOUGH {
+            self.first_ended(at);
+        }
+        let slow_start = window.ssthresh.is_some_and(|s| window.cwnd < s.as_f64());
+        if self.paths[at.index()].first || slow_start && off < ENOUGH {
+            return gain;
+        }
+        step(w, off, gain / at.coupled().count() as f64)
+    }
+}
+
+impl DelayPolicy for MpPlus {
+    fn name(&self) -> &'static str {
+        "mpplus"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        self.paths.push(Memory {
+            base: None,
+            recent: Recent::new(self.knobs.current_filter),
+            round: Round::default(),
+            first: true,
+            drain: 0,
+            rounds: 0,
+            back: None,
+            bottom: None,
+            bottoms: Recent::new(self.knobs.base_drains),
+        });
+        at.initial_share()
+    }
+
+    fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        let Group { drains, draining, .. } = *self.group(at);
+        let target = self.knobs.target;
+        let memory = &mut self.paths[ack.path];
+        let in_drain = draining.is_some() && memory.drain == drains;
+        if let Some(rtt) = ack.rtt {
+            memory.base = Some(memory.base.map_or(rtt, |base| base.min(rtt)).max(Span::from_nanos(1)));
+            memory.recent.push(rtt);
+            if in_drain && memory.rounds > 0 {
+                memory.bottom = Some(memory.bottom.map_or(rtt, |bottom| bottom.min(rtt)));
+            }
+        }
+        if memory.round.ends(ack) && in_drain {
+            memory.rounds += 1;
+        }
+        if !in_drain {
+            memory.learn(target);
+        }
+    }
+
+    fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
+        let Some(queue) = self.paths[ack.path].queue() else { return };
+        self.begin_drain(at);
+        if self.drain(ack, at, queue, window) {
+            return;
+        }
+        let each = self.each(at, queue, window);
+        if each < 0.0 || at.was_used(ack) {
+            let least = 2.0 * at.segment().as_f64();
+            window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(least);
+        }
+    }
+
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+        if self.paths[at.index()].first {
+            self.first_ended(at);
+        }
+        self.paths[at.index()].back = None;
+        after_loss(kind, at)
+    }
+}

@@ -1,0 +1,254 @@
+//! LEDBAT++ and LEDBAT-MP+ by hand-worked vectors. The MTU is 1500, the window counted in it.
+
+mod common;
+
+use anabranch_cc::{Algorithm, GrowthRule, LossKind};
+use common::{Bench, M, bytes, setup};
+use units::{Instant, Span};
+
+fn paths(algorithm: Algorithm, n: usize) -> Bench {
+    let mut bench = Bench::new(algorithm, &setup(GrowthRule::Rfc4960, n));
+    for path in &mut bench.paths {
+        path.srtt = Some(Span::from_millis(100));
+        path.flight = bytes(1);
+    }
+    bench
+}
+
+/// `acked` bytes of a full window on path `p` with an RTT in milliseconds, so much left in flight.
+fn ack(bench: &mut Bench, p: usize, acked: u64, flight_after: u64, rtt: u64) {
+    let mut ack = bench.ack_of(p, acked, true);
+    ack.flight_after = bytes(flight_after);
+    ack.rtt = Some(Span::from_millis(rtt));
+    bench.sack(&[ack]);
+}
+
+/// The last four delays of path `p`, which leave its window alone.
+fn delays(bench: &mut Bench, p: usize, rtt: u64) {
+    bench.paths[p].in_recovery = true;
+    for _ in 0..4 {
+        ack(bench, p, 0, 1000 * M, rtt);
+    }
+    bench.paths[p].in_recovery = false;
+}
+
+/// A path with a base RTT of 20 ms, hence G = 1/6, in avoidance at 20 segments.
+fn steady(algorithm: Algorithm, n: usize) -> Bench {
+    let mut bench = paths(algorithm, n);
+    for p in 0..n {
+        delays(&mut bench, p, 20);
+        bench = bench.put(p, 20 * M, 0);
+        // The first slow start ends: a slowdown is due in two round trips, at 200 ms.
+        delays(&mut bench, p, 70);
+        ack(&mut bench, p, 0, 1000 * M, 70);
+        bench = bench.put(p, 20 * M, 10 * M);
+    }
+    bench
+}
+
+fn later(bench: &mut Bench, ms: u64) {
+    bench.now = Instant::ZERO + Span::from_millis(ms);
+}
+
+fn segments(bench: &Bench, p: usize) -> f64 {
+    bench.cwnd(p) as f64 / M as f64
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.001, "{found}, not {expected}");
+}
+
+#[test]
+fn the_gain_is_that_of_the_base_delay() {
+    // 1/min(16, ceil(120/b)): a first slow start grows by G for each segment.
+    for (algorithm, base, gain) in [
+        (Algorithm::LedbatPp, 20, 1.0 / 6.0),
+        (Algorithm::LedbatPp, 7, 1.0 / 16.0),
+        (Algorithm::LedbatPp, 500, 1.0),
+        (Algorithm::MpPlus, 50, 1.0 / 3.0),
+    ] {
+        let mut bench = paths(algorithm, 1);
+        delays(&mut bench, 0, base);
+        bench = bench.put(0, 10 * M, 0);
+        ack(&mut bench, 0, 3 * M, 1000 * M, base);
+        close(segments(&bench, 0), 10.0 + 3.0 * gain);
+    }
+}
+
+#[test]
+fn below_the_target_a_window_of_segments_adds_the_gain() {
+    let mut bench = steady(Algorithm::LedbatPp, 1);
+    ack(&mut bench, 0, 20 * M, 1000 * M, 60);
+    close(segments(&bench, 0), 20.0 + 1.0 / 6.0);
+}
+
+#[test]
+fn above_the_target_the_window_shrinks_in_proportion_but_not_by_more_than_half() {
+    for (algorithm, rtt, left) in [
+        // q = 72: 1/6 - 20 (72/60 - 1).
+        (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
+        (Algorithm::LedbatPp, 300, 10.0),
+        (Algorithm::MpPlus, 92, 20.0 + 1.0 / 6.0 - 4.0),
+        (Algorithm::MpPlus, 300, 10.0),
+    ] {
+        let mut bench = steady(algorithm, 1);
+        delays(&mut bench, 0, rtt);
+        ack(&mut bench, 0, 20 * M, 1000 * M, rtt);
+        close(segments(&bench, 0), left);
+    }
+}
+
+#[test]
+fn the_first_slow_start_ends_at_three_quarters_of_the_target() {
+    for algorithm in [Algorithm::LedbatPp, Algorithm::MpPlus] {
+        for (rtt, grown) in [(64, 20.0 / 6.0), (66, 1.0 / 6.0)] {
+            let mut bench = paths(algorithm, 1);
+            delays(&mut bench, 0, 20);
+            bench = bench.put(0, 20 * M, 0);
+            delays(&mut bench, 0, rtt);
+            ack(&mut bench, 0, 20 * M, 1000 * M, rtt);
+            close(segments(&bench, 0), 20.0 + grown);
+        }
+    }
+}
+
+#[test]
+fn ledbat_pp_slows_down_two_rounds_after_its_first_slow_start_and_then_after_nine_times_as_long() {
+    let mut bench = steady(Algorithm::LedbatPp, 1);
+    later(&mut bench, 199);
+    ack(&mut bench, 0, 1, 1000 * M, 70);
+    assert!(bench.cwnd(0) >= 20 * M);
+    later(&mut bench, 200);
+    ack(&mut bench, 0, 1, 1000 * M, 70);
+    assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (2 * M, Some(20 * M)));
+    later(&mut bench, 399);
+    ack(&mut bench, 0, 5 * M, 1000 * M, 20);
+    assert_eq!(bench.cwnd(0), 2 * M);
+    later(&mut bench, 400);
+    ack(&mut bench, 0, 6 * M, 1000 * M, 20);
+    close(segments(&bench, 0), 3.0);
+    ack(&mut bench, 0, 102 * M, 1000 * M, 20);
+    close(segments(&bench, 0), 20.0);
+    // From 200 ms to 500 ms: the next comes 2.7 s later.
+    later(&mut bench, 500);
+    delays(&mut bench, 0, 80);
+    ack(&mut bench, 0, 1, 1000 * M, 80);
+    later(&mut bench, 3199);
+    ack(&mut bench, 0, 1, 1000 * M, 80);
+    assert!(bench.cwnd(0) > 19 * M);
+    later(&mut bench, 3200);
+    ack(&mut bench, 0, 1, 1000 * M, 80);
+    assert_eq!(bench.cwnd(0), 2 * M);
+}
+
+#[test]
+fn losses_leave_half_or_two_segments_and_timeouts_one() {
+    for algorithm in [Algorithm::LedbatPp, Algorithm::MpPlus] {
+        for (kind, before, after) in [
+            (LossKind::FastRetransmit, 20 * M, 10 * M),
+            (LossKind::FastRetransmit, 3 * M, 2 * M),
+            (LossKind::Timeout, 20 * M, M),
+        ] {
+            let mut bench = paths(algorithm, 1).put(0, before, 0);
+            bench.loss(0, kind);
+            assert_eq!(bench.cwnd(0), after);
+        }
+    }
+}
+
+#[test]
+fn paths_of_mpplus_grow_together_as_one() {
+    let mut bench = steady(Algorithm::MpPlus, 2);
+    ack(&mut bench, 0, 20 * M, 1000 * M, 60);
+    close(segments(&bench, 0), 20.0 + 1.0 / 12.0);
+    let mut apart = steady(Algorithm::MpPlus, 2);
+    apart.paths[1].group = 1;
+    ack(&mut apart, 0, 20 * M, 1000 * M, 60);
+    close(segments(&apart, 0), 20.0 + 1.0 / 6.0);
+}
+
+#[test]
+fn a_faster_path_of_mpplus_aims_lower_and_a_slower_one_higher() {
+    // Windows of 30 and 10: the mean is 20, the targets 60 (1 - 0.1/3) = 58 ms and, no more than a tenth, 66 ms.
+    let at = |p: usize, queue: u64| {
+        let mut bench = steady(Algorithm::MpPlus, 2).put(0, 30 * M, 4 * M).put(1, 10 * M, 4 * M);
+        delays(&mut bench, p, 20 + queue);
+        let before = segments(&bench, p);
+        ack(&mut bench, p, M, 1000 * M, 20 + queue);
+        segments(&bench, p) - before
+    };
+    assert!(at(0, 57) > 0.0 && at(0, 59) < 0.0);
+    assert!(at(1, 65) > 0.0 && at(1, 67) < 0.0);
+}
+
+/// Path `p` of `bench` sees one round of a drain end.
+fn round(bench: &mut Bench, p: usize, rtt: u64) {
+    ack(bench, p, 1000 * M, 1000 * M, rtt);
+}
+
+#[test]
+fn all_paths_of_mpplus_drain_at_once_and_come_back() {
+    let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
+    later(&mut bench, 200);
+    // Half of 20 · 20/(20 + 50) segments, and of 40 · 20/70.
+    ack(&mut bench, 0, 1, 1000 * M, 70);
+    close(segments(&bench, 0), 20.0 / 7.0);
+    ack(&mut bench, 1, 1, 1000 * M, 70);
+    close(segments(&bench, 1), 40.0 / 7.0);
+    for _ in 0..3 {
+        round(&mut bench, 0, 20);
+    }
+    close(segments(&bench, 0), 20.0 / 7.0);
+    for _ in 0..2 {
+        round(&mut bench, 1, 20);
+    }
+    // The last of three rounds of the last path: both return, as fast as data is acknowledged.
+    later(&mut bench, 300);
+    ack(&mut bench, 1, 1000 * M, 1000 * M, 20);
+    assert!(segments(&bench, 1) > 39.0);
+    ack(&mut bench, 0, M, 1000 * M, 20);
+    close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
+}
+
+#[test]
+fn a_path_that_says_nothing_holds_no_drain_for_long() {
+    let mut bench = steady(Algorithm::MpPlus, 2);
+    later(&mut bench, 200);
+    ack(&mut bench, 0, 1, 1000 * M, 70);
+    for _ in 0..9 {
+        round(&mut bench, 0, 20);
+    }
+    later(&mut bench, 699);
+    ack(&mut bench, 0, M, 1000 * M, 20);
+    close(segments(&bench, 0), 20.0 / 7.0);
+    later(&mut bench, 700);
+    ack(&mut bench, 0, M, 1000 * M, 20);
+    close(segments(&bench, 0), 20.0 / 7.0 + 1.0);
+}
+
+/// So many drains of one path of MP+ that see these RTTs; answers whether a queue of 61 ms beyond 20 ms is one.
+fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
+    let mut bench = steady(Algorithm::MpPlus, 1);
+    let mut ms = 200;
+    for bottom in bottoms {
+        later(&mut bench, ms);
+        ack(&mut bench, 0, 1, 1000 * M, 200);
+        for _ in 0..3 {
+            round(&mut bench, 0, bottom);
+        }
+        ms += 10_000;
+    }
+    ack(&mut bench, 0, 1, 1000 * M, 200);
+    bench = bench.put(0, 20 * M, 10 * M);
+    delays(&mut bench, 0, 81);
+    ack(&mut bench, 0, M, 1000 * M, 81);
+    bench.cwnd(0) < 20 * M
+}
+
+#[test]
+fn the_base_delay_of_mpplus_rises_by_the_evidence_of_ten_drains() {
+    assert!(after_drains([50; 9].into_iter()), "nine are too few");
+    assert!(!after_drains([50; 10].into_iter()), "a longer route");
+    let changing = (0..30).map(|i| if i % 5 == 0 { 120 } else { 80 });
+    assert!(after_drains(changing), "somebody's queue");
+}

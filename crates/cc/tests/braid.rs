@@ -1,0 +1,103 @@
+//! Braid by hand-worked vectors. M is the MTU; avoidance grows when a whole window is acknowledged.
+
+mod common;
+
+use anabranch_cc::{Algorithm, GrowthRule, LossKind};
+use common::{Bench, M, bytes, setup};
+use units::Span;
+
+/// Two paths after loss intervals of so many segments at these RTTs in milliseconds, with windows of so many.
+fn braid(exponent: f64, intervals: [u64; 2], rtts: [u64; 2], windows: [u64; 2]) -> Bench {
+    let mut setup = setup(GrowthRule::Rfc4960, 2);
+    setup.knobs.braid.exponent = exponent;
+    let mut bench = Bench::new(Algorithm::Braid, &setup);
+    for p in 0..2 {
+        bench.paths[p].srtt = Some(Span::from_millis(rtts[p]));
+        bench = bench.put(p, 1 << 40, 4 * M);
+        bench.slack_ack(p, intervals[p] * M);
+        bench.loss(p, LossKind::FastRetransmit);
+    }
+    bench.put(0, windows[0] * M, M).put(1, windows[1] * M, M)
+}
+
+fn step(mut bench: Bench, p: usize) -> f64 {
+    let before = bench.cwnd(p);
+    bench.full_ack(p, before);
+    (bench.cwnd(p) as f64 - before as f64) / M as f64
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 0.001, "{found}, not {expected}");
+}
+
+#[test]
+fn equal_paths_grow_by_a_quarter_of_a_lone_window_each() {
+    // a = 1/2; of 1000 segments a lone window of 20 spends 20 in recovery, one of 10 spends 10.
+    close(step(braid(10.0, [1000, 1000], [50, 50], [10, 10]), 0), 0.25 * 0.98 / 0.99);
+}
+
+#[test]
+fn the_better_path_gets_the_larger_share() {
+    // y² = 900/r² and 400/r²: with k = 2 shares of 9/13 and 4/13.
+    let bench = || braid(2.0, [900, 400], [50, 50], [9, 4]);
+    close(step(bench(), 0), (9.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 900.0) / (1.0 - 9.0 / 900.0));
+    close(step(bench(), 1), (4.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 400.0) / (1.0 - 4.0 / 400.0));
+}
+
+#[test]
+fn the_faster_path_is_better() {
+    // y = 30/0.05 and 30/0.1: with k = 2 shares of 4/5 and 1/5.
+    let bench = || braid(2.0, [900, 900], [50, 100], [8, 2]);
+    close(step(bench(), 0), 0.64 * (1.0 - 10.0 / 900.0) / (1.0 - 8.0 / 900.0));
+    close(step(bench(), 1), 0.04 * (1.0 - 10.0 / 900.0) / (1.0 - 2.0 / 900.0));
+}
+
+#[test]
+fn an_exponent_of_zero_divides_equally() {
+    let bench = braid(0.0, [900, 100], [50, 100], [10, 10]);
+    close(step(bench, 0), 0.25 * (1.0 - 20.0 / 900.0) / (1.0 - 10.0 / 900.0));
+}
+
+#[test]
+fn slow_start_grows_by_the_share_itself() {
+    let mut bench = braid(2.0, [900, 400], [50, 50], [9, 4]).put(1, 4 * M, 30 * M);
+    bench.full_ack(1, 2 * M);
+    close((bench.cwnd(1) as f64 - (4 * M) as f64) / M as f64, 4.0 / 13.0);
+}
+
+#[test]
+fn a_loss_halves_its_own_path_only() {
+    let mut bench = braid(10.0, [1000, 1000], [50, 50], [10, 10]);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!((bench.cwnd(0), bench.cwnd(1)), (5 * M, 10 * M));
+    let mut bench = bench.put(0, 3 * M, 3 * M);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.cwnd(0), 2 * M, "two segments");
+    // A share of 900/1000 of four segments.
+    let mut bench = braid(2.0, [900, 100], [50, 50], [5, 5]);
+    bench.slack_ack(0, 900 * M);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!(bench.cwnd(0), 5400);
+}
+
+#[test]
+fn means_follow_new_intervals_by_an_eighth_and_an_open_one_once_it_is_longer() {
+    // 800 and then 1600 segments: a mean of 900, against 900 on the other path.
+    let mut bench = braid(2.0, [800, 900], [50, 50], [10, 10]).put(0, 1 << 40, 4 * M);
+    bench.slack_ack(0, 1600 * M);
+    bench = bench.put(0, 10 * M, 4 * M);
+    let open = step(bench, 0);
+    let mut bench = braid(2.0, [800, 900], [50, 50], [10, 10]).put(0, 1 << 40, 4 * M);
+    bench.slack_ack(0, 1600 * M);
+    bench.loss(0, LossKind::FastRetransmit);
+    let closed = step(bench.put(0, 10 * M, 4 * M), 0);
+    let expected = 0.25 * (1.0 - 20.0 / 900.0) / (1.0 - 10.0 / 900.0);
+    close(closed, expected);
+    assert!((open - expected).abs() < 0.002, "ten more segments are open: {open}");
+}
+
+#[test]
+fn the_first_windows_are_one_window_together() {
+    let bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
+    assert_eq!((bench.paths[0].window.cwnd, bench.cwnd(1)), (bytes(2190), 2190));
+}
