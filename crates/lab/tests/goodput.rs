@@ -85,6 +85,7 @@ fn red() -> Queue {
         gentle: false,
         unit: RedUnit::Packets,
         mean_packet: ByteCount::new(1500),
+        packet_rate: None,
     })
 }
 

@@ -4,7 +4,9 @@ mod common;
 
 use anabranch_lab as lab;
 use common::*;
-use lab::scenario::{Distribution, Hertz, OnOff, Pace, Protocol, Scenario};
+use lab::scenario::{
+    Distribution, Every, Hertz, OnOff, Pace, Probe, ProbeQuantity, ProbeTarget, Protocol, Scenario,
+};
 use units::{BitRate, ByteCount, Probability, Span};
 
 /// Datagrams of 1452 bytes over 10 Mbit/s, so many a second.
@@ -93,4 +95,33 @@ fn the_server_sends_as_well_and_two_protocols_share_a_port() {
     assert!(udp > 2400.0, "{udp}");
     let sctp = scalar(&output, "sctp", "throughput_bps");
     assert!(sctp > 8.2e6, "{sctp}");
+}
+
+#[test]
+fn bursts_are_counted_where_they_come() {
+    // Ten frames a second of five messages each, over 1 Gbit/s to a router: there they come 11.896 us apart.
+    let mut scenario = scenario(10.0);
+    scenario.flows[0].forward.as_mut().expect("a direction forth").frame_size =
+        Distribution::Constant(ByteCount::new(5 * 1452));
+    for (link, gap) in [(0, Span::ZERO), (1, Span::from_micros(12)), (2, Span::from_micros(11))] {
+        scenario.probes.push(Probe {
+            quantity: ProbeQuantity::Bursts { gap },
+            target: ProbeTarget::Link { link, back: false },
+            from: at(10),
+            to: Some(at(20)),
+            every: Every::Change,
+        });
+    }
+    let output = run(&scenario);
+    // A frame at 10 s and one at 20 s; they are under way to the router a little later.
+    for (link, bursts) in [("client-west1", 101.0), ("west1-east1", 100.0)] {
+        let count = |quantity| scalar(&output, &format!("flow@link:{link}"), quantity);
+        assert_eq!((count("bursts"), count("bursts_of_5"), count("bursts_of_4")), (bursts, bursts, 0.0));
+        assert_eq!((count("burst_packets_mean"), count("burst_packets_max")), (5.0, 5.0));
+    }
+    // The bottleneck has spaced them out.
+    assert_eq!(scalar(&output, "flow@link:east1-server", "bursts_of_1"), 500.0);
+    let mut unwatched = scenario.clone();
+    unwatched.probes.clear();
+    assert_eq!(run(&unwatched).digest, output.digest);
 }

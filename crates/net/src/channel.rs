@@ -32,9 +32,10 @@ pub(crate) struct Channel {
     pub taps: Taps,
 }
 
-/// Captures of the two interfaces at the ends of a channel.
+/// Captures of the two interfaces at the ends of a channel, and whether what comes to it is noted.
 #[derive(Debug, Default)]
 pub(crate) struct Taps {
+    pub watched: bool,
     pub sender: Option<Tap>,
     pub receiver: Option<Tap>,
 }

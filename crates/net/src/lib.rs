@@ -51,7 +51,7 @@ pub use builder::{ConfigError, NetworkBuilder};
 pub use capture::FinishPacket;
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
-pub use network::{Delivered, Network, Route};
+pub use network::{Arrival, Delivered, Network, Route};
 pub use packet::{Ecn, Outgoing, Packet, PacketId, Protocol};
 pub use queue::{Backlog, Limit, QueueSpec, RedSpec, RedUnit};
 pub use topology::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NodeId, NodeKind};

@@ -4,7 +4,7 @@ use crate::channel::{BitError, Channel, Passage};
 use crate::counters::{Counters, DropCause};
 use crate::event::{NetAction, NetEvent, Schedule};
 use crate::flights::{Flight, Parcel};
-use crate::packet::{Outgoing, Packet, PacketId, Pool};
+use crate::packet::{Outgoing, Packet, PacketId, Pool, Protocol};
 use crate::queue::Backlog;
 use crate::routing::Routes;
 use crate::topology::{LinkDir, LinkId, NodeId};
@@ -25,6 +25,7 @@ pub struct Network {
     interfaces: Vec<InterfaceAddress>,
     nodes: Vec<NodeInfo>,
     captures: Vec<Capture>,
+    arrivals: Vec<Arrival>,
     digest: Digest,
     unroutable: u64,
 }
@@ -50,6 +51,23 @@ pub struct Delivered {
     pub node: NodeId,
     /// Look at it with [`Network::packet`], then [`Network::release`] it.
     pub packet: PacketId,
+}
+
+/// A packet has come to the queue of a link that is watched, whatever became of it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub at: Instant,
+    /// Where.
+    pub link: LinkDir,
+    /// Source address.
+    pub src: IpAddr,
+    /// Destination address.
+    pub dst: IpAddr,
+    /// What it carries.
+    pub protocol: Protocol,
+    /// The first two words of its payload: in every transport the ports it comes from and goes to.
+    pub ports: [u16; 2],
 }
 
 /// How a host reaches an address.
@@ -79,6 +97,7 @@ impl Network {
             interfaces,
             nodes,
             captures: Vec::new(),
+            arrivals: Vec::new(),
             digest: Digest::new(),
             unroutable: 0,
         }
@@ -201,7 +220,8 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         match channel.offer(now, parcel) {
             Ok(passage) => {
-                if channel.taps.sender.is_some() {
+                if channel.taps.sender.is_some() | channel.taps.watched {
+                    self.note_arrival(now, direction, packet);
                     self.record_sent(now, direction, packet, parcel, Sighting::Sent);
                 }
                 if self.channels[direction as usize].wire.is_some() {
@@ -210,8 +230,31 @@ impl Network {
                     self.fly(schedule, direction, Some(packet), parcel, passage);
                 }
             }
-            Err(cause) => self.lose(now, direction, packet, parcel, cause),
+            Err(cause) => {
+                self.note_arrival(now, direction, packet);
+                self.lose(now, direction, packet, parcel, cause);
+            }
         }
+    }
+
+    #[cold]
+    fn note_arrival(&mut self, at: Instant, direction: u32, packet: PacketId) {
+        if self.channels[direction as usize].taps.watched {
+            let Packet { src, dst, protocol, head, .. } = self.packet(packet);
+            let word = |n: usize| head.get(n..n + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
+            let ports = [word(0), word(2)];
+            self.arrivals.push(Arrival { at, link: LinkDir(direction), src, dst, protocol, ports });
+        }
+    }
+
+    /// Notes from now on what comes to the queue of this direction of a link, for [`Network::take_arrivals`].
+    pub fn watch(&mut self, direction: LinkDir) {
+        self.channels[direction.index()].taps.watched = true;
+    }
+
+    /// What has come to the links that are watched since the last call.
+    pub fn take_arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
+        self.arrivals.drain(..)
     }
 
     /// Puts a packet in its place among those under way.
@@ -464,7 +507,7 @@ impl Network {
     /// The first error any of their sinks has had.
     pub fn finish_captures(&mut self) -> io::Result<()> {
         for channel in &mut self.channels {
-            channel.taps = Default::default();
+            (channel.taps.sender, channel.taps.receiver) = (None, None);
         }
         let results: Vec<io::Result<()>> = self.captures.drain(..).map(Capture::finish).collect();
         results.into_iter().collect()

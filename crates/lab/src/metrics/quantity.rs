@@ -119,6 +119,35 @@ pub const LINK_UTILISATION: &str = "utilisation";
 /// The most packets that ever waited, since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
+/// Bursts that a probe counted; all quantities of bursts stand under the name of the flow and the link,
+/// `transfer@link:r1-r2`.
+pub const BURSTS: &str = "bursts";
+/// Mean length of a burst in packets.
+pub const BURST_MEAN: &str = "burst_packets_mean";
+/// Length that 95 % of the bursts do not exceed.
+pub const BURST_P95: &str = "burst_packets_p95";
+/// Length of the longest burst.
+pub const BURST_MAX: &str = "burst_packets_max";
+/// How many bursts had 1, 2, ... packets; the last counts all longer ones, too.
+pub const BURSTS_OF: [&str; 16] = [
+    "bursts_of_1",
+    "bursts_of_2",
+    "bursts_of_3",
+    "bursts_of_4",
+    "bursts_of_5",
+    "bursts_of_6",
+    "bursts_of_7",
+    "bursts_of_8",
+    "bursts_of_9",
+    "bursts_of_10",
+    "bursts_of_11",
+    "bursts_of_12",
+    "bursts_of_13",
+    "bursts_of_14",
+    "bursts_of_15",
+    "bursts_of_16_or_more",
+];
+
 /// Packets dropped, in the order of [`net::DropCause::ALL`]: by a full queue, by RED between its thresholds, by RED
 /// above them, on the wire, with a bit error in a header, larger than the link's MTU, and while the link was down.
 pub const LINK_DROPS: [&str; net::DropCause::ALL.len()] = [

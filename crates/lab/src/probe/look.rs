@@ -27,6 +27,8 @@ pub(super) enum Look {
     Queue { direction: LinkDir },
     /// At the average of a RED queue.
     QueueAverage { direction: LinkDir },
+    /// At nothing: bursts are counted packet by packet.
+    Nothing,
 }
 
 /// A byte counter and when it was last read.
@@ -47,7 +49,7 @@ impl Look {
     /// How to see what `probe` asks for; the error says what does not fit together.
     pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<Look, &'static str> {
         use ProbeQuantity::{
-            Cwnd, Flight, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh, Throughput,
+            Bursts, Cwnd, Flight, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh, Throughput,
         };
         if matches!(probe.quantity, Throughput | SentThroughput) && probe.every == Every::Change {
             return Err("throughput needs an interval");
@@ -63,12 +65,13 @@ impl Look {
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
                     Throughput => Ok(Look::Received { flow, before: Meter::default() }),
                     SentThroughput => Ok(Look::Sent { flow, before: Vec::new() }),
-                    Queue | QueueAverage => Err("a flow has no queue: name a link"),
+                    Queue | QueueAverage | Bursts { .. } => Err("a flow has no queue: name a link"),
                 }
             }
             ProbeTarget::Link { link, back } => {
                 let direction = if back { links[link].backward() } else { links[link].forward() };
                 match probe.quantity {
+                    Bursts { .. } => Ok(Look::Nothing),
                     Queue => Ok(Look::Queue { direction }),
                     QueueAverage => Ok(Look::QueueAverage { direction }),
                     Throughput => Ok(Look::Carried { direction, before: Meter::default() }),
@@ -88,6 +91,7 @@ impl Look {
             Look::Sent { .. } => "sent-throughput",
             Look::Queue { .. } => "queue",
             Look::QueueAverage { .. } => "queue-average",
+            Look::Nothing => "bursts",
         }
     }
 
@@ -130,6 +134,7 @@ impl Look {
             Look::QueueAverage { direction } => {
                 sight.network.red_average(*direction).into_iter().for_each(|average| show(None, average));
             }
+            Look::Nothing => {}
         }
     }
 }

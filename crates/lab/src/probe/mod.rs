@@ -1,16 +1,19 @@
 //! Probes: quantities over time. A run without probes does not pay for them.
 
+mod bursts;
 mod look;
 
 pub(crate) use look::Sight;
 
+use crate::app::Flow;
 use crate::metrics::direction_name;
-use crate::output::{RunError, Series};
-use crate::scenario::{Every, Probe, ProbeTarget, Scenario};
+use crate::output::{RunError, Scalar, Series};
+use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget, Scenario};
 use crate::world::LabEvent;
+use bursts::Bursts;
 use des::Kernel;
 use look::Look;
-use net::LinkId;
+use net::{LinkId, Network};
 use units::Instant;
 
 /// All probes of a run.
@@ -19,6 +22,7 @@ pub(crate) struct Probes {
     recorders: Vec<Recorder>,
     /// Those that record on change, while their time is.
     on_change: Vec<usize>,
+    bursts: Bursts,
 }
 
 /// One probe with what it recorded.
@@ -39,8 +43,12 @@ impl Probes {
     pub(crate) fn new(
         scenario: &Scenario,
         links: &[LinkId],
+        flows: &[Flow],
+        network: &mut Network,
         kernel: &mut Kernel<LabEvent>,
     ) -> Result<Probes, RunError> {
+        let (bursts, watched) = Bursts::new(scenario, links, flows);
+        watched.into_iter().for_each(|direction| network.watch(direction));
         let mut recorders = Vec::with_capacity(scenario.probes.len());
         for (number, probe) in scenario.probes.iter().enumerate() {
             let look = Look::new(probe, links)
@@ -48,19 +56,24 @@ impl Probes {
             let to = probe.to.unwrap_or(Instant::FAR);
             let flow = target_name(scenario, probe);
             recorders.push(Recorder { look, flow, to, every: probe.every, whole: None, paths: Vec::new() });
-            kernel.schedule(probe.from, LabEvent::Probe(number as u32));
+            if !matches!(probe.quantity, ProbeQuantity::Bursts { .. }) {
+                kernel.schedule(probe.from, LabEvent::Probe(number as u32));
+            }
         }
-        Ok(Probes { recorders, on_change: Vec::new() })
+        Ok(Probes { recorders, on_change: Vec::new(), bursts })
     }
 
     /// True while there are probes that have to be asked after every event.
     #[inline]
     pub(crate) fn watch_changes(&self) -> bool {
-        !self.on_change.is_empty()
+        !self.on_change.is_empty() | !self.bursts.is_empty()
     }
 
     /// Records what the probes that watch changes see now.
     pub(crate) fn record_changes(&mut self, mut sight: Sight<'_>) {
+        if !self.bursts.is_empty() {
+            sight.network.take_arrivals().for_each(|arrival| self.bursts.count(&arrival));
+        }
         let recorders = &mut self.recorders;
         self.on_change.retain(|&number| {
             let recorder = &mut recorders[number];
@@ -88,10 +101,11 @@ impl Probes {
         }
     }
 
-    /// Everything recorded.
-    pub(crate) fn into_series(self) -> Vec<Series> {
+    /// Everything recorded, and the lengths of bursts.
+    pub(crate) fn into_results(self, scenario: &Scenario) -> (Vec<Series>, Vec<Scalar>) {
         let all = |recorder: Recorder| recorder.whole.into_iter().chain(recorder.paths);
-        self.recorders.into_iter().flat_map(all).collect()
+        let series = self.recorders.into_iter().flat_map(all).collect();
+        (series, self.bursts.into_scalars(scenario))
     }
 }
 

@@ -1,3 +1,4 @@
+use super::Hertz;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// A full-duplex link between two nodes.
@@ -82,6 +83,8 @@ pub struct Red {
     /// Size of a typical packet: the average ages by the number of them an idle transmitter could have sent, and in
     /// bytes the drop probability is proportional to size over this.
     pub mean_packet: ByteCount,
+    /// Packets a second by which the average ages while nothing waits; none: the rate of the link over `mean_packet`.
+    pub packet_rate: Option<Hertz>,
 }
 
 /// What a RED queue counts.

@@ -60,6 +60,11 @@ pub enum ProbeQuantity {
     Queue,
     /// Average queue a RED queue computes.
     QueueAverage,
+    /// Lengths of bursts that come to the queue of a link: packets of one flow, each at most `gap` after the one before.
+    Bursts {
+        /// The longest wait within a burst; zero: all come at one instant.
+        gap: Span,
+    },
 }
 
 /// A link whose packets are written to a pcapng file, both directions, as they enter it.

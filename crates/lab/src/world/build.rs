@@ -60,7 +60,7 @@ impl World {
             kernel.schedule(window.from, LabEvent::Window(number));
             kernel.schedule(window.to, LabEvent::Window(number));
         }
-        let probes = Probes::new(scenario, &links, &mut kernel)?;
+        let probes = Probes::new(scenario, &links, &flows, &mut network, &mut kernel)?;
         Ok(World {
             links: Links::new(scenario, &links),
             windows: Windows::new(scenario),

@@ -59,9 +59,12 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
         .map_err(|source| RunError::Capture { path: control.captures.clone().unwrap_or_default(), source })?;
     let now = world.kernel.now();
     world.links.end(&world.network, now);
+    let mut scalars = metrics::of_run(&world.network, &world.flows, &world.links, &world.windows);
+    let (series, bursts) = world.probes.into_results(scenario);
+    scalars.extend(bursts);
     Ok(RunOutput {
-        scalars: metrics::of_run(&world.network, &world.flows, &world.links, &world.windows),
-        series: world.probes.into_series(),
+        scalars,
+        series,
         warnings: metrics::warnings(&world.flows, &world.windows, world.network.unroutable()),
         digest: world.network.digest(),
         packet_hops: world.network.packet_hops(),

@@ -89,7 +89,7 @@ fn queue(queue: &scenario::Queue) -> QueueSpec {
                 scenario::RedUnit::Bytes => net::RedUnit::Bytes,
             },
             mean_packet: red.mean_packet,
-            packet_rate: None,
+            packet_rate: red.packet_rate.map(scenario::Hertz::as_f64),
             gentle: red.gentle,
         }),
     }

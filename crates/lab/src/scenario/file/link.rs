@@ -3,7 +3,7 @@ use crate::scenario::decode::{
 };
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::tree::{Item, Value};
-use crate::scenario::{Queue, QueueLimit, Red, RedUnit};
+use crate::scenario::{Hertz, Queue, QueueLimit, Red, RedUnit};
 use serde_json::{Map, Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
@@ -140,6 +140,8 @@ table! {
         gentle: bool = false;
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
+        /// Packets a second by which the average ages while nothing waits; by default the link's rate over `mean_packet`.
+        packet_rate: Option<Hertz>;
     }
 }
 
@@ -258,6 +260,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
         gentle: table.gentle,
         unit,
         mean_packet: table.mean_packet.value,
+        packet_rate: table.packet_rate,
     }))
 }
 

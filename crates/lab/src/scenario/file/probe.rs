@@ -34,6 +34,8 @@ table! {
         window: Option<At<String>>;
         /// Interval of recording, or "change".
         every: At<Every> = At { value: Every::Change, span: 0..0 };
+        /// Of bursts: the longest wait between two packets of one; by default they come at one instant.
+        gap: Option<At<Span>>;
     }
 }
 
@@ -57,6 +59,7 @@ words!(ProbeQuantity {
     "sent-throughput" => ProbeQuantity::SentThroughput,
     "queue" => ProbeQuantity::Queue,
     "queue-average" => ProbeQuantity::QueueAverage,
+    "bursts" => ProbeQuantity::Bursts { gap: Span::ZERO },
 });
 
 impl Decode for Every {

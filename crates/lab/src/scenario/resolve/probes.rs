@@ -4,7 +4,7 @@ use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{CaptureTable, ProbeTable};
 use crate::scenario::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
-use units::Instant;
+use units::{Instant, Span};
 
 /// What probes may name.
 pub(super) struct Names<'a> {
@@ -17,22 +17,40 @@ pub(super) struct Names<'a> {
 /// The probes, one for each flow they name; `None` if a fault was noted.
 pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
     let resolved: Vec<_> = tables.iter().map(|table| probe(table, names, faults)).collect();
-    let each: Option<Vec<_>> = resolved.into_iter().collect();
-    Some(each?.concat())
+    let each = resolved.into_iter().collect::<Option<Vec<_>>>()?;
+    let mut watched = Vec::new();
+    for (table, probes) in tables.iter().zip(&each) {
+        for probe in probes.iter().filter(|probe| matches!(probe.quantity, ProbeQuantity::Bursts { .. })) {
+            if watched.contains(&&probe.target) {
+                let message = "another probe counts the bursts of this link; expected one for each link";
+                faults.note(table.quantity.span.clone(), message.into());
+                return None;
+            }
+            watched.push(&probe.target);
+        }
+    }
+    Some(each.concat())
 }
 
 fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
-    use ProbeQuantity::{Queue, QueueAverage, SentThroughput, Throughput};
-    let quantity = table.quantity.value;
+    use ProbeQuantity::{Bursts, Queue, QueueAverage, SentThroughput, Throughput};
+    let quantity = match (table.quantity.value, &table.gap) {
+        (Bursts { .. }, gap) => Bursts { gap: gap.as_ref().map_or(Span::ZERO, |gap| gap.value) },
+        (quantity, None) => quantity,
+        (_, Some(gap)) => {
+            faults.note(gap.span.clone(), "only bursts have a `gap`; expected quantity = \"bursts\"".into());
+            return None;
+        }
+    };
     let mut fault = |message: &str| {
         faults.note(table.quantity.span.clone(), message.to_owned());
         None
     };
     let targets = match (&table.flow, &table.link) {
-        (Some(_), None) if matches!(quantity, Queue | QueueAverage) => {
+        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Bursts { .. }) => {
             return fault("a queue belongs to a link; expected `link` instead of `flow`");
         }
-        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Throughput) => {
+        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Throughput | Bursts { .. }) => {
             return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
         }
         (Some(flow), None) => flow_targets(flow, names.groups, faults)?,
