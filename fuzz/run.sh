@@ -12,7 +12,8 @@ PATH=$tools/bin:$PATH
 
 without_fuzzer() {
     echo "fuzz: $1; running the property tests instead"
-    exec cargo test -p anabranch-wire --test properties
+    cargo test -p anabranch-wire --test properties
+    exec cargo test -p anabranch-tcp --lib segment
 }
 
 cargo +nightly --version >/dev/null 2>&1 || without_fuzzer "no nightly compiler"

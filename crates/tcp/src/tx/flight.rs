@@ -45,6 +45,11 @@ impl Sent {
         self.len - u32::from(self.fin)
     }
 
+    #[cfg(test)]
+    pub(super) fn copies(&self) -> u64 {
+        u64::from(self.copies)
+    }
+
     #[inline]
     fn in_flight(&self) -> u64 {
         u64::from(self.len) * u64::from(self.copies)

@@ -131,8 +131,7 @@ impl Sender {
         if self.flight.in_flight() <= u64::from(self.smss) {
             timeout += MAX_ACK_DELAY;
         }
-        let at = now + timeout;
-        self.timers.probe = self.timers.rto.filter(|&rto| at < rto).map(|_| at);
+        self.timers.probe = self.timers.rto.map(|rto| rto.min(now + timeout));
     }
 
     /// The probe timer expired (`rfc8985#section-7.3`).

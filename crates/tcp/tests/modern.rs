@@ -1,0 +1,242 @@
+//! What TCP has learnt since: RACK-TLP, proportional rate reduction, limited transmit, duplicate reports, ECN.
+
+use anabranch_tcp::segment::Flags;
+use anabranch_tcp::{Config, DelayedAck, Ecn, Payload, Variant};
+use testkit::{Fate, Side, TcpPair, TcpSent};
+use units::{BitRate, ByteCount, Instant, Span};
+
+const MSS: u64 = 1000;
+
+fn config() -> Config {
+    Config {
+        mss: MSS as u16,
+        timestamps: false,
+        delayed_ack: DelayedAck { every: 1, timeout: Span::ZERO },
+        ..Config::modern()
+    }
+}
+
+fn data(pair: &TcpPair) -> Vec<&TcpSent> {
+    pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.len > 0).collect()
+}
+
+/// Loses the first transmission of these segments, numbered from 0.
+fn lose(pair: &mut TcpPair, numbers: &[u64]) {
+    let mut waiting = numbers.to_vec();
+    pair.on_wire(move |sent| {
+        let number = u64::from(sent.offset.saturating_sub(1)) / MSS;
+        let hit = sent.from == Side::Client && sent.len > 0 && waiting.contains(&number);
+        waiting.retain(|&other| !hit || other != number);
+        if hit { Fate::Lost } else { Fate::Arrives }
+    });
+}
+
+/// The last segment of a burst is lost. Without a probe only the timer finds out; with it, twice the round trip and the
+/// delay that an acknowledgement may have (`rfc8985#section-7.2`).
+#[test]
+fn a_lost_tail_is_probed() {
+    let run = |rack_tlp| {
+        let mut pair = TcpPair::connected(&Config { rack_tlp, ..config() });
+        lose(&mut pair, &[4]);
+        let begun = pair.now;
+        pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
+        while pair.received_bytes(Side::Server) < 5 * MSS {
+            assert!(pair.step(Instant::FAR));
+        }
+        (pair.now.since(begun), pair.stats(Side::Client))
+    };
+    let (slow, stats) = run(false);
+    assert_eq!((stats.timeouts, stats.loss_probes), (1, 0));
+    let (fast, stats) = run(true);
+    assert_eq!((stats.timeouts, stats.loss_probes), (0, 1));
+    // One segment in flight: its acknowledgement may be delayed, and the probe comes no later than the timer would.
+    assert_eq!(fast, slow);
+    // With two segments in flight no acknowledgement is delayed: 2 * 20 ms after the last sign of progress.
+    let run_two = {
+        let mut pair = TcpPair::connected(&config());
+        lose(&mut pair, &[3, 4]);
+        let begun = pair.now;
+        pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
+        pair.run_for(Span::from_millis(65));
+        let probe = data(&pair).last().unwrap().at.since(begun);
+        (probe, pair.stats(Side::Client).loss_probes)
+    };
+    assert_eq!(run_two, (Span::from_millis(60), 1));
+}
+
+/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not needed does not.
+#[test]
+fn a_probe_that_repairs_a_loss_counts_as_one() {
+    let mut pair = TcpPair::connected(&config());
+    lose(&mut pair, &[4]);
+    pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
+    pair.run_for(Span::from_millis(500));
+    assert_eq!(pair.stats(Side::Client).recoveries, 0, "both might have arrived");
+    pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
+    pair.run_for(Span::from_millis(500));
+    let stats = pair.stats(Side::Client);
+    assert_eq!((stats.loss_probes, stats.recoveries), (1, 1));
+    assert!(pair.info(Side::Client).ssthresh.is_some());
+    // Now only the acknowledgement is late: the receiver reports a duplicate.
+    let mut pair = TcpPair::connected(&config());
+    pair.on_wire(|sent| match sent.from {
+        Side::Server if sent.ack == 5001 && sent.options.sack.is_empty() => {
+            Fate::Late(Span::from_millis(290))
+        }
+        _ => Fate::Arrives,
+    });
+    pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
+    pair.run_for(Span::from_secs(2));
+    let stats = pair.stats(Side::Client);
+    assert_eq!((stats.recoveries, stats.timeouts), (0, 0), "{stats:?}");
+    assert_eq!(stats.loss_probes, 1);
+    assert_eq!(pair.info(Side::Client).ssthresh, None);
+}
+
+/// A retransmission that is lost, too, is found by time; RFC 6675 needs the timer (`rfc8985#section-3.1`).
+#[test]
+fn a_lost_retransmission_is_found() {
+    for (rack_tlp, timeouts) in [(true, 0), (false, 1)] {
+        let mut pair = TcpPair::connected(&Config { rack_tlp, initial_window: 20, ..config() });
+        let mut losses = 2;
+        pair.on_wire(move |sent| {
+            let hit = sent.from == Side::Client && sent.offset == 1 && sent.len > 0 && losses > 0;
+            losses -= u32::from(hit);
+            if hit { Fate::Lost } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(100 * MSS as u32));
+        pair.run_for(Span::from_secs(10));
+        let stats = pair.stats(Side::Client);
+        assert_eq!(pair.received_bytes(Side::Server), 100 * MSS);
+        assert_eq!(stats.timeouts, timeouts, "{stats:?}");
+    }
+}
+
+/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the clock, once
+/// they have seen it happen (`rfc8985#section-6.2`, step 4).
+#[test]
+fn reordering_is_told_from_loss() {
+    let recoveries = |rack_tlp| {
+        let mut pair = TcpPair::connected(&Config { rack_tlp, initial_window: 20, ..config() });
+        pair.set_wire(Span::from_millis(10), Some(BitRate::from_mbps(20)));
+        let mut n = 0;
+        pair.on_wire(move |sent| {
+            n += u32::from(sent.len > 0);
+            // A fifth of the round trip late, ten segments: within a quarter.
+            if sent.len > 0 && n % 100 == 50 { Fate::Late(Span::from_millis(4)) } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(4000 * MSS as u32));
+        pair.run_for(Span::from_secs(60));
+        assert_eq!(pair.received_bytes(Side::Server), 4000 * MSS);
+        pair.stats(Side::Client).recoveries
+    };
+    let (by_time, by_count) = (recoveries(true), recoveries(false));
+    // As long as it was not seen, three segments that arrived above still mean a loss.
+    assert!(by_time <= 5, "{by_time}");
+    assert!(by_count >= 20, "{by_count}");
+}
+
+/// Window 3, and the first is lost: two duplicate acknowledgements are not enough, but each sends a new segment, whose
+/// acknowledgements are (`rfc3042#section-2`).
+#[test]
+fn limited_transmit_feeds_fast_retransmit() {
+    for variant in [Variant::NewReno, Variant::Sack] {
+        for (limited_transmit, timeouts) in [(true, 0), (false, 1)] {
+            let config = Config { variant, limited_transmit, rack_tlp: false, initial_window: 3, ..config() };
+            let mut pair = TcpPair::connected(&config);
+            lose(&mut pair, &[0]);
+            pair.send(Side::Client, Payload::Filler(10 * MSS as u32));
+            pair.run_for(Span::from_secs(5));
+            let stats = pair.stats(Side::Client);
+            assert_eq!((stats.timeouts, stats.recoveries), (timeouts, 1 - timeouts), "{variant}: {stats:?}");
+        }
+    }
+}
+
+/// In a recovery without further loss, half as many segments leave as arrive, evenly: never a silent half window and
+/// then a burst (`rfc6937#section-1`).
+#[test]
+fn rate_reduction_is_proportional() {
+    let longest_silence = |prr| {
+        let mut pair = TcpPair::connected(&Config { prr, rack_tlp: false, initial_window: 40, ..config() });
+        // Spread the flight over a round trip.
+        pair.set_wire(Span::from_millis(50), Some(BitRate::from_mbps(4)));
+        lose(&mut pair, &[5]);
+        pair.send(Side::Client, Payload::Filler(400 * MSS as u32));
+        pair.run_for(Span::from_millis(400));
+        let begin =
+            data(&pair).iter().find(|sent| sent.offset == 5001 && sent.at > pair.sent[0].at).unwrap().at;
+        let times: Vec<Instant> = data(&pair)
+            .iter()
+            .map(|sent| sent.at)
+            .filter(|&at| at >= begin && at.since(begin) < Span::from_millis(60))
+            .collect();
+        times.windows(2).map(|w| w[1].since(w[0])).max().unwrap()
+    };
+    // The flight of 40 arrives in 83 ms: a segment for every other acknowledgement, or nothing for half of the flight.
+    assert!(longest_silence(true) < Span::from_millis(10));
+    assert!(longest_silence(false) > Span::from_millis(30));
+}
+
+/// What arrives twice is reported in the first block, once (`rfc2883#section-4`).
+#[test]
+fn a_duplicate_is_reported() {
+    for dsack in [true, false] {
+        let mut pair = TcpPair::connected(&Config { dsack, ..config() });
+        let mut first = true;
+        pair.on_wire(move |_| {
+            if std::mem::take(&mut first) { Fate::Twice(Span::from_millis(3)) } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(2 * MSS as u32));
+        pair.run_for(Span::from_millis(50));
+        let acks: Vec<_> = pair.sent.iter().filter(|sent| sent.from == Side::Server).collect();
+        let begin = pair.sent[0].header.seq;
+        let reported: Vec<(u32, u32)> = acks
+            .iter()
+            .flat_map(|ack| &ack.options.sack)
+            .map(|block| (block.left.distance_from(begin), block.right.distance_from(begin)))
+            .collect();
+        assert_eq!(acks.len(), 3);
+        assert_eq!(reported, if dsack { vec![(0, 1000)] } else { vec![] });
+    }
+}
+
+/// Marks: the receiver echoes until it hears that the window was cut, and the window is cut once a round trip, without a
+/// retransmission (`rfc3168#section-6.1`).
+#[test]
+fn marks_cut_the_window_once() {
+    let mut pair = TcpPair::connected(&Config { ecn: true, initial_window: 20, ..config() });
+    pair.mark = true;
+    // Three segments of one flight are marked, the third to the fifth.
+    let mut n = 0;
+    pair.on_wire(move |sent| {
+        n += u32::from(sent.len > 0);
+        if sent.len > 0 && (3..6).contains(&n) { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.send(Side::Client, Payload::Filler(60 * MSS as u32));
+    pair.run_for(Span::from_secs(2));
+    let stats = pair.stats(Side::Client);
+    assert_eq!((stats.ecn_reductions, stats.recoveries, stats.timeouts), (1, 0, 0));
+    assert!(stats.user_bytes_retransmitted.is_zero());
+    // Two acknowledgements without an echo had made the window 22.
+    assert_eq!(pair.info(Side::Client).ssthresh, Some(ByteCount::new(11 * MSS)));
+    let echoes: Vec<_> = pair.sent.iter().filter(|s| s.from == Side::Server && s.has(Flags::ECE)).collect();
+    let told: Vec<_> = data(&pair).into_iter().filter(|s| s.has(Flags::CWR)).collect();
+    assert_eq!(told.len(), 1);
+    let heard = told[0].at + Span::from_millis(10);
+    assert!(echoes.len() > 3 && echoes.iter().all(|echo| echo.at <= heard));
+    assert!(data(&pair).iter().all(|sent| sent.ecn == Ecn::Capable0));
+    let bare = pair.sent.iter().filter(|sent| sent.is_bare());
+    assert!(bare.into_iter().all(|sent| sent.ecn == Ecn::NotCapable));
+}
+
+/// Retransmissions may not be marked (`rfc3168#section-6.1.5`).
+#[test]
+fn retransmissions_are_not_capable() {
+    let mut pair = TcpPair::connected(&Config { ecn: true, ..config() });
+    lose(&mut pair, &[2]);
+    pair.send(Side::Client, Payload::Filler(10 * MSS as u32));
+    pair.run_for(Span::from_secs(2));
+    let again: Vec<_> = data(&pair).into_iter().filter(|sent| sent.offset == 2001).collect();
+    assert_eq!(again.iter().map(|sent| sent.ecn).collect::<Vec<_>>(), [Ecn::Capable0, Ecn::NotCapable]);
+}
