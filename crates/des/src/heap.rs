@@ -16,8 +16,14 @@ impl<E> Entry<E> {
     /// Both orders in one comparison without a branch.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
-        u128::from(self.time.as_nanos()) << 64 | u128::from(self.number)
+        order(self.time, self.number)
     }
+}
+
+/// What sorts events: their time, and the order of scheduling within an instant.
+#[inline]
+pub(crate) fn order(time: Instant, number: u64) -> u128 {
+    u128::from(time.as_nanos()) << 64 | u128::from(number)
 }
 
 /// Events, the first of them at the root.
@@ -45,20 +51,9 @@ impl<E: Copy> Heap<E> {
 
     #[inline]
     pub(crate) fn push(&mut self, entry: Entry<E>) {
-        // Built where it ends up: built first and copied there, its parts would have to reach the cache before they
-        // could be read as a whole, at the price of a cache miss.
-        let Entry { time, number, event } = entry;
         self.entries.push(entry);
         let place = self.open_upwards(entry.key());
-        self.entries[place] = Entry { time, number, event };
-    }
-
-    /// The root leaves, and `entry` comes in. The heap must not be empty.
-    #[inline]
-    pub(crate) fn replace_root(&mut self, entry: Entry<E>) {
-        let Entry { time, number, event } = entry;
-        let place = self.open_downwards(entry.key());
-        self.entries[place] = Entry { time, number, event };
+        self.entries[place] = entry;
     }
 
     /// The root leaves.
@@ -67,7 +62,8 @@ impl<E: Copy> Heap<E> {
         if let Some(last) = self.entries.pop()
             && !self.entries.is_empty()
         {
-            self.replace_root(last);
+            let place = self.open_downwards(last.key());
+            self.entries[place] = last;
         }
     }
 

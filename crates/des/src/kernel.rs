@@ -75,12 +75,12 @@ impl<E: Copy> Kernel<E> {
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         let time = at.max(self.now);
-        let entry = Entry { time, number: self.scheduled, event };
+        let number = self.scheduled;
         self.scheduled += 1;
         if time >= self.horizon {
-            return self.far.push(entry);
+            return self.far.push(Entry { time, number, event });
         }
-        self.near.insert(entry);
+        self.near.insert(time, number, event);
         if self.near.len() > MOST_NEAR {
             self.draw_horizon_in();
         }
@@ -90,14 +90,14 @@ impl<E: Copy> Kernel<E> {
     /// the clock stands still.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
-        let first = *self.first()?;
-        if first.time > until {
+        let &Entry { time, event, .. } = self.first()?;
+        if time > until {
             return None;
         }
         self.near.pop();
-        self.now = first.time;
+        self.now = time;
         self.processed += 1;
-        Some(first.event)
+        Some(event)
     }
 
     /// When the next event runs.
@@ -136,7 +136,7 @@ impl<E: Copy> Kernel<E> {
         let mut next = Some(first);
         while let Some(entry) = next {
             self.far.pop();
-            self.near.insert(entry);
+            self.near.insert(entry.time, entry.number, entry.event);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
         }
         let ran = self.processed - std::mem::replace(&mut self.processed_then, self.processed);

@@ -143,13 +143,14 @@ impl Flights {
         }
     }
 
-    /// Arrival of the first entry that has a packet.
-    pub fn next_arrival(&self) -> Option<Instant> {
+    /// Arrival of the first entry that has a packet, and that packet.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<(Instant, PacketId)> {
         let mut counter = self.head;
         while counter != self.tail {
             let flight = self.slot(counter);
-            if flight.packet.is_some() {
-                return Some(flight.arrival);
+            if let Some(packet) = flight.packet {
+                return Some((flight.arrival, packet));
             }
             counter = counter.wrapping_add(1);
         }

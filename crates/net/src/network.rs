@@ -348,7 +348,12 @@ impl Network {
         }
         let flight = channel.flights.pop()?;
         match channel.flights.next_arrival() {
-            Some(arrival) => schedule.at(arrival, NetEvent::arrive(direction)),
+            Some((arrival, next)) => {
+                schedule.at(arrival, NetEvent::arrive(direction));
+                if channel.to_host {
+                    self.pool.touch(next);
+                }
+            }
             None => channel.armed = false,
         }
         Some((flight.packet?, flight.parcel))

@@ -71,7 +71,8 @@ pub(crate) struct Sender {
     random: Box<ChaCha8Rng>,
 }
 
-/// One value a path; on the stack, where it is always in the cache.
+/// One value a path; on the stack, where it is always in the cache. It has room for the most paths there can be, so fill
+/// it where it stays: to move it costs more than to use it.
 type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
@@ -211,8 +212,9 @@ impl Sender {
         ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
     ) {
         let Some(control) = &mut self.control else { return };
-        let mut views: PerPath<PathView> = paths.iter().map(view).collect();
-        let mut windows: PerPath<Window> = paths.iter().map(|p| p.window).collect();
+        let (mut views, mut windows) = (PerPath::<PathView>::new(), PerPath::<Window>::new());
+        views.extend(paths.iter().map(view));
+        windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut views, &mut windows);
         for (path, window) in paths.iter_mut().zip(windows) {
             path.window = window;

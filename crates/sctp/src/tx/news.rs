@@ -23,13 +23,15 @@ pub(crate) struct SackNews {
 }
 
 /// What one SACK says about each path: filled and read while it is processed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct News(PerPath<SackNews>);
 
 impl News {
-    /// Nothing yet.
-    pub(super) fn before(paths: &Paths) -> News {
-        News(paths.iter().map(|p| SackNews { flight_before: p.flight, ..SackNews::default() }).collect())
+    /// Begins with nothing but the flights before the SACK.
+    #[inline]
+    pub(super) fn begin(&mut self, paths: &Paths) {
+        self.0.clear();
+        self.0.extend(paths.iter().map(|p| SackNews { flight_before: p.flight, ..SackNews::default() }));
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, SackNews> {

@@ -26,7 +26,7 @@ impl Sender {
         sack: &Sack<'_>,
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
-        self.take_sack(now, sack, paths, &mut News::before(paths))
+        self.take_sack(now, sack, paths, &mut News::default())
     }
 
     pub(super) fn take_sack(
@@ -55,7 +55,7 @@ impl Sender {
         self.blocks.clear();
         self.blocks.extend_from_slice(&self.gap_acked);
         cut_below(&mut self.blocks, cum);
-        self.acknowledge_all(now, cum, None, paths, &mut News::before(paths))
+        self.acknowledge_all(now, cum, None, paths, &mut News::default())
     }
 
     /// Gap blocks as ranges of indices.
@@ -91,6 +91,7 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
+        news.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, news);
         let beyond_gap = self.take_gaps(now, paths, news);
         if let Some(last) = beyond_gap {
@@ -245,24 +246,23 @@ impl Sender {
     fn grow(&mut self, now: Instant, paths: &mut Paths, news: &News) {
         let cuc = self.cmt.cuc;
         let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
-        let acks: PerPath<PathAck> = acked
-            .map(|p| {
-                let news = &news[p];
-                PathAck {
-                    path: p.index(),
-                    acked: news.new_bytes,
-                    advanced: match cuc {
-                        Cuc::Normal => news.new_cum,
-                        Cuc::V1 => news.new_pc,
-                        Cuc::V2 => news.new_pc || news.new_rpc,
-                    },
-                    flight_before: news.flight_before,
-                    flight_after: paths[p].flight,
-                    rtt: news.rtt,
-                    owd: None,
-                }
-            })
-            .collect();
+        let mut acks = PerPath::<PathAck>::new();
+        acks.extend(acked.map(|p| {
+            let news = &news[p];
+            PathAck {
+                path: p.index(),
+                acked: news.new_bytes,
+                advanced: match cuc {
+                    Cuc::Normal => news.new_cum,
+                    Cuc::V1 => news.new_pc,
+                    Cuc::V2 => news.new_pc || news.new_rpc,
+                },
+                flight_before: news.flight_before,
+                flight_after: paths[p].flight,
+                rtt: news.rtt,
+                owd: None,
+            }
+        }));
         if acks.is_empty() {
             return;
         }

@@ -344,10 +344,13 @@ fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mu
             }
         }
     }
+    // What lies below is taken, so that no port is asked for twice.
+    let mut next: BTreeMap<(Protocol, usize), u16> = BTreeMap::new();
     for (table, group) in tables.iter().zip(groups).filter(|(table, _)| table.local_port.is_none()) {
         for flow in &mut flows[group.flows.clone()] {
-            match (9000..=u16::MAX).find(|port| taken.insert((flow.protocol, flow.client, *port))) {
-                Some(port) => flow.local_port = port,
+            let first = next.entry((flow.protocol, flow.client)).or_insert(9000);
+            match (*first..=u16::MAX).find(|port| taken.insert((flow.protocol, flow.client, *port))) {
+                Some(port) => (*first, flow.local_port) = (port, port),
                 None => {
                     faults.note(
                         table.name.span.clone(),

@@ -50,8 +50,7 @@ impl Rig {
         let mut sender = Sender::new(Arc::new(config.clone()), 7, Tsn(first));
         sender.establish(1 << 30, 1, &mut paths);
         let now = Instant::ZERO + Span::from_secs(1);
-        let news = News::before(&paths);
-        Rig { sender, paths, news, now, buf: PacketBuf::default() }
+        Rig { sender, paths, news: News::default(), now, buf: PacketBuf::default() }
     }
 
     /// Time passes, and the sender gets a new opportunity.
@@ -104,7 +103,6 @@ impl Rig {
         w.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };
-        self.news = News::before(&self.paths);
         let outcome = self.sender.take_sack(self.now, &sack, &mut self.paths, &mut self.news);
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
