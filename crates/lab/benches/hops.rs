@@ -231,6 +231,7 @@ fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u32) -> Scenario {
         nodes,
         links,
         flows,
+        transfers: Vec::new(),
         windows: Vec::new(),
         probes: Vec::new(),
         captures: Vec::new(),

@@ -32,6 +32,8 @@ pub(crate) enum Reaction {
     None,
     /// The connection is there.
     Connected,
+    /// All of a transfer has been delivered.
+    Delivered,
     /// The connection is gone.
     Closed(Ending),
 }

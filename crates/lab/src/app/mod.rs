@@ -5,8 +5,10 @@ mod draw;
 mod flow;
 mod meter;
 mod source;
+mod transfers;
 
 pub(crate) use draw::span as draw_span;
 pub(crate) use flow::{Dial, Fate, Flow, Measured, Plan, Side, Step, Window};
 pub(crate) use meter::{Meter, Reaction, Tally};
 pub(crate) use source::Source;
+pub(crate) use transfers::{Done, Lane, TransferSource};

@@ -9,7 +9,7 @@ pub(crate) mod udp;
 
 pub(crate) use transport::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Transport};
 
-use crate::app::{Flow, Reaction, Side};
+use crate::app::{Flow, Lane, Reaction, Side};
 use crate::world::LabEvent;
 use des::{Alarm, Kernel, Wake};
 use net::{Delivered, Network, NodeId, Outgoing};
@@ -51,7 +51,7 @@ struct Seat {
     expected: Vec<(IpAddr, u16, usize)>,
 }
 
-/// One end of a flow, by its place among all flows.
+/// One end of a flow, by its place among all flows; behind them come the lanes of transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) flow: u32,
@@ -70,6 +70,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) kernel: &'a mut Kernel<LabEvent>,
     pub(crate) network: &'a mut Network,
     pub(crate) flows: &'a mut [Flow],
+    /// Transfers, numbered on behind the flows.
+    pub(crate) lanes: &'a mut [Lane],
     /// What the flows have to react to, in the order it happened.
     pub(crate) signals: &'a mut Vec<Signal>,
 }
@@ -207,8 +209,17 @@ impl Seat {
         around: &mut Surroundings<'_>,
     ) {
         let Some(owner) = self.owner(endpoint, conn) else { return };
-        let flow = &mut around.flows[owner.flow as usize];
-        let reaction = flow.on_event(now, owner.side, endpoint, conn, event);
+        let place = owner.flow as usize;
+        let reaction = match around.flows.get_mut(place) {
+            Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
+            None => {
+                if matches!(event, Event::Closed(_)) {
+                    self.owners.retain(|(id, _)| *id != conn);
+                }
+                let lane = &mut around.lanes[place - around.flows.len()];
+                lane.on_event(now, owner.side, endpoint, conn, event)
+            }
+        };
         if reaction != Reaction::None {
             around.signals.push(Signal { owner, reaction });
         }

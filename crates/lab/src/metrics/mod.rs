@@ -5,18 +5,26 @@ mod flow;
 mod link;
 pub mod quantity;
 mod report;
+mod transfers;
 mod windows;
 
 pub(crate) use link::{Links, direction_name};
 pub(crate) use report::of_run;
+pub(crate) use transfers::{completion_times, of_transfers};
 pub(crate) use windows::{Edge, Windows};
 
-use crate::app::Flow;
+use crate::app::{Flow, TransferSource};
 
 /// What a reader of the numbers should know.
-pub(crate) fn warnings(flows: &[Flow], windows: &Windows, unroutable: u64) -> Vec<String> {
-    let mut warnings: Vec<String> =
-        flows.iter().filter_map(flow::warning).chain(windows.warnings()).collect();
+pub(crate) fn warnings(
+    flows: &[Flow],
+    sources: &[TransferSource],
+    windows: &Windows,
+    unroutable: u64,
+) -> Vec<String> {
+    let mut warnings: Vec<String> = flows.iter().filter_map(flow::warning).collect();
+    warnings.extend(sources.iter().filter_map(transfers::warning));
+    warnings.extend(windows.warnings());
     if unroutable > 0 {
         warnings.push(format!("{unroutable} packets had an address to which no link leads"));
     }

@@ -119,6 +119,23 @@ pub const LINK_UTILISATION: &str = "utilisation";
 /// The most packets that ever waited, since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
+/// Short transfers that were delivered. Of transfers each window counts those that began in it.
+pub const TRANSFERS: &str = "transfers";
+/// Those that were begun and never delivered.
+pub const TRANSFERS_UNFINISHED: &str = "transfers_unfinished";
+/// Bytes of those that were delivered.
+pub const TRANSFER_BYTES: &str = "transfer_bytes";
+/// Mean time from the begin of a transfer, its handshake included, to the delivery of its last byte, in seconds.
+pub const COMPLETION_MEAN: &str = "completion_time_mean_s";
+/// Completion time that half of the transfers do not exceed.
+pub const COMPLETION_MEDIAN: &str = "completion_time_median_s";
+/// Completion time that 95 % of the transfers do not exceed.
+pub const COMPLETION_P95: &str = "completion_time_p95_s";
+/// A series: the completion time in seconds of each transfer, at its end.
+pub const COMPLETION_TIME: &str = "completion-time";
+/// A series: the bytes of each transfer, at its end.
+pub const TRANSFER_SIZE: &str = "transfer-size";
+
 /// Bursts that a probe counted; all quantities of bursts stand under the name of the flow and the link,
 /// `transfer@link:r1-r2`.
 pub const BURSTS: &str = "bursts";

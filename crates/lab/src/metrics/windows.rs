@@ -3,6 +3,7 @@
 use super::link::LinkCounts;
 use crate::app::Window as FlowEdge;
 use crate::scenario::{Scenario, Window};
+use units::Instant;
 
 /// All of them, with what was counted at their edges.
 #[derive(Debug)]
@@ -43,15 +44,18 @@ impl Windows {
         })
     }
 
+    /// Name, begin and end time of each that was measured to its end.
+    pub(super) fn times(&self) -> impl Iterator<Item = (&str, Instant, Instant)> {
+        let whole = self.0.iter().filter(|measured| measured.end.is_some());
+        whole.map(|measured| (measured.window.name.as_str(), measured.window.from, measured.window.to))
+    }
+
     /// What a reader of the numbers should know.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = self.0.iter().filter(|measured| measured.end.is_none());
         cut.map(|measured| {
             let Window { name, to, .. } = &measured.window;
-            format!(
-                "window `{name}` ends at {}, after the run: it was not measured",
-                to.since(units::Instant::ZERO)
-            )
+            format!("window `{name}` ends at {}, after the run: it was not measured", to.since(Instant::ZERO))
         })
     }
 }

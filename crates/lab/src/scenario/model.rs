@@ -1,4 +1,4 @@
-use super::{Capture, Flow, Link, Probe, Window};
+use super::{Capture, Flow, Link, Probe, Transfers, Window};
 use units::Span;
 
 /// One experiment, complete: every reference is resolved, every default filled in.
@@ -14,6 +14,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Flows; one written with a `count` stands here that many times.
     pub flows: Vec<Flow>,
+    /// Short transfers.
+    pub transfers: Vec<Transfers>,
     /// Stretches of time in which everything is measured.
     pub windows: Vec<Window>,
     /// What is recorded over time.

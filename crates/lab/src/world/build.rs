@@ -1,7 +1,7 @@
 //! From a scenario to a world at time zero.
 
 use super::{LINGER, LabEvent, World, dial, endpoints, topology};
-use crate::app::{Flow, Meter, Plan, Side, Source, Step, draw_span};
+use crate::app::{Flow, Meter, Plan, Side, Source, Step, TransferSource, draw_span};
 use crate::host::Hosts;
 use crate::metrics::{Links, Windows};
 use crate::output::{RunControl, RunError};
@@ -24,6 +24,10 @@ impl World {
         let mut dials = Vec::with_capacity(scenario.flows.len());
         for flow in &scenario.flows {
             dials.push(dial::bind(flow, scenario, &network, &nodes, &mut bindings)?);
+        }
+        let mut callers = Vec::with_capacity(scenario.transfers.len());
+        for transfers in &scenario.transfers {
+            callers.push(dial::bind_server(&transfers.like, scenario, &network, &nodes, &mut bindings)?);
         }
         let checksum = topology::checksum(scenario);
         let mut hosts = Hosts::new(nodes.len());
@@ -56,6 +60,17 @@ impl World {
             let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
             flows.push(Flow::new(spec.name.clone(), plan, dial, concurrent, ends));
         }
+        let mut transfers = Vec::with_capacity(callers.len());
+        let servers = &placed[2 * flows.len()..];
+        for ((spec, dial), &server) in scenario.transfers.iter().zip(callers).zip(servers) {
+            let random = streams.stream(&format!("transfers {}", spec.like.name));
+            let mut source = TransferSource::new(spec.clone(), dial, server, random);
+            if let Some(at) = source.next(spec.from) {
+                kernel.schedule(at, LabEvent::Transfer(transfers.len() as u32));
+            }
+            until = until.max(spec.to + LINGER);
+            transfers.push(source);
+        }
         for (number, window) in (0..).zip(&scenario.windows) {
             kernel.schedule(window.from, LabEvent::Window(number));
             kernel.schedule(window.to, LabEvent::Window(number));
@@ -68,6 +83,10 @@ impl World {
             network,
             hosts,
             flows,
+            transfers,
+            lanes: Vec::new(),
+            streams,
+            checksum,
             probes,
             signals: Vec::new(),
             datagrams: scenario.flows.iter().any(|flow| flow.protocol == Protocol::Udp),

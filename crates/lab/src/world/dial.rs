@@ -15,6 +15,51 @@ pub(super) fn bind(
     nodes: &[NodeId],
     bindings: &mut Bindings,
 ) -> Result<Dial, RunError> {
+    let (dial, theirs) = find(flow, scenario, network, nodes)?;
+    for (side, port, addresses) in
+        [(Side::Client, dial.local_port, dial.locals.clone()), (Side::Server, dial.port, theirs)]
+    {
+        bindings.claim(claim(flow, side, &dial, port, addresses, 1))?;
+    }
+    Ok(dial)
+}
+
+/// The same for short transfers, whose clients come and go: claims the server's endpoint only.
+pub(super) fn bind_server(
+    flow: &scenario::Flow,
+    scenario: &Scenario,
+    network: &Network,
+    nodes: &[NodeId],
+    bindings: &mut Bindings,
+) -> Result<Dial, RunError> {
+    let (dial, theirs) = find(flow, scenario, network, nodes)?;
+    bindings.claim(claim(flow, Side::Server, &dial, dial.port, theirs, MOST_TRANSFERS))?;
+    Ok(dial)
+}
+
+/// Transfers of one source at a time.
+pub(super) const MOST_TRANSFERS: usize = 16_384;
+
+/// What an end needs of the endpoint at `port`.
+pub(super) fn claim<'a>(
+    flow: &'a scenario::Flow,
+    side: Side,
+    dial: &Dial,
+    port: u16,
+    addresses: Vec<IpAddr>,
+    connections: usize,
+) -> Claim<'a> {
+    let node = dial.nodes[side as usize];
+    Claim { flow: &flow.name, node, port, addresses, options: options(flow, side), connections }
+}
+
+/// Finds the addresses of a flow, and all of the server's that it may use.
+fn find(
+    flow: &scenario::Flow,
+    scenario: &Scenario,
+    network: &Network,
+    nodes: &[NodeId],
+) -> Result<(Dial, Vec<IpAddr>), RunError> {
     let (client, server) = (nodes[flow.client], nodes[flow.server]);
     let wrong = |what: String| RunError::Failed(format!("flow `{}`: {what}", flow.name));
     if client == server {
@@ -39,12 +84,7 @@ pub(super) fn bind(
     prefer(flow, network, server, &mut remotes).map_err(wrong)?;
     fits_the_way(flow, scenario, network, [client, server], [&locals, &remotes]).map_err(wrong)?;
     let (local_port, port) = (flow.local_port, flow.remote_port);
-    for (side, node, port, addresses) in
-        [(Side::Client, client, local_port, locals.clone()), (Side::Server, server, port, theirs)]
-    {
-        bindings.claim(Claim { flow: &flow.name, node, port, addresses, options: options(flow, side) })?;
-    }
-    Ok(Dial { nodes: [client, server], locals, remotes, local_port, port })
+    Ok((Dial { nodes: [client, server], locals, remotes, local_port, port }, theirs))
 }
 
 /// What an end of a flow needs of its endpoint.

@@ -33,6 +33,8 @@ pub(super) struct Claim<'a> {
     pub(super) port: u16,
     pub(super) addresses: Vec<IpAddr>,
     pub(super) options: Options,
+    /// Connections it takes part in at a time.
+    pub(super) connections: usize,
 }
 
 /// Of which kind an endpoint is, and with what options.
@@ -77,18 +79,18 @@ impl Options {
 impl Bindings {
     /// Takes part in the endpoint of a port, which must suit all who do.
     pub(super) fn claim(&mut self, claim: Claim<'_>) -> Result<(), RunError> {
-        let Claim { flow, node, port, addresses, options } = claim;
+        let Claim { flow, node, port, addresses, options, connections } = claim;
         let next = self.list.len();
         let place = *self.by_port.entry((node, options.protocol() as u8, port)).or_insert(next);
         self.claims.push(place);
         let Some(binding) = self.list.get_mut(place) else {
             let flow = flow.to_owned();
-            self.list.push(Binding { flow, node, port, addresses, options, connections: 1 });
+            self.list.push(Binding { flow, node, port, addresses, options, connections });
             return Ok(());
         };
         let joined =
             if binding.addresses == addresses { binding.options.join(&options) } else { Err("addresses") };
-        binding.connections += 1;
+        binding.connections += connections;
         joined.map_err(|differs| {
             RunError::Failed(format!(
                 "flows `{}` and `{flow}` share port {port} of a host with different {differs}: \
@@ -113,6 +115,20 @@ impl Bindings {
             ids.push(hosts.add(node, port, endpoint));
         }
         Ok(self.claims.into_iter().map(|place| ids[place]).collect())
+    }
+}
+
+impl Claim<'_> {
+    /// An endpoint for this claim alone.
+    pub(super) fn create(
+        self,
+        streams: &Streams,
+        checksum: Checksum,
+        network: &Network,
+    ) -> Result<Endpoint, RunError> {
+        let Claim { flow, node, port, addresses, options, connections } = self;
+        let flow = flow.to_owned();
+        Binding { flow, node, port, addresses, options, connections }.endpoint(streams, checksum, network)
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) enum LabEvent {
     Wake(EndpointId),
     /// A flow has reached the next step of its plan.
     Flow(u32, Step),
+    /// A short transfer of a source begins.
+    Transfer(u32),
     /// A window begins or ends.
     Window(u32),
     /// A probe records.

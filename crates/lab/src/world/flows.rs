@@ -23,8 +23,12 @@ impl World {
     pub(super) fn handle_signals(&mut self) {
         let mut signals = std::mem::take(&mut self.signals);
         for Signal { owner, reaction } in signals.drain(..) {
+            if let Some(lane) = (owner.flow as usize).checked_sub(self.flows.len()) {
+                self.transfer_reacts(lane, owner.side, &reaction);
+                continue;
+            }
             match reaction {
-                Reaction::None => {}
+                Reaction::None | Reaction::Delivered => {}
                 Reaction::Connected => self.connected(owner),
                 Reaction::Closed(reason) => {
                     let flow = &mut self.flows[owner.flow as usize];
@@ -68,19 +72,20 @@ impl World {
     }
 
     /// Drains an endpoint after a change.
-    fn settle(&mut self, id: EndpointId) {
+    pub(super) fn settle(&mut self, id: EndpointId) {
         let (hosts, mut around) = self.split();
         hosts.settle(id, &mut around);
     }
 
     /// Lets the run end with this instant if no flow has anything left to do, but first lets datagrams arrive that are
     /// still on the way: unlike UDP, the others have seen to that.
-    fn end_if_over(&mut self) {
-        if !self.flows.iter().all(Flow::is_over) {
+    pub(super) fn end_if_over(&mut self) {
+        let now = self.kernel.now();
+        if !self.flows.iter().all(Flow::is_over) || !self.transfers.iter().all(|one| one.is_over(now)) {
             return;
         }
         let on_the_way = self.datagrams && self.network.packets_in_use() > 0;
-        self.until = self.kernel.now() + if on_the_way { LINGER } else { Span::ZERO };
+        self.until = now + if on_the_way { LINGER } else { Span::ZERO };
     }
 
     fn connected(&mut self, owner: Owner) {

@@ -10,18 +10,20 @@ mod endpoints;
 mod event;
 mod flows;
 mod topology;
+mod transfers;
 
 pub(crate) use event::LabEvent;
 
-use crate::app::Flow;
+use crate::app::{Flow, Lane, TransferSource};
 use crate::host::{Hosts, Signal, Surroundings};
 use crate::metrics::{self, Links, Windows};
 use crate::output::{RunControl, RunError, RunOutput};
 use crate::probe::{Probes, Sight};
 use crate::scenario::Scenario;
-use des::Kernel;
+use des::{Kernel, Streams};
 use net::Network;
 use units::{Instant, Span};
+use wire::Checksum;
 
 /// How long after the last planned stop connections may take to end.
 const LINGER: Span = Span::from_secs(120);
@@ -35,6 +37,11 @@ struct World {
     network: Network,
     hosts: Hosts,
     flows: Vec<Flow>,
+    transfers: Vec<TransferSource>,
+    lanes: Vec<Lane>,
+    /// What endpoints that are made during the run need.
+    streams: Streams,
+    checksum: Checksum,
     probes: Probes,
     links: Links,
     windows: Windows,
@@ -60,12 +67,21 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
     let now = world.kernel.now();
     world.links.end(&world.network, now);
     let mut scalars = metrics::of_run(&world.network, &world.flows, &world.links, &world.windows);
-    let (series, bursts) = world.probes.into_results(scenario);
+    let (mut series, bursts) = world.probes.into_results(scenario);
     scalars.extend(bursts);
+    for source in &world.transfers {
+        scalars.extend(metrics::of_transfers(source, &world.windows));
+        series.extend(metrics::completion_times(source));
+    }
     Ok(RunOutput {
         scalars,
         series,
-        warnings: metrics::warnings(&world.flows, &world.windows, world.network.unroutable()),
+        warnings: metrics::warnings(
+            &world.flows,
+            &world.transfers,
+            &world.windows,
+            world.network.unroutable(),
+        ),
         digest: world.network.digest(),
         packet_hops: world.network.packet_hops(),
         events: world.kernel.events_processed(),
@@ -106,6 +122,7 @@ impl World {
                 hosts.wake(id, &mut around);
             }
             LabEvent::Flow(flow, step) => self.step(flow as usize, step),
+            LabEvent::Transfer(source) => self.transfer(source as usize),
             LabEvent::Window(window) => self.reach(window),
             LabEvent::Probe(probe) => {
                 let (probes, sight) = self.sight();
@@ -119,8 +136,8 @@ impl World {
     /// The hosts, and apart from them what their endpoints need.
     #[inline]
     fn split(&mut self) -> (&mut Hosts, Surroundings<'_>) {
-        let World { kernel, network, hosts, flows, signals, .. } = self;
-        (hosts, Surroundings { kernel, network, flows, signals })
+        let World { kernel, network, hosts, flows, lanes, signals, .. } = self;
+        (hosts, Surroundings { kernel, network, flows, lanes, signals })
     }
 
     /// The probes, and apart from them what they look at.

@@ -28,6 +28,7 @@ pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
         nodes,
         links,
         flows: vec![saturated_flow("flow")],
+        transfers: Vec::new(),
         windows: Vec::new(),
         probes: Vec::new(),
         captures: Vec::new(),

@@ -5,11 +5,13 @@ mod knobs;
 mod link;
 mod options;
 mod probe;
+mod transfers;
 
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
+pub(super) use transfers::TransfersTable;
 
 use super::decode::{At, table, words};
 use units::Span;
@@ -31,6 +33,8 @@ table! {
         tcp: OptionSets<tcp::Config>;
         /// NetPerfMeter flows: each an association with its application and measurement.
         flow: Vec<FlowTable>;
+        /// Short transfers.
+        transfers: Vec<TransfersTable>;
         /// Stretches of time in which everything is measured, beside the flows' own.
         window: Vec<WindowTable>;
         /// Quantities recorded over time.

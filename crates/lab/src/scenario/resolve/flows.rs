@@ -95,7 +95,8 @@ fn flow(
         return None;
     }
     let (client, server, sctp, tcp) = (client?, server?, sctp?, tcp?);
-    let reachable = networks(table, [client, server], links, faults)?;
+    let wanted = &table.networks;
+    let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
     Some(Flow {
         name: table.name.value.clone(),
         client,
@@ -124,7 +125,7 @@ fn flow(
 /// Associations one table may stand for.
 const MOST_FLOWS: u32 = 10_000;
 
-fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize> {
+pub(super) fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize> {
     let index = node_index(name, nodes, faults)?;
     if nodes[index].kind == NodeKind::Router {
         faults.note(name.span.clone(), format!("\"{}\" is a router; expected a host", name.value));
@@ -134,12 +135,12 @@ fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize>
 }
 
 /// The options of both ends.
-struct BothOptions<S> {
-    client: S,
-    server: S,
+pub(super) struct BothOptions<S> {
+    pub client: S,
+    pub server: S,
 }
 
-fn options<S: Clone>(
+pub(super) fn options<S: Clone>(
     client: &Option<At<String>>,
     server: &Option<At<String>>,
     sets: &BTreeMap<String, S>,
@@ -237,24 +238,26 @@ fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Optio
 }
 
 /// The networks the flow can use; at least one.
-fn networks(
-    table: &FlowTable,
+pub(super) fn networks(
+    names: [&At<String>; 2],
+    wanted: &Option<At<Vec<At<u16>>>>,
     ends: [usize; 2],
     links: &[Link],
     faults: &mut Faults,
 ) -> Option<BTreeSet<u16>> {
-    let (client, server) = (&table.client.value, &table.server.value);
+    let [client, At { value: server, span }] = names;
+    let client = &client.value;
     if ends[0] == ends[1] {
-        faults.note(table.server.span.clone(), "a flow joins two hosts; expected another one".into());
+        faults.note(span.clone(), "a flow joins two hosts; expected another one".into());
         return None;
     }
     let reachable = networks_between(ends[0], ends[1], links);
     if reachable.is_empty() {
         let message = format!("\"{server}\" cannot be reached from \"{client}\": no network joins them");
-        faults.note(table.server.span.clone(), message);
+        faults.note(span.clone(), message);
         return None;
     }
-    let Some(wanted) = &table.networks else { return Some(reachable) };
+    let Some(wanted) = wanted else { return Some(reachable) };
     if wanted.value.is_empty() {
         faults.note(wanted.span.clone(), "expected at least one network".into());
         return None;

@@ -4,6 +4,7 @@
 mod flows;
 mod links;
 mod probes;
+mod transfers;
 
 use super::diagnostic::{Faults, expected_one_of};
 use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
@@ -20,6 +21,7 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
     let (flows, groups) = flows::resolve(&file.flow, &nodes, &links, &options, faults)?;
+    let transfers = transfers::resolve(&file.transfers, &groups, &nodes, &links, &options, faults)?;
     let windows = windows(&file.window, faults)?;
     let names = probes::Names { groups: &groups, nodes: &nodes, links: &links, windows: &windows };
     let probes = probes::probes(&file.probe, &names, faults);
@@ -30,6 +32,7 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
         nodes,
         links,
         flows,
+        transfers,
         windows,
         probes: probes?,
         captures: captures?,

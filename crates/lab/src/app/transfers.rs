@@ -1,0 +1,176 @@
+//! Short transfers: a connection for each, begun at random times.
+
+use super::flow::{Dial, Side};
+use super::{Reaction, draw};
+use crate::host::{ConnId, EndpointId, Event, Transport};
+use crate::scenario::{self, Flow};
+use des::Random;
+use std::collections::VecDeque;
+use units::{Instant, Span};
+
+/// Where transfers of one kind come from.
+#[derive(Debug)]
+pub(crate) struct TransferSource {
+    pub(crate) spec: scenario::Transfers,
+    pub(crate) dial: Dial,
+    pub(crate) server: EndpointId,
+    random: Random,
+    /// Lanes of this source that no transfer uses, the one that is free longest first.
+    pub(crate) free: VecDeque<usize>,
+    /// The client port of the next lane that is made.
+    pub(crate) next_port: Option<u16>,
+    /// When each transfer began.
+    pub(crate) begun: Vec<Instant>,
+    /// Those that were delivered, in the order of their ends.
+    pub(crate) done: Vec<Done>,
+    /// Transfers under way.
+    pub(crate) open: usize,
+}
+
+/// A transfer that was delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) began: Instant,
+    pub(crate) ended: Instant,
+    pub(crate) bytes: u64,
+}
+
+/// First of the ports that IANA leaves to clients.
+const FIRST_PORT: u16 = 49_152;
+
+impl TransferSource {
+    pub(crate) fn new(spec: scenario::Transfers, dial: Dial, server: EndpointId, random: Random) -> Self {
+        TransferSource {
+            spec,
+            dial,
+            server,
+            random,
+            free: VecDeque::new(),
+            next_port: Some(FIRST_PORT),
+            begun: Vec::new(),
+            done: Vec::new(),
+            open: 0,
+        }
+    }
+
+    /// What each connection is like.
+    pub(crate) fn like(&self) -> &Flow {
+        &self.spec.like
+    }
+
+    /// When the next transfer comes after one at `now`; none if its time would be over.
+    pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
+        let at = now + draw::wait(self.spec.rate, &mut self.random);
+        (at <= self.spec.to).then_some(at)
+    }
+
+    /// The bytes of a transfer.
+    pub(crate) fn size(&mut self) -> u64 {
+        draw::size(self.spec.size, &mut self.random).get()
+    }
+
+    /// None comes any more, and none is under way.
+    pub(crate) fn is_over(&self, now: Instant) -> bool {
+        self.open == 0 && now >= self.spec.to
+    }
+}
+
+/// A client port and its use by one transfer after the other.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) source: usize,
+    pub(crate) client: EndpointId,
+    most: u32,
+    began: Instant,
+    size: u64,
+    /// Bytes the transport has not taken.
+    left: u64,
+    received: u64,
+    /// Which ends have a connection.
+    pub(crate) open: [bool; 2],
+    told: bool,
+}
+
+impl Lane {
+    /// A lane of `source` whose messages have at most `most` bytes.
+    pub(crate) fn new(source: usize, client: EndpointId, most: u64) -> Self {
+        Lane {
+            source,
+            client,
+            most: u32::try_from(most).unwrap_or(u32::MAX),
+            began: Instant::ZERO,
+            size: 0,
+            left: 0,
+            received: 0,
+            open: [false; 2],
+            told: false,
+        }
+    }
+
+    /// A transfer of so many bytes begins.
+    pub(crate) fn begin(&mut self, now: Instant, size: u64) {
+        (self.began, self.size, self.left, self.received) = (now, size, size, 0);
+        (self.open, self.told) = ([true, false], false);
+    }
+
+    /// The transfer, once all of it is delivered; told once.
+    pub(crate) fn delivered(&mut self, now: Instant) -> Option<Done> {
+        let whole = self.received >= self.size && !self.told;
+        self.told |= whole;
+        whole.then_some(Done { began: self.began, ended: now, bytes: self.size })
+    }
+
+    /// Takes what an endpoint tells of the connection at one end.
+    pub(crate) fn on_event<T: Transport>(
+        &mut self,
+        now: Instant,
+        side: Side,
+        endpoint: &mut T,
+        id: ConnId,
+        event: Event,
+    ) -> Reaction {
+        match (event, side) {
+            (Event::Connected, Side::Client) => self.push(now, endpoint, id),
+            (Event::Connected, Side::Server) => self.open[1] = true,
+            (Event::Writable, _) => self.push(now, endpoint, id),
+            (Event::Readable, _) => return self.read(now, endpoint, id),
+            (Event::PeerClosed, _) => {
+                endpoint.shutdown(now, id);
+                return self.read(now, endpoint, id);
+            }
+            (Event::Closed(ending), _) => {
+                self.read(now, endpoint, id);
+                return Reaction::Closed(ending);
+            }
+            (Event::Other, _) => {}
+        }
+        Reaction::None
+    }
+
+    /// Sends as much as there is room for; behind the last byte comes the end.
+    fn push<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) {
+        while self.left > 0 {
+            let length = u64::from(self.most).min(self.left) as u32;
+            let taken = endpoint.send(now, id, length, false);
+            self.left -= u64::from(taken);
+            if taken < length {
+                return;
+            }
+        }
+        endpoint.shutdown(now, id);
+    }
+
+    fn read<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) -> Reaction {
+        while let Some(piece) = endpoint.receive(now, id) {
+            self.received += piece.bytes;
+        }
+        if self.received >= self.size && !self.told { Reaction::Delivered } else { Reaction::None }
+    }
+}
+
+impl Done {
+    /// From its begin, the handshake included, to the delivery of its last byte.
+    pub(crate) fn time(&self) -> Span {
+        self.ended.since(self.began)
+    }
+}

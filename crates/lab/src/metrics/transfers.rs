@@ -1,0 +1,73 @@
+//! Completion times of short transfers.
+
+use super::flow::ratio;
+use super::quantity as q;
+use super::report::Put;
+use super::windows::Windows;
+use crate::app::{Done, TransferSource};
+use crate::output::{Scalar, Series};
+use units::Instant;
+
+/// The rows of a source: of all its transfers, and of those that began in each window.
+pub(crate) fn of_transfers(source: &TransferSource, windows: &Windows) -> Vec<Scalar> {
+    let mut out = Vec::new();
+    stretch(source, "", Instant::ZERO, Instant::FAR, &mut out);
+    for (name, from, to) in windows.times() {
+        stretch(source, name, from, to, &mut out);
+    }
+    out
+}
+
+fn stretch(source: &TransferSource, window: &str, from: Instant, to: Instant, out: &mut Vec<Scalar>) {
+    let within = |began: Instant| began >= from && began < to;
+    let begun = source.begun.iter().filter(|&&began| within(began)).count();
+    let done: Vec<&Done> = source.done.iter().filter(|done| within(done.began)).collect();
+    let mut times: Vec<f64> = done.iter().map(|done| done.time().as_secs_f64()).collect();
+    times.sort_by(f64::total_cmp);
+    let bytes: u64 = done.iter().map(|done| done.bytes).sum();
+    let put = &mut Put { window, flow: &source.like().name, out };
+    put.whole(q::TRANSFERS, done.len() as f64);
+    put.whole(q::TRANSFERS_UNFINISHED, (begun - done.len()) as f64);
+    put.whole(q::TRANSFER_BYTES, bytes as f64);
+    put.whole(q::COMPLETION_MEAN, ratio(times.iter().sum(), times.len() as f64));
+    put.whole(q::COMPLETION_MEDIAN, quantile(&times, 50));
+    put.whole(q::COMPLETION_P95, quantile(&times, 95));
+}
+
+/// The least of the sorted values that at least so many of a hundred do not exceed; of none zero.
+fn quantile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// Completion time and size of each transfer, at the time of its end.
+pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
+    let series = |quantity, value: &dyn Fn(&Done) -> f64| Series {
+        flow: source.like().name.clone(),
+        path: None,
+        quantity,
+        points: source.done.iter().map(|done| (done.ended, value(done))).collect(),
+    };
+    [
+        series(q::COMPLETION_TIME, &|done| done.time().as_secs_f64()),
+        series(q::TRANSFER_SIZE, &|done| done.bytes as f64),
+    ]
+}
+
+/// What a reader of its numbers should know.
+pub(super) fn warning(source: &TransferSource) -> Option<String> {
+    let missing = source.begun.len() - source.done.len();
+    (missing > 0).then(|| format!("{missing} transfers of `{}` were not delivered", source.like().name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_of_the_sample() {
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!([50, 95, 96, 100].map(|percent| quantile(&values, percent)), [10.0, 19.0, 20.0, 20.0]);
+        assert_eq!((quantile(&[7.0], 50), quantile(&[], 95)), (7.0, 0.0));
+    }
+}

@@ -1,0 +1,98 @@
+use super::flows::{Group, OptionSets, host, networks, options};
+use super::{is_name, is_new};
+use crate::scenario::decode::At;
+use crate::scenario::diagnostic::Faults;
+use crate::scenario::file::TransfersTable;
+use crate::scenario::{
+    Distribution, Flow, Hertz, Link, LocalAddress, Node, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
+    Transfers,
+};
+use units::{Probability, Span};
+
+/// The sources of short transfers; `None` if a fault was noted.
+pub(super) fn resolve(
+    tables: &[TransfersTable],
+    groups: &[Group],
+    nodes: &[Node],
+    links: &[Link],
+    sets: &OptionSets,
+    faults: &mut Faults,
+) -> Option<Vec<Transfers>> {
+    let mut all: Vec<Transfers> = Vec::new();
+    let mut right = true;
+    for table in tables {
+        right &= is_name(&table.name, faults);
+        let flows = groups.iter().map(|group| group.name.as_str());
+        let others = flows.chain(all.iter().map(|transfers| transfers.like.name.as_str()));
+        right &= is_new(&table.name, others, "flow", faults);
+        match transfers(table, nodes, links, sets, faults) {
+            Some(transfers) => all.push(transfers),
+            None => right = false,
+        }
+    }
+    right.then_some(all)
+}
+
+fn transfers(
+    table: &TransfersTable,
+    nodes: &[Node],
+    links: &[Link],
+    sets: &OptionSets,
+    faults: &mut Faults,
+) -> Option<Transfers> {
+    let (client, server) = (host(&table.client, nodes, faults), host(&table.server, nodes, faults));
+    let sctp = options(&table.sctp, &table.server_sctp, &sets.sctp, sctp::Config::default, faults);
+    let tcp = options(&table.tcp, &table.server_tcp, &sets.tcp, tcp::Config::modern, faults);
+    let (client, server, sctp, tcp) = (client?, server?, sctp?, tcp?);
+    networks([&table.client, &table.server], &table.networks, [client, server], links, faults)?;
+    let mut fault = |at: &std::ops::Range<usize>, message: &str| {
+        faults.note(at.clone(), message.to_owned());
+        None
+    };
+    let At { value: protocol, ref span } = table.protocol;
+    if protocol == Protocol::Udp {
+        return fault(span, "a transfer has an end, which UDP cannot tell; expected SCTP or TCP");
+    }
+    if table.rate.value == Distribution::Constant(Hertz(0.0)) {
+        return fault(&table.rate.span, "expected a `rate` above 0 Hz");
+    }
+    if table.max_msg_size.value.is_zero() {
+        return fault(&table.max_msg_size.span, "expected a `max_msg_size` above 0 B");
+    }
+    if table.to.value <= table.from {
+        return fault(&table.to.span, "nothing is transferred; expected `to` after `from`");
+    }
+    let forward = Traffic {
+        pace: Pace::Saturated,
+        on_off: None,
+        frame_size: table.size,
+        max_msg_size: table.max_msg_size.value,
+        queue_size: u32::MAX,
+        unordered: Probability::ZERO,
+    };
+    let like = Flow {
+        name: table.name.value.clone(),
+        client,
+        server,
+        protocol,
+        client_options: sctp.client,
+        server_options: sctp.server,
+        client_tcp: tcp.client,
+        server_tcp: tcp.server,
+        connect_time: Distribution::Constant(Span::ZERO),
+        start_time: Span::ZERO,
+        reset_time: Span::ZERO,
+        stop_time: Span::ZERO,
+        forward: Some(forward),
+        back: None,
+        local_address: LocalAddress::Any,
+        local_port: 0,
+        remote_address: RemoteAddress::Any,
+        remote_port: table.remote_port.value,
+        primary_path: PrimaryPath::Any,
+        networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
+        ip_version: table.ip_version,
+    };
+    let (rate, size) = (table.rate.value, table.size);
+    Some(Transfers { like, rate, size, from: table.from, to: table.to.value })
+}
