@@ -76,6 +76,13 @@ impl Options {
     /// Reads the options of a header. What follows an end of the list is padding, whatever it is.
     pub(super) fn parse(mut bytes: &[u8]) -> Result<Options, SegmentError> {
         let mut options = Options::default();
+        // What nearly every segment has (rfc7323#appendix-A).
+        if let [NO_OPERATION, NO_OPERATION, TIMESTAMPS, 10, value @ ..] = bytes
+            && value.len() == 8
+        {
+            options.take(TIMESTAMPS, value)?;
+            return Ok(options);
+        }
         while let Some((&kind, rest)) = bytes.split_first() {
             if kind == END {
                 break;
