@@ -175,10 +175,14 @@ fn fast_at_most_doubles_and_knows_what_an_oracle_says() {
 }
 
 #[test]
-fn fast_grows_by_what_is_acknowledged_while_there_is_no_queue() {
+fn fast_grows_by_what_is_acknowledged_in_every_other_round_while_there_is_no_queue() {
     let mut bench = fast(&knobs(200.0));
-    ack(&mut bench, 0, 2 * M, 1, rtt(100.5));
-    close(segments(&bench, 0), 102.0);
+    for grown in [0.0, 2.0, 0.0, 2.0] {
+        end_round(&mut bench, 0, 1000 * M, rtt(100.5));
+        bench = bench.put(0, 100 * M, 4 * M);
+        ack(&mut bench, 0, 2 * M, 998 * M, rtt(100.5));
+        close(segments(&bench, 0), 100.0 + grown);
+    }
 }
 
 #[test]

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! at most every 10 ms, in every other round trip; growth is spread over the acknowledgements until the next update.
-//! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged, which is α(w, 0) =
-//! α w of the paper; this is what slow start is elsewhere. Losses are those of the transport, a timeout leaves w = 2.
+//! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged in every other round
+//! trip, which is α(w, 0) = α w of the paper; this is what slow start is elsewhere. A path that carried nothing but
+//! retransmissions has no RTT yet and grows so, too. Losses are those of the transport, a timeout leaves w = 2.
 //!
 //! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is the least
 //! RTT measured: a flow that comes late takes the others' queue for propagation and holds more than α. `base_rtt` tells
@@ -85,13 +86,15 @@ struct Memory {
 const LEAST: f64 = 2.0;
 
 impl Memory {
-    fn sample(&mut self, rtt: Span, window: f64) {
+    /// One RTT for so many packets acknowledged.
+    fn sample(&mut self, rtt: Span, packets: f64, window: f64) {
         let rtt = rtt.max(Span::from_nanos(1)).as_secs_f64();
         match self.base {
             None => (self.base, self.average) = (Some(rtt), rtt),
             Some(base) => {
                 self.base = Some(base.min(rtt));
-                self.average += (3.0 / window.max(1.0)).min(0.25) * (rtt - self.average);
+                let weight = (3.0 / window.max(1.0)).min(0.25) * packets.max(1.0);
+                self.average += weight.min(1.0) * (rtt - self.average);
             }
         }
     }
@@ -129,7 +132,7 @@ impl DelayPolicy for Fast {
         let window = at.cwnd().as_f64() / m;
         let memory = &mut self.paths[ack.path];
         if let Some(rtt) = ack.rtt {
-            memory.sample(rtt, window);
+            memory.sample(rtt, ack.acked.as_f64() / m, window);
         }
         memory.acked += ack.acked.as_f64() / m;
         if memory.round.ends(ack) {
@@ -141,15 +144,14 @@ impl DelayPolicy for Fast {
 
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
         let memory = self.paths[ack.path];
-        let Some(measured) = memory.base else { return };
-        let base = self.knobs.base_rtt.map_or(measured, Span::as_secs_f64);
         let m = at.segment().as_f64();
         let acked = ack.acked.as_f64() / m;
         let w = window.cwnd / m;
         let used = at.was_used(ack);
+        let base = self.knobs.base_rtt.map(Span::as_secs_f64).or(memory.base).unwrap_or(memory.average);
         if memory.average - base < self.knobs.mi_threshold.as_secs_f64() {
             self.paths[ack.path].pending = 0.0;
-            if used {
+            if used && memory.may_update {
                 window.cwnd += ack.acked.as_f64();
             }
             return;

@@ -2,10 +2,11 @@
 //! other, and that does not take its own queue for the base delay.
 //!
 //! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), by round-trip times. Over the n coupled paths, with
-//! x = c/r the rate of a path and x̄ their mean, three things are different:
+//! x = c/r the rate of a path and x̄ their mean, four things are different:
 //!
 //! ```text
 //! growth   G_P = G/n
+//! shrink   w (q/T_P - 1) T/(T + b)
 //! target   T_P = T (1 + τ clamp(x̄/x_P - 1, -1, 1)),   τ = 0.1
 //! drain    all coupled paths at once:   c = max(2 M, c/2 b/(b + q)), for three rounds, then slow start to where c was
 //! ```
@@ -25,7 +26,9 @@
 //! **The base delay** is the least RTT ever. It may rise only by the evidence of ten drains in a row whose least RTTs lie
 //! within a quarter of the target: a longer route looks like that, other flows' queues, which come and go, do not.
 //!
-//! G/n makes all paths together grow as one flow of LEDBAT++ does. Losses and timeouts are LEDBAT++'s.
+//! **The rest.** G/n makes all paths together grow as one flow of LEDBAT++ does. The window is answered by a queue of
+//! (b + T)/w a segment: without the factor T/(T + b), a path whose base delay is longer than its target overshoots in
+//! each round trip by more than it was wrong, and its queue swings between nothing and twice the target. Losses and timeouts are LEDBAT++'s.
 //!
 //! Where it fails: a standing queue that never changes, such as that of a sender of constant rate beyond the link's, is
 //! taken for a longer route after ten drains. After a real change to a route longer by more than the target the path
@@ -196,7 +199,8 @@ impl MpPlus {
         let off = self.off(at, queue);
         let w = window.cwnd / at.segment().as_f64();
         let memory = &mut self.paths[at.index()];
-        let gain = gain(target, memory.base.unwrap_or_default().as_secs_f64());
+        let base = memory.base.unwrap_or_default().as_secs_f64();
+        let gain = gain(target, base);
         if let Some(back) = memory.back {
             if window.cwnd < back && off < 1.0 {
                 return ((back - window.cwnd) / at.segment().as_f64()).min(1.0);
@@ -210,7 +214,8 @@ impl MpPlus {
         if self.paths[at.index()].first || slow_start && off < ENOUGH {
             return gain;
         }
-        step(w, off, gain / at.coupled().count() as f64)
+        let beyond = (off - 1.0) * target / (target + base);
+        step(w, 1.0 + beyond, gain / at.coupled().count() as f64)
     }
 }
 
