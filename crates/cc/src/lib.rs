@@ -67,7 +67,7 @@
 //!
 //! What a paper leaves open is declared beside the formulas with `knobs!`, each with its type, its default and the
 //! values that can work, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs,`) makes
-//! `[sctp.x.gentle]` a table of scenarios.
+//! `[sctp.x.knobs.gentle]` a table of scenarios; docs/scenarios.md names it.
 //!
 //! An algorithm that follows delays is a [`DelayPolicy`] for the mechanism [`DelayBased`]; one that is neither implements
 //! [`CongestionControl`] itself. The rest is the same.

@@ -97,6 +97,34 @@ fn means_follow_new_intervals_by_an_eighth_and_an_open_one_once_it_is_longer() {
 }
 
 #[test]
+fn a_path_that_has_not_lost_is_as_good_as_the_best() {
+    let mut bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
+    for (p, acked) in [(0, 5000), (1, 5)] {
+        bench = bench.put(p, 1 << 40, 0);
+        bench.slack_ack(p, acked * M);
+        bench = bench.put(p, 10 * M, 0);
+    }
+    bench.full_ack(1, M);
+    assert_eq!(bench.cwnd(1), 10 * M + M / 2, "half, however much the other has carried");
+    bench.loss(0, LossKind::FastRetransmit);
+    bench = bench.put(1, 10 * M, 0);
+    bench.full_ack(1, M);
+    assert_eq!(bench.cwnd(1), 10 * M + M / 2);
+}
+
+#[test]
+fn a_path_that_is_surprisingly_good_starts_over() {
+    // After 8 mean intervals of 100 segments without a loss the share is that of the best again, 1/2, for each round.
+    let good = |segments: u64| {
+        let mut bench = braid(10.0, [100, 90_000], [50, 50], [10, 10]).put(0, 1 << 40, M);
+        bench.slack_ack(0, segments * M);
+        bench.put(0, 10 * M, M)
+    };
+    assert!(step(good(780), 0) < 0.001);
+    close(step(good(800), 0), 5.0);
+}
+
+#[test]
 fn the_first_windows_are_one_window_together() {
     let bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
     assert_eq!((bench.paths[0].window.cwnd, bench.cwnd(1)), (bytes(2190), 2190));
