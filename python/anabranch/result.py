@@ -26,8 +26,8 @@ class Result:
 
     ``scalars`` has a row for each number a run ends with (columns run, replica, one for each axis of the sweep, window,
     flow, path, quantity, value), ``series`` one for each point of a probe (with time in seconds). ``window`` names a
-    window of the scenario; it is empty for what a flow measured in its own time. ``manifest`` says what was run: scenario
-    hash, seed, version, digest and so on.
+    window of the scenario; it is empty for what a flow measured in its own time. ``manifest`` says what was run:
+    scenario hash, seed, version, digest and so on.
     """
 
     scalars: pl.DataFrame

@@ -26,7 +26,16 @@ def made_up() -> Callable[[Mapping[str, list[Any]], int, Value], Result]:
                 where = {axis: float(v) if isinstance(v, int) else v for axis, v in zip(axes, point, strict=True)}
                 run = len(rows)
                 rows += [
-                    {"run": run, "replica": replica, **where, "window": "", "flow": flow, "path": None, "quantity": q, "value": v}
+                    {
+                        "run": run,
+                        "replica": replica,
+                        **where,
+                        "window": "",
+                        "flow": flow,
+                        "path": None,
+                        "quantity": q,
+                        "value": v,
+                    }
                     for (flow, q), v in value({**where, "replica": replica}).items()
                 ]
         series = {"run": pl.String, "replica": pl.UInt32, "flow": pl.String, "path": pl.UInt8, "quantity": pl.String}

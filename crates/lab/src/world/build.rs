@@ -1,12 +1,12 @@
 //! From a scenario to a world at time zero.
 
 use super::{LINGER, LabEvent, World, dial, endpoints, topology};
-use crate::app::{Flow, Meter, Plan, Side, Source, Step, TransferSource, draw_span};
-use crate::host::Hosts;
+use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource, draw_span};
+use crate::host::{EndpointId, Hosts};
 use crate::metrics::{Links, Windows};
 use crate::output::{RunControl, RunError};
 use crate::probe::Probes;
-use crate::scenario::{Protocol, Scenario};
+use crate::scenario::{self, Protocol, Scenario, Traffic};
 use des::{Kernel, Streams};
 use endpoints::Bindings;
 use units::Instant;
@@ -37,28 +37,12 @@ impl World {
         for (index, (spec, dial)) in scenario.flows.iter().zip(dials).enumerate() {
             let (client, server) = (placed[2 * index], placed[2 * index + 1]);
             hosts.expect(server, &dial.locals, spec.local_port, index);
-            let connect_time =
-                draw_span(spec.connect_time, &mut streams.stream(&format!("connect {}", spec.name)));
-            let plan = Plan {
-                connect: Instant::ZERO + connect_time,
-                start: spec.start_time,
-                reset: spec.reset_time,
-                stop: spec.stop_time,
-            };
-            kernel.schedule(plan.connect, LabEvent::Flow(index as u32, Step::Connect));
-            kernel.schedule(plan.connect + plan.start, LabEvent::Flow(index as u32, Step::Start));
-            until = until.max(plan.connect + plan.start + plan.stop + LINGER);
-            let source = |side: Side| {
-                let (traffic, way) = match side {
-                    Side::Client => (&spec.forward, "forward"),
-                    Side::Server => (&spec.back, "back"),
-                };
-                let random = streams.stream(&format!("frames {} {way}", spec.name));
-                traffic.clone().map(|traffic| Source::new(traffic, random))
-            };
-            let ends = [Meter::new(client, source(Side::Client)), Meter::new(server, source(Side::Server))];
-            let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
-            flows.push(Flow::new(spec.name.clone(), plan, dial, concurrent, ends));
+            let flow = flow(spec, dial, [client, server], &streams);
+            let Plan { connect, start, stop, .. } = flow.plan;
+            kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));
+            kernel.schedule(connect + start, LabEvent::Flow(index as u32, Step::Start));
+            until = until.max(connect + start + stop + LINGER);
+            flows.push(flow);
         }
         let mut transfers = Vec::with_capacity(callers.len());
         let servers = &placed[2 * flows.len()..];
@@ -93,4 +77,22 @@ impl World {
             until,
         })
     }
+}
+
+/// A flow between two endpoints, before it begins.
+fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Streams) -> Flow {
+    let connect_time = draw_span(spec.connect_time, &mut streams.stream(&format!("connect {}", spec.name)));
+    let plan = Plan {
+        connect: Instant::ZERO + connect_time,
+        start: spec.start_time,
+        reset: spec.reset_time,
+        stop: spec.stop_time,
+    };
+    let meter = |endpoint, traffic: &Option<Traffic>, way| {
+        let random = streams.stream(&format!("frames {} {way}", spec.name));
+        Meter::new(endpoint, traffic.clone().map(|traffic| Source::new(traffic, random)))
+    };
+    let meters = [meter(ends[0], &spec.forward, "forward"), meter(ends[1], &spec.back, "back")];
+    let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
+    Flow::new(spec.name.clone(), plan, dial, concurrent, meters)
 }
