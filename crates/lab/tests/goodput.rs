@@ -35,7 +35,7 @@ const NETWORKS: [Change; 5] = [
 ];
 
 /// What the flow is like.
-const FLOWS: [Change; 10] = [
+const FLOWS: [Change; 12] = [
     ("SCTP", |_| {}),
     ("CMT", |scenario| enable_cmt(&mut scenario.flows[0])),
     ("no SFR", |scenario| cmt_with(scenario, |cmt| cmt.sfr = false)),
@@ -46,7 +46,9 @@ const FLOWS: [Change; 10] = [
         scenario.flows[0].client_options.congestion_control = cc::Algorithm::CmtRpV1;
     }),
     ("TCP", |scenario| tcp_with(scenario, &tcp::Config::modern())),
-    ("QualNet", |scenario| tcp_with(scenario, &tcp::Config { mss: 1460, ..tcp::Config::qualnet() })),
+    ("QualNet", |scenario| tcp_with(scenario, &qualnet(tcp::Variant::Sack))),
+    ("Tahoe", |scenario| tcp_with(scenario, &qualnet(tcp::Variant::Tahoe))),
+    ("NewReno", |scenario| tcp_with(scenario, &qualnet(tcp::Variant::NewReno))),
     ("CUBIC", |scenario| {
         tcp_with(scenario, &tcp::Config { control: cc::Algorithm::Cubic, ..tcp::Config::modern() });
     }),
@@ -59,6 +61,10 @@ const FLOWS: [Change; 10] = [
         traffic.pace = Pace::Frames(Distribution::Constant(rate));
     }),
 ];
+
+fn qualnet(variant: tcp::Variant) -> tcp::Config {
+    tcp::Config { mss: 1460, variant, ..tcp::Config::qualnet() }
+}
 
 fn tcp_with(scenario: &mut Scenario, config: &tcp::Config) {
     let flow = &mut scenario.flows[0];
