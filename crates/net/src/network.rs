@@ -167,6 +167,7 @@ impl Network {
         };
         let size = dst.header_len() + (head.len() + zeros) as u32;
         let packet = self.pool.store(head, zeros as u32, src, dst, protocol, ecn);
+        self.pool.get_mut(packet).sent_at = schedule.now();
         self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0));
     }
 
@@ -202,6 +203,7 @@ impl Network {
             dst: self.addresses.address(stored.dst),
             protocol: stored.protocol,
             ecn: stored.ecn,
+            sent_at: stored.sent_at,
             head: &stored.head,
             zeros: stored.zeros as usize,
             corrupted: stored.corrupted,

@@ -1,6 +1,7 @@
 use crate::address::AddressId;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use units::Instant;
 
 /// The ECN field of an IP header ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,8 @@ pub struct Packet<'a> {
     pub protocol: Protocol,
     /// ECN field of the IP header.
     pub ecn: Ecn,
+    /// When its sender handed it to the network.
+    pub sent_at: Instant,
     /// The stored bytes of the IP payload.
     pub head: &'a [u8],
     /// Zero bytes that follow them.
@@ -96,6 +99,7 @@ pub(crate) struct Stored {
     /// of a channel's order.
     pub hops: u8,
     pub epoch: u32,
+    pub sent_at: Instant,
 }
 
 /// Storage of all packets. Slots keep their buffers, so that in steady state nothing is allocated.
@@ -140,6 +144,7 @@ impl Pool {
             corrupted: false,
             hops: 0,
             epoch: 0,
+            sent_at: Instant::ZERO,
         });
         id
     }
@@ -147,9 +152,10 @@ impl Pool {
     /// Stores a copy.
     pub fn copy(&mut self, id: PacketId) -> PacketId {
         let mut head = self.get(id).head.clone();
-        let &Stored { zeros, src, dst, protocol, ecn, corrupted, .. } = self.get(id);
+        let &Stored { zeros, src, dst, protocol, ecn, corrupted, sent_at, .. } = self.get(id);
         let copy = self.store(&mut head, zeros, src, dst, protocol, ecn);
-        self.get_mut(copy).corrupted = corrupted;
+        let stored = self.get_mut(copy);
+        (stored.corrupted, stored.sent_at) = (corrupted, sent_at);
         copy
     }
 

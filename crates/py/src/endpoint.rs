@@ -101,7 +101,10 @@ impl Endpoint {
     }
 
     fn handle(&mut self, now: u64, source: IpAddr, destination: IpAddr, packet: &[u8]) {
-        self.inner().handle(at(now), Datagram { src: source, dst: destination, bytes: Octets::from(packet) });
+        self.inner().handle(
+            at(now),
+            Datagram { src: source, dst: destination, sent_at: None, bytes: Octets::from(packet) },
+        );
     }
 
     fn poll_transmit(&mut self, py: Python<'_>, now: u64) -> Option<Transmit> {

@@ -39,6 +39,13 @@ pub struct Config {
     pub sack_delay: Span,
     /// An acknowledgement at the latest for every so many packets with data (2 in `rfc9260#section-6.2`).
     pub sack_frequency: u32,
+    /// Acknowledges with NR-SACK, which says what will never be given up, if the peer does too
+    /// (draft-natarajan-tsvwg-sctp-nrsack).
+    pub nr_sack: bool,
+    /// Where acknowledgements go.
+    pub sack_path: SackPath,
+    /// How the peer learns when packets were sent, so that it can report one-way delays, if it knows how to.
+    pub timestamps: Timestamps,
 
     /// Streams asked for in our direction.
     pub outbound_streams: u16,
@@ -49,6 +56,11 @@ pub struct Config {
     /// Windows below this are advertised, and taken, as closed (`rfc1122#section-4.2.3.3`); zero turns silly window
     /// avoidance off.
     pub sws_limit: ByteCount,
+    /// What a chunk takes up in the receive buffer.
+    pub receive_accounting: Accounting,
+    /// When the receive buffer is full, what lies above a gap is given up for a chunk that closes it
+    /// (`rfc9260#section-6.2`). If not, whatever was acknowledged stays.
+    pub reneging: bool,
     /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
     pub send_buffer: ByteCount,
     /// Messages that may wait for their first transmission; none: only `send_buffer` limits.
@@ -97,10 +109,15 @@ impl Default for Config {
             hb_max_burst: 1,
             sack_delay: Span::from_millis(200),
             sack_frequency: 2,
+            nr_sack: false,
+            sack_path: SackPath::Standard,
+            timestamps: Timestamps::Off,
             outbound_streams: 10,
             max_inbound_streams: 2048,
             receive_buffer: ByteCount::new(1 << 20),
             sws_limit: ByteCount::new(1500),
+            receive_accounting: Accounting::Payload,
+            reneging: true,
             send_buffer: ByteCount::new(1 << 20),
             send_queue: None,
             mtu: ByteCount::new(1500),
@@ -165,7 +182,7 @@ impl Default for Cmt {
 }
 
 named! {
-    /// Bytes that one chunk counts as in flight.
+    /// Bytes that one chunk counts as, in flight or in a buffer.
     "accounting" Accounting {
         /// User bytes only.
         Payload = "payload",
@@ -221,6 +238,33 @@ named! {
         RoundRobin = "round-robin",
         /// A fresh random order for each opportunity.
         Random = "random",
+    }
+}
+
+named! {
+    /// The path an acknowledgement takes.
+    "SACK path" SackPath {
+        /// Back where the data came from that brought it about (`rfc9260#section-6.4`).
+        Standard = "standard",
+        /// The primary path.
+        Primary = "primary",
+        /// The active path that carried none for longest.
+        RoundRobin = "round-robin",
+        /// The active path with the smallest smoothed round-trip time.
+        SmallestSrtt = "smallest-srtt",
+    }
+}
+
+named! {
+    /// How the time of departure travels with packets that carry data. Unless it is off, LEDBAT-CONTROL chunks report the
+    /// one-way delays of the peer's packets with every SACK, if the peer understands them.
+    "timestamps" Timestamps {
+        /// Not at all, and nothing is reported.
+        Off = "off",
+        /// In a TIMESTAMP chunk, which leaves 12 bytes less for data.
+        Chunk = "chunk",
+        /// Beside the packet, at no cost: only a simulator can do that.
+        Metadata = "metadata",
     }
 }
 

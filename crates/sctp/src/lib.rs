@@ -15,7 +15,9 @@ mod tx;
 
 pub use assoc::{AssocStats, PathInfo, State};
 pub use cc::UnknownName;
-pub use config::{Accounting, BurstControl, Cmt, Config, Cuc, PathSelection, RtxPolicy};
+pub use config::{
+    Accounting, BurstControl, Cmt, Config, Cuc, PathSelection, RtxPolicy, SackPath, Timestamps,
+};
 pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};

@@ -247,7 +247,7 @@ fn an_nr_sack_nobody_agreed_upon_is_unknown() {
     let header =
         CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: scene.to_server };
     let mut w = PacketWriter::new(&mut buf, header, 1000);
-    w.nr_sack(scene.acked, 5000, 0, [].into_iter(), [].into_iter(), &[]);
+    w.nr_sack(scene.acked, 5000, 0, &[], &[], &[]);
     w.push(&data(scene.tsn, 0, b"x"));
     w.finish(Checksum::Computed);
     let before = scene.pair.sent.len();

@@ -97,7 +97,7 @@ impl Ours {
 
 impl Station for Ours {
     fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
-        self.endpoint.handle(now, Datagram { src, dst, bytes: packet });
+        self.endpoint.handle(now, Datagram { src, dst, sent_at: None, bytes: packet });
         self.take_events();
     }
 

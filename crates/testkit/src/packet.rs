@@ -57,6 +57,8 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::CookieAck(_) => "COOKIE_ACK",
             Chunk::ShutdownComplete(complete) if complete.reflected_tag => "SHUTDOWN_COMPLETE/T",
             Chunk::ShutdownComplete(_) => "SHUTDOWN_COMPLETE",
+            Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
+            Chunk::Timestamp(_) => "TIMESTAMP",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

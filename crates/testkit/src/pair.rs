@@ -259,8 +259,12 @@ impl Pair {
 
     /// Hands a packet to a side as if it had come over the wire, now.
     pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
+        self.deliver(to, Datagram { src, dst, sent_at: None, bytes: bytes.as_octets() });
+    }
+
+    fn deliver(&mut self, to: Side, datagram: Datagram<'_>) {
         let now = self.now;
-        self.endpoint(to).handle(now, Datagram { src, dst, bytes: bytes.as_octets() });
+        self.endpoint(to).handle(now, datagram);
         self.drain();
     }
 
@@ -317,8 +321,9 @@ impl Pair {
                 && at <= self.now
             {
                 self.flying.pop();
-                let Sent { from, src, dst, bytes, .. } = self.sent[number].clone();
-                self.inject(from.other(), src, dst, &bytes);
+                let Sent { at, from, src, dst, bytes, .. } = self.sent[number].clone();
+                let sent_at = Some(at);
+                self.deliver(from.other(), Datagram { src, dst, sent_at, bytes: bytes.as_octets() });
             }
             for side in [Side::Client, Side::Server] {
                 let now = self.now;

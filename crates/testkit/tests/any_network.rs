@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use sctp::{
     Accounting, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload, RtxPolicy,
-    SendError,
+    SackPath, SendError, Timestamps,
 };
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -44,10 +44,16 @@ fn config() -> impl Strategy<Value = Config> {
     );
     let sizes = (4_000u64..200_000, 4_000u64..200_000, select(vec![0u64, 1500, 3000]), 600u64..1500);
     let counts = (1u32..8, 1u32..4, 0u32..4, prop::option::of(2u32..40));
-    let switches = prop::array::uniform3(any::<bool>());
-    (cmt(), choices, sizes, counts, switches, 50u64..1000).prop_map(
-        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, rto_min)| Config {
+    let switches = prop::array::uniform5(any::<bool>());
+    let acks = (select(SackPath::ALL), select(Accounting::ALL), select(Timestamps::ALL));
+    (cmt(), choices, sizes, counts, switches, acks, 50u64..1000).prop_map(
+        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, acks, rto_min)| Config {
             cmt,
+            sack_path: acks.0,
+            receive_accounting: acks.1,
+            timestamps: acks.2,
+            reneging: on[3],
+            nr_sack: on[4],
             burst_control: burst,
             accounting,
             growth,
@@ -172,8 +178,9 @@ fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
     let rank = |chunk: &Chunk<'_>| match chunk {
-        Chunk::Data(_) => 2,
-        Chunk::Sack(_) => 1,
+        Chunk::Data(_) => 3,
+        Chunk::Timestamp(_) => 2,
+        Chunk::Sack(_) | Chunk::NrSack(_) => 1,
         _ => 0,
     };
     assert!(chunks.is_sorted_by_key(rank), "{chunks:?}");

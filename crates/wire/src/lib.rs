@@ -1,4 +1,4 @@
-//! The SCTP wire format (RFC 9260 section 3, and NR-SACK): a stateless codec. What SCTP shares with TCP is here, too:
+//! The SCTP wire format (RFC 9260 section 3, NR-SACK, and two chunks of ours for one-way delays): a stateless codec. What SCTP shares with TCP is here, too:
 //! packets whose filler is not stored, user data, addresses.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -27,8 +27,8 @@ pub use cause::{Cause, CauseList, Causes};
 pub use checksum::{Checksum, crc32c};
 pub use chunk::{
     Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
-    HeartbeatAck, Init, InitAck, NrSack, OperationError, Sack, Shutdown, ShutdownAck, ShutdownComplete,
-    UnknownChunk,
+    HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Sack, Shutdown,
+    ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };
 pub use internet_checksum::internet_checksum;
 pub use octets::{Octets, PacketBuf};

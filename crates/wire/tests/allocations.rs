@@ -2,7 +2,7 @@
 
 use anabranch_wire::{
     Cause, CauseList, Checksum, Chunk, CommonHeader, Data, DataFlags, GapBlock, Init, Octets, OperationError,
-    Packet, PacketBuf, PacketWriter, Parameter, ParameterList, Ppid, Ssn, StreamId, Tsn,
+    Packet, PacketBuf, PacketDelay, PacketWriter, Parameter, ParameterList, Ppid, Ssn, StreamId, Tsn,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -40,11 +40,13 @@ fn allocations(work: impl FnOnce()) -> u32 {
 fn write(buf: &mut PacketBuf, init: Init<'_>, error: OperationError<'_>) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut writer = PacketWriter::new(buf, header, 3000);
-    let gaps = (1..50).map(|i| GapBlock { start: 2 * i, end: 2 * i });
+    let gaps: [GapBlock; 49] =
+        std::array::from_fn(|i| GapBlock { start: 2 * i as u16 + 2, end: 2 * i as u16 + 2 });
     let payload = Octets::new(b"head", 1400);
     let flags = DataFlags::default();
-    assert!(writer.sack(Tsn(1), 2, 3, gaps.clone(), &[Tsn(4)]));
-    assert!(writer.nr_sack(Tsn(1), 2, 3, gaps.clone(), gaps, &[Tsn(4)]));
+    assert!(writer.sack(Tsn(1), 2, 3, gaps.into_iter(), &[Tsn(4)]));
+    assert!(writer.nr_sack(Tsn(1), 2, 3, &gaps, &gaps, &[Tsn(4)]));
+    assert!(writer.ledbat_control(&[PacketDelay { tsn: Tsn(5), micros: 6 }; 3]));
     assert!(writer.push(&init) && writer.push(&error));
     assert!(writer.data(&Data {
         flags,
@@ -64,6 +66,7 @@ fn read(buf: &PacketBuf) -> usize {
         seen += match chunk.unwrap() {
             Chunk::Sack(sack) => sack.gap_blocks().len() + sack.duplicates().len(),
             Chunk::NrSack(sack) => sack.gap_blocks().chain(sack.nr_gap_blocks()).count(),
+            Chunk::LedbatControl(control) => control.delays().len(),
             Chunk::Init(init) => init.parameters.iter().filter(Result::is_ok).count(),
             Chunk::Error(error) => error.causes.iter().filter(Result::is_ok).count(),
             Chunk::Data(data) => data.payload.len(),
@@ -93,5 +96,5 @@ fn a_packet_is_read_and_written_again_without_an_allocation() {
     assert_eq!(allocations(|| write(&mut buf, init, error)), 0);
     let mut seen = 0;
     assert_eq!(allocations(|| seen = black_box(read(&buf))), 0);
-    assert_eq!(seen, 49 + 1 + 2 * 49 + 1 + 1 + 1404);
+    assert_eq!(seen, 49 + 1 + 2 * 49 + 3 + 1 + 1 + 1404);
 }

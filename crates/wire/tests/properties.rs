@@ -166,8 +166,7 @@ proptest! {
         prop_assert!(sack.duplicates().eq(duplicates.iter().copied().take(left)));
 
         let mut writer = PacketWriter::new(&mut buf, HEADER, 4000);
-        let lists = (gaps.iter().copied(), nr_gaps.iter().copied());
-        prop_assert!(writer.nr_sack(cumulative, a_rwnd, packets, lists.0, lists.1, &duplicates));
+        prop_assert!(writer.nr_sack(cumulative, a_rwnd, packets, &gaps, &nr_gaps, &duplicates));
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("not NR-SACK") };
         prop_assert_eq!((sack.cumulative_tsn_ack, sack.a_rwnd), (cumulative, a_rwnd));

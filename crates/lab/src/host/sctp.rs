@@ -34,7 +34,8 @@ impl Transport for Endpoint {
     #[inline]
     fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
         let bytes = Octets::new(packet.head, packet.zeros);
-        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, bytes });
+        let sent_at = Some(packet.sent_at);
+        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, sent_at, bytes });
     }
 
     #[inline]

@@ -218,7 +218,16 @@ mod tests {
     fn arrive(server: &mut Socket, buf: &PacketBuf) -> Option<u64> {
         let (head, zeros) = (&buf.head[..], buf.zeros);
         let (protocol, ecn) = (Protocol::Udp, Ecn::NotCapable);
-        let packet = Packet { src: CLIENT, dst: SERVER, protocol, ecn, head, zeros, corrupted: true };
+        let packet = Packet {
+            src: CLIENT,
+            dst: SERVER,
+            protocol,
+            ecn,
+            sent_at: Instant::ZERO,
+            head,
+            zeros,
+            corrupted: true,
+        };
         server.handle(Instant::ZERO, &packet);
         server.receive(Instant::ZERO, ConnId(0)).map(|piece| piece.bytes)
     }

@@ -4,13 +4,16 @@ use super::Association;
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::CloseReason;
-use crate::path::PathId;
+use crate::path::{PathId, Paths};
 use crate::rx::DataVerdict;
+use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
 use units::Instant;
-use wire::{Abort, Cause, CauseList, Causes, Chunk, Chunks, Data, Sack, UnknownAction, UnknownChunk};
+use wire::{
+    Abort, Cause, CauseList, Causes, Chunk, Chunks, Data, PacketDelay, Tsn, UnknownAction, UnknownChunk,
+};
 
 /// Whether a packet was for this association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,22 +24,50 @@ pub(crate) enum Handled {
     OutOfTheBlue,
 }
 
+/// What a SACK did, or how it broke the protocol.
+type Acknowledged = Result<SackOutcome, &'static str>;
+
 /// Go on with the next chunk, or leave the rest of the packet.
 type Flow = ControlFlow<()>;
 
 const GO_ON: Flow = ControlFlow::Continue(());
 const LEAVE: Flow = ControlFlow::Break(());
 
+/// When a packet left, in microseconds of the peer's clock, and its first DATA chunk.
+struct Transit {
+    departure: Option<u64>,
+    first: Option<Tsn>,
+}
+
+impl Transit {
+    /// What it took, by two clocks.
+    fn delay(&self, now: Instant) -> Option<PacketDelay> {
+        let (departure, tsn) = (self.departure?, self.first?);
+        Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })
+    }
+}
+
+/// An instant as TIMESTAMP has it.
+pub(super) fn micros(at: Instant) -> u64 {
+    at.as_nanos() / 1000
+}
+
 impl Association {
     /// Takes the chunks of a packet from `source` whose verification tag is right.
     #[inline]
-    pub(crate) fn handle(&mut self, now: Instant, source: IpAddr, chunks: Chunks<'_>) -> Handled {
+    pub(crate) fn handle(
+        &mut self,
+        now: Instant,
+        source: IpAddr,
+        sent_at: Option<Instant>,
+        chunks: Chunks<'_>,
+    ) -> Handled {
         let Some(from) = self.paths.find(source) else { return self.handle_stranger(now, source, chunks) };
         if self.is_out_of_the_blue(&chunks) {
             return Handled::OutOfTheBlue;
         }
         self.packets_received += 1;
-        self.take_chunks(now, from, chunks);
+        self.take_chunks(now, from, sent_at, chunks);
         self.settle(now);
         Handled::Here
     }
@@ -65,18 +96,27 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    fn take_chunks(&mut self, now: Instant, from: PathId, mut chunks: Chunks<'_>) {
+    fn take_chunks(&mut self, now: Instant, from: PathId, sent_at: Option<Instant>, mut chunks: Chunks<'_>) {
         let mut first = true;
         let mut had_data = false;
+        let mut transit = Transit { departure: sent_at.map(micros), first: None };
         // After an error nothing more can be read, and what was read before it stands.
         while let Some(Ok(chunk)) = chunks.next() {
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
+                    transit.first.get_or_insert(data.tsn);
                     self.on_data(from, data)
                 }
-                Chunk::Sack(sack) => self.on_sack(now, sack),
+                Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
+                Chunk::NrSack(sack) if self.extensions.nr_sack => {
+                    self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
+                }
+                Chunk::Timestamp(stamp) if self.extensions.delays => {
+                    transit.departure = Some(stamp.micros);
+                    GO_ON
+                }
                 // Never bundled (rfc9260#section-6.10).
                 Chunk::InitAck(ack) if alone() => {
                     let source = self.paths[from].remote;
@@ -97,6 +137,9 @@ impl Association {
         if had_data && !self.phase.is_closed() {
             if let Some(receiver) = &mut self.receiver {
                 receiver.packet_done(now);
+                if self.extensions.delays {
+                    receiver.delays.extend(transit.delay(now));
+                }
             }
             self.on_data_in_shutdown_sent(now, from);
         }
@@ -122,9 +165,9 @@ impl Association {
     }
 
     #[inline]
-    fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) -> Flow {
+    fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
         if self.phase.sends_data() {
-            match self.sender.on_sack(now, sack, &mut self.paths) {
+            match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => self.acknowledged(&outcome),
                 Err(what) => self.violation(what),
             }
@@ -145,6 +188,11 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, from, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(from),
+            Chunk::LedbatControl(control) if self.extensions.delays => {
+                self.sender.on_delays(control, &mut self.paths);
+            }
+            // Not negotiated, and their types ask to be skipped.
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(from, unknown),
             // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
             // SHUTDOWN COMPLETE travel alone.
@@ -209,10 +257,16 @@ impl Association {
     }
 
     /// Takes the chunks behind an accepted COOKIE ECHO.
-    pub(crate) fn handle_behind_cookie(&mut self, now: Instant, source: IpAddr, chunks: Chunks<'_>) {
+    pub(crate) fn handle_behind_cookie(
+        &mut self,
+        now: Instant,
+        source: IpAddr,
+        sent_at: Option<Instant>,
+        chunks: Chunks<'_>,
+    ) {
         self.packets_received += 1;
         if let Some(from) = self.paths.find(source) {
-            self.take_chunks(now, from, chunks);
+            self.take_chunks(now, from, sent_at, chunks);
         }
         self.settle(now);
     }

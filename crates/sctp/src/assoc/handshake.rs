@@ -2,7 +2,7 @@
 
 use super::control::Pending;
 use super::phase::{Begun, Farewell, Phase, Retry};
-use super::{Association, Offer, OfferError, Peer};
+use super::{Association, Extensions, Offer, OfferError, Peer};
 use crate::endpoint::LEAST_WINDOW;
 use crate::event::CloseReason;
 use crate::path::{PathId, PathState};
@@ -37,6 +37,7 @@ impl Association {
             initial_tsn: ack.0.initial_tsn,
             source,
             addresses: offer.addresses,
+            extensions: offer.extensions.both(Extensions::of(config)),
         };
         self.adopt(&peer);
         let path = self.paths.primary;
@@ -89,7 +90,9 @@ impl Association {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
-        self.receiver = Some(Receiver::new(&self.local.config, peer.initial_tsn, peer.inbound_streams));
+        self.extensions = peer.extensions;
+        let (config, streams) = (&self.local.config, peer.inbound_streams);
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, peer.extensions));
         self.renamed = true;
         if again {
             if let Some(p) = self.paths.find(peer.source) {
@@ -106,7 +109,8 @@ impl Association {
         self.paths = self.paths_to(&order, &confirmed);
         self.paths.primary = self.paths.find(peer.source).unwrap_or_default();
         self.streams = (peer.outbound_streams, peer.inbound_streams);
-        self.sender.establish(peer.a_rwnd, peer.outbound_streams, &mut self.paths);
+        let stamp = self.stamp_len();
+        self.sender.establish(peer.a_rwnd, peer.outbound_streams, stamp, &mut self.paths);
     }
 
     pub(super) fn on_cookie_ack(&mut self, now: Instant) {

@@ -64,6 +64,8 @@ pub struct PathInfo {
     pub partial_bytes_acked: ByteCount,
     /// Bytes in flight.
     pub flight: ByteCount,
+    /// Bytes sent here last that the peer may not have, or may give up again.
+    pub queued: ByteCount,
     /// Smoothed round-trip time, once there is one.
     pub srtt: Option<Span>,
     /// Retransmission timeout.
@@ -85,7 +87,7 @@ pub struct AssocStats {
     pub packets_received: u64,
     /// Data received.
     pub received: ReceiveStats,
-    /// Bytes waiting for their first transmission or not acknowledged cumulatively.
+    /// Bytes waiting for their first transmission, and those that the peer does not have for good.
     pub buffered: ByteCount,
     /// Messages waiting for their first transmission.
     pub unsent_messages: usize,
@@ -121,6 +123,7 @@ impl Association {
             ssthresh: path.window.ssthresh,
             partial_bytes_acked: self.sender.partial_bytes_acked(p),
             flight: path.flight,
+            queued: path.queued,
             srtt: path.rto.srtt(),
             rto: path.rto.current(),
             errors: path.errors,

@@ -7,6 +7,7 @@ mod collision;
 mod control;
 mod dispatch;
 mod events;
+mod extensions;
 mod fault;
 mod handshake;
 mod info;
@@ -14,11 +15,13 @@ mod offer;
 mod output;
 mod phase;
 mod restart;
+mod sack_path;
 mod shutdown;
 mod timers;
 
 pub(crate) use collision::TieTags;
 pub(crate) use dispatch::Handled;
+pub(crate) use extensions::Extensions;
 pub use info::{AssocStats, PathInfo, State};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub(crate) use restart::UnexpectedInit;
@@ -63,6 +66,8 @@ pub(crate) struct Peer {
     pub(crate) source: IpAddr,
     /// The addresses it listed.
     pub(crate) addresses: Vec<IpAddr>,
+    /// What both of us know.
+    pub(crate) extensions: Extensions,
 }
 
 #[derive(Debug)]
@@ -82,6 +87,7 @@ pub(crate) struct Association {
     /// From the moment the peer's first TSN is known.
     receiver: Option<Receiver>,
     streams: (u16, u16),
+    extensions: Extensions,
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
     probes: Probes,
@@ -138,6 +144,7 @@ impl Association {
             sender: Sender::new(local.config.clone(), random.number(), initial_tsn),
             receiver: None,
             streams: (0, 0),
+            extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
             control: Control::default(),

@@ -1,5 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
+use super::Extensions;
 use crate::path::Paths;
 use std::net::IpAddr;
 use units::Span;
@@ -13,6 +14,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) preservative: Option<Span>,
     /// What kinds of addresses the peer can use; all unless it says so.
     pub(crate) address_types: SupportedAddressTypes,
+    pub(crate) extensions: Extensions,
     /// Parameters that are not known and ask for a report.
     pub(crate) unknown: ParameterList,
 }
@@ -33,6 +35,7 @@ impl<'a> Offer<'a> {
             cookie: None,
             preservative: None,
             address_types: SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false },
+            extensions: Extensions::default(),
             unknown: ParameterList::new(),
         };
         for parameter in parameters.iter() {
@@ -56,10 +59,9 @@ impl<'a> Offer<'a> {
                         break;
                     }
                 }
-                // Of no use here, or of an extension that is not supported and whose type asks to be skipped.
-                Parameter::HeartbeatInfo(_)
-                | Parameter::UnrecognizedParameter(_)
-                | Parameter::SupportedExtensions(_) => {}
+                Parameter::SupportedExtensions(types) => offer.extensions = Extensions::from_types(types),
+                // Of no use here.
+                Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }
         Ok(offer)

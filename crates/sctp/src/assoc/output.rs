@@ -1,8 +1,10 @@
 //! What goes out: one packet at a time, control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
 use super::control::Pending;
+use super::dispatch::micros;
 use super::phase::{Farewell, Phase};
-use super::{Association, push_addresses};
+use super::{Association, Extensions, push_addresses};
+use crate::config::Timestamps;
 use crate::path::PathId;
 use crate::rx::Receiver;
 use crate::tx::Plan;
@@ -10,8 +12,8 @@ use std::net::IpAddr;
 use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketBuf, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete,
-    SupportedAddressTypes,
+    PacketBuf, PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete,
+    SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be divided: if need be the network fragments them.
@@ -53,7 +55,7 @@ impl Association {
     #[inline]
     fn sack_due_on(&self) -> Option<PathId> {
         let receiver = self.receiver.as_ref().filter(|_| self.phase.is_open())?;
-        receiver.sack_due().then(|| receiver.sack_path())
+        receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
     /// Writes a packet for `path`; false if it turned out empty.
@@ -70,12 +72,15 @@ impl Association {
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
         self.write_control(path, &mut w);
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
-            self.receiver.as_mut().map(|receiver| receiver.write_sack(&mut w));
+            self.write_sack(path, &mut w);
         }
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
             && plan.first_chunk <= w.room()
         {
+            if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
+                w.push(&Timestamp { micros: micros(now) });
+            }
             self.sender.write(now, &plan, &mut self.paths, &mut w);
         }
         let written = !w.is_empty();
@@ -88,9 +93,25 @@ impl Association {
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let fits = |plan: &Plan| plan.first_chunk + Sack::FIXED_LEN <= w.room();
+        let needed = receiver.least_sack_len() + self.stamp_len();
+        let fits = |plan: &Plan| plan.first_chunk + needed <= w.room();
         let welcome = |receiver: &Receiver| receiver.sack_pending() && plan.is_some_and(fits);
-        receiver.sack_path() == path && (receiver.sack_due() || welcome(receiver))
+        self.sack_path(receiver) == path && (receiver.sack_due() || welcome(receiver))
+    }
+
+    #[inline]
+    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
+        let Some(receiver) = &mut self.receiver else { return };
+        if receiver.write_sack(w) {
+            self.paths[path].last_sack = receiver.stats().sacks;
+        }
+    }
+
+    /// Bytes that tell when a packet with data leaves.
+    #[inline]
+    pub(super) fn stamp_len(&self) -> usize {
+        let stamped = self.extensions.delays && self.local.config.timestamps == Timestamps::Chunk;
+        if stamped { Timestamp::LEN } else { 0 }
     }
 
     fn cookie_echo_len(&self) -> usize {
@@ -148,6 +169,7 @@ impl Association {
         if config.announce_address_types {
             parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
         }
+        Extensions::of(config).push(&mut parameters);
         let init = Init {
             initiate_tag: self.local_tag,
             a_rwnd: config.receive_buffer.get() as u32,

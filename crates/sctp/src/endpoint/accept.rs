@@ -1,7 +1,9 @@
 //! INIT and COOKIE ECHO: how others begin associations (`rfc9260#section-5`).
 
 use super::{Cookie, Datagram, Endpoint, LEAST_WINDOW, Stray};
-use crate::assoc::{Association, Offer, OfferError, Peer, TieTags, UnexpectedInit, push_addresses};
+use crate::assoc::{
+    Association, Extensions, Offer, OfferError, Peer, TieTags, UnexpectedInit, push_addresses,
+};
 use std::net::IpAddr;
 use units::{Instant, Span};
 use wire::{
@@ -111,6 +113,7 @@ impl Endpoint {
             initial_tsn: init.initial_tsn,
             source: reply.to.src,
             addresses: offer.addresses.clone(),
+            extensions: offer.extensions.both(Extensions::of(config)),
         };
         let outbound_streams = peer.outbound_streams;
         // A peer that asks for more time gets at most as much again.
@@ -133,6 +136,7 @@ impl Endpoint {
             );
         }
         parameters.push(&Parameter::StateCookie(&cookie));
+        Extensions::of(config).push(&mut parameters);
         for unknown in offer.unknown.as_parameters().iter() {
             if let Ok(Parameter::Unknown(unknown)) = unknown {
                 parameters.push(&Parameter::UnrecognizedParameter(unknown.bytes()));
@@ -189,7 +193,7 @@ impl Endpoint {
             }
         };
         if let Some(association) = self.slab.get_mut(slot) {
-            association.handle_behind_cookie(now, datagram.src, chunks);
+            association.handle_behind_cookie(now, datagram.src, datagram.sent_at, chunks);
         }
         self.touched(slot);
     }

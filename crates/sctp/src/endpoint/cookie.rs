@@ -1,7 +1,7 @@
 //! The state cookie: all that is known about an association before it exists, kept by the peer, so that an INIT
 //! costs no memory (`rfc9260#section-5.1.3`).
 
-use crate::assoc::{Peer, TieTags};
+use crate::assoc::{Extensions, Peer, TieTags};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -63,6 +63,9 @@ impl Cookie {
         for address in std::iter::once(&self.peer.source).chain(&self.peer.addresses) {
             write_address(&mut out, *address);
         }
+        if self.peer.extensions != Extensions::default() {
+            out.extend_from_slice(&[EXTENSIONS, self.peer.extensions.to_bits()]);
+        }
         let mut mac = key.0.clone();
         mac.update(&out[MAC_LEN..]);
         out[..MAC_LEN].copy_from_slice(&mac.finalize().into_bytes());
@@ -86,6 +89,7 @@ impl Cookie {
         while let Some(address) = body.address() {
             addresses.push(address);
         }
+        let extensions = Extensions::from_bits(body.take::<2>().map_or(0, |[_, bits]| bits));
         Some(Cookie {
             created,
             lifetime,
@@ -102,10 +106,14 @@ impl Cookie {
                 initial_tsn: Tsn(initial_tsn),
                 source,
                 addresses,
+                extensions,
             },
         })
     }
 }
+
+/// Marks the extensions, which follow the addresses if there are any.
+const EXTENSIONS: u8 = 0;
 
 fn write_address(out: &mut Vec<u8>, address: IpAddr) {
     match address {
@@ -138,8 +146,13 @@ impl Reader<'_> {
     }
 
     fn address(&mut self) -> Option<IpAddr> {
-        match self.take()? {
-            [4] => Some(Ipv4Addr::from(self.take::<4>()?).into()),
+        let kind = *self.0.first()?;
+        if kind == EXTENSIONS {
+            return None;
+        }
+        self.0 = &self.0[1..];
+        match kind {
+            4 => Some(Ipv4Addr::from(self.take::<4>()?).into()),
             _ => Some(Ipv6Addr::from(self.take::<16>()?).into()),
         }
     }
@@ -166,6 +179,7 @@ mod tests {
                 initial_tsn: Tsn(77),
                 source: [10, 1, 0, 1].into(),
                 addresses: vec![[10, 1, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
+                extensions: Extensions { nr_sack: true, delays: false },
             },
         }
     }
@@ -175,6 +189,9 @@ mod tests {
     fn what_was_sealed_is_opened_again() {
         let key = CookieKey::new([1; 32]);
         assert_eq!(Cookie::open(&key, &cookie().seal(&key)), Some(cookie()));
+        let mut plain = cookie();
+        plain.peer.extensions = Extensions::default();
+        assert_eq!(Cookie::open(&key, &plain.seal(&key)), Some(plain));
     }
 
     // rfc9260#section-5.1.5

@@ -35,6 +35,9 @@ pub struct Datagram<'a> {
     pub src: IpAddr,
     /// Which of our addresses it came to.
     pub dst: IpAddr,
+    /// When its sender sent it, by that one's clock, if the network tells that beside the packet, as a simulator can. Only
+    /// used where one-way delays are reported ([`Timestamps`](crate::Timestamps)).
+    pub sent_at: Option<Instant>,
     /// The SCTP packet.
     pub bytes: Octets<'a>,
 }
@@ -200,7 +203,7 @@ impl Endpoint {
             && let Some(association) = self.slab.get_mut(slot)
             && association.peer_port() == header.source_port
         {
-            match association.handle(now, datagram.src, packet.chunks()) {
+            match association.handle(now, datagram.src, datagram.sent_at, packet.chunks()) {
                 Handled::Here => self.touched(slot),
                 Handled::OutOfTheBlue => self.on_stray(&datagram, &packet),
             }

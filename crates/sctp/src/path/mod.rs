@@ -12,7 +12,7 @@ pub(crate) use list::{List, NIL};
 pub(crate) use rto::Rto;
 
 use crate::config::Config;
-use cc::Window;
+use cc::{OneWayDelay, Window};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
@@ -80,6 +80,8 @@ pub(crate) struct Path {
     pub(crate) window: Window,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
+    /// Bytes of all chunks last sent here that the peer does not have for good.
+    pub(crate) queued: ByteCount,
     /// In flight for the first time, by TSN.
     pub(crate) fresh: List,
     pub(crate) t3: Option<Instant>,
@@ -107,6 +109,10 @@ pub(crate) struct Path {
     pub(crate) lost_timer: VecDeque<u64>,
     /// Consecutive errors (`rfc9260#section-8.2`).
     pub(crate) errors: u32,
+    /// Number of the last SACK that left here, over all paths.
+    pub(crate) last_sack: u64,
+    /// The least one-way delay told of since the last SACK.
+    pub(crate) owd: Option<OneWayDelay>,
 }
 
 impl Path {
@@ -121,6 +127,7 @@ impl Path {
             heartbeat: Heartbeat::default(),
             window: Window { cwnd: config.mtu, ssthresh: None },
             flight: ByteCount::ZERO,
+            queued: ByteCount::ZERO,
             t3: None,
             recovery: None,
             timed_out: false,
@@ -134,6 +141,8 @@ impl Path {
             last_data: None,
             decayed: None,
             last_order: 0,
+            last_sack: 0,
+            owd: None,
             burst_left: config.max_burst,
             stats: PathStats::default(),
         }

@@ -100,6 +100,18 @@ impl TsnTracker {
         }
     }
 
+    /// Everything up to `index` is there; no TSN above it that is there follows it at once.
+    pub(super) fn advance_to(&mut self, index: u64) {
+        if index <= self.cumulative {
+            return;
+        }
+        self.cumulative = index;
+        while self.runs.front().is_some_and(|run| run.first <= index + 1) {
+            let run = self.runs.pop_front();
+            self.cumulative = self.cumulative.max(run.map_or(0, |run| run.last));
+        }
+    }
+
     /// Takes back a TSN above the cumulative one.
     pub(super) fn remove(&mut self, index: u64) {
         debug_assert!(index > self.cumulative && self.contains(index));

@@ -9,23 +9,28 @@
 //! no other message of its stream is handed out if it is ordered; unordered messages and those of other streams may
 //! come between its parts, and [`Received`] tells what each part belongs to.
 
+mod delays;
+mod firm;
 mod gaps;
 mod reassembly;
 mod sack_policy;
 mod streams;
 mod window;
 
+use crate::assoc::Extensions;
 use crate::config::Config;
 use crate::message::{Payload, Received};
 use crate::path::PathId;
+use delays::Delays;
+use firm::Firm;
 use gaps::{TsnTracker, tsn_of};
 use reassembly::{Label, Outcome, Piece, Reassembly};
 use sack_policy::SackPolicy;
 use std::collections::VecDeque;
 use streams::Streams;
 use units::{ByteCount, Instant};
-use window::ReceiveWindow;
-use wire::{Data, PacketWriter, Ssn, Tsn};
+use window::{ChunkCost, ReceiveWindow};
+use wire::{Data, GapBlock, NrSack, PacketWriter, Sack, Ssn, Tsn};
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,20 +76,36 @@ pub(crate) struct Receiver {
     streams: Streams,
     /// What can be read.
     ready: VecDeque<Piece>,
+    /// Only with NR-SACK.
+    firm: Option<Box<Firm>>,
     window: ReceiveWindow,
+    cost: ChunkCost,
+    /// What lies above a gap may be given up to close the gap.
+    reneging: bool,
     sacks: SackPolicy,
+    pub(crate) delays: Delays,
     stats: ReceiveStats,
 }
 
 impl Receiver {
-    pub(crate) fn new(config: &Config, peer_initial_tsn: Tsn, inbound_streams: u16) -> Self {
+    pub(crate) fn new(
+        config: &Config,
+        peer_initial_tsn: Tsn,
+        inbound_streams: u16,
+        extensions: Extensions,
+    ) -> Self {
+        let cost = ChunkCost::new(config.receive_accounting);
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(cost),
             streams: Streams::new(inbound_streams),
             ready: VecDeque::new(),
+            firm: extensions.nr_sack.then(|| Box::new(Firm::new(peer_initial_tsn, config.reneging))),
             window: ReceiveWindow::new(config),
+            cost,
+            reneging: config.reneging,
             sacks: SackPolicy::new(config),
+            delays: Delays::default(),
             stats: ReceiveStats::default(),
         }
     }
@@ -130,14 +151,25 @@ impl Receiver {
         }
         self.tsns.insert(index);
         if !kept {
+            if let Some(firm) = &mut self.firm {
+                firm.keep(index, 1, &self.tsns);
+            }
             return Ok(DataVerdict::InvalidStream);
         }
+        let readable = self.ready.len();
         self.stats.user_bytes += data.payload.len().into();
-        self.window.hold(ReceiveWindow::cost(data.payload.len()));
+        self.window.hold(self.cost.of(data.payload.len()));
         if fragment {
             self.join(index, data)?;
         } else {
-            self.streams.accept(Piece::whole(index, data), &mut self.ready)?;
+            self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
+        }
+        if let Some(firm) = &mut self.firm {
+            // What can be read is never taken back. A part of a message ends below the first gap, so it is no matter
+            // that its TSNs are not those from the beginning of the message.
+            for piece in self.ready.range(readable..) {
+                firm.keep(piece.message, piece.fragments, &self.tsns);
+            }
         }
         Ok(DataVerdict::Accepted)
     }
@@ -160,8 +192,9 @@ impl Receiver {
     /// True if a chunk finds room in the buffer, if need be at the cost of what lies above it.
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
-        let cost = ReceiveWindow::cost(payload);
-        self.window.fits(cost) || self.renege_for(index, cost)
+        let cost = self.cost.of(payload);
+        self.window.fits(cost)
+            || if self.reneging { self.renege_for(index, cost) } else { self.squeeze_in(index) }
     }
 
     /// Forgets the highest chunks until there is room for one below them (`rfc9260#section-6.2`).
@@ -173,21 +206,39 @@ impl Receiver {
             match (fragment, parked) {
                 (Some(fragment), place) if place.is_none_or(|place| place.message < fragment) => {
                     let length = self.reassembly.drop_highest();
-                    self.forget(fragment, 1, length, ReceiveWindow::cost(length));
+                    self.forget(fragment, 1, length, self.cost.of(length));
                 }
                 (_, Some(place)) => {
                     let Some(message) = self.streams.remove(place) else { break };
                     self.forget(place.message, message.fragments, message.payload.len(), message.cost);
                 }
                 _ => {
-                    if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
-                        self.hand_out_head();
-                    }
+                    self.hand_out_for(index);
                     return false;
                 }
             }
         }
         true
+    }
+
+    /// The first missing TSN finds no room while nothing can be read: then the beginning of a message is handed out
+    /// that is longer than the buffer.
+    fn hand_out_for(&mut self, index: u64) {
+        if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
+            self.hand_out_head();
+        }
+    }
+
+    /// Where nothing is given up, the first missing TSN is taken beyond the limit, one chunk at a time: everything
+    /// waits for it, and it can be read, or lets other data be read, before the next one comes.
+    #[cold]
+    fn squeeze_in(&mut self, index: u64) -> bool {
+        let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
+        if waited_for && !self.window.is_overdrawn() {
+            return true;
+        }
+        self.hand_out_for(index);
+        false
     }
 
     fn forget(&mut self, first: u64, fragments: u32, length: usize, cost: u32) {
@@ -263,16 +314,34 @@ impl Receiver {
         self.sacks.source()
     }
 
+    /// Bytes of a SACK without gaps, and of what goes with it.
+    #[inline]
+    pub(crate) fn least_sack_len(&self) -> usize {
+        self.fixed_sack_len() + self.delays.len()
+    }
+
+    #[inline]
+    fn fixed_sack_len(&self) -> usize {
+        if self.firm.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
+    }
+
     /// Writes a SACK; false, and nothing changed, if there is no room for it.
     #[inline]
     pub(crate) fn write_sack(&mut self, w: &mut PacketWriter<'_>) -> bool {
-        let written = w.sack(
-            self.cumulative_tsn(),
-            self.a_rwnd(),
-            self.sacks.packets_since_last(),
-            self.tsns.gap_blocks(),
-            self.sacks.duplicates(),
-        );
+        let fixed = self.fixed_sack_len();
+        if fixed > w.room() {
+            return false;
+        }
+        self.delays.write(w, fixed);
+        let (cumulative, window) = (self.cumulative_tsn(), self.a_rwnd());
+        let (packets, duplicates) = (self.sacks.packets_since_last(), self.sacks.duplicates());
+        let written = match &mut self.firm {
+            None => w.sack(cumulative, window, packets, self.tsns.gap_blocks(), duplicates),
+            Some(firm) => {
+                let (gaps, nr_gaps) = firm.blocks(&self.tsns, w.room() / GapBlock::LEN);
+                w.nr_sack(cumulative, window, packets, gaps, nr_gaps, duplicates)
+            }
+        };
         if written {
             self.window.tell();
             self.sacks.written();

@@ -1,5 +1,5 @@
 use super::gaps::TsnTracker;
-use super::window::ReceiveWindow;
+use super::window::ChunkCost;
 use crate::message::Payload;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -47,11 +47,11 @@ pub(super) struct Piece {
 impl Piece {
     /// The message of a chunk that is not fragmented.
     #[inline]
-    pub(super) fn whole(index: u64, data: &Data<'_>) -> Self {
+    pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
         Piece {
             message: index,
             fragments: 1,
-            cost: ReceiveWindow::cost(data.payload.len()),
+            cost: cost.of(data.payload.len()),
             label: Label::of(data),
             ending: true,
             payload: Payload::from_octets(data.payload),
@@ -79,6 +79,7 @@ pub(super) struct Reassembly {
     /// By index; runs are maximal, and never reach across the border of a message.
     fragments: VecDeque<Fragment>,
     partial: Option<Partial>,
+    cost: ChunkCost,
 }
 
 #[derive(Debug)]
@@ -102,6 +103,10 @@ struct Partial {
 }
 
 impl Reassembly {
+    pub(super) fn new(cost: ChunkCost) -> Self {
+        Reassembly { cost, ..Reassembly::default() }
+    }
+
     /// True if nothing waits for anything.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
@@ -194,7 +199,7 @@ impl Reassembly {
     fn take(&mut self, first: usize, run: u32, message: u64) -> Piece {
         let all = first..first + run as usize;
         let length = self.fragments.range(all.clone()).map(|f| f.payload.len()).sum();
-        let cost = self.fragments.range(all.clone()).map(|f| ReceiveWindow::cost(f.payload.len())).sum();
+        let cost = self.fragments.range(all.clone()).map(|f| self.cost.of(f.payload.len())).sum();
         let stored = self.fragments.range(all.clone()).any(|f| matches!(f.payload, Payload::Bytes(_)));
         let Fragment { label, .. } = self.fragments[first];
         let ending = self.fragments[all.end - 1].ending;

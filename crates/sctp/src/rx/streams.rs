@@ -141,6 +141,7 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::ChunkCost;
     use super::*;
     use proptest::prelude::*;
     use wire::{Data, DataFlags, Octets, Ppid, Tsn};
@@ -154,7 +155,7 @@ mod tests {
             ppid: Ppid(0),
             payload: Octets::new(&[], 10),
         };
-        Piece::whole(index, &data)
+        Piece::whole(index, &data, ChunkCost::default())
     }
 
     fn order(ready: &VecDeque<Piece>) -> Vec<u16> {

@@ -1,9 +1,9 @@
-use crate::config::Config;
+use crate::config::{Accounting, Config};
+use wire::{CommonHeader, Data};
 
 /// The receive buffer, and the window that is advertised of it (`rfc9260#section-6.2.1`).
 ///
-/// Held are the user bytes that arrived and that the user has not read yet, and each chunk counts as [`Self::LEAST`]
-/// bytes at least: so memory stays proportional to the buffer whatever the size of the chunks.
+/// Held is what arrived and the user has not read yet, each chunk by its [`ChunkCost`].
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     limit: u64,
@@ -16,20 +16,11 @@ pub(super) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// What a chunk counts as at least: about what keeping it costs.
-    pub(super) const LEAST: u32 = 64;
-
     pub(super) fn new(config: &Config) -> Self {
         let limit = config.receive_buffer.get().min(u64::from(u32::MAX));
         let sws_limit = config.sws_limit.get().min(limit);
         let open = sws_limit.max(config.mtu.get()).min(limit);
         ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
-    }
-
-    /// What a chunk with so many user bytes counts as.
-    #[inline]
-    pub(super) fn cost(payload: usize) -> u32 {
-        (payload as u32).max(Self::LEAST)
     }
 
     /// True if there is room. An empty buffer has room for any one chunk: else a chunk longer than the buffer would be
@@ -62,6 +53,11 @@ impl ReceiveWindow {
         self.free() < self.open
     }
 
+    /// True if more is held than there is room for.
+    pub(super) fn is_overdrawn(&self) -> bool {
+        self.held > self.limit
+    }
+
     /// The window to advertise: nothing rather than little (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
     #[inline]
     pub(super) fn advertised(&self) -> u32 {
@@ -87,10 +83,59 @@ impl ReceiveWindow {
     }
 }
 
+/// What a chunk counts as in the receive buffer: its bytes, the headers that are counted with them, and never less than
+/// [`Self::LEAST`], so that memory stays proportional to the buffer whatever the size of the chunks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ChunkCost {
+    headers: u32,
+}
+
+impl ChunkCost {
+    /// About what keeping a chunk costs.
+    pub(super) const LEAST: u32 = 64;
+
+    pub(super) fn new(accounting: Accounting) -> Self {
+        const IPV4_HEADER: usize = 20;
+        let headers = match accounting {
+            Accounting::Payload => 0,
+            Accounting::Chunk => Data::HEADER_LEN,
+            Accounting::Packet => Data::HEADER_LEN + CommonHeader::LEN + IPV4_HEADER,
+        };
+        ChunkCost { headers: headers as u32 }
+    }
+
+    /// That of a chunk with so many user bytes.
+    #[inline]
+    pub(super) fn of(self, payload: usize) -> u32 {
+        (payload as u32 + self.headers).max(Self::LEAST)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use units::ByteCount;
+
+    #[test]
+    fn a_chunk_counts_with_the_headers_chosen_and_never_for_nothing() {
+        let costs = |accounting| [1, 48, 1452].map(|payload| ChunkCost::new(accounting).of(payload));
+        assert_eq!(costs(Accounting::Payload), [64, 64, 1452]);
+        assert_eq!(costs(Accounting::Chunk), [64, 64, 1468]);
+        assert_eq!(costs(Accounting::Packet), [64, 96, 1500]);
+    }
+
+    // Paper 002, section 3: 44 chunks of 1468 bytes wait in a buffer of 64 KiB, and 944 bytes are left.
+    #[test]
+    fn the_window_of_paper_002() {
+        let mut w = window(65_536, 0);
+        let cost = ChunkCost::new(Accounting::Chunk).of(1452);
+        let mut chunks = 0;
+        while w.fits(cost) {
+            w.hold(cost);
+            chunks += 1;
+        }
+        assert_eq!((chunks, w.advertised()), (44, 944));
+    }
 
     fn window(limit: u64, sws_limit: u64) -> ReceiveWindow {
         ReceiveWindow::new(&Config {

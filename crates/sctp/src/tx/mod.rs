@@ -4,6 +4,7 @@
 //! acknowledged and kept only until the cumulative TSN passes it.
 
 mod news;
+mod nr_sack;
 mod outstanding;
 mod queue;
 mod ranges;
@@ -47,9 +48,11 @@ pub(crate) struct Sender {
     gap_acked: Vec<Range>,
     /// The gap blocks of the SACK at hand.
     blocks: Vec<Range>,
+    /// What the peer has above the cumulative TSN for good; only with NR-SACK.
+    firm: Vec<Range>,
     /// Chunks lost and not yet sent again.
     lost_chunks: usize,
-    /// Bytes of outstanding chunks, acknowledged or not.
+    /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
     retained: ByteCount,
     /// What the peer can still take, as far as known.
     peer_rwnd: ByteCount,
@@ -59,6 +62,8 @@ pub(crate) struct Sender {
     heard: bool,
     /// Largest payload of a chunk that fits every path.
     fragment: usize,
+    /// Bytes of a packet with data that are for something else.
+    extra: usize,
     /// A push was refused, and nothing was said since.
     blocked: bool,
     closing: bool,
@@ -84,12 +89,14 @@ impl Sender {
             out: Outstanding::new(initial_tsn),
             gap_acked: Vec::new(),
             blocks: Vec::new(),
+            firm: Vec::new(),
             lost_chunks: 0,
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
             peer_closed: false,
             heard: false,
             fragment: 0,
+            extra: 0,
             blocked: false,
             closing: false,
             order: Vec::new(),
@@ -102,8 +109,15 @@ impl Sender {
         }
     }
 
-    /// The peer is known: sets the windows of all paths.
-    pub(crate) fn establish(&mut self, peer_rwnd: u32, outbound_streams: u16, paths: &mut Paths) {
+    /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
+    pub(crate) fn establish(
+        &mut self,
+        peer_rwnd: u32,
+        outbound_streams: u16,
+        extra: usize,
+        paths: &mut Paths,
+    ) {
+        self.extra = extra;
         self.peer_rwnd = ByteCount::new(u64::from(peer_rwnd));
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
@@ -126,7 +140,7 @@ impl Sender {
         let known: PerPath<PathView> = paths.iter().take(p.index() + 1).map(view).collect();
         paths[p].window = control.on_path_added(&known, p.index());
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
-        self.fragment = limit.saturating_sub(COMMON_HEADER + Data::HEADER_LEN) & !3;
+        self.fragment = limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3;
     }
 
     /// Takes a message, or says why not and leaves everything as it was.
@@ -171,7 +185,7 @@ impl Sender {
         self.queue.len()
     }
 
-    /// Bytes waiting for their first transmission plus bytes not cumulatively acknowledged.
+    /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
         self.queue.bytes() + self.retained
     }

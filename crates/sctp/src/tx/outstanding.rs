@@ -41,11 +41,13 @@ pub(crate) enum ChunkState {
     Lost(LossCause),
     /// The peer has it but may still renege.
     Acked,
+    /// The peer has it for good; its bytes are gone.
+    Freed,
 }
 
 impl TxChunk {
     pub(crate) fn is_acked(&self) -> bool {
-        self.state == ChunkState::Acked
+        matches!(self.state, ChunkState::Acked | ChunkState::Freed)
     }
 
     pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {

@@ -37,6 +37,23 @@ pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &
     (&a[..a.len() - same], &b[..b.len() - same])
 }
 
+/// Writes what is in either of two sorted lists to `out`; ranges that touch become one.
+pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    out.clear();
+    loop {
+        let from_a = match (a.peek(), b.peek()) {
+            (Some(a), Some(b)) => a.first <= b.first,
+            (a, _) => a.is_some(),
+        };
+        let Some(&next) = (if from_a { a.next() } else { b.next() }) else { return };
+        match out.last_mut() {
+            Some(last) if next.first <= last.last + 1 => last.last = last.last.max(next.last),
+            _ => out.push(next),
+        }
+    }
+}
+
 /// Removes everything up to `index` from sorted ranges.
 pub(super) fn cut_below(ranges: &mut Vec<Range>, index: u64) {
     let gone = ranges.partition_point(|r| r.last <= index);
@@ -70,6 +87,15 @@ mod tests {
             let mut found = Vec::new();
             difference(&ranges(&a), &ranges(&b), |r| found.push(r));
             let expected: BTreeSet<u64> = a.difference(&b).copied().collect();
+            prop_assert_eq!(found, ranges(&expected));
+        }
+
+        #[test]
+        fn union_is_that_of_sets(a in proptest::collection::btree_set(0u64..60, 0..40),
+                                 b in proptest::collection::btree_set(0u64..60, 0..40)) {
+            let mut found = Vec::new();
+            union(&ranges(&a), &ranges(&b), &mut found);
+            let expected: BTreeSet<u64> = a.union(&b).copied().collect();
             prop_assert_eq!(found, ranges(&expected));
         }
 

@@ -1,13 +1,13 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
-use super::ranges::{Range, cut_below, difference, trim_common};
+use super::ranges::{Range, cut_below, difference, trim_common, union};
 use super::{ChunkState, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::Cuc;
 use crate::path::{PathId, Paths};
-use cc::{LossKind, PathAck};
+use cc::{LossKind, OneWayDelay, PathAck};
 use units::{ByteCount, Instant};
-use wire::{GapBlock, Sack, Tsn};
+use wire::{GapBlock, LedbatControl, PacketDelay, Sack, Tsn};
 
 /// What an acknowledgement brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,9 @@ impl Sender {
         self.blocks.clear();
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
+            if !self.firm.is_empty() {
+                self.hold_to(cum);
+            }
         }
         self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)
     }
@@ -58,8 +61,19 @@ impl Sender {
         self.acknowledge_all(now, cum, None, paths, &mut News::default())
     }
 
+    /// What the peer said it has for good it has, whatever it says later.
+    pub(super) fn hold_to(&mut self, cum: u64) {
+        cut_below(&mut self.firm, cum);
+        let blocks = std::mem::take(&mut self.blocks);
+        union(&blocks, &self.firm, &mut self.blocks);
+    }
+
     /// Gap blocks as ranges of indices.
-    fn read_blocks(&mut self, cum: u64, gaps: impl Iterator<Item = GapBlock>) -> Result<(), &'static str> {
+    pub(super) fn read_blocks(
+        &mut self,
+        cum: u64,
+        gaps: impl Iterator<Item = GapBlock>,
+    ) -> Result<(), &'static str> {
         let (mut floor, mut sane) = (cum, true);
         self.blocks.extend(gaps.map(|gap| {
             let range = Range { first: cum + u64::from(gap.start), last: cum + u64::from(gap.end) };
@@ -76,7 +90,7 @@ impl Sender {
         Ok(())
     }
 
-    fn acknowledge_all(
+    pub(super) fn acknowledge_all(
         &mut self,
         now: Instant,
         cum: u64,
@@ -128,8 +142,11 @@ impl Sender {
                     self.note_new(i, &mut news[p]);
                 }
             }
-            if let Some(chunk) = self.out.pop_front() {
+            if let Some(chunk) = self.out.pop_front()
+                && chunk.state != ChunkState::Freed
+            {
                 self.retained -= chunk.payload.byte_count();
+                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
             }
         }
         cut_below(&mut self.gap_acked, cum);
@@ -184,7 +201,7 @@ impl Sender {
                     self.lost_chunks -= 1;
                 }
             }
-            ChunkState::Acked => {}
+            ChunkState::Acked | ChunkState::Freed => {}
         }
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::Acked;
@@ -260,7 +277,7 @@ impl Sender {
                 flight_before: news.flight_before,
                 flight_after: paths[p].flight,
                 rtt: news.rtt,
-                owd: None,
+                owd: paths[p].owd.take(),
             }
         }));
         if acks.is_empty() {
@@ -272,6 +289,19 @@ impl Sender {
             }
             control.on_sack(now, views, &acks, windows);
         });
+    }
+
+    /// Takes one-way delays, the least of each path until the next SACK. Of a chunk that was sent again nobody knows
+    /// which path it took.
+    pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
+        for PacketDelay { tsn, micros } in control.delays() {
+            let i = self.out.index_of(tsn);
+            if self.out.indices().contains(&i) && self.out[i].transmissions == 1 {
+                let delay = OneWayDelay::from_nanos(micros.saturating_mul(1000));
+                let path = &mut paths[self.out[i].path];
+                path.owd = Some(path.owd.map_or(delay, |least| least.min(delay)));
+            }
+        }
     }
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the

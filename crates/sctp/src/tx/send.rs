@@ -194,6 +194,7 @@ impl Sender {
             let booked = self.booked(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(booked));
+            paths[p].queued += ByteCount::new(u64::from(booked));
             let i = self.out.push(fragment, booked, p);
             self.transmit(now, i, p, paths, w);
             sent += 1;
@@ -245,7 +246,9 @@ impl Sender {
         let from = self.out[i].path;
         if from != p {
             paths[from].cuc.forget();
+            paths[from].queued -= ByteCount::new(u64::from(self.out[i].booked));
             self.out[i].booked = self.booked(self.out[i].payload.len(), &paths[p]);
+            paths[p].queued += ByteCount::new(u64::from(self.out[i].booked));
         }
         // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
         let path = &mut paths[p];

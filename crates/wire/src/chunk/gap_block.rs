@@ -11,7 +11,8 @@ pub struct GapBlock {
 }
 
 impl GapBlock {
-    pub(super) const LEN: usize = 4;
+    /// Bytes of a block.
+    pub const LEN: usize = 4;
 
     #[inline]
     pub(super) fn decode(bytes: &[u8; Self::LEN]) -> Self {

@@ -23,11 +23,13 @@ mod heartbeat;
 mod heartbeat_ack;
 mod init;
 mod init_ack;
+mod ledbat_control;
 mod nr_sack;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
 mod shutdown_complete;
+mod timestamp;
 mod unknown;
 
 pub use abort::Abort;
@@ -40,11 +42,13 @@ pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
 pub use init::Init;
 pub use init_ack::InitAck;
+pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
 pub use shutdown_complete::ShutdownComplete;
+pub use timestamp::Timestamp;
 pub use unknown::UnknownChunk;
 
 use crate::field::{padded, u16_at};
@@ -87,6 +91,10 @@ pub enum Chunk<'a> {
     CookieAck(CookieAck),
     /// The association has ended.
     ShutdownComplete(ShutdownComplete),
+    /// What packets took from end to end.
+    LedbatControl(LedbatControl<'a>),
+    /// When the packet was sent.
+    Timestamp(Timestamp),
     /// Of another type: kept as it is.
     Unknown(UnknownChunk<'a>),
 }
@@ -170,6 +178,13 @@ impl<'a> Chunk<'a> {
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            // Types that are nobody's: what does not look like ours is somebody else's.
+            LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
+                LedbatControl::decode(value).map(Chunk::LedbatControl)
+            }
+            Timestamp::TYPE if Timestamp::decode(value).is_some() => {
+                Timestamp::decode(value).map(Chunk::Timestamp)
+            }
             _ => return Ok(Chunk::Unknown(UnknownChunk { chunk_type, bytes: chunk })),
         };
         if chunk.zeros > 0 {
@@ -194,6 +209,8 @@ impl<'a> Chunk<'a> {
             Chunk::CookieEcho(chunk) => chunk,
             Chunk::CookieAck(chunk) => chunk,
             Chunk::ShutdownComplete(chunk) => chunk,
+            Chunk::LedbatControl(chunk) => chunk,
+            Chunk::Timestamp(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

@@ -97,16 +97,15 @@ impl<'a> NrSack<'a> {
         cumulative_tsn_ack: Tsn,
         a_rwnd: u32,
         packets_since_last: u8,
-        (gaps, nr_gaps): (impl ExactSizeIterator<Item = GapBlock>, impl ExactSizeIterator<Item = GapBlock>),
+        (gaps, nr_gaps): (&[GapBlock], &[GapBlock]),
         duplicates: &[Tsn],
     ) {
         let begin = out.len();
         let entries = (room - Self::FIXED_LEN) / 4;
-        let nr_count = nr_gaps.len().min(entries.saturating_sub(gaps.len()).max(entries / 2));
-        let gap_count = gaps.len().min(entries - nr_count);
+        let (gap_count, nr_count) = lowest(gaps, nr_gaps, entries);
         let duplicates = &duplicates[..duplicates.len().min(entries - nr_count - gap_count)];
         out.extend_from_slice(&[0; Self::FIXED_LEN]);
-        for gap in gaps.take(gap_count).chain(nr_gaps.take(nr_count)) {
+        for gap in gaps[..gap_count].iter().chain(&nr_gaps[..nr_count]) {
             out.extend_from_slice(&gap.encode());
         }
         for tsn in duplicates {
@@ -121,6 +120,19 @@ impl<'a> NrSack<'a> {
         fixed[14..16].copy_from_slice(&(nr_count as u16).to_be_bytes());
         fixed[16..18].copy_from_slice(&(duplicates.len() as u16).to_be_bytes());
     }
+}
+
+/// How many of the first blocks of each of two sorted lists are among the `most` lowest of both.
+fn lowest(gaps: &[GapBlock], nr_gaps: &[GapBlock], most: usize) -> (usize, usize) {
+    let (mut n, mut k) = (gaps.len(), nr_gaps.len());
+    while n + k > most {
+        let nr_is_higher = match (gaps[..n].last(), nr_gaps[..k].last()) {
+            (Some(gap), Some(nr)) => nr.start > gap.start,
+            (gap, _) => gap.is_none(),
+        };
+        if nr_is_higher { k -= 1 } else { n -= 1 }
+    }
+    (n, k)
 }
 
 impl Encode for NrSack<'_> {
@@ -172,17 +184,20 @@ mod tests {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
         let (gaps, nr_gaps) = (blocks([(2, 2)]), blocks([(4, 4), (6, 9)]));
-        assert!(writer.nr_sack(Tsn(10), 65_536, 1, gaps.into_iter(), nr_gaps.into_iter(), &[Tsn(8)]));
+        assert!(writer.nr_sack(Tsn(10), 65_536, 1, &gaps, &nr_gaps, &[Tsn(8)]));
         assert_eq!(buf.head[12..], hex(CAPTURE));
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_fairly() {
-        let counts = |entries: usize, gaps: usize, nr_gaps: usize| {
-            let list = |n: usize| vec![GapBlock { start: 1, end: 1 }; n].into_iter();
+    fn what_does_not_fit_is_left_out_from_above() {
+        // Renegable at 2, 6, 10 and so on, the others at 4, 8, 12.
+        let counts = |entries: usize, gaps: u16, nr_gaps: u16| {
+            let list = |first: u16, n: u16| -> Vec<GapBlock> {
+                (0..n).map(|k| GapBlock { start: first + 4 * k, end: first + 4 * k }).collect()
+            };
             let mut buf = PacketBuf::default();
             let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 20 + 4 * entries);
-            assert!(writer.nr_sack(Tsn(0), 0, 0, list(gaps), list(nr_gaps), &[Tsn(1); 2]));
+            assert!(writer.nr_sack(Tsn(0), 0, 0, &list(2, gaps), &list(4, nr_gaps), &[Tsn(1); 2]));
             let (_, chunk) = buf.as_octets().split_at(12);
             let Ok((Chunk::NrSack(sack), _)) = Chunk::split_first(chunk) else { panic!("not NR-SACK") };
             (sack.gap_blocks().len(), sack.nr_gap_blocks().len(), sack.duplicates().len())
@@ -190,6 +205,7 @@ mod tests {
         assert_eq!(counts(9, 3, 4), (3, 4, 2));
         assert_eq!(counts(8, 3, 4), (3, 4, 1));
         assert_eq!(counts(6, 3, 4), (3, 3, 0));
+        assert_eq!(counts(5, 3, 4), (3, 2, 0));
         assert_eq!(counts(6, 1, 9), (1, 5, 0));
         assert_eq!(counts(6, 9, 1), (5, 1, 0));
         assert_eq!(counts(0, 9, 9), (0, 0, 0));

@@ -1,6 +1,6 @@
 use super::CommonHeader;
 use crate::checksum::{Checksum, crc32c};
-use crate::chunk::{Data, Encode, GapBlock, NrSack, Sack};
+use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
 use crate::field::padded;
 use crate::octets::PacketBuf;
 use crate::serial::Tsn;
@@ -73,15 +73,16 @@ impl<'b> PacketWriter<'b> {
         true
     }
 
-    /// Appends an NR-SACK; false if not even its fixed part fits. What does not fit is left out: duplicates first,
-    /// then the last blocks of the two lists, neither below half of the room.
+    /// Appends an NR-SACK of two sorted lists; false if not even its fixed part fits. What does not fit is left out:
+    /// duplicates first, then the highest blocks of both lists together, so that nothing below a block that is told of
+    /// seems to be missing.
     pub fn nr_sack(
         &mut self,
         cumulative_tsn_ack: Tsn,
         a_rwnd: u32,
         packets_since_last: u8,
-        gaps: impl ExactSizeIterator<Item = GapBlock>,
-        nr_gaps: impl ExactSizeIterator<Item = GapBlock>,
+        gaps: &[GapBlock],
+        nr_gaps: &[GapBlock],
         duplicates: &[Tsn],
     ) -> bool {
         let room = self.room();
@@ -89,17 +90,26 @@ impl<'b> PacketWriter<'b> {
             return false;
         }
         self.buf.materialise();
-        let blocks = (gaps, nr_gaps);
         NrSack::write(
             &mut self.buf.head,
             room,
             cumulative_tsn_ack,
             a_rwnd,
             packets_since_last,
-            blocks,
+            (gaps, nr_gaps),
             duplicates,
         );
         true
+    }
+
+    /// Appends a LEDBAT-CONTROL with these delays; false if it does not fit.
+    pub fn ledbat_control(&mut self, delays: &[PacketDelay]) -> bool {
+        let fits = LedbatControl::len_of(delays.len()) <= self.room();
+        if fits {
+            self.buf.materialise();
+            LedbatControl::write(&mut self.buf.head, delays);
+        }
+        fits
     }
 
     /// Appends any chunk; false if it does not fit.

@@ -3,9 +3,9 @@
 use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
     Abort, Cause, CauseList, Checksum, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
-    Heartbeat, HeartbeatAck, Init, InitAck, Octets, OperationError, Packet, PacketBuf, PacketWriter,
-    Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
-    SupportedAddressTypes, Tsn, UnknownChunk,
+    Heartbeat, HeartbeatAck, Init, InitAck, Octets, OperationError, Packet, PacketBuf, PacketDelay,
+    PacketWriter, Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
+    SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ pub enum Specimen {
         numbers: (u32, u32, u16, u16, u32),
         parameters: ParameterList,
     },
-    /// A SACK or an NR-SACK, alone in a packet.
+    /// A SACK, an NR-SACK or a LEDBAT-CONTROL, alone in a packet.
     Written(PacketBuf),
     Heartbeat {
         ack: bool,
@@ -42,6 +42,7 @@ pub enum Specimen {
     Shutdown(u32),
     ShutdownComplete(bool),
     Bare(bool),
+    Timestamp(u64),
     Unknown {
         chunk_type: u8,
         bytes: Vec<u8>,
@@ -91,6 +92,7 @@ impl Specimen {
                 Chunk::ShutdownComplete(ShutdownComplete { reflected_tag })
             }
             Specimen::Bare(true) => Chunk::CookieAck(CookieAck),
+            &Specimen::Timestamp(micros) => Chunk::Timestamp(Timestamp { micros }),
             Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
             &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
                 Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
@@ -158,20 +160,30 @@ fn sack() -> impl Strategy<Value = PacketBuf> {
     let lists = (gap_blocks(), gap_blocks(), vec(any::<u32>().prop_map(Tsn), 0..9));
     (any::<(bool, u32, u32)>(), 0u8..4, lists).prop_map(|((nr, tsn, a_rwnd), packets, lists)| {
         let header = CommonHeader { source_port: 0, destination_port: 0, verification_tag: 0 };
-        let (gaps, nr_gaps) = (lists.0.into_iter(), lists.1.into_iter());
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, header, 1500);
         assert!(if nr {
-            writer.nr_sack(Tsn(tsn), a_rwnd, packets, gaps, nr_gaps, &lists.2)
+            writer.nr_sack(Tsn(tsn), a_rwnd, packets, &lists.0, &lists.1, &lists.2)
         } else {
-            writer.sack(Tsn(tsn), a_rwnd, packets, gaps, &lists.2)
+            writer.sack(Tsn(tsn), a_rwnd, packets, lists.0.into_iter(), &lists.2)
         });
         buf
     })
 }
 
+fn delays() -> impl Strategy<Value = PacketBuf> {
+    vec(any::<(u32, i64)>().prop_map(|(tsn, micros)| PacketDelay { tsn: Tsn(tsn), micros }), 0..9).prop_map(
+        |delays| {
+            let header = CommonHeader { source_port: 0, destination_port: 0, verification_tag: 0 };
+            let mut buf = PacketBuf::default();
+            assert!(PacketWriter::new(&mut buf, header, 1500).ledbat_control(&delays));
+            buf
+        },
+    )
+}
+
 fn unknown() -> impl Strategy<Value = Specimen> {
-    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..=255];
+    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0xb0, 0xb2u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -186,6 +198,8 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         (any::<bool>(), any::<(u32, u32, u16, u16, u32)>(), parameters())
             .prop_map(|(ack, numbers, parameters)| Specimen::Init { ack, numbers, parameters }),
         sack().prop_map(Specimen::Written),
+        delays().prop_map(Specimen::Written),
+        any::<u64>().prop_map(Specimen::Timestamp),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())
             .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),

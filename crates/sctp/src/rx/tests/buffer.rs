@@ -218,3 +218,35 @@ fn tiny_messages_use_up_the_buffer_by_their_number() {
     assert_eq!(f.drain().len(), 100);
     assert_eq!(f.rx.a_rwnd(), 6400);
 }
+
+// Without reneging, what everything waits for is taken beyond the limit, but no more than that.
+#[test]
+fn nothing_is_given_up_where_reneging_is_off() {
+    let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(6000) }, 100);
+    for tsn in 103..=106 {
+        assert_eq!(f.take(chunk("BE", tsn, 1, tsn as u16 - 101, 1500)), DataVerdict::Accepted);
+    }
+    assert_eq!(f.take(chunk("BE", 102, 1, 1, 1500)), DataVerdict::NoRoom, "101 comes first");
+    assert_eq!(f.take(chunk("BE", 101, 1, 0, 1500)), DataVerdict::Accepted);
+    assert_eq!(f.take(chunk("BE", 102, 1, 1, 1500)), DataVerdict::NoRoom, "101 can be read");
+    assert_eq!((f.report().gaps, f.drain()), (vec![(2, 5)], vec![1500]));
+    assert_eq!(f.take(chunk("BE", 102, 1, 1, 1500)), DataVerdict::Accepted);
+    assert_eq!((f.report().cumulative, f.drain()), (106, vec![1500; 5]));
+    assert_eq!((f.rx.stats().reneged, f.rx.window.held()), (0, 0));
+}
+
+// A message that alone is longer than the buffer passes it all the same.
+#[test]
+fn without_reneging_a_message_longer_than_the_buffer_is_handed_out_in_parts() {
+    let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(3000) }, 100);
+    f.take(chunk("BE", 105, 1, 0, 1500));
+    let mut read = Vec::new();
+    for (flags, tsn) in [("B", 101), ("", 102), ("", 103), ("E", 104)] {
+        while f.take(chunk(flags, tsn, 0, 0, 1000)) == DataVerdict::NoRoom {
+            read.extend(f.drain());
+            assert!(f.rx.window.held() <= 4000, "{} bytes", f.rx.window.held());
+        }
+    }
+    read.extend(f.drain());
+    assert_eq!((read.iter().sum::<usize>(), f.rx.window.held()), (5500, 0));
+}

@@ -23,7 +23,7 @@ proptest! {
                 f.rx.read(700);
             }
             prop_assert!(f.rx.window.held() <= limit);
-            let kept = f.rx.window.held() / u64::from(ReceiveWindow::LEAST);
+            let kept = f.rx.window.held() / u64::from(ChunkCost::LEAST);
             prop_assert!(f.rx.ready.len() as u64 <= kept + 1);
             f.report();
         }

@@ -1,6 +1,7 @@
 mod buffer;
 mod delivery;
 mod hostile;
+mod nr_sack;
 mod rules;
 
 use super::*;
@@ -28,7 +29,10 @@ const STREAMS: u16 = 4;
 
 impl Fixture {
     fn new(config: &Config, initial: u32) -> Self {
-        Fixture { rx: Receiver::new(config, Tsn(initial), STREAMS), now: Instant::ZERO }
+        Fixture {
+            rx: Receiver::new(config, Tsn(initial), STREAMS, Extensions::of(config)),
+            now: Instant::ZERO,
+        }
     }
 
     /// Past the first DATA, `initial`, and the SACK it brings.

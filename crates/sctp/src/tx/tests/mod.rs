@@ -48,7 +48,7 @@ impl Rig {
             paths.add(path);
         }
         let mut sender = Sender::new(Arc::new(config.clone()), 7, Tsn(first));
-        sender.establish(1 << 30, 1, &mut paths);
+        sender.establish(1 << 30, 1, 0, &mut paths);
         let now = Instant::ZERO + Span::from_secs(1);
         Rig { sender, paths, news: News::default(), now, buf: PacketBuf::default() }
     }
@@ -109,6 +109,29 @@ impl Rig {
         outcome
     }
 
+    /// Takes an NR-SACK of renegable and of other gaps.
+    fn nr_sack(&mut self, cum: u32, gaps: &[(u32, u32)], nr_gaps: &[(u32, u32)]) -> SackOutcome {
+        let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
+        let mut buf = PacketBuf::default();
+        let mut w = PacketWriter::new(&mut buf, header, 1480);
+        let offset = |tsn: u32| tsn.wrapping_sub(cum) as u16;
+        let blocks = |gaps: &[(u32, u32)]| -> Vec<GapBlock> {
+            gaps.iter().map(|&(a, b)| GapBlock { start: offset(a), end: offset(b) }).collect()
+        };
+        assert!(w.nr_sack(Tsn(cum), 1 << 30, 0, &blocks(gaps), &blocks(nr_gaps), &[]));
+        w.finish(Checksum::Offloaded);
+        let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
+        let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };
+        let outcome = self.sender.take_nr_sack(self.now, &sack, &mut self.paths, &mut self.news).unwrap();
+        self.sender.wake(self.now, &mut self.paths);
+        self.audit();
+        outcome
+    }
+
+    fn state(&self, tsn: u32) -> ChunkState {
+        self.sender.out[self.index(tsn)].state
+    }
+
     fn sack(&mut self, cum: u32, gaps: &[(u32, u32)], packets: u8) -> SackOutcome {
         self.try_sack(cum, gaps, packets, 1 << 30).unwrap()
     }
@@ -135,15 +158,22 @@ impl Rig {
     fn audit(&self) {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];
+        let mut queued = vec![0u64; self.paths.len()];
         let (mut lost, mut retained) = (0, 0);
         for i in out.indices() {
             let chunk = &out[i];
-            retained += chunk.payload.len() as u64;
+            if chunk.state != ChunkState::Freed {
+                retained += chunk.payload.len() as u64;
+                queued[chunk.path.index()] += u64::from(chunk.booked);
+            }
             match chunk.state {
                 ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.booked),
                 ChunkState::Lost(_) => lost += 1,
-                ChunkState::Acked => {}
+                ChunkState::Acked | ChunkState::Freed => {}
             }
+        }
+        for (path, queued) in self.paths.iter().zip(&queued) {
+            assert_eq!(path.queued.get(), *queued, "bytes queued");
         }
         for (path, flight) in self.paths.iter().zip(&flight) {
             assert_eq!(path.flight.get(), *flight, "bytes in flight");

@@ -13,6 +13,8 @@ enum Step {
     Arrive(u8),
     Lose(u8),
     Sack,
+    /// The peer promises to keep the lowest TSN it holds above the cumulative one and has not promised, and says so.
+    Promise,
     /// The peer forgets the highest TSN it holds above the cumulative one.
     Renege,
     Timeout(u8),
@@ -26,6 +28,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         20 => any::<u8>().prop_map(Step::Arrive),
         4 => any::<u8>().prop_map(Step::Lose),
         10 => Just(Step::Sack),
+        3 => Just(Step::Promise),
         1 => Just(Step::Renege),
         1 => (0u8..3).prop_map(Step::Timeout),
         1 => (0u8..3).prop_map(Step::Fail),
@@ -69,6 +72,8 @@ fn configs() -> impl Strategy<Value = Config> {
 struct World {
     flying: Vec<Vec<u32>>,
     held: BTreeSet<u32>,
+    /// Of those the ones it will not give up.
+    promised: BTreeSet<u32>,
     received: u32,
     packets: u8,
 }
@@ -83,22 +88,43 @@ impl World {
             }
         }
         while self.held.remove(&self.received) {
+            self.promised.remove(&self.received);
             self.received += 1;
         }
     }
 
-    fn sack(&mut self, rig: &mut Rig) {
-        let mut gaps: Vec<(u32, u32)> = Vec::new();
-        for &ahead in &self.held {
-            let tsn = FIRST.wrapping_add(ahead);
-            match gaps.last_mut() {
-                Some((_, last)) if last.wrapping_add(1) == tsn => *last = tsn,
-                _ => gaps.push((tsn, tsn)),
-            }
+    fn promise(&mut self, rig: &mut Rig) {
+        self.promised.extend(self.held.difference(&self.promised).next().copied());
+        let renegable = self.held.difference(&self.promised).copied().collect();
+        let (gaps, nr_gaps) = (ranges(&renegable), ranges(&self.promised));
+        rig.nr_sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, &nr_gaps);
+    }
+
+    /// The highest TSN it holds and has not promised to keep.
+    fn renege(&mut self) {
+        if let Some(&highest) = self.held.difference(&self.promised).last() {
+            self.held.remove(&highest);
         }
+    }
+
+    fn sack(&mut self, rig: &mut Rig) {
+        let gaps = ranges(&self.held);
         rig.sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, self.packets.min(3));
         self.packets = 0;
     }
+}
+
+/// Runs of successive TSNs.
+fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
+    let mut gaps: Vec<(u32, u32)> = Vec::new();
+    for &ahead in held {
+        let tsn = FIRST.wrapping_add(ahead);
+        match gaps.last_mut() {
+            Some((_, last)) if last.wrapping_add(1) == tsn => *last = tsn,
+            _ => gaps.push((tsn, tsn)),
+        }
+    }
+    gaps
 }
 
 /// TSNs wrap soon after.
@@ -132,7 +158,8 @@ proptest! {
                 }
                 Step::Arrive(_) | Step::Lose(_) => {}
                 Step::Sack => world.sack(&mut rig),
-                Step::Renege => { world.held.pop_last(); }
+                Step::Promise => world.promise(&mut rig),
+                Step::Renege => world.renege(),
                 Step::Timeout(p) => if rig.paths[PathId(p)].t3.is_some() { rig.t3(PathId(p)); },
                 Step::Fail(p) => rig.paths[PathId(p)].state = PathState::Inactive,
                 Step::Recover(p) => rig.paths[PathId(p)].state = PathState::Active,

@@ -296,3 +296,39 @@ fn an_idle_path_forgets_its_window_rto_by_rto() {
     }
     assert_eq!(seen, [20_000, 10_000, 6_000, 6_000]);
 }
+
+/// draft-natarajan-tsvwg-sctp-nrsack: cumulative TSN 10, 12 renegable, 14 not; the next says nothing of either.
+#[test]
+fn what_is_acknowledged_for_good_is_freed_and_never_reneged() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 2, 10);
+    for p in [P1, P2, P1, P2, P1, P2] {
+        rig.transmit(p);
+    }
+    rig.nr_sack(10, &[(12, 12)], &[(14, 14)]);
+    assert_eq!((rig.state(12), rig.state(14)), (ChunkState::Acked, ChunkState::Freed));
+    assert_eq!(rig.sender.buffered().get(), 4 * CHUNK, "11, 12, 13 and 15");
+    // 12 is on the first path as 10 and 14 were, and it alone may come back.
+    assert_eq!((rig.paths[P1].queued.get(), rig.paths[P2].queued.get()), (CHUNK, 3 * CHUNK));
+    rig.nr_sack(10, &[], &[]);
+    assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
+    assert_eq!(rig.missing(12), 1);
+    // Nor does a SACK take it back, and the rest of the association counts it once.
+    rig.sack(11, &[(13, 13)], 0);
+    assert_eq!((rig.state(12), rig.state(14)), (ChunkState::InFlight, ChunkState::Freed));
+    rig.nr_sack(12, &[], &[(13, 15)]);
+    assert_eq!(rig.sender.buffered(), ByteCount::ZERO);
+    rig.nr_sack(15, &[], &[]);
+    assert!(rig.sender.is_drained());
+}
+
+/// A chunk may be named in both lists by a peer that does not keep them apart: it stays.
+#[test]
+fn lists_that_overlap_are_read_as_for_good() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
+    for _ in 0..4 {
+        rig.transmit(P1);
+    }
+    rig.nr_sack(9, &[(11, 13)], &[(12, 12)]);
+    let states = [11, 12, 13].map(|tsn| rig.state(tsn));
+    assert_eq!(states, [ChunkState::Acked, ChunkState::Freed, ChunkState::Acked]);
+}

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use units::{ByteCount, Span};
 
 words!(named cc::GrowthRule, cc::UnsetShare);
-words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection);
+words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection, sctp::SackPath, sctp::Timestamps);
 
 settings! { association sets sctp::Config, by default sctp::Config::default(), {
     /// RTO before the first measurement (RTO.Initial).
@@ -41,6 +41,12 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     sack_delay: Span;
     /// An acknowledgement at the latest for every so many packets with data.
     sack_frequency: u32;
+    /// Acknowledges with NR-SACK, which says what will never be given up, if the peer does too.
+    nr_sack: bool;
+    /// Where acknowledgements go.
+    sack_path: sctp::SackPath;
+    /// How the peer learns when packets were sent, to report one-way delays; "metadata" costs no bytes.
+    timestamps: sctp::Timestamps;
     /// Streams asked for in our direction.
     outbound_streams: u16;
     /// Streams the peer may use.
@@ -49,6 +55,10 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     receive_buffer: ByteCount;
     /// Windows below this are advertised, and taken, as closed; "0 B" turns silly window avoidance off.
     sws_limit: ByteCount;
+    /// What a chunk takes up in the receive buffer.
+    receive_accounting: sctp::Accounting;
+    /// When the receive buffer is full, what lies above a gap is given up for a chunk that closes it.
+    reneging: bool;
     /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
     send_buffer: ByteCount;
     /// Messages that may wait for their first transmission, or "none" for no such limit.

@@ -1,0 +1,29 @@
+//! Which path a SACK takes (paper 001, section 4.1; `rfc9260#section-6.4`).
+
+use super::Association;
+use crate::config::SackPath;
+use crate::path::PathId;
+use crate::rx::Receiver;
+use units::Span;
+
+impl Association {
+    /// The path for the next SACK. No choice leads to a path that may not work: then it goes where the data came from.
+    #[inline]
+    pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
+        match self.local.config.sack_path {
+            SackPath::Standard => receiver.sack_path(),
+            choice => self.chosen_sack_path(choice).unwrap_or(receiver.sack_path()),
+        }
+    }
+
+    fn chosen_sack_path(&self, choice: SackPath) -> Option<PathId> {
+        let paths = &self.paths;
+        let active = paths.ids().filter(|&p| paths[p].is_active());
+        match choice {
+            SackPath::Standard => None,
+            SackPath::Primary => active.into_iter().find(|&p| p == paths.primary),
+            SackPath::RoundRobin => active.min_by_key(|&p| paths[p].last_sack),
+            SackPath::SmallestSrtt => active.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::MAX)),
+        }
+    }
+}

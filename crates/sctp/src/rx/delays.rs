@@ -1,0 +1,33 @@
+use wire::{LedbatControl, PacketDelay, PacketWriter};
+
+/// One-way delays that wait to be reported with the next SACK.
+#[derive(Debug, Default)]
+pub(crate) struct Delays {
+    waiting: Vec<PacketDelay>,
+}
+
+/// Delays reported at most with one SACK: those of more packets are forgotten.
+const MOST: usize = 32;
+
+impl Delays {
+    /// A packet arrived whose delay may be known.
+    pub(crate) fn extend(&mut self, delay: Option<PacketDelay>) {
+        if self.waiting.len() < MOST {
+            self.waiting.extend(delay);
+        }
+    }
+
+    /// Bytes of the chunk that reports them.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        if self.waiting.is_empty() { 0 } else { LedbatControl::len_of(self.waiting.len()) }
+    }
+
+    /// Reports them if that leaves room for a SACK of so many bytes; forgets them either way.
+    pub(super) fn write(&mut self, w: &mut PacketWriter<'_>, sack: usize) {
+        if !self.waiting.is_empty() && self.len() + sack <= w.room() {
+            w.ledbat_control(&self.waiting);
+        }
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,62 @@
+//! An NR-SACK arrives: as a SACK, but what the peer will never give up needs no keeping (draft-natarajan-tsvwg-sctp-nrsack,
+//! section 4).
+
+use super::ranges::{Range, cut_below, difference, union};
+use super::sack::SackOutcome;
+use super::{ChunkState, News, Sender};
+use crate::message::Payload;
+use crate::path::Paths;
+use units::{ByteCount, Instant};
+use wire::NrSack;
+
+impl Sender {
+    /// Takes an NR-SACK. An error names what the peer broke.
+    pub(crate) fn on_nr_sack(
+        &mut self,
+        now: Instant,
+        sack: &NrSack<'_>,
+        paths: &mut Paths,
+    ) -> Result<SackOutcome, &'static str> {
+        self.take_nr_sack(now, sack, paths, &mut News::default())
+    }
+
+    pub(super) fn take_nr_sack(
+        &mut self,
+        now: Instant,
+        sack: &NrSack<'_>,
+        paths: &mut Paths,
+        news: &mut News,
+    ) -> Result<SackOutcome, &'static str> {
+        let cum = self.out.index_of(sack.cumulative_tsn_ack);
+        self.blocks.clear();
+        if cum + 1 < self.out.first_index() {
+            return Ok(SackOutcome::default());
+        }
+        self.read_blocks(cum, sack.nr_gap_blocks())?;
+        let said = std::mem::take(&mut self.blocks);
+        self.read_blocks(cum, sack.gap_blocks())?;
+        cut_below(&mut self.firm, cum);
+        let known = std::mem::take(&mut self.firm);
+        union(&known, &said, &mut self.firm);
+        self.hold_to(cum);
+        let outcome =
+            self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)?;
+        self.free(&known, paths);
+        Ok(outcome)
+    }
+
+    /// Lets go of what the peer has for good and was not `known` to.
+    fn free(&mut self, known: &[Range], paths: &mut Paths) {
+        let firm = std::mem::take(&mut self.firm);
+        difference(&firm, known, |range| {
+            for i in range.first..=range.last {
+                let chunk = &mut self.out[i];
+                self.retained -= chunk.payload.byte_count();
+                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
+                chunk.payload = Payload::Filler(chunk.payload.len() as u32);
+                chunk.state = ChunkState::Freed;
+            }
+        });
+        self.firm = firm;
+    }
+}

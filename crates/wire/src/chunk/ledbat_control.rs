@@ -1,0 +1,123 @@
+use super::{Encode, HEADER_LEN, header};
+use crate::field::u32_at;
+use crate::octets::PacketBuf;
+use crate::serial::Tsn;
+
+/// LEDBAT-CONTROL: the one-way delays of packets that arrived since the last one, before the SACK that acknowledges
+/// them. Its type asks those who do not know it to skip it.
+///
+/// Ours; paper 004 names the chunk and leaves its format open. A packet is named by the TSN of its first DATA chunk:
+/// that tells the sender its path, too.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +---------------+---------------+-------------------------------+
+/// |  type = 0xb0  |   flags = 0   |       length = 4 + 12 N       |
+/// +---------------+---------------+-------------------------------+
+/// |                  first TSN of packet 1                        |
+/// +---------------------------------------------------------------+
+/// |            arrival less departure of packet 1, in             |
+/// |                microseconds, 64 bits, signed                  |
+/// \                            ... N                              \
+/// +---------------------------------------------------------------+
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedbatControl<'a> {
+    entries: &'a [[u8; PacketDelay::LEN]],
+}
+
+/// What one packet took from end to end, by two clocks that need not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketDelay {
+    /// TSN of its first DATA chunk.
+    pub tsn: Tsn,
+    /// Arrival by the receiver's clock less departure by the sender's, in microseconds.
+    pub micros: i64,
+}
+
+impl PacketDelay {
+    const LEN: usize = 12;
+
+    fn decode(bytes: &[u8; Self::LEN]) -> Self {
+        let micros = u64::from(u32_at(bytes, 4)) << 32 | u64::from(u32_at(bytes, 8));
+        PacketDelay { tsn: Tsn(u32_at(bytes, 0)), micros: micros as i64 }
+    }
+}
+
+impl<'a> LedbatControl<'a> {
+    /// The chunk type.
+    pub const TYPE: u8 = 0xb0;
+
+    /// The delays, as sent.
+    #[inline]
+    pub fn delays(&self) -> impl ExactSizeIterator<Item = PacketDelay> + Clone + use<'a> {
+        self.entries.iter().map(PacketDelay::decode)
+    }
+
+    /// Bytes of a chunk with so many delays.
+    #[inline]
+    pub const fn len_of(delays: usize) -> usize {
+        HEADER_LEN + delays * PacketDelay::LEN
+    }
+
+    pub(super) fn decode(value: &'a [u8]) -> Option<Self> {
+        let (entries, rest) = value.as_chunks();
+        rest.is_empty().then_some(LedbatControl { entries })
+    }
+
+    /// Appends a chunk with these delays.
+    pub(crate) fn write(out: &mut Vec<u8>, delays: &[PacketDelay]) {
+        out.extend_from_slice(&header(Self::TYPE, 0, Self::len_of(delays.len())));
+        for delay in delays {
+            out.extend_from_slice(&delay.tsn.0.to_be_bytes());
+            out.extend_from_slice(&delay.micros.to_be_bytes());
+        }
+    }
+}
+
+impl Encode for LedbatControl<'_> {
+    fn encoded_len(&self) -> usize {
+        Self::len_of(self.entries.len())
+    }
+
+    fn encode(&self, out: &mut PacketBuf) {
+        out.head.extend_from_slice(&header(Self::TYPE, 0, self.encoded_len()));
+        out.head.extend_from_slice(self.entries.as_flattened());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::packet::PacketWriter;
+    use crate::testing::{ANY_HEADER, decode, encode, hex};
+
+    const CAPTURE: &str = "b0 00 001c  00000009 00000000000186a0  0000000b ffffffffffffffff";
+    const DELAYS: [PacketDelay; 2] =
+        [PacketDelay { tsn: Tsn(9), micros: 100_000 }, PacketDelay { tsn: Tsn(11), micros: -1 }];
+
+    #[test]
+    fn a_captured_chunk_is_read_and_written_back() {
+        let bytes = hex(CAPTURE);
+        let Ok(Chunk::LedbatControl(chunk)) = decode(&bytes) else { panic!("not LEDBAT-CONTROL") };
+        assert!(chunk.delays().eq(DELAYS));
+        assert_eq!(encode(&chunk), bytes);
+    }
+
+    #[test]
+    fn the_writer_writes_what_was_captured_or_nothing() {
+        for (limit, fits) in [(12 + 28, true), (12 + 27, false)] {
+            let mut buf = PacketBuf::default();
+            let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, limit);
+            assert_eq!(writer.ledbat_control(&DELAYS), fits);
+            assert_eq!(buf.head[12..], if fits { hex(CAPTURE) } else { Vec::new() });
+        }
+    }
+
+    #[test]
+    fn another_use_of_the_type_is_a_chunk_we_do_not_know() {
+        assert!(matches!(decode(&hex("b0 00 0008 00000000")), Ok(Chunk::Unknown(_))));
+    }
+}
