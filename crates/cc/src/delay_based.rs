@@ -120,7 +120,7 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
                 if first && growth == GrowthRule::Rfc9260 {
                     window.ssthresh = Some(window.cwnd);
                 }
-                ByteCount::new(window.cwnd.get() / 2).max(self.setup.segment(all[p].mtu) * 4)
+                ByteCount::new(window.cwnd.get() / 2).max(self.setup.least_ssthresh(all[p].mtu))
             }
             Rules::Tcp(_) => self.setup.initial_window(all[p].mtu),
         };

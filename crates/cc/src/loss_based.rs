@@ -75,7 +75,7 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 impl Progress {
     /// SCTP: the growth of a full window; in congestion avoidance, once a window is acknowledged.
     fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
-        if !ack.advanced && rule == GrowthRule::Rfc4960 {
+        if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
         }
         let pba = &mut self.partial_bytes_acked;
@@ -164,8 +164,8 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         self.paths[p].forget();
     }
 
-    /// SCTP: max(c/2, 4 M) for each idle timeout, under every policy; `rfc9260#section-7.2.1` first remembers the
-    /// window in the threshold. TCP: the initial window at most, `rfc5681#section-4.1`.
+    /// SCTP: max(c/2, 4 M) for each idle timeout (2 M in RFC 2960), under every policy; `rfc9260#section-7.2.1` first
+    /// remembers the window in the threshold. TCP: the initial window at most, `rfc5681#section-4.1`.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
         self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
         let window = &mut w[p];
@@ -176,7 +176,7 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
                     window.ssthresh = Some(window.cwnd);
                 }
                 let half = ByteCount::new(window.cwnd.get() / 2);
-                window.cwnd = half.max(self.setup.segment(all[p].mtu) * 4);
+                window.cwnd = half.max(self.setup.least_ssthresh(all[p].mtu));
             }
             Rules::Tcp(_) => window.cwnd = window.cwnd.min(self.setup.initial_window(all[p].mtu)),
         }

@@ -10,8 +10,8 @@ use crate::names::named;
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,
-    /// What a slow start threshold counts as that nothing has set yet: for SCTP the peer's receive window from its
-    /// INIT or INIT ACK.
+    /// What a slow start threshold counts as that nothing has set yet: for SCTP, if not chosen, the peer's receive
+    /// window from its INIT or INIT ACK.
     pub initial_ssthresh: ByteCount,
     /// Paths the association is expected to use; CMT/RP divides its initial window among them.
     pub paths: usize,
@@ -55,6 +55,8 @@ pub struct TcpRules {
 named! {
     /// Which edition of SCTP's rules drives the growth of a window.
     "growth rule" GrowthRule {
+        /// RFC 2960: as RFC 4960, but windows begin with 2 MTU, and neither losses nor idleness leave less than that.
+        Rfc2960 = "rfc2960",
         /// `rfc4960#section-7.2`: windows are counted in MTUs and grow only when the cumulative TSN advances.
         Rfc4960 = "rfc4960",
         /// `rfc9260#section-7.2`: windows are counted in PMDCS (MTU without IP and common header), every newly
@@ -104,7 +106,7 @@ impl Setup {
     /// fits it (RFC 9260: PMDCS), or the data of a full segment (TCP: SMSS). Never zero.
     pub fn segment(&self, mtu: ByteCount) -> ByteCount {
         let segment = match self.rules {
-            Rules::Sctp { growth: GrowthRule::Rfc4960, .. } => mtu,
+            Rules::Sctp { growth: GrowthRule::Rfc2960 | GrowthRule::Rfc4960, .. } => mtu,
             Rules::Sctp { growth: GrowthRule::Rfc9260, ip_header } => mtu - ip_header - COMMON_HEADER,
             Rules::Tcp(TcpRules { headers, .. }) => mtu - headers,
         };
@@ -112,12 +114,13 @@ impl Setup {
     }
 
     /// Initial window of a path. SCTP: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`,
-    /// `rfc9260#section-7.2.1`.
+    /// `rfc9260#section-7.2.1`; 2 M in RFC 2960.
     pub fn initial_window(&self, mtu: ByteCount) -> ByteCount {
         let m = self.segment(mtu);
         match self.rules {
             Rules::Sctp { growth, ip_header } => {
                 let constant = match growth {
+                    GrowthRule::Rfc2960 => ByteCount::ZERO,
                     GrowthRule::Rfc4960 => ByteCount::new(4380),
                     GrowthRule::Rfc9260 => ByteCount::new(4404 + 3 * 20) - ip_header * 3,
                 };
@@ -127,12 +130,12 @@ impl Setup {
         }
     }
 
-    /// No loss makes a threshold smaller: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for TCP
+    /// No loss makes a threshold smaller: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for SCTP of RFC 2960 and for TCP
     /// (`rfc5681#section-3.1`, equation 4).
     pub fn least_ssthresh(&self, mtu: ByteCount) -> ByteCount {
         let segments = match self.rules {
+            Rules::Sctp { growth: GrowthRule::Rfc2960, .. } | Rules::Tcp(_) => 2,
             Rules::Sctp { .. } => 4,
-            Rules::Tcp(_) => 2,
         };
         self.segment(mtu) * segments
     }
@@ -149,6 +152,7 @@ mod tests {
     #[test]
     fn initial_window_is_between_two_and_four_segments() {
         let window = |growth, ip, mtu| sctp(growth, ip).initial_window(ByteCount::new(mtu)).get();
+        assert_eq!(window(GrowthRule::Rfc2960, 20, 1500), 3000);
         assert_eq!(window(GrowthRule::Rfc4960, 20, 1500), 4380);
         assert_eq!(window(GrowthRule::Rfc4960, 20, 600), 2400);
         assert_eq!(window(GrowthRule::Rfc4960, 20, 9000), 18_000);

@@ -56,7 +56,7 @@ pub struct PathAck {
     /// Bytes acknowledged for the first time.
     pub acked: ByteCount,
     /// True if the SACK advanced the (pseudo-)cumulative TSN of the path. Read under
-    /// [`GrowthRule::Rfc4960`](crate::GrowthRule::Rfc4960) only.
+    /// [`GrowthRule::Rfc4960`](crate::GrowthRule::Rfc4960) and before only.
     pub advanced: bool,
     /// Bytes in flight before the SACK.
     pub flight_before: ByteCount,

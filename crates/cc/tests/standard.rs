@@ -13,6 +13,10 @@ fn rfc4960(cwnd: u64, ssthresh: u64) -> Bench {
     Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc4960, 1)).put(0, cwnd, ssthresh)
 }
 
+fn rfc2960(cwnd: u64, ssthresh: u64) -> Bench {
+    Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc2960, 1)).put(0, cwnd, ssthresh)
+}
+
 fn rfc9260(cwnd: u64, ssthresh: u64) -> Bench {
     Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc9260, 1)).put(0, cwnd, ssthresh)
 }
@@ -45,6 +49,18 @@ fn slow_start_adds_no_more_than_was_acknowledged() {
     let mut bench = rfc4960(6000, 0);
     bench.full_ack(0, 700);
     assert_eq!(bench.cwnd(0), 6700);
+}
+
+#[test]
+fn rfc_2960_begins_with_two_segments_and_leaves_two() {
+    let bench = Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc2960, 1));
+    assert_eq!(bench.cwnd(0), 2 * M);
+
+    let mut bench = rfc2960(7000, 0);
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (3500, Some(3500)));
+    bench.loss(0, LossKind::FastRetransmit);
+    assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (2 * M, Some(2 * M)));
 }
 
 #[test]

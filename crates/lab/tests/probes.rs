@@ -81,3 +81,35 @@ fn the_queue_of_a_link_stays_within_its_limit() {
     let most = queue.points.iter().map(|point| point.1).fold(0.0, f64::max);
     assert!((40.0..=50.0).contains(&most), "{most}");
 }
+
+#[test]
+fn tsns_count_from_the_first_chunk_and_show_what_is_sent_again() {
+    let output = watch(ProbeQuantity::Tsn, FLOW, Every::Change);
+    let tsn: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
+    let (mut highest, mut again) = (0.0_f64, 0);
+    for &sent in &tsn {
+        again += u32::from(sent <= highest);
+        highest = highest.max(sent);
+    }
+    // 829 chunks a second since the start of transmission at 1 s, and a loss now and then.
+    assert!((8_500.0..9_200.0).contains(&highest), "{highest}");
+    assert!((1..50).contains(&again), "{again}");
+}
+
+#[test]
+fn the_room_at_the_peer_is_its_buffer_without_what_is_in_flight() {
+    let every = Every::Interval(Span::from_millis(10));
+    let room = watch(ProbeQuantity::PeerRwnd, FLOW, every);
+    let flight = watch(ProbeQuantity::Flight, FLOW, every);
+    let both = only(&room).points.iter().zip(&only(&flight).points);
+    // Only while a gap is open does the buffer hold something.
+    assert!(both.filter(|(room, flight)| room.1 + flight.1 == 50e6).count() > 150);
+}
+
+#[test]
+fn drops_of_a_link_add_up() {
+    let output = watch(ProbeQuantity::Drops, LINK, Every::Change);
+    let drops: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
+    assert!(drops.len() > 1 && drops.is_sorted(), "{drops:?}");
+    assert_eq!(drops.last(), drops.first().map(|first| first + drops.len() as f64 - 1.0).as_ref());
+}

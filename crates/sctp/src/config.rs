@@ -80,6 +80,9 @@ pub struct Config {
     pub growth: cc::GrowthRule,
     /// What counts as in flight.
     pub accounting: Accounting,
+    /// Slow start threshold of every path before its first loss; none: the peer's receive window, the most that
+    /// `rfc9260#section-7.2.1` suggests.
+    pub initial_ssthresh: Option<ByteCount>,
     /// Lower bound of CMT/RP's threshold on all paths together, in MTU (paper 000, eq. 5: 4).
     pub rp_min: u64,
     /// What coupled controls take an unset slow start threshold for.
@@ -127,6 +130,7 @@ impl Default for Config {
             congestion_control: cc::Algorithm::Standard,
             growth: cc::GrowthRule::Rfc9260,
             accounting: Accounting::Chunk,
+            initial_ssthresh: None,
             rp_min: 4,
             unset_share: cc::UnsetShare::Raw,
             knobs: cc::Knobs::default(),

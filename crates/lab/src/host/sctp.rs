@@ -4,7 +4,7 @@ use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Pie
 use net::{Ecn, Packet, Protocol};
 use sctp::{AssocId, CloseReason, Datagram, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::{Octets, PacketBuf};
 
 impl Transport for Endpoint {
@@ -120,6 +120,10 @@ impl Transport for Endpoint {
         }
     }
 
+    fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
+        Some(self.stats(AssocId(id.0))?.peer_rwnd)
+    }
+
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
         for path in Endpoint::paths(self, AssocId(id.0)).into_iter().flatten() {
             show(PathView {
@@ -128,6 +132,8 @@ impl Transport for Endpoint {
                 flight: path.flight,
                 srtt: path.srtt,
                 rto: path.rto,
+                data_packets: path.stats.data_packets,
+                last_chunk: Some(path.stats.last_chunk),
             });
         }
     }

@@ -4,7 +4,7 @@ use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Pie
 use net::{Packet, Protocol};
 use std::net::IpAddr;
 use tcp::{CloseReason, Datagram, Ecn, Endpoint, Payload};
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::{Octets, PacketBuf};
 
 impl Transport for Endpoint {
@@ -119,14 +119,21 @@ impl Transport for Endpoint {
         }
     }
 
+    fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
+        Some(self.info(tcp::ConnId(id.0))?.peer_rwnd)
+    }
+
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
-        if let Some(info) = self.info(tcp::ConnId(id.0)) {
+        let conn = tcp::ConnId(id.0);
+        if let (Some(info), Some(stats)) = (self.info(conn), self.stats(conn)) {
             show(PathView {
                 cwnd: info.cwnd,
                 ssthresh: info.ssthresh,
                 flight: info.flight,
                 srtt: info.srtt,
                 rto: info.rto,
+                data_packets: stats.data_segments_sent,
+                last_chunk: None,
             });
         }
     }

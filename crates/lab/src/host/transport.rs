@@ -41,6 +41,8 @@ pub(crate) trait Transport {
     fn shutdown(&mut self, now: Instant, id: ConnId);
     /// What a connection has counted since its start.
     fn counted(&self, id: ConnId) -> Counted;
+    /// What the peer can still take, where peers say so.
+    fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
     /// Shows how each path of a connection stands.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
 }
@@ -129,6 +131,10 @@ pub(crate) struct PathView {
     pub(crate) flight: ByteCount,
     pub(crate) srtt: Option<Span>,
     pub(crate) rto: Span,
+    /// Packets with data sent so far.
+    pub(crate) data_packets: u64,
+    /// The number of the chunk sent last, where data has numbers; from 1, and zero before the first.
+    pub(crate) last_chunk: Option<u64>,
 }
 
 /// An endpoint of any kind.
@@ -207,6 +213,10 @@ impl Transport for Endpoint {
 
     fn counted(&self, id: ConnId) -> Counted {
         with!(self, it => it.counted(id))
+    }
+
+    fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
+        with!(self, it => it.peer_window(id))
     }
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {

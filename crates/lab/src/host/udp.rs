@@ -176,6 +176,11 @@ impl Transport for Socket {
         Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
     }
 
+    /// Peers do not say.
+    fn peer_window(&self, _: ConnId) -> Option<ByteCount> {
+        None
+    }
+
     /// UDP knows nothing of its path.
     fn paths(&self, _: ConnId, _: &mut dyn FnMut(PathView)) {}
 }

@@ -17,6 +17,10 @@ pub(crate) struct Sight<'a> {
 pub(super) enum Look {
     /// At each path of a flow's client.
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
+    /// At what each path of a flow's client sent last, with the packets it had sent before.
+    Tsn { flow: usize, before: Vec<u64> },
+    /// At what a flow's client knows of the room at its peer.
+    PeerRwnd { flow: usize },
     /// At the payload a flow's server received.
     Received { flow: usize, before: Meter },
     /// At the payload a flow's client sent, in all and on each path.
@@ -25,6 +29,8 @@ pub(super) enum Look {
     Carried { direction: LinkDir, before: Meter },
     /// At the packets that wait for a link.
     Queue { direction: LinkDir },
+    /// At the packets a link dropped.
+    Drops { direction: LinkDir },
     /// At the average of a RED queue.
     QueueAverage { direction: LinkDir },
     /// At nothing: bursts are counted packet by packet.
@@ -49,7 +55,8 @@ impl Look {
     /// How to see what `probe` asks for; the error says what does not fit together.
     pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<Look, &'static str> {
         use ProbeQuantity::{
-            Bursts, Cwnd, Flight, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh, Throughput,
+            Bursts, Cwnd, Drops, Flight, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh,
+            Throughput, Tsn,
         };
         if matches!(probe.quantity, Throughput | SentThroughput) && probe.every == Every::Change {
             return Err("throughput needs an interval");
@@ -63,9 +70,11 @@ impl Look {
                     Flight => paths("flight", |path| Some(path.flight.as_f64())),
                     Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
+                    Tsn => Ok(Look::Tsn { flow, before: Vec::new() }),
+                    PeerRwnd => Ok(Look::PeerRwnd { flow }),
                     Throughput => Ok(Look::Received { flow, before: Meter::default() }),
                     SentThroughput => Ok(Look::Sent { flow, before: Vec::new() }),
-                    Queue | QueueAverage | Bursts { .. } => Err("a flow has no queue: name a link"),
+                    Queue | QueueAverage | Drops | Bursts { .. } => Err("a flow has no queue: name a link"),
                 }
             }
             ProbeTarget::Link { link, back } => {
@@ -73,9 +82,10 @@ impl Look {
                 match probe.quantity {
                     Bursts { .. } => Ok(Look::Nothing),
                     Queue => Ok(Look::Queue { direction }),
+                    Drops => Ok(Look::Drops { direction }),
                     QueueAverage => Ok(Look::QueueAverage { direction }),
                     Throughput => Ok(Look::Carried { direction, before: Meter::default() }),
-                    Cwnd | Ssthresh | Flight | Srtt | Rto | SentThroughput => {
+                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | PeerRwnd | SentThroughput => {
                         Err("a link has no paths: name a flow")
                     }
                 }
@@ -87,12 +97,20 @@ impl Look {
     pub(super) fn name(&self) -> &'static str {
         match self {
             Look::Paths { name, .. } => name,
+            Look::Tsn { .. } => "tsn",
+            Look::PeerRwnd { .. } => "peer-rwnd",
             Look::Received { .. } | Look::Carried { .. } => "throughput",
             Look::Sent { .. } => "sent-throughput",
             Look::Queue { .. } => "queue",
+            Look::Drops { .. } => "drops",
             Look::QueueAverage { .. } => "queue-average",
             Look::Nothing => "bursts",
         }
+    }
+
+    /// True if the same value again is news, too.
+    pub(super) fn repeats(&self) -> bool {
+        matches!(self, Look::Tsn { .. })
     }
 
     /// Shows the values there are now, each with the path it belongs to.
@@ -109,6 +127,27 @@ impl Look {
                     }
                     number += 1;
                 });
+            }
+            Look::Tsn { flow, before } => {
+                let client = sight.flows[*flow].end(Side::Client);
+                let Some(conn) = client.conn else { return };
+                let mut number = 0;
+                sight.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
+                    if before.len() <= number {
+                        before.resize(number + 1, 0);
+                    }
+                    let sent = std::mem::replace(&mut before[number], path.data_packets);
+                    if let Some(last) = path.last_chunk.filter(|_| path.data_packets > sent) {
+                        show(Some(number as u8), last as f64);
+                    }
+                    number += 1;
+                });
+            }
+            Look::PeerRwnd { flow } => {
+                let client = sight.flows[*flow].end(Side::Client);
+                let Some(conn) = client.conn else { return };
+                let room = sight.hosts.endpoint(client.endpoint).peer_window(conn);
+                room.into_iter().for_each(|bytes| show(None, bytes.as_f64()));
             }
             Look::Received { flow, before } => {
                 let bytes = sight.flows[*flow].end(Side::Server).received().bytes;
@@ -131,6 +170,9 @@ impl Look {
                 before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
             }
             Look::Queue { direction } => show(None, sight.network.backlog(*direction, now).packets as f64),
+            Look::Drops { direction } => {
+                show(None, sight.network.counters(*direction).dropped_in_all() as f64);
+            }
             Look::QueueAverage { direction } => {
                 sight.network.red_average(*direction).into_iter().for_each(|average| show(None, average));
             }

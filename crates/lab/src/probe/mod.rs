@@ -112,7 +112,7 @@ impl Probes {
 impl Recorder {
     fn record(&mut self, sight: &mut Sight<'_>) {
         let Recorder { look, flow, every, whole, paths, .. } = self;
-        let only_changes = *every == Every::Change;
+        let only_changes = *every == Every::Change && !look.repeats();
         let (now, quantity) = (sight.now, look.name());
         look.values(sight, |path, value| {
             let empty = |path| Series { flow: flow.clone(), path, quantity, points: Vec::new() };

@@ -51,6 +51,11 @@ pub enum ProbeQuantity {
     Srtt,
     /// Retransmission timeout of each path, seconds.
     Rto,
+    /// The number of the chunk that each path sent last, counted from 1 for the association's first. On change: at
+    /// each instant at which the path sent, also if it was the same chunk again. SCTP only.
+    Tsn,
+    /// Bytes that the peer can still take, as the sender knows it: of SCTP without what is in flight, of TCP with it.
+    PeerRwnd,
     /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
     Throughput,
     /// Payload sent with all retransmissions, bit/s over each interval, of the flow and of each path of its client: the
@@ -58,6 +63,8 @@ pub enum ProbeQuantity {
     SentThroughput,
     /// Packets waiting in the queue of a link.
     Queue,
+    /// Packets that a link has dropped since the start of the run.
+    Drops,
     /// Average queue a RED queue computes.
     QueueAverage,
     /// Lengths of bursts that come to the queue of a link: packets of one flow, each at most `gap` after the one before.

@@ -65,6 +65,8 @@ pub struct PathStats {
     pub fast_recoveries: u64,
     /// Expiries of T3.
     pub timeouts: u64,
+    /// The chunk sent last, counted from 1 for the first of the association; zero before there is one.
+    pub last_chunk: u64,
 }
 
 /// What each packet and each SACK looks at stands first, so that it shares few cache lines.

@@ -122,11 +122,12 @@ impl Sender {
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
         let paths_used = if self.cmt.enabled { paths.len() } else { 1 };
+        let initial_ssthresh = self.config.initial_ssthresh.unwrap_or(self.peer_rwnd);
         let setup = cc::Setup {
             rp_min: self.config.rp_min,
             unset_share: self.config.unset_share,
             knobs: self.config.knobs,
-            ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), self.peer_rwnd, paths_used)
+            ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
         self.control = Some(self.config.congestion_control.build(&setup));
         for p in paths.ids() {

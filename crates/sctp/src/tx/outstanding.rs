@@ -68,6 +68,8 @@ const KEPT: usize = 16;
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
+    /// Index of the first chunk of all.
+    origin: u64,
     first: u64,
     chunks: VecDeque<TxChunk>,
 }
@@ -75,13 +77,20 @@ pub(crate) struct Outstanding {
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
         // One lap ahead, so that there is room below.
-        Outstanding { first: (1 << 32) + u64::from(initial_tsn.0), chunks: VecDeque::new() }
+        let origin = (1 << 32) + u64::from(initial_tsn.0);
+        Outstanding { origin, first: origin, chunks: VecDeque::new() }
     }
 
     /// The TSN at an index.
     #[inline]
     pub(crate) fn tsn(index: u64) -> Tsn {
         Tsn(index as u32)
+    }
+
+    /// How many chunks there are up to this one, since the first of all.
+    #[inline]
+    pub(crate) fn number(&self, index: u64) -> u64 {
+        index - self.origin + 1
     }
 
     /// The index of a TSN: the one nearest to the cumulative TSN.

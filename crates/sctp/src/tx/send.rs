@@ -270,12 +270,14 @@ impl Sender {
     /// Puts chunk `i` into the packet and into flight.
     #[inline]
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
+        let number = self.out.number(i);
         let chunk = &mut self.out[i];
         chunk.sent_at = now;
         chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
         path.flight += ByteCount::new(u64::from(chunk.booked));
         path.stats.user_bytes += chunk.payload.byte_count();
+        path.stats.last_chunk = number;
         w.data(&chunk.data(Outstanding::tsn(i)));
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);

@@ -55,10 +55,13 @@ words!(ProbeQuantity {
     "flight" => ProbeQuantity::Flight,
     "srtt" => ProbeQuantity::Srtt,
     "rto" => ProbeQuantity::Rto,
+    "tsn" => ProbeQuantity::Tsn,
+    "peer-rwnd" => ProbeQuantity::PeerRwnd,
     "throughput" => ProbeQuantity::Throughput,
     "sent-throughput" => ProbeQuantity::SentThroughput,
     "queue" => ProbeQuantity::Queue,
     "queue-average" => ProbeQuantity::QueueAverage,
+    "drops" => ProbeQuantity::Drops,
     "bursts" => ProbeQuantity::Bursts { gap: Span::ZERO },
 });
 

@@ -33,7 +33,7 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
 }
 
 fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
-    use ProbeQuantity::{Bursts, Queue, QueueAverage, SentThroughput, Throughput};
+    use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Throughput};
     let quantity = match (table.quantity.value, &table.gap) {
         (Bursts { .. }, gap) => Bursts { gap: gap.as_ref().map_or(Span::ZERO, |gap| gap.value) },
         (quantity, None) => quantity,
@@ -47,10 +47,10 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
         None
     };
     let targets = match (&table.flow, &table.link) {
-        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Bursts { .. }) => {
+        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Drops | Bursts { .. }) => {
             return fault("a queue belongs to a link; expected `link` instead of `flow`");
         }
-        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Throughput | Bursts { .. }) => {
+        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Drops | Throughput | Bursts { .. }) => {
             return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
         }
         (Some(flow), None) => flow_targets(flow, names.groups, faults)?,

@@ -73,10 +73,12 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     announce_address_types: bool;
     /// Which congestion control.
     congestion_control: cc::Algorithm;
-    /// Growth rule: that of RFC 4960 needs an advance of the cumulative TSN, that of RFC 9260 does not.
+    /// Growth rule: those of RFC 2960 and RFC 4960 need an advance of the cumulative TSN, that of RFC 9260 does not.
     growth: cc::GrowthRule;
     /// What counts as in flight.
     accounting: sctp::Accounting;
+    /// Slow start threshold of every path before its first loss, or "none" for the peer's receive window.
+    initial_ssthresh: NoneOr<ByteCount>;
     /// Lower bound of CMT/RP's threshold on all paths together, in MTU.
     rp_min: u64;
     /// What coupled controls take an unset slow start threshold for.
