@@ -1,4 +1,4 @@
-"""The command ``anabranch``: ``reproduce`` and ``papers`` here, everything else in Rust."""
+"""The command ``anabranch``: ``reproduce``, ``papers`` and ``fairness`` here, everything else in Rust."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from . import _core, papers, plots
+from . import _core, fairness_command, papers, plots
+from .fairness import SuiteError
 from .papers import Paper, PaperError
+from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
 from .verdict import Row, Verdict
 
@@ -23,14 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code: 0 fine, 1 failed, 2 usage, 3 a number was missed."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        match arguments[:1]:
-            case ["reproduce"]:
-                return _reproduce(arguments[1:])
-            case ["papers"]:
-                return _papers(arguments[1:])
-            case _:
-                return _core.cli(arguments)
-    except PaperError as error:
+        command = _COMMANDS.get(arguments[0]) if arguments else None
+        return command(arguments[1:]) if command else _core.cli(arguments)
+    except (PaperError, SuiteError) as error:
         print(f"anabranch: {error}", file=sys.stderr)
         return USAGE
     except (_core.ScenarioError, _core.SimulationError, OSError) as error:
@@ -53,7 +50,7 @@ def _reproduce(arguments: Sequence[str]) -> int:
     wanted = [papers.find(name) for name in chosen.papers] or papers.all_papers()
     if chosen.figure and len(wanted) != 1:
         raise PaperError("--figure needs the number of one paper before it")
-    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr)
+    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "figure")
     verdicts: list[Verdict] = []
     reports: list[dict[str, Any]] = []
     for paper in wanted:
@@ -121,6 +118,13 @@ def _papers(arguments: Sequence[str]) -> int:
     return OK
 
 
+def _fairness(arguments: Sequence[str]) -> int:
+    return fairness_command.run(arguments, _count)
+
+
+_COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness}
+
+
 def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
     """The verdicts on one figure, a line each."""
     many = f"{item.replicas} replicas" if item.replicas > 1 else "1 replica"
@@ -144,21 +148,3 @@ def _painted(verdict: Verdict, color: bool) -> str:
 
 def _colored(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ
-
-
-class Progress:
-    """One line on a terminal that is written over: figure, runs done, time left."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __call__(self, figure: str, done: int, total: int, left: float | None) -> None:
-        """Shows how far a figure is."""
-        wait = "" if left is None else f", {left:.0f} s left"
-        self._stream.write(f"\r\x1b[Kfigure {figure}: {done} of {total} runs{wait}")
-        self._stream.flush()
-
-    def clear(self) -> None:
-        """Removes the line."""
-        self._stream.write("\r\x1b[K")
-        self._stream.flush()

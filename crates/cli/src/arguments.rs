@@ -19,6 +19,7 @@ pub fn command() -> Command {
         .subcommand(Command::new("schema").about("Prints the JSON Schema of scenario files"))
         .subcommand(handed_over("reproduce", "Runs a paper's figures and judges each number the paper states"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
+        .subcommand(handed_over("fairness", "Puts congestion controls through the design rules of multipath transport"))
 }
 
 fn run() -> Command {

@@ -1,0 +1,409 @@
+"""The fairness suite: every congestion control against the three design rules of multipath transport.
+
+Paper 004, section II-B, after Raiciu, Wischik and Handley: a multipath flow should *improve throughput*, *do no harm*
+and *balance congestion*. Each rule is a number here, a ratio to what a TCP flow of the rivals' kind gets in the same
+place over one path; `docs/fairness.md` derives them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ._core import scenario_schema
+from .laboratory import sweep
+from .result import Result
+from .statistics import Estimate, estimate
+
+DEFAULT_REPLICAS = 8
+RIVALS = ("reno", "cubic")
+ALONE = "shared"
+"""The topology in which each control also runs over one path only."""
+
+_FLOW, _WINDOW = "contender", "steady"
+
+
+class SuiteError(ValueError):
+    """The suite's files are not there, or a control of that name is not."""
+
+
+class Rule(StrEnum):
+    """The design rules, and before them the control over one path."""
+
+    ALONE = "alone"
+    IMPROVE = "improve"
+    HARM = "harm"
+    BALANCE = "balance"
+
+
+class State(StrEnum):
+    """What an interval says of a rule."""
+
+    KEPT = "kept"
+    OPEN = "open"
+    BROKEN = "broken"
+
+
+TOLERANCE = 0.05
+"""How far a number may be beyond its bound: so far two implementations of the same control are apart."""
+
+
+def judge(rule: Rule, found: Estimate) -> State | None:
+    """Whether the rule is kept by the whole interval, by none of it, or by a part; None for what is no rule."""
+    match rule:
+        case Rule.ALONE:
+            return None
+        case Rule.IMPROVE:
+            low, high = found.low - (1 - TOLERANCE), found.high - (1 - TOLERANCE)
+        case Rule.HARM:
+            low, high = 1 + TOLERANCE - found.high, 1 + TOLERANCE - found.low
+        case Rule.BALANCE:
+            low, high = found.low, found.high
+    return State.KEPT if low >= 0 else State.BROKEN if high < 0 else State.OPEN
+
+
+def ratio(above: Estimate, below: Estimate) -> Estimate:
+    """The quotient of two independent means, with the interval to first order."""
+    mean = above.mean / below.mean
+    half = math.hypot(above.half_width, mean * below.half_width) / abs(below.mean)
+    return Estimate(mean, half, min(above.count, below.count))
+
+
+def improve(total: Sequence[float], singles: Sequence[Sequence[float]]) -> Estimate:
+    """I = T / max S: the throughput of the flow over that of a TCP flow on its best path."""
+    best = max(map(estimate, singles), key=lambda found: found.mean)
+    return ratio(estimate(total), best)
+
+
+def harm(taken: Sequence[Sequence[float]], singles: Sequence[Sequence[float]]) -> Estimate:
+    """H = max over bottlenecks of X / S: what the flow sends over one over what a TCP flow in its place sends."""
+    found = [ratio(estimate(x), estimate(s)) for x, s in zip(taken, singles, strict=True)]
+    return max(found, key=lambda one: one.mean)
+
+
+def balance(taken: Sequence[Sequence[float]], singles: Sequence[Sequence[float]]) -> Estimate:
+    """B = 1 - f/g: the part of its traffic that left the first bottleneck, the more congested one.
+
+    f is the share of the flow's traffic there, g that of two TCP flows, one over each bottleneck.
+    """
+    found = ratio(estimate(_first_share(taken)), estimate(_first_share(singles)))
+    return Estimate(1 - found.mean, found.half_width, found.count)
+
+
+def _first_share(traffic: Sequence[Sequence[float]]) -> list[float]:
+    return [run[0] / sum(run) for run in zip(*traffic, strict=True)]
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A scenario of the suite: the networks over each tight link, those links, and the rules that mean something."""
+
+    id: str
+    scenario: Path
+    bottlenecks: tuple[tuple[int, ...], ...]
+    links: tuple[str, ...]
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much to run and where to put it."""
+
+    out: Path
+    controls: tuple[str, ...]
+    replicas: int = DEFAULT_REPLICAS
+    seed: int | None = None
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number of the table."""
+
+    control: str
+    rival: str
+    topology: str
+    rule: Rule
+    found: Estimate
+
+    @property
+    def state(self) -> State | None:
+        """Whether the rule is kept."""
+        return judge(self.rule, self.found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines; an interval that nothing is known of is null."""
+        half = self.found.half_width
+        return {
+            "control": self.control,
+            "rival": self.rival,
+            "topology": self.topology,
+            "rule": self.rule,
+            "mean": self.found.mean,
+            "half_width": half if math.isfinite(half) else None,
+            "replicas": self.found.count,
+            "state": self.state,
+        }
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a TCP flow of the rivals' kind gets in the contender's place over one bottleneck, and the loss there."""
+
+    rival: str
+    topology: str
+    bottleneck: int
+    throughput: Estimate
+    loss: Estimate
+
+
+@dataclass(frozen=True)
+class Table:
+    """All that was measured."""
+
+    controls: tuple[str, ...]
+    scores: list[Score]
+    references: list[Reference]
+    seed: int
+    replicas: int
+
+    def score(self, control: str, rival: str, topology: str, rule: Rule) -> Score | None:
+        """One number, if it means something."""
+        wanted = (control, rival, topology, rule)
+        return next((s for s in self.scores if (s.control, s.rival, s.topology, s.rule) == wanted), None)
+
+    def worst(self, control: str, rival: str, rule: Rule) -> Score | None:
+        """The number of the topology in which a rule fares worst; paths without rivals are another matter."""
+        found = [
+            s for s in self.scores
+            if (s.control, s.rival, s.rule) == (control, rival, rule) and s.topology != "idle"
+        ]  # fmt: skip
+        pick = max if rule is Rule.HARM else min
+        return pick(found, key=lambda score: score.found.mean, default=None)
+
+    def topologies(self, rule: Rule) -> list[str]:
+        """Where a rule was measured."""
+        return list(dict.fromkeys(score.topology for score in self.scores if score.rule is rule))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "controls": list(self.controls),
+            "scores": [score.as_dict() for score in self.scores],
+            "references": [
+                {
+                    "rival": r.rival,
+                    "topology": r.topology,
+                    "bottleneck": r.bottleneck + 1,
+                    "throughput_bps": r.throughput.mean,
+                    "loss": r.loss.mean,
+                }
+                for r in self.references
+            ],
+        }
+
+
+Report = Callable[[str, int, int, float | None], object]
+"""Called with the topology, the runs that are done, the runs there are, and the seconds left if known."""
+
+
+def controls() -> tuple[str, ...]:
+    """Every congestion control that a scenario can name, in the order of the program."""
+    return tuple(_property(json.loads(scenario_schema()), "congestion_control")["anyOf"][0]["enum"])
+
+
+def _property(node: Any, name: str) -> dict[str, Any]:
+    """The first property of that name in a JSON Schema."""
+    pending = [node]
+    while pending:
+        at = pending.pop(0)
+        if isinstance(at, dict):
+            if name in at.get("properties", {}):
+                return at["properties"][name]
+            pending += at.values()
+        elif isinstance(at, list):
+            pending += at
+    raise KeyError(name)
+
+
+def chosen(names: str | None) -> tuple[str, ...]:
+    """The controls named, separated by commas; all of them if none is."""
+    known = controls()
+    wanted = known if names is None else tuple(name.strip() for name in names.split(","))
+    for name in wanted:
+        if name not in known:
+            raise SuiteError(f"there is no congestion control `{name}`: there are {', '.join(known)}")
+    return wanted
+
+
+def folder() -> Path:
+    """Where the suites lie: where ``ANABRANCH_SUITES`` says, else in the source tree of this package."""
+    named = os.environ.get("ANABRANCH_SUITES")
+    return Path(named) if named else Path(__file__).parents[2] / "suites"
+
+
+def topologies() -> list[Topology]:
+    """The topologies of the suite."""
+    path = folder() / "fairness" / "suite.toml"
+    if not path.is_file():
+        raise SuiteError(f"no {path}: name the folder of the suites in ANABRANCH_SUITES (they come with the sources)")
+    return [
+        Topology(
+            entry["id"],
+            path.with_name(entry["id"] + ".toml"),
+            tuple(map(tuple, entry["bottlenecks"])),
+            tuple(entry["links"]),
+            tuple(map(Rule, entry["rules"])),
+        )
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["topology"]
+    ]
+
+
+def measure(options: Options, report: Report | None = None) -> Table:
+    """Runs the suite; one that was stopped goes on where it was."""
+    scores: list[Score] = []
+    references: list[Reference] = []
+    seed = 0
+    for topology in topologies():
+        base = tomllib.loads(topology.scenario.read_text(encoding="utf-8"))
+        seed = int(base["seed"]) if options.seed is None else options.seed
+        run = _Runner(topology.id, options, report)
+        tcp = run("tcp", with_tcp(base, [networks[0] for networks in topology.bottlenecks]))
+        contender = run("controls", with_controls(base, options.controls))
+        references += _references(topology, tcp)
+        scores += _scores(topology, contender, tcp, options.controls)
+        if topology.id == ALONE:
+            one = run("one-path", over(with_controls(base, options.controls), topology.bottlenecks[0][0]))
+            scores += _alone(topology, one, tcp, options.controls)
+    return Table(options.controls, scores, references, seed, options.replicas)
+
+
+@dataclass(frozen=True)
+class _Runner:
+    topology: str
+    options: Options
+    report: Report | None
+
+    def __call__(self, name: str, scenario: Mapping[str, Any]) -> Result:
+        report, label = self.report, f"{self.topology} ({name})"
+        return sweep(
+            scenario,
+            replicas=self.options.replicas,
+            jobs=self.options.jobs,
+            seed=self.options.seed,
+            out=self.options.out / "runs" / self.topology / name,
+            progress=None if report is None else lambda done, total, left: report(label, done, total, left),
+        )
+
+
+def with_controls(base: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The scenario with these controls in the contender's place."""
+    control = {"congestion_control": {"name": "control", "vary": list(names)}}
+    sets = {**base["sctp"], _FLOW: {**base["sctp"][_FLOW], **control}}
+    return {**base, "sctp": sets}
+
+
+def over(base: Mapping[str, Any], network: int) -> dict[str, Any]:
+    """The scenario with the contender on one network only."""
+    return _with_contender(base, lambda flow: {**flow, "networks": [network]})
+
+
+def with_tcp(base: Mapping[str, Any], networks: Sequence[int]) -> dict[str, Any]:
+    """The scenario with a TCP flow of the rivals' kind in the contender's place, over one network after the other."""
+    kind = {
+        "protocol": "TCP",
+        "tcp": {"name": "rival", "vary": list(RIVALS)},
+        "networks": {"name": "network", "vary": [[network] for network in networks]},
+    }
+    without = {key: value for key, value in base.items() if key != "sctp"}
+    return _with_contender(without, lambda flow: {k: v for k, v in flow.items() if k != "sctp"} | kind)
+
+
+def _with_contender(base: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    return {**base, "flow": [change(flow) if flow["name"] == _FLOW else flow for flow in base["flow"]]}
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """What the contender did, one value a replica: received by its application, and sent over each path."""
+
+    total: list[float]
+    sent: list[list[float]]
+
+
+def _samples(result: Result, **at: str) -> _Samples:
+    rows = result.scalars.filter(pl.col("flow") == _FLOW, pl.col("window") == _WINDOW).sort("replica")
+    for axis, value in at.items():
+        # Without rivals there is no axis of that name.
+        rows = rows.filter(pl.col(axis) == value) if axis in result.axes else rows
+    total = rows.filter(pl.col("quantity") == "throughput_bps")["value"].to_list()
+    paths = rows.filter(pl.col("quantity") == "sent_throughput_bps", pl.col("path").is_not_null())
+    count = paths["path"].n_unique()
+    sent = [paths.filter(pl.col("path") == path)["value"].to_list() for path in range(count)]
+    return _Samples(total, sent)
+
+
+def _over_bottlenecks(topology: Topology, sent: Sequence[Sequence[float]]) -> list[list[float]]:
+    """What goes over each bottleneck; networks count from 1, paths from 0."""
+    return [
+        [sum(run) for run in zip(*(sent[network - 1] for network in networks), strict=True)]
+        for networks in topology.bottlenecks
+    ]
+
+
+def _scores(topology: Topology, contender: Result, tcp: Result, names: Sequence[str]) -> Iterator[Score]:
+    for rival in RIVALS:
+        singles = [_samples(tcp, rival=rival, network=axis) for axis in _networks(tcp)]
+        received = [single.total for single in singles]
+        crossed = [single.sent[0] for single in singles]
+        for control in names:
+            found = _samples(contender, control=control, rival=rival)
+            taken = _over_bottlenecks(topology, found.sent)
+            for rule in topology.rules:
+                if rule is Rule.IMPROVE:
+                    number = improve(found.total, received)
+                else:
+                    number = (harm if rule is Rule.HARM else balance)(taken, crossed)
+                yield Score(control, rival, topology.id, rule, number)
+
+
+def _alone(topology: Topology, one: Result, tcp: Result, names: Sequence[str]) -> Iterator[Score]:
+    for rival in RIVALS:
+        single = estimate(_samples(tcp, rival=rival).total)
+        for control in names:
+            found = estimate(_samples(one, control=control, rival=rival).total)
+            yield Score(control, rival, topology.id, Rule.ALONE, ratio(found, single))
+
+
+def _references(topology: Topology, tcp: Result) -> Iterator[Reference]:
+    for rival in RIVALS:
+        for number, (axis, link) in enumerate(zip(_networks(tcp), topology.links, strict=True)):
+            single = _samples(tcp, rival=rival, network=axis)
+            yield Reference(rival, topology.id, number, estimate(single.total), _loss(tcp, link, rival, axis))
+
+
+def _networks(tcp: Result) -> list[Any]:
+    """The values of the axis of networks, in the order of the scenario."""
+    return tcp.scalars["network"].unique(maintain_order=True).to_list() if "network" in tcp.axes else [None]
+
+
+def _loss(tcp: Result, link: str, rival: str, network: Any) -> Estimate:
+    """The part of the packets that came to a link and were dropped."""
+    rows = tcp.scalars.filter(
+        pl.col("flow") == f"link:{link}", pl.col("window") == _WINDOW, pl.col("rival") == rival,
+        *([pl.col("network") == network] if network is not None else []),
+    ).sort("replica")  # fmt: skip
+    offered = rows.filter(pl.col("quantity") == "offered_packets")["value"]
+    dropped = rows.filter(pl.col("quantity") == "drops_queue_full")["value"]
+    return estimate((dropped / offered).to_list())

@@ -1,0 +1,24 @@
+"""How far a long command is, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+
+class Progress:
+    """One line that is written over: what is run, runs done, time left."""
+
+    def __init__(self, stream: TextIO, kind: str) -> None:
+        self._stream = stream
+        self._kind = kind
+
+    def __call__(self, name: str, done: int, total: int, left: float | None) -> None:
+        """Shows how far the figure, or whatever the kind is, of this name is."""
+        wait = "" if left is None else f", {left:.0f} s left"
+        self._stream.write(f"\r\x1b[K{self._kind} {name}: {done} of {total} runs{wait}")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Removes the line."""
+        self._stream.write("\r\x1b[K")
+        self._stream.flush()
