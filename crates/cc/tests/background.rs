@@ -100,6 +100,18 @@ fn above_the_target_the_window_shrinks_in_proportion_but_not_by_more_than_half()
 }
 
 #[test]
+fn a_threshold_is_no_floor_for_a_window_above_the_target() {
+    // 20 segments at their threshold, q = 1.5 T before the slowdown is due: w (q/T - 1) a round trip, and again.
+    let mut bench = steady(Algorithm::LedbatPp, 1).put(0, 20 * M, 20 * M);
+    delays(&mut bench, 0, 110);
+    ack(&mut bench, 0, 10 * M, 1000 * M, 110);
+    let first = 20.0 - 10.0 / 20.0 * (10.0 - 1.0 / 6.0);
+    close(segments(&bench, 0), first);
+    ack(&mut bench, 0, 10 * M, 1000 * M, 110);
+    close(segments(&bench, 0), first - 10.0 / first * (first / 2.0 - 1.0 / 6.0));
+}
+
+#[test]
 fn the_first_slow_start_ends_at_three_quarters_of_the_target() {
     for algorithm in [Algorithm::LedbatPp, Algorithm::MpPlus] {
         for (rtt, grown) in [(64, 20.0 / 6.0), (66, 1.0 / 6.0)] {

@@ -12,7 +12,8 @@
 //!
 //! The first slow start ends once q > 3/4 T. Two round trips later comes the first slowdown: s = w, two round trips
 //! with w = 2, then slow start up to s. The next follows after nine times as long as that took. In a slowdown the queue
-//! empties, and the base delay is seen again. Losses halve, down to two packets; a timeout leaves one.
+//! empties, and the base delay is seen again. Losses halve, down to two packets; a timeout leaves one. A window that
+//! shrinks because of the delay takes s along, which is no floor.
 
 use units::{ByteCount, Instant, Span};
 
@@ -144,6 +145,11 @@ impl DelayPolicy for LedbatPp {
         let each = if slow_start { gain } else { step(window.cwnd / m, queue / target, gain) };
         if each < 0.0 || at.was_used(ack) {
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(2.0 * m);
+        }
+        if each < 0.0 {
+            // A window that shrinks takes its threshold along: below it slow start would bring it back.
+            let below = ByteCount::new(window.cwnd as u64);
+            window.ssthresh = window.ssthresh.map(|s| s.min(below));
         }
     }
 
