@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers bench lint docs fuzz clean
+.PHONY: demo test papers fairness control-pictures bench lint docs fuzz clean
 
 # Papers 001 and 000: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -21,6 +21,16 @@ papers: $(VENV)/.module
 	$(VENV)/bin/anabranch reproduce 001 --out out/papers
 	$(VENV)/bin/anabranch reproduce 000 --out out/papers
 
+# The table of docs/fairness.md and its figure, with REPLICAS runs of each point.
+REPLICAS ?= 8
+fairness: $(VENV)/.module
+	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md --figure docs/figures \
+		--formats png,svg
+
+# The pictures of docs/controls.
+control-pictures: $(VENV)/.module
+	$(PY) suites/controls/pictures.py docs/controls
+
 # Cost of a packet-hop, beside ns-2's if that is installed.
 bench:
 	cargo bench -p anabranch-lab --bench hops
@@ -30,8 +40,8 @@ lint: $(VENV)/.module
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	$(VENV)/bin/ruff check python papers benches
-	$(VENV)/bin/ruff format --check python papers benches
+	$(VENV)/bin/ruff check python papers suites benches
+	$(VENV)/bin/ruff format --check python papers suites benches
 	$(VENV)/bin/pyright --pythonpath $(PY)
 
 # Random bytes into the parsers for SECONDS.

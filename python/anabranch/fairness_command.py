@@ -16,6 +16,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     """Runs the suite, prints its table and writes table.md, table.json and the figure."""
     chosen = _parser(count).parse_args(arguments)
     names = fairness.chosen(chosen.controls)
+    page = None if chosen.page is None else fairness_table.Page.read(chosen.page)
     progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "topology")
     options = fairness.Options(chosen.out, names, chosen.replicas, chosen.seed, chosen.jobs)
     table = fairness.measure(options, progress)
@@ -26,9 +27,8 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     chosen.out.mkdir(parents=True, exist_ok=True)
     (chosen.out / "table.json").write_text(report + "\n", encoding="utf-8")
     (chosen.out / "table.md").write_text(fairness_table.markdown(table), encoding="utf-8")
-    if chosen.page is not None:
-        page = fairness_table.into_page(chosen.page.read_text(encoding="utf-8"), table)
-        chosen.page.write_text(page, encoding="utf-8")
+    if page is not None:
+        page.write(table)
     with plots.style():
         plots.save(fairness_table.draw(table), chosen.figure or chosen.out, "fairness", chosen.formats.split(","))
     if not chosen.json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from . import plots
-from .fairness import RIVALS, Rule, Score, State, Table
+from .fairness import RIVALS, Rule, Score, State, SuiteError, Table
 from .statistics import Estimate
 
 MARKS = {State.KEPT: "✓", State.OPEN: "~", State.BROKEN: "✗", None: ""}
@@ -106,13 +107,26 @@ def _basis(table: Table) -> str:
     return f"Seed {table.seed}, {many}, means and 95 % intervals"
 
 
-def into_page(page: str, table: Table) -> str:
-    """The page with everything between its two marks replaced by the table."""
-    before, begin, rest = page.partition("<!-- table -->\n")
-    _, end, after = rest.partition("<!-- end of table -->")
-    if not begin or not end:
-        raise ValueError("the page has no `<!-- table -->` and `<!-- end of table -->`")
-    return f"{before}{begin}\n{markdown(table)}\n{end}{after}"
+@dataclass(frozen=True)
+class Page:
+    """A Markdown page with a place for the table, between two marks."""
+
+    path: Path
+    before: str
+    after: str
+
+    @classmethod
+    def read(cls, path: Path) -> Page:
+        """Raises :class:`SuiteError` if the marks are missing."""
+        before, begin, rest = path.read_text(encoding="utf-8").partition("<!-- table -->\n")
+        _, end, after = rest.partition("<!-- end of table -->")
+        if not begin or not end:
+            raise SuiteError(f"{path} has no `<!-- table -->` and `<!-- end of table -->`")
+        return cls(path, before + begin, end + after)
+
+    def write(self, table: Table) -> None:
+        """Writes the page with this table between the marks."""
+        self.path.write_text(f"{self.before}\n{markdown(table)}\n{self.after}", encoding="utf-8")
 
 
 def draw(table: Table) -> Figure:
@@ -154,8 +168,8 @@ def _box(axes: Axes, x: int, y: int, score: Score) -> None:
     half = score.found.half_width
     interval = f"±{half:.2f}" if math.isfinite(half) else ""
     weight = "bold" if score.state is State.BROKEN else "normal"
-    middle = {"ha": "center", "va": "center"}
     # The marks are not in the font of the text.
-    face = {"family": ["STIXGeneral", "DejaVu Sans"], "weight": weight}
-    axes.text(x + 0.5, y + 0.4, f"{score.found.mean:.2f}{mark}", fontsize=6, **face, **middle)
-    axes.text(x + 0.5, y + 0.8, interval, fontsize=4.2, color="0.3", **middle)
+    family = ["STIXGeneral", "DejaVu Sans"]
+    number = f"{score.found.mean:.2f}{mark}"
+    axes.text(x + 0.5, y + 0.4, number, fontsize=6, family=family, weight=weight, ha="center", va="center")
+    axes.text(x + 0.5, y + 0.8, interval, fontsize=4.2, color="0.3", ha="center", va="center")

@@ -1,0 +1,152 @@
+"""The three design rules by hand-worked numbers, and the table on made-up results."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from anabranch import command, fairness
+from anabranch.fairness import Rule, State, balance, harm, improve, judge, ratio
+from anabranch.result import Result
+from anabranch.statistics import Estimate
+
+
+def test_a_flow_is_compared_to_tcp_on_its_best_path() -> None:
+    # Alone TCP has 2 Mbit/s on the one path and 4 on the other; the flow has 6 on both.
+    assert improve([6.0, 6.0], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
+
+
+def test_harm_is_that_of_the_bottleneck_that_suffers_most() -> None:
+    # 3 of what TCP alone would send 2 over, and 2 of 4.
+    assert harm([[3.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
+    assert harm([[2.0, 2.0]], [[2.0, 2.0]]).mean == 1.0
+
+
+def test_balance_is_the_part_that_left_the_congested_path() -> None:
+    # Two TCP flows have 2 and 6, a quarter on the first path. A flow with 1 and 9 has a tenth there: 1 - 0.1/0.25.
+    assert balance([[1.0], [9.0]], [[2.0], [6.0]]).mean == pytest.approx(0.6)
+    assert balance([[0.0], [5.0]], [[2.0], [6.0]]).mean == 1.0
+    # As the two TCP flows, whatever the sum; and with half of its traffic on the first path, twice their part.
+    assert balance([[1.0], [3.0]], [[2.0], [6.0]]).mean == 0.0
+    assert balance([[4.0], [4.0]], [[2.0], [6.0]]).mean == -1.0
+
+
+def test_a_ratio_knows_no_more_than_both_its_parts() -> None:
+    found = ratio(Estimate(6.0, 0.3, 8), Estimate(4.0, 0.4, 8))
+    assert found.mean == 1.5
+    # 1.5 sqrt((0.3/6)² + (0.4/4)²)
+    assert found.half_width == pytest.approx(1.5 * math.sqrt(0.0025 + 0.01))
+    assert ratio(Estimate(0.0, 0.2, 8), Estimate(4.0, 0.4, 8)).half_width == pytest.approx(0.05)
+    assert math.isinf(ratio(Estimate(1.0, math.inf, 1), Estimate(1.0, 0.0, 8)).half_width)
+
+
+@pytest.mark.parametrize(
+    ("rule", "mean", "state"),
+    [
+        (Rule.IMPROVE, 1.06, State.KEPT),
+        (Rule.IMPROVE, 0.9, State.OPEN),
+        (Rule.IMPROVE, 0.8, State.BROKEN),
+        (Rule.HARM, 0.94, State.KEPT),
+        (Rule.HARM, 1.1, State.OPEN),
+        (Rule.HARM, 1.2, State.BROKEN),
+        (Rule.BALANCE, 0.11, State.KEPT),
+        (Rule.BALANCE, 0.0, State.OPEN),
+        (Rule.BALANCE, -0.2, State.BROKEN),
+        (Rule.ALONE, 3.0, None),
+    ],
+)
+def test_a_rule_is_broken_by_the_whole_interval(rule: Rule, mean: float, state: State | None) -> None:
+    assert judge(rule, Estimate(mean, 0.1, 8)) == state
+
+
+def test_all_controls_of_the_program_are_there() -> None:
+    assert {"standard", "lia", "mpplus"} <= set(fairness.controls())
+    assert fairness.chosen(None) == fairness.controls()
+    assert fairness.chosen("lia, standard") == ("lia", "standard")
+
+
+@pytest.fixture
+def faked(monkeypatch) -> list[dict[str, Any]]:
+    """Replaces the simulator: every path carries 1 Mbit/s for each network below 3, TCP gets 2."""
+    asked: list[dict[str, Any]] = []
+
+    def sweep(scenario: dict[str, Any], *, replicas: int, **_: Any) -> Result:
+        asked.append(scenario)
+        flow = next(flow for flow in scenario["flow"] if flow["name"] == "contender")
+        tcp = "tcp" in flow
+        networks = [str(n) for n in flow["networks"]["vary"]] if tcp else [None]
+        names = [None] if tcp else scenario["sctp"]["contender"]["congestion_control"]["vary"]
+        rivals = fairness.RIVALS if tcp or len(scenario["flow"]) > 1 else [None]
+        rows: list[dict[str, Any]] = []
+        for network in networks:
+            for name in names:
+                for rival in rivals:
+                    at = {"network": network} if tcp else {"control": name}
+                    at |= {"rival": rival} if rival else {}
+                    for replica in range(replicas):
+                        rows += rows_of(
+                            at, replica, paths=1 if tcp or "networks" in flow else 3, each=2e6 if tcp else 1e6
+                        )
+        return Result(pl.DataFrame(rows, infer_schema_length=None), pl.DataFrame(), {})
+
+    monkeypatch.setattr(fairness, "sweep", sweep)
+    return asked
+
+
+def rows_of(at: dict[str, Any], replica: int, paths: int, each: float) -> list[dict[str, Any]]:
+    fixed = {"run": 0, "replica": replica, "window": "steady"} | at
+    rows = [fixed | {"flow": "contender", "path": None, "quantity": "throughput_bps", "value": paths * each}]
+    sent = {"flow": "contender", "quantity": "sent_throughput_bps", "value": each}
+    rows += [fixed | sent | {"path": path} for path in range(paths)]
+    for link in ("tight", "tight1", "tight2"):
+        for quantity, value in (("offered_packets", 1000.0), ("drops_queue_full", 5.0)):
+            rows.append(fixed | {"flow": f"link:{link}", "path": None, "quantity": quantity, "value": value})
+    return rows
+
+
+def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table -->\nyesterday\n<!-- end of table -->\nafter\n")
+    call = ["fairness", "--controls", "lia", "--replicas", "2", "--out", str(tmp_path), "--page", str(page)]
+    assert command.main([*call, "--formats", "png,svg"]) == 0
+    shown = capsys.readouterr().out
+    assert "Seed 1, 2 replicas" in shown
+    assert (tmp_path / "fairness.png").stat().st_size > 5000
+    assert (tmp_path / "fairness.svg").is_file()
+    table = json.loads((tmp_path / "table.json").read_text())
+    found = {(s["topology"], s["rule"]): s["mean"] for s in table["scores"] if s["rival"] == "reno"}
+    # Three made-up paths of 1 where TCP has 2; over one path half of TCP; two of three paths over the first bottleneck.
+    assert found["shared", "improve"] == 1.5
+    assert found["shared", "alone"] == 0.5
+    assert found["shared", "harm"] == 1.0
+    assert found["partly", "balance"] == pytest.approx(1 - (2 / 3) / (1 / 2))
+    text = page.read_text()
+    assert text.startswith("before\n<!-- table -->\n")
+    assert text.endswith("<!-- end of table -->\nafter\n")
+    assert "yesterday" not in text
+    assert (tmp_path / "table.md").read_text() in text
+
+
+def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_path: Path) -> None:
+    fairness.measure(fairness.Options(tmp_path, ("lia", "rpv2"), replicas=1))
+    varied = {json.dumps(s["sctp"]["contender"]["congestion_control"]["vary"]) for s in faked if s.get("sctp")}
+    assert varied == {'["lia", "rpv2"]'}
+    singles = [flow for s in faked if not s.get("sctp") for flow in s["flow"] if flow["name"] == "contender"]
+    assert len(singles) == len(fairness.topologies())
+    assert all(flow["protocol"] == "TCP" and "sctp" not in flow for flow in singles)
+
+
+def test_wrong_controls_and_pages_are_answered(faked, tmp_path: Path, capsys) -> None:
+    assert command.main(["fairness", "--controls", "reno"]) == 2
+    assert "there is no congestion control `reno`" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        command.main(["fairness", "--replicas", "0"])
+    assert stop.value.code == 2
+    page = tmp_path / "page.md"
+    page.write_text("<!-- table -->\n")
+    assert command.main(["fairness", "--page", str(page)]) == 2
+    assert "end of table" in capsys.readouterr().err
+    assert faked == []

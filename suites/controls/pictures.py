@@ -1,0 +1,62 @@
+"""Pictures of every congestion control at work: `python suites/controls/pictures.py docs/controls`."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import polars as pl
+from matplotlib.figure import Figure
+from PIL import Image
+
+from anabranch import plots, sweep
+from anabranch.fairness import controls, with_controls
+
+LOOKS = [plots.Look("path 1", plots.VERMILION, "-"), plots.Look("path 2", plots.BLUE, (0, (4, 1)))]
+UNTIL = 90.0
+COMPANY = (30.0, 60.0)
+
+
+def draw(series: pl.DataFrame) -> Figure:
+    """Windows of both paths above, queues of both links below, and the time in which TCP keeps path 1 company."""
+    figure = plots.new_figure(5.2, 2.7)
+    windows, queues = figure.subplots(2, 1, sharex=True)
+    for number, look in enumerate(LOOKS):
+        cwnd = series.filter(pl.col("quantity") == "cwnd", pl.col("path") == number)
+        plots.steps(windows, cwnd["time"].to_list(), (cwnd["value"] / 1500).to_list(), until=UNTIL, look=look)
+        queue = series.filter(pl.col("quantity") == "queue", pl.col("flow") == f"link:tight{number + 1}")
+        plots.steps(queues, queue["time"].to_list(), queue["value"].to_list(), until=UNTIL, look=look)
+    for axes, label in ((windows, "cwnd [packets]"), (queues, "queue [packets]")):
+        axes.axvspan(*COMPANY, color="0.9", zorder=0)
+        axes.set(ylabel=label, xlim=(0, UNTIL))
+        axes.set_ylim(bottom=0)
+    windows.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    windows.set_title("two TCP flows on path 1 in the grey time", loc="left", fontsize=7)
+    queues.set_xlabel("time [s]")
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes the figure in few colours, so that it is small."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=130)
+    Image.open(drawn).convert("RGB").quantize(32).save(path, optimize=True)
+
+
+def main(folder: Path) -> None:
+    """Runs the scenario with each control and writes a picture for each."""
+    scenario = tomllib.loads(Path(__file__).with_name("picture.toml").read_text(encoding="utf-8"))
+    names = controls()
+    with tempfile.TemporaryDirectory(prefix="anabranch-") as out:
+        result = sweep(with_controls(scenario, names), replicas=1, out=out)
+    runs = result.scalars.select("run", "control").unique()
+    for run, name in runs.iter_rows():
+        with plots.style():
+            save(draw(result.series.filter(pl.col("run") == run)), folder / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
