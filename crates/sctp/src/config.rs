@@ -165,6 +165,14 @@ pub struct Cmt {
     pub recovery_by_cuc: bool,
     /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path, for SFR and DAC.
     pub note_cumulative: bool,
+    /// Which buffers are divided among the paths.
+    pub buffer_split: BufferSide,
+    /// What counts against a path's share of a buffer.
+    pub split_by: SplitBy,
+    /// Half full of data that waits for the earliest chunk, which of the buffers let that chunk move to another path.
+    pub rescheduling: BufferSide,
+    /// The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it.
+    pub moved_penalty: bool,
 }
 
 impl Default for Cmt {
@@ -181,6 +189,10 @@ impl Default for Cmt {
             rtt_heuristic: true,
             recovery_by_cuc: true,
             note_cumulative: true,
+            buffer_split: BufferSide::None,
+            split_by: SplitBy::Queued,
+            rescheduling: BufferSide::None,
+            moved_penalty: true,
         }
     }
 }
@@ -269,6 +281,44 @@ named! {
         Chunk = "chunk",
         /// Beside the packet, at no cost: only a simulator can do that.
         Metadata = "metadata",
+    }
+}
+
+named! {
+    /// Which of the two buffers of a transfer an option looks at.
+    "buffer side" BufferSide {
+        /// Neither.
+        None = "none",
+        /// The send buffer.
+        Sender = "sender",
+        /// The receive buffer of the peer, as far as known.
+        Receiver = "receiver",
+        /// Both.
+        Both = "both",
+    }
+}
+
+impl BufferSide {
+    /// The send buffer is one of them.
+    #[inline]
+    pub(crate) fn sender(self) -> bool {
+        matches!(self, BufferSide::Sender | BufferSide::Both)
+    }
+
+    /// The receive buffer is one of them.
+    #[inline]
+    pub(crate) fn receiver(self) -> bool {
+        matches!(self, BufferSide::Receiver | BufferSide::Both)
+    }
+}
+
+named! {
+    /// What counts against a path's share of a buffer.
+    "split" SplitBy {
+        /// All that was last sent there and that the peer does not have for good.
+        Queued = "queued",
+        /// What is in flight there.
+        Outstanding = "outstanding",
     }
 }
 

@@ -6,8 +6,8 @@ use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
 use sctp::{
-    Accounting, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload, RtxPolicy,
-    SackPath, SendError, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload,
+    RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
 };
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -17,9 +17,10 @@ use wire::{Checksum, Chunk, Octets, PacketBuf, StreamId};
 const STREAMS: u16 = 4;
 
 fn cmt() -> impl Strategy<Value = Cmt> {
-    let switches = prop::array::uniform8(any::<bool>());
+    let switches = prop::array::uniform9(any::<bool>());
+    let buffers = (select(BufferSide::ALL), select(SplitBy::ALL), select(BufferSide::ALL));
     let choices = (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL));
-    (switches, choices).prop_map(|(on, (cuc, rtx, path_selection))| Cmt {
+    (switches, choices, buffers).prop_map(|(on, (cuc, rtx, path_selection), buffers)| Cmt {
         enabled: on[0],
         sfr: on[1],
         dac: on[2],
@@ -31,6 +32,10 @@ fn cmt() -> impl Strategy<Value = Cmt> {
         rtt_heuristic: on[5],
         recovery_by_cuc: on[6],
         note_cumulative: on[7],
+        buffer_split: buffers.0,
+        split_by: buffers.1,
+        rescheduling: buffers.2,
+        moved_penalty: on[8],
     })
 }
 

@@ -21,6 +21,9 @@ impl Association {
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
             next = next.min(at);
         }
+        if let Some(at) = self.sender.rest_ends(&self.paths) {
+            next = next.min(at);
+        }
         (next != Instant::FAR).then_some(next)
     }
 

@@ -61,6 +61,8 @@ pub struct PathStats {
     pub fast_retransmissions: u64,
     /// Chunks sent again after a timeout.
     pub timer_retransmissions: u64,
+    /// Chunks sent again here to free a buffer before they counted as lost.
+    pub rescheduled: u64,
     /// Window cuts by fast retransmission.
     pub fast_recoveries: u64,
     /// Expiries of T3.
@@ -115,6 +117,8 @@ pub(crate) struct Path {
     pub(crate) last_sack: u64,
     /// The least one-way delay told of since the last SACK.
     pub(crate) owd: Option<OneWayDelay>,
+    /// It was slow, and sends nothing before.
+    pub(crate) blocked_until: Instant,
 }
 
 impl Path {
@@ -145,6 +149,7 @@ impl Path {
             last_order: 0,
             last_sack: 0,
             owd: None,
+            blocked_until: Instant::ZERO,
             burst_left: config.max_burst,
             stats: PathStats::default(),
         }

@@ -9,8 +9,10 @@ mod outstanding;
 mod queue;
 mod ranges;
 mod report;
+mod reschedule;
 mod sack;
 mod send;
+mod split;
 #[cfg(test)]
 mod tests;
 mod timeout;

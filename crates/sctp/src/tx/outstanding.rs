@@ -28,6 +28,8 @@ pub(crate) struct TxChunk {
     /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
     pub(crate) credited: bool,
     pub(crate) timed_out: bool,
+    /// It was rescheduled once.
+    pub(crate) moved: bool,
     /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
     /// an end.
     to_prev: u16,
@@ -48,6 +50,12 @@ pub(crate) enum ChunkState {
 impl TxChunk {
     pub(crate) fn is_acked(&self) -> bool {
         matches!(self.state, ChunkState::Acked | ChunkState::Freed)
+    }
+
+    /// Its next transmission asks for an acknowledgement without delay (`rfc7053`).
+    pub(crate) fn ask_for_sack(&mut self) {
+        let flags = DataFlags { immediate: true, ..DataFlags::from_bits(self.flags) };
+        self.flags = flags.to_bits();
     }
 
     pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {
@@ -141,6 +149,7 @@ impl Outstanding {
             state: ChunkState::InFlight,
             credited: false,
             timed_out: false,
+            moved: false,
             to_prev: 0,
             to_next: 0,
         });

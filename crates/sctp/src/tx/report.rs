@@ -45,6 +45,17 @@ impl Sender {
         }
     }
 
+    /// Chunk `i` leaves flight, to be sent again now or later.
+    pub(super) fn take_from_flight(&mut self, i: u64, paths: &mut Paths) {
+        let chunk = &self.out[i];
+        let path = &mut paths[chunk.path];
+        let booked = ByteCount::new(u64::from(chunk.booked));
+        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        self.out.unlink(list, i);
+        path.flight -= booked;
+        self.peer_rwnd += booked;
+    }
+
     /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again.
     pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
         let chunk = &mut self.out[i];
@@ -52,13 +63,10 @@ impl Sender {
         chunk.state = ChunkState::Lost(cause);
         chunk.missing = 0;
         chunk.timed_out |= cause == LossCause::Timeout;
-        let booked = ByteCount::new(u64::from(chunk.booked));
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-        self.out.unlink(list, i);
-        path.flight -= booked;
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
-        self.peer_rwnd += booked;
+        self.take_from_flight(i, paths);
         self.lost_chunks += 1;
+        let path = &mut paths[self.out[i].path];
         let queue = path.lost(cause);
         let at =
             if queue.back().is_none_or(|&b| b < i) { queue.len() } else { queue.partition_point(|&q| q < i) };

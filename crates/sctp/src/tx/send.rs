@@ -14,13 +14,18 @@ pub(crate) struct Plan {
     pub(crate) path: PathId,
     /// Bytes of its first DATA chunk, header and padding included.
     pub(crate) first_chunk: usize,
-    source: Source,
+    pub(super) source: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+pub(super) enum Source {
     New,
-    Lost { on: PathId, cause: LossCause },
+    Lost {
+        on: PathId,
+        cause: LossCause,
+    },
+    /// The earliest chunk, from the path it is on.
+    Moved,
 }
 
 impl Sender {
@@ -50,6 +55,9 @@ impl Sender {
         {
             return Some(plan);
         }
+        if let Some(plan) = self.plan_move(paths) {
+            return Some(plan);
+        }
         let len = self.queue.head_len()?.min(self.fragment);
         if !self.has_numbers() || !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
             return None;
@@ -67,6 +75,7 @@ impl Sender {
                 let Some(&i) = queue.front() else { continue };
                 let target = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random);
                 if let Some(target) = target
+                    && !self.rests(target, paths)
                     && (path.one_shot || !paths[target].space().is_zero())
                 {
                     let first_chunk = chunk_len(self.out[i].payload.len());
@@ -111,6 +120,12 @@ impl Sender {
     }
 
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
+        self.limit_window(p, paths);
+        self.has_room(p, paths) && !self.share_is_full(p, paths)
+    }
+
+    /// The window shrinks where bursts are limited that way.
+    fn limit_window(&self, p: PathId, paths: &mut Paths) {
         let path = &mut paths[p];
         match self.config.burst_control {
             BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting => {
@@ -121,16 +136,24 @@ impl Sender {
                     }
                     path.window.cwnd = limit;
                 }
-                !path.space().is_zero()
             }
-            BurstControl::TotalMaxBurst => {
-                self.total_burst_left > 0 && path.burst_left > 0 && !path.space().is_zero()
-            }
-            BurstControl::MaxBurst | BurstControl::AggressiveMaxBurst => {
-                path.burst_left > 0 && !path.space().is_zero()
-            }
-            BurstControl::Off => !path.space().is_zero(),
+            BurstControl::TotalMaxBurst
+            | BurstControl::MaxBurst
+            | BurstControl::AggressiveMaxBurst
+            | BurstControl::Off => {}
         }
+    }
+
+    /// Window and burst of a path let a packet out.
+    #[inline]
+    pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
+        let path = &paths[p];
+        let burst = match self.config.burst_control {
+            BurstControl::TotalMaxBurst => self.total_burst_left > 0 && path.burst_left > 0,
+            BurstControl::MaxBurst | BurstControl::AggressiveMaxBurst => path.burst_left > 0,
+            BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting | BurstControl::Off => true,
+        };
+        burst && !path.space().is_zero() && !self.rests(p, paths)
     }
 
     /// A path that carried nothing for an RTO forgets part of its window, for each RTO (`rfc9260#section-7.2.1`).
@@ -156,6 +179,7 @@ impl Sender {
         let sent = match plan.source {
             Source::New => self.write_new(now, p, paths, w),
             Source::Lost { on, cause } => self.write_lost(now, on, cause, p, paths, w),
+            Source::Moved => self.write_moved(now, p, paths, w),
         };
         debug_assert!(sent > 0, "a plan always has room for its first chunk");
         self.packets += 1;
@@ -203,7 +227,10 @@ impl Sender {
     }
 
     fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
-        self.has_numbers() && !paths[p].space().is_zero() && ByteCount::from(len) <= self.peer_rwnd
+        self.has_numbers()
+            && !paths[p].space().is_zero()
+            && ByteCount::from(len) <= self.peer_rwnd
+            && !self.share_is_full(p, paths)
     }
 
     fn write_lost(
@@ -225,7 +252,11 @@ impl Sender {
             }
             paths[on].lost(cause).pop_front();
             self.lost_chunks -= 1;
-            self.resend(now, i, cause, p, paths, w);
+            match cause {
+                LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
+                LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,
+            }
+            self.resend(now, i, p, paths, w);
             sent += 1;
         }
         if !paths[on].has_lost() && paths[on].flight.is_zero() {
@@ -234,11 +265,11 @@ impl Sender {
         sent
     }
 
-    fn resend(
+    /// Sends chunk `i`, which is not in flight, again.
+    pub(super) fn resend(
         &mut self,
         now: Instant,
         i: u64,
-        cause: LossCause,
         p: PathId,
         paths: &mut Paths,
         w: &mut PacketWriter<'_>,
@@ -255,10 +286,6 @@ impl Sender {
         let earliest = path.fresh.first().into_iter().chain(path.resent.first()).min();
         if earliest.is_none_or(|e| i < e) {
             path.t3 = None;
-        }
-        match cause {
-            LossCause::FastRetransmit => path.stats.fast_retransmissions += 1,
-            LossCause::Timeout => path.stats.timer_retransmissions += 1,
         }
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::InFlight;
@@ -289,6 +316,6 @@ impl Sender {
 const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Bytes a DATA chunk takes in a packet.
-fn chunk_len(payload: usize) -> usize {
+pub(super) fn chunk_len(payload: usize) -> usize {
     (Data::HEADER_LEN + payload).next_multiple_of(4)
 }

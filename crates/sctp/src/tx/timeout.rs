@@ -38,6 +38,7 @@ impl Sender {
         path.rto.back_off(&self.config);
         path.recovery = None;
         path.timed_out = true;
+        path.blocked_until = Instant::ZERO;
         path.one_shot = path.has_lost();
         path.stats.timeouts += 1;
         path.t3 = (!path.flight.is_zero()).then(|| now + path.rto.current());

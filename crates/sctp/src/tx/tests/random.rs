@@ -1,7 +1,7 @@
 //! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
 
 use super::*;
-use crate::config::{BurstControl, Cuc, PathSelection, RtxPolicy};
+use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, RtxPolicy, SplitBy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -38,14 +38,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform8(any::<bool>());
+    let options = proptest::array::uniform9(any::<bool>());
+    let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
+    let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let (cuc, rtx) = (proptest::sample::select(Cuc::ALL), proptest::sample::select(RtxPolicy::ALL));
     let selection = proptest::sample::select(PathSelection::ALL);
     let burst = proptest::sample::select(BurstControl::ALL);
     let rule = proptest::sample::select(cc::GrowthRule::ALL);
     let algorithm = proptest::sample::select(cc::Algorithm::ALL);
-    (options, cuc, rtx, selection, burst, rule, algorithm).prop_map(
-        |(o, cuc, rtx, path_selection, burst, rule, a)| {
+    (options, cuc, rtx, selection, burst, rule, algorithm, split).prop_map(
+        |(o, cuc, rtx, path_selection, burst, rule, a, ((buffer_split, rescheduling), split_by, buffer))| {
             let options = Cmt {
                 enabled: o[0],
                 sfr: o[1],
@@ -58,9 +60,14 @@ fn configs() -> impl Strategy<Value = Config> {
                 rtt_heuristic: o[5],
                 recovery_by_cuc: o[6],
                 note_cumulative: o[7],
+                buffer_split,
+                split_by,
+                rescheduling,
+                moved_penalty: o[8],
             };
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
+            config.send_buffer = ByteCount::new(buffer);
             (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a);
             config
         },
@@ -148,7 +155,8 @@ proptest! {
             match step {
                 Step::Push(n) => for _ in 0..n {
                     let payload = Payload::Filler(CHUNK as u32 / u32::from(n));
-                    rig.sender.push(Message::new(payload)).unwrap();
+                    let refused = rig.sender.push(Message::new(payload)).is_err();
+                    prop_assert!(!refused || rig.sender.buffered().get() > 20_000 - 2 * CHUNK);
                 },
                 Step::Arrive(k) | Step::Lose(k) if !world.flying.is_empty() => {
                     let packet = world.flying.remove(usize::from(k) % world.flying.len());
@@ -178,6 +186,11 @@ proptest! {
             rig.pass(Span::from_millis(20));
             drain(&mut rig, &mut world);
             if world.flying.is_empty() {
+                if let Some(at) = rig.sender.rest_ends(&rig.paths) {
+                    rig.pass(at.since(rig.now));
+                    drain(&mut rig, &mut world);
+                    continue;
+                }
                 let due = rig.paths.ids().filter_map(|p| rig.paths[p].t3.map(|at| (at, p))).min();
                 let Some((at, p)) = due else { continue };
                 rig.now = rig.now.max(at);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cmt::rtx;
-use crate::config::{Cuc, RtxPolicy};
+use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
 use crate::path::LossCause;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -331,4 +331,117 @@ fn lists_that_overlap_are_read_as_for_good() {
     rig.nr_sack(9, &[(11, 13)], &[(12, 12)]);
     let states = [11, 12, 13].map(|tsn| rig.state(tsn));
     assert_eq!(states, [ChunkState::Acked, ChunkState::Freed, ChunkState::Acked]);
+}
+
+/// Paper 004, section III: a send buffer of 60000 bytes, two paths. One more packet has to fit a path's half.
+#[test]
+fn a_path_takes_no_more_than_its_share_of_the_send_buffer() {
+    let full = |buffer_split, split_by, queued, flight| {
+        let options = Cmt { buffer_split, split_by, ..Cmt::default() };
+        let config = Config { send_buffer: ByteCount::new(60_000), ..cmt(options) };
+        let mut rig = Rig::new(&config, 2, 1);
+        (rig.paths[P1].queued, rig.paths[P1].flight) = (ByteCount::new(queued), ByteCount::new(flight));
+        rig.sender.share_is_full(P1, &rig.paths)
+    };
+    use SplitBy::{Outstanding, Queued};
+    assert!(full(BufferSide::Sender, Queued, 29_000, 0), "29000 + 1500 > 30000");
+    assert!(!full(BufferSide::Sender, Queued, 28_500, 0));
+    assert!(!full(BufferSide::Sender, Outstanding, 29_000, 5000));
+    assert!(full(BufferSide::Both, Outstanding, 29_000, 29_000));
+    assert!(!full(BufferSide::None, Queued, 60_000, 60_000));
+    assert!(!full(BufferSide::Receiver, Queued, 29_000, 0), "the peer has room for 2^30");
+}
+
+/// The window of the peer and what is on its way are divided: 4000 + 56000.
+#[test]
+fn a_path_takes_no_more_than_its_share_of_the_receive_buffer() {
+    let full = |queued| {
+        let config = cmt(Cmt { buffer_split: BufferSide::Receiver, ..Cmt::default() });
+        let mut rig = Rig::new(&config, 2, 1);
+        rig.sender.peer_rwnd = ByteCount::new(4000);
+        (rig.paths[P1].flight, rig.paths[P2].flight) = (ByteCount::new(20_000), ByteCount::new(36_000));
+        rig.paths[P1].queued = ByteCount::new(queued);
+        rig.sender.share_is_full(P1, &rig.paths)
+    };
+    assert!(full(30_001));
+    assert!(!full(30_000));
+}
+
+/// A share smaller than a packet still lets one chunk out at a time.
+#[test]
+fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
+    let options = Cmt { buffer_split: BufferSide::Both, ..Cmt::default() };
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(3000), ..cmt(options) }, 3, 1);
+    for _ in 0..2 {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+    let paths: Vec<PathId> = std::iter::from_fn(|| rig.poll()).map(|(p, _)| p).collect();
+    assert_eq!(paths, [P1, P2], "one each");
+}
+
+/// The first path holds 17 chunks of a send buffer of two times 30000 bytes, 14 of them acknowledged, and waits for a
+/// chunk of the second: f = 20328 / 30000 = 0.68.
+fn waiting_for_the_head(options: Cmt) -> Rig {
+    let options = Cmt { buffer_split: BufferSide::Sender, rescheduling: BufferSide::Sender, ..options };
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
+    rig.transmit(P2);
+    for _ in 0..17 {
+        rig.transmit(P1);
+    }
+    rig.pass(Span::from_millis(50));
+    rig.sack(9, &[(11, 24)], 0);
+    rig
+}
+
+#[test]
+fn the_chunk_that_fills_the_buffer_moves() {
+    let mut rig = waiting_for_the_head(Cmt::default());
+    let before = rig.paths[P2].window.cwnd;
+    assert_eq!(rig.poll(), Some((P1, vec![10])));
+    rig.audit();
+    let chunk = &rig.sender.out[rig.index(10)];
+    assert!(chunk.data(Tsn(10)).flags.immediate, "its acknowledgement is wanted at once");
+    assert_eq!((rig.paths[P1].queued.get(), rig.paths[P2].queued.get()), (18 * CHUNK, 0));
+    assert!(rig.paths[P2].recovery.is_some() && rig.paths[P2].window.ssthresh < Some(before * 2), "cut");
+    assert_eq!(rig.paths[P1].stats.rescheduled, 1);
+    assert_eq!(rig.poll(), None, "a chunk moves once");
+    rig.sack(24, &[], 0);
+    assert_eq!(new_chunks(&rig, P1), 0, "nothing grows by it");
+}
+
+#[test]
+fn without_penalty_a_moved_chunk_counts_where_it_went() {
+    let mut rig = waiting_for_the_head(Cmt { moved_penalty: false, ..Cmt::default() });
+    let before = rig.paths[P2].window;
+    assert_eq!(rig.poll(), Some((P1, vec![10])));
+    assert_eq!((rig.paths[P2].window, rig.paths[P2].recovery), (before, None));
+    rig.sack(24, &[], 0);
+    assert_eq!(new_chunks(&rig, P1), 1);
+}
+
+#[test]
+fn a_slow_path_in_recovery_rests_for_a_round_trip() {
+    let mut rig = waiting_for_the_head(Cmt::default());
+    rig.paths[P2].recovery = Some(rig.index(10));
+    assert_eq!(rig.poll(), Some((P1, vec![10])));
+    let rest = rig.paths[P2].rto.current();
+    assert_eq!(rig.paths[P2].blocked_until, rig.now + rest, "not measured yet: an RTO");
+    assert_eq!(rig.sender.rest_ends(&rig.paths), Some(rig.now + rest));
+    assert!(!rig.sender.has_room(P2, &rig.paths));
+    rig.pass(rest);
+    assert!(rig.sender.has_room(P2, &rig.paths));
+    assert_eq!(rig.sender.rest_ends(&rig.paths), None);
+}
+
+#[test]
+fn nothing_moves_while_buffers_are_empty_enough() {
+    let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
+    // Not divided, the buffer is twice the share: f = 0.34.
+    let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
+    rig.transmit(P2);
+    for _ in 0..17 {
+        rig.transmit(P1);
+    }
+    rig.sack(9, &[(11, 24)], 0);
+    assert_eq!(rig.poll(), None);
 }

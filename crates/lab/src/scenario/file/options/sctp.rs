@@ -9,6 +9,7 @@ use units::{ByteCount, Span};
 
 words!(named cc::GrowthRule, cc::UnsetShare);
 words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection, sctp::SackPath, sctp::Timestamps);
+words!(named sctp::BufferSide, sctp::SplitBy);
 
 settings! { association sets sctp::Config, by default sctp::Config::default(), {
     /// RTO before the first measurement (RTO.Initial).
@@ -108,6 +109,14 @@ settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
     recovery_by_cuc: bool;
     /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path.
     note_cumulative: bool;
+    /// Which buffers are divided among the paths.
+    buffer_split: sctp::BufferSide;
+    /// What counts against a path's share of a buffer.
+    split_by: sctp::SplitBy;
+    /// Half full of data that waits for the earliest chunk, which of the buffers let that chunk move to another path.
+    rescheduling: sctp::BufferSide;
+    /// The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it.
+    moved_penalty: bool;
 } }
 
 impl OptionSet for sctp::Config {

@@ -1,0 +1,100 @@
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when half of a buffer waits for the earliest
+//! chunk, that chunk is sent again on a path that would otherwise stand still.
+
+use super::send::{Plan, Source, chunk_len};
+use super::{ChunkState, Sender};
+use crate::config::BufferSide;
+use crate::path::{PathId, Paths};
+use cc::LossKind;
+use units::Instant;
+use wire::PacketWriter;
+
+/// The share of a buffer from which on a chunk moves.
+const FULL_ENOUGH: f64 = 0.5;
+
+impl Sender {
+    /// The earliest chunk, if it is in flight, never moved before, and a path wants it.
+    pub(super) fn plan_move(&mut self, paths: &mut Paths) -> Option<Plan> {
+        if self.cmt.rescheduling == BufferSide::None || self.out.is_empty() {
+            return None;
+        }
+        let i = self.out.first_index();
+        let head = &self.out[i];
+        if head.state != ChunkState::InFlight || head.moved {
+            return None;
+        }
+        let (on, age) = (head.path, self.opportunity.since(head.sent_at));
+        let first_chunk = chunk_len(head.payload.len());
+        let wants = |p: PathId| {
+            let path = &paths[p];
+            let stale = path.rto.srtt().is_some_and(|srtt| age > srtt * 2);
+            (p != on || stale)
+                && path.is_active()
+                && path.recovery.is_none()
+                && self.backlog(path, paths) >= FULL_ENOUGH
+        };
+        let path = paths.ids().find(|&p| wants(p) && self.has_room(p, paths))?;
+        Some(Plan { path, first_chunk, source: Source::Moved })
+    }
+
+    /// Sends the earliest chunk on another path, or once more on its own.
+    pub(super) fn write_moved(
+        &mut self,
+        now: Instant,
+        p: PathId,
+        paths: &mut Paths,
+        w: &mut PacketWriter<'_>,
+    ) -> usize {
+        let i = self.out.first_index();
+        let from = self.out[i].path;
+        self.take_from_flight(i, paths);
+        let chunk = &mut self.out[i];
+        chunk.moved = true;
+        chunk.ask_for_sack();
+        // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
+        chunk.credited |= self.cmt.moved_penalty;
+        if self.cmt.moved_penalty {
+            self.penalise(now, i, from, paths);
+        }
+        paths[p].stats.rescheduled += 1;
+        self.resend(now, i, p, paths, w);
+        let old = &mut paths[from];
+        if old.flight.is_zero() && !old.has_lost() {
+            old.t3 = None;
+        }
+        1
+    }
+
+    /// A path was too slow with chunk `i`: as for a loss, its window is cut; a path in fast recovery rests for a
+    /// round-trip time instead.
+    fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
+        if paths[from].recovery.is_some() {
+            let path = &mut paths[from];
+            if path.blocked_until <= now {
+                path.blocked_until = now + path.rto.srtt().unwrap_or(path.rto.current());
+            }
+            return;
+        }
+        self.control(paths, |control, views, windows| {
+            control.on_loss(now, views, from.index(), LossKind::FastRetransmit, windows);
+        });
+        let path = &mut paths[from];
+        let last = path.fresh.last().max(path.resent.last()).max(path.lost_fast.back().copied());
+        path.recovery = Some(last.map_or(i, |last| last.max(i)));
+        path.stats.fast_recoveries += 1;
+    }
+
+    /// When a path that rests may be used again, if one does.
+    pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
+        if self.cmt.rescheduling == BufferSide::None {
+            return None;
+        }
+        paths.iter().map(|path| path.blocked_until).filter(|&at| at > self.opportunity).min()
+    }
+
+    /// A path that rests sends nothing.
+    #[inline]
+    pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
+        self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity
+    }
+}
