@@ -69,7 +69,7 @@ class Path:
 
     remote: IPv4Address | IPv6Address
     local: IPv4Address | IPv6Address
-    state: Literal["unconfirmed", "active", "inactive"]
+    state: Literal["unconfirmed", "active", "potentially-failed", "inactive"]
     primary: bool
     cwnd: int
     ssthresh: int | None
@@ -103,7 +103,7 @@ class Event:
     outbound_streams: int | None
     inbound_streams: int | None
     address: IPv4Address | IPv6Address | None
-    state: Literal["unconfirmed", "active", "inactive"] | None
+    state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     stream: int | None
     tsn: int | None
     length: int | None

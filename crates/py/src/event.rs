@@ -99,6 +99,7 @@ pub fn path_state_name(state: PathState) -> &'static str {
     match state {
         PathState::Unconfirmed => "unconfirmed",
         PathState::Active => "active",
+        PathState::PotentiallyFailed => "potentially-failed",
         PathState::Inactive => "inactive",
     }
 }

@@ -28,6 +28,14 @@ pub struct Config {
     pub association_max_retrans: u32,
     /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
     pub path_max_retrans: u32,
+    /// Consecutive errors after which a path has potentially failed (`PotentiallyFailed.Max.Retrans`, `rfc7829`): it is
+    /// probed each RTO, and carries no data as long as another path is active. None: no path ever does.
+    pub potentially_failed: Option<u32>,
+    /// The window of a path that had potentially failed and answers a heartbeat.
+    pub pf_cwnd: PfCwnd,
+    /// Consecutive errors after which the primary path ceases to be it (`Primary.Switchover.Max.Retrans`,
+    /// `rfc7829#section-5`); none: never.
+    pub primary_switchover: Option<u32>,
     /// Attempts at each handshake step (`Max.Init.Retransmits`).
     pub max_init_retransmits: u32,
     /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
@@ -107,6 +115,9 @@ impl Default for Config {
             valid_cookie_life: Span::from_secs(60),
             association_max_retrans: 10,
             path_max_retrans: 5,
+            potentially_failed: None,
+            pf_cwnd: PfCwnd::TwoMtu,
+            primary_switchover: None,
             max_init_retransmits: 8,
             hb_interval: Some(Span::from_secs(30)),
             hb_max_burst: 1,
@@ -319,6 +330,18 @@ named! {
         Queued = "queued",
         /// What is in flight there.
         Outstanding = "outstanding",
+    }
+}
+
+named! {
+    /// The window of a path that had potentially failed and answers a heartbeat.
+    "PF window" PfCwnd {
+        /// Two packets, so that an acknowledgement is not delayed.
+        TwoMtu = "two-mtu",
+        /// One packet.
+        OneMtu = "one-mtu",
+        /// Whatever it was (`rfc7829`).
+        Unchanged = "unchanged",
     }
 }
 

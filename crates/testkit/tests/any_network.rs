@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use sctp::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload,
-    RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
+    PfCwnd, RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
 };
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -50,37 +50,43 @@ fn config() -> impl Strategy<Value = Config> {
     let sizes = (4_000u64..200_000, 4_000u64..200_000, select(vec![0u64, 1500, 3000]), 600u64..1500);
     let counts = (1u32..8, 1u32..4, 0u32..4, prop::option::of(2u32..40));
     let switches = prop::array::uniform5(any::<bool>());
+    let failures = (prop::option::of(0u32..3), select(PfCwnd::ALL), prop::option::of(0u32..4));
     let acks = (select(SackPath::ALL), select(Accounting::ALL), select(Timestamps::ALL));
-    (cmt(), choices, sizes, counts, switches, acks, 50u64..1000).prop_map(
-        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, acks, rto_min)| Config {
-            cmt,
-            sack_path: acks.0,
-            receive_accounting: acks.1,
-            timestamps: acks.2,
-            reneging: on[3],
-            nr_sack: on[4],
-            burst_control: burst,
-            accounting,
-            growth,
-            congestion_control: algorithm,
-            unset_share: unset,
-            send_buffer: ByteCount::new(sizes.0),
-            receive_buffer: ByteCount::new(sizes.1),
-            sws_limit: ByteCount::new(sizes.2),
-            mtu: ByteCount::new(sizes.3),
-            max_burst: counts.0,
-            sack_frequency: counts.1,
-            path_max_retrans: counts.2,
-            send_queue: counts.3,
-            bundling: on[0],
-            nagle: on[1],
-            hb_interval: on[2].then_some(Span::from_secs(5)),
-            rto_min: Span::from_millis(rto_min),
-            // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
-            rto_max: Span::from_secs(400),
-            association_max_retrans: 10_000,
-            max_init_retransmits: 10_000,
-            ..Config::default()
+    (cmt(), choices, sizes, counts, switches, acks, failures, 50u64..1000).prop_map(
+        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, acks, failures, rto_min)| {
+            Config {
+                potentially_failed: failures.0.map(|most| most.min(counts.2)),
+                pf_cwnd: failures.1,
+                primary_switchover: failures.2.map(|most| most.max(failures.0.unwrap_or(0))),
+                cmt,
+                sack_path: acks.0,
+                receive_accounting: acks.1,
+                timestamps: acks.2,
+                reneging: on[3],
+                nr_sack: on[4],
+                burst_control: burst,
+                accounting,
+                growth,
+                congestion_control: algorithm,
+                unset_share: unset,
+                send_buffer: ByteCount::new(sizes.0),
+                receive_buffer: ByteCount::new(sizes.1),
+                sws_limit: ByteCount::new(sizes.2),
+                mtu: ByteCount::new(sizes.3),
+                max_burst: counts.0,
+                sack_frequency: counts.1,
+                path_max_retrans: counts.2,
+                send_queue: counts.3,
+                bundling: on[0],
+                nagle: on[1],
+                hb_interval: on[2].then_some(Span::from_secs(5)),
+                rto_min: Span::from_millis(rto_min),
+                // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
+                rto_max: Span::from_secs(400),
+                association_max_retrans: 10_000,
+                max_init_retransmits: 10_000,
+                ..Config::default()
+            }
         },
     )
 }

@@ -24,13 +24,9 @@ pub(super) struct Probes {
 
 impl Association {
     /// An error on path `p`, and maybe one of the whole association too (`rfc9260#section-8.1`).
-    pub(super) fn path_error(&mut self, p: PathId, of_association: bool) {
-        let path_limit = self.config().path_max_retrans;
-        let path = &mut self.paths[p];
-        path.errors = path.errors.saturating_add(1);
-        if path.errors > path_limit && path.state == PathState::Active {
-            self.set_path_state(p, PathState::Inactive);
-        }
+    pub(super) fn path_error(&mut self, now: Instant, p: PathId, of_association: bool) {
+        self.paths[p].errors = self.paths[p].errors.saturating_add(1);
+        self.judge(now, p);
         if of_association {
             self.errors += 1;
             if self.errors > self.config().association_max_retrans {
@@ -39,7 +35,35 @@ impl Association {
         }
     }
 
+    /// Draws the conclusions from the errors of path `p` (`rfc9260#section-8.2`, `rfc7829#section-3`).
+    fn judge(&mut self, now: Instant, p: PathId) {
+        let config = self.config();
+        let (errors, state) = (self.paths[p].errors, self.paths[p].state);
+        let beyond = |limit: Option<u32>| limit.is_some_and(|limit| errors > limit);
+        let failing = beyond(config.potentially_failed);
+        let given_up = beyond(config.primary_switchover) && p == self.paths.primary;
+        match state {
+            PathState::Active | PathState::PotentiallyFailed if errors > config.path_max_retrans => {
+                self.set_path_state(p, PathState::Inactive);
+            }
+            PathState::Active if failing => {
+                self.set_path_state(p, PathState::PotentiallyFailed);
+                if self.phase.sends_heartbeats() {
+                    self.probe(now, p);
+                }
+            }
+            _ => {}
+        }
+        if given_up && let Some(other) = self.paths.next_active(p) {
+            self.paths.primary = other;
+        }
+    }
+
     fn set_path_state(&mut self, p: PathId, state: PathState) {
+        if self.paths[p].state == PathState::Active {
+            self.failures += 1;
+            self.paths[p].failed = self.failures;
+        }
         self.paths[p].state = state;
         self.events.path_changed(self.paths[p].remote, state);
     }
@@ -58,7 +82,14 @@ impl Association {
     pub(super) fn acknowledged(&mut self, outcome: &SackOutcome) {
         let mut paths = outcome.acked_paths;
         while paths != 0 {
-            self.path_works(PathId(paths.trailing_zeros() as u8));
+            let p = PathId(paths.trailing_zeros() as u8);
+            // rfc7829#section-3: of a chunk sent more than once nobody knows which transmission arrived.
+            let ambiguous = outcome.timed_paths & 1 << p.0 == 0;
+            if ambiguous && self.paths[p].state == PathState::PotentiallyFailed {
+                self.errors = 0;
+            } else {
+                self.path_works(p);
+            }
             paths &= paths - 1;
         }
     }
@@ -104,8 +135,11 @@ impl Association {
         // rfc9260#section-8.1: on another path than the one that carries data it says nothing about the peer.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(&self.local.config);
-        self.path_error(p, of_association);
-        if verifying && self.paths[p].errors <= self.config().path_max_retrans {
+        self.path_error(now, p, of_association);
+        if self.paths[p].state == PathState::PotentiallyFailed {
+            // rfc7829#section-3: one each RTO, whether heartbeats are on or off.
+            self.probe(now, p);
+        } else if verifying && self.paths[p].errors <= self.config().path_max_retrans {
             self.paths[p].heartbeat.defer(now);
         } else {
             let period = self.idle_period(p);
@@ -173,7 +207,11 @@ impl Association {
         }
         let Some(rtt) = self.paths[p].heartbeat.answered(now, u64::from_be_bytes(nonce)) else { return };
         self.paths[p].rto.sample(rtt, &self.local.config);
+        let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
+        if failing {
+            self.sender.on_path_back(now, &mut self.paths[p]);
+        }
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
     }
@@ -181,7 +219,7 @@ impl Association {
     /// T3 of path `p` expired (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
-            self.path_error(p, true);
+            self.path_error(now, p, true);
         }
     }
 
@@ -200,6 +238,6 @@ impl Association {
         t2.expired(now, &mut self.paths, &self.local.config);
         let path = t2.path;
         self.control.push(path, chunk);
-        self.path_error(failed, true);
+        self.path_error(now, failed, true);
     }
 }

@@ -91,6 +91,8 @@ pub(crate) struct Association {
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
     probes: Probes,
+    /// How often a path ceased to be active.
+    failures: u64,
     control: Control,
     events: Events,
     random: Box<Random>,
@@ -147,6 +149,7 @@ impl Association {
             extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
+            failures: 0,
             control: Control::default(),
             events: Events::default(),
             random: Box::new(random),

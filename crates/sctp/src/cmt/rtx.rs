@@ -15,7 +15,8 @@ pub(crate) fn target(
     random: &mut ChaCha8Rng,
 ) -> Option<PathId> {
     if !paths.iter().any(Path::is_active) {
-        return Some(on); // rfc9260#section-8.2: with no active path left, keep trying
+        // rfc9260#section-8.2: with no active path left, keep trying.
+        return paths.best_failing().or(Some(on));
     }
     let stay = if paths[on].is_active() { Some(on) } else { paths.next_active(on) };
     let best = |key: fn(&Path) -> f64, random: &mut ChaCha8Rng| {

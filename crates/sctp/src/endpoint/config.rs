@@ -107,6 +107,17 @@ impl Config {
             check(count > 0, option, count, "at least 1")?;
         }
         check(self.send_queue != Some(0), "send_queue", 0, "at least 1, or none for no limit in messages")?;
+        let (failing, switchover) = (self.potentially_failed, self.primary_switchover);
+        let expected = "at most path_max_retrans";
+        let most = self.path_max_retrans;
+        check(failing.is_none_or(|n| n <= most), "potentially_failed", failing.unwrap_or(0), expected)?;
+        // rfc7829#section-5: no sooner than a path has potentially failed.
+        check(
+            switchover.is_none_or(|n| n >= failing.unwrap_or(0)),
+            "primary_switchover",
+            switchover.unwrap_or(0),
+            "at least potentially_failed",
+        )?;
         check(self.rp_min > 0, "rp_min", self.rp_min, "at least 1")?;
         self.knobs.check()
     }

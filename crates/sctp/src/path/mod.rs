@@ -30,13 +30,15 @@ impl PathId {
     }
 }
 
-/// Whether a path may carry data (`rfc9260#section-5.4`, `rfc9260#section-8.2`).
+/// Whether a path may carry data (`rfc9260#section-5.4`, `rfc9260#section-8.2`, `rfc7829`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
     /// Its address is not verified yet: no user data.
     Unconfirmed,
     /// Verified and, as far as known, working.
     Active,
+    /// More than `PotentiallyFailed.Max.Retrans` errors in a row: probed, and used only if no path is active.
+    PotentiallyFailed,
     /// More than `Path.Max.Retrans` errors in a row.
     Inactive,
 }
@@ -119,6 +121,8 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// It was slow, and sends nothing before.
     pub(crate) blocked_until: Instant,
+    /// Which change of state of any path was the last that ended its being active.
+    pub(crate) failed: u64,
 }
 
 impl Path {
@@ -150,6 +154,7 @@ impl Path {
             last_sack: 0,
             owd: None,
             blocked_until: Instant::ZERO,
+            failed: 0,
             burst_left: config.max_burst,
             stats: PathStats::default(),
         }
@@ -248,13 +253,21 @@ impl Paths {
         (1..=n).map(|k| (p.index() + k) % n).find(|&i| self.list[i].is_active()).map(|i| PathId(i as u8))
     }
 
-    /// The path for what has no path of its own: the primary one if active, else the next active one, else (all
-    /// inactive, `rfc9260#section-8.2`) the confirmed one with the fewest errors, else the primary.
+    /// The potentially failed path with the fewest errors, and of several the one that was active last
+    /// (`rfc7829#section-3`, rule 3): what there is if none is active.
+    pub(crate) fn best_failing(&self) -> Option<PathId> {
+        let failing = self.ids().filter(|&p| self[p].state == PathState::PotentiallyFailed);
+        failing.min_by_key(|&p| (self[p].errors, std::cmp::Reverse(self[p].failed)))
+    }
+
+    /// The path for what has no path of its own: the primary one if active, else the next active one, else the best
+    /// of those that potentially failed, else (all inactive, `rfc9260#section-8.2`) the confirmed one with the fewest
+    /// errors, else the primary.
     pub(crate) fn default_path(&self) -> PathId {
         if self.list.get(self.primary.index()).is_some_and(Path::is_active) {
             return self.primary;
         }
-        self.next_active(self.primary).unwrap_or_else(|| {
+        self.next_active(self.primary).or_else(|| self.best_failing()).unwrap_or_else(|| {
             let confirmed = self.ids().filter(|&p| self[p].state != PathState::Unconfirmed);
             confirmed.min_by_key(|&p| self[p].errors).unwrap_or(self.primary)
         })

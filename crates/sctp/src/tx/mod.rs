@@ -22,9 +22,9 @@ pub(crate) use outstanding::{ChunkState, Outstanding};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, RtxPolicy};
+use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
-use crate::path::{PathId, Paths};
+use crate::path::{Path, PathId, Paths};
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window};
 use queue::SendQueue;
@@ -144,6 +144,18 @@ impl Sender {
         paths[p].window = control.on_path_added(&known, p.index());
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3;
+    }
+
+    /// A heartbeat was answered on a path that had potentially failed.
+    pub(crate) fn on_path_back(&self, now: Instant, path: &mut Path) {
+        let packets = match self.config.pf_cwnd {
+            PfCwnd::Unchanged => return,
+            PfCwnd::OneMtu => 1,
+            PfCwnd::TwoMtu => 2,
+        };
+        path.window.cwnd = path.mtu * packets;
+        path.timed_out = false;
+        path.decayed = Some(now);
     }
 
     /// Takes a message, or says why not and leaves everything as it was.

@@ -14,6 +14,8 @@ use wire::{GapBlock, LedbatControl, PacketDelay, Sack, Tsn};
 pub(crate) struct SackOutcome {
     /// A bit for each path with bytes acknowledged for the first time.
     pub(crate) acked_paths: u32,
+    /// A bit for each path with a chunk acknowledged for the first time that was sent once.
+    pub(crate) timed_paths: u32,
     /// The cumulative TSN moved on.
     pub(crate) advanced: bool,
 }
@@ -353,8 +355,13 @@ impl Sender {
 }
 
 fn outcome(advanced: bool, paths: &Paths, news: &News) -> SackOutcome {
-    let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
-    SackOutcome { acked_paths: acked.fold(0, |set, p| set | 1 << p.0), advanced }
+    let set =
+        |of: fn(&SackNews) -> bool| paths.ids().filter(|&p| of(&news[p])).fold(0, |set, p| set | 1 << p.0);
+    SackOutcome {
+        acked_paths: set(|news| !news.new_bytes.is_zero()),
+        timed_paths: set(|news| news.rtt.is_some()),
+        advanced,
+    }
 }
 
 /// Weight of one chunk in the loss rate of its path.

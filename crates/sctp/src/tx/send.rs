@@ -3,7 +3,7 @@
 use super::{ChunkState, Outstanding, Sender};
 use crate::cmt::rtx;
 use crate::config::{BurstControl, PathSelection};
-use crate::path::{LossCause, Path, PathId, Paths};
+use crate::path::{LossCause, Path, PathId, PathState, Paths};
 use crate::sched;
 use units::{ByteCount, Instant};
 use wire::{Data, PacketWriter};
@@ -66,18 +66,16 @@ impl Sender {
         Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
     }
 
-    fn next_lost(&mut self, paths: &Paths) -> Option<Plan> {
+    fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         for on in paths.ids() {
-            let path = &paths[on];
-            let queues =
-                [(LossCause::Timeout, &path.lost_timer), (LossCause::FastRetransmit, &path.lost_fast)];
-            for (cause, queue) in queues {
-                let Some(&i) = queue.front() else { continue };
-                let target = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random);
-                if let Some(target) = target
-                    && !self.rests(target, paths)
-                    && (path.one_shot || !paths[target].space().is_zero())
-                {
+            for cause in [LossCause::Timeout, LossCause::FastRetransmit] {
+                let Some(&i) = paths[on].lost(cause).front() else { continue };
+                let Some(target) = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random) else {
+                    continue;
+                };
+                throttle(&mut paths[target]);
+                let allowed = paths[on].one_shot || !paths[target].space().is_zero();
+                if allowed && !self.rests(target, paths) {
                     let first_chunk = chunk_len(self.out[i].payload.len());
                     return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
                 }
@@ -104,6 +102,7 @@ impl Sender {
     fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
+            throttle(&mut paths[p]);
             return self.may_send_new(p, paths).then_some(p);
         }
         if self.order.is_empty() {
@@ -308,6 +307,13 @@ impl Sender {
         w.data(&chunk.data(Outstanding::tsn(i)));
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);
+    }
+}
+
+/// A path that potentially failed, used because there is no better one, has a window of one packet.
+fn throttle(path: &mut Path) {
+    if path.state == PathState::PotentiallyFailed {
+        path.window.cwnd = path.window.cwnd.min(path.mtu);
     }
 }
 

@@ -4,8 +4,10 @@ fn config() -> Config {
     Config { nr_sack: true, ..with_buffer(6000) }
 }
 
+type Blocks = Vec<(u16, u16)>;
+
 /// Cumulative TSN, renegable and non-renegable blocks, duplicates of the NR-SACK written into so much room.
-fn report(f: &mut Fixture, room: usize) -> (u32, Vec<(u16, u16)>, Vec<(u16, u16)>, usize) {
+fn report(f: &mut Fixture, room: usize) -> (u32, Blocks, Blocks, usize) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
     assert!(f.rx.write_sack(&mut PacketWriter::new(&mut buf, header, 12 + room)));

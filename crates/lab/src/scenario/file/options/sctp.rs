@@ -9,7 +9,7 @@ use units::{ByteCount, Span};
 
 words!(named cc::GrowthRule, cc::UnsetShare);
 words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection, sctp::SackPath, sctp::Timestamps);
-words!(named sctp::BufferSide, sctp::SplitBy);
+words!(named sctp::BufferSide, sctp::SplitBy, sctp::PfCwnd);
 
 settings! { association sets sctp::Config, by default sctp::Config::default(), {
     /// RTO before the first measurement (RTO.Initial).
@@ -32,6 +32,12 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     association_max_retrans: u32;
     /// Consecutive errors after which a path is inactive (Path.Max.Retrans).
     path_max_retrans: u32;
+    /// Consecutive errors after which a path has potentially failed (PFMR of RFC 7829), or "none".
+    potentially_failed: NoneOr<u32>;
+    /// The window of a path that had potentially failed and answers a heartbeat.
+    pf_cwnd: sctp::PfCwnd;
+    /// Consecutive errors after which the primary path ceases to be it (PSMR of RFC 7829), or "none".
+    primary_switchover: NoneOr<u32>;
     /// Attempts at each handshake step (Max.Init.Retransmits).
     max_init_retransmits: u32;
     /// Time between heartbeats on an idle path (HB.interval), or "none".
