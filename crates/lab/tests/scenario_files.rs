@@ -130,6 +130,29 @@ fn each_flow_of_a_count_has_a_name_and_a_port_of_its_own() {
 }
 
 #[test]
+fn nodes_of_a_count_are_joined_and_used_one_by_one() {
+    let scenario = Sweep::parse(
+        "[[node]]\nname = \"s\"\ncount = 3\n[[node]]\nname = \"d\"\ncount = 3\n[[node]]\nname = \"r\"\nkind = \"router\"\n\
+         [[link]]\nbetween = [\"s\", \"r\"]\nrate = \"1 Mbit/s\"\n[[link]]\nbetween = [\"s\", \"d\"]\nname = \"direct\"\n\
+         rate = \"1 Mbit/s\"\n[[link]]\nbetween = [\"d-2\", \"r\"]\nrate = \"1 Mbit/s\"\n\
+         [[flow]]\nname = \"f\"\ncount = 4\nclient = \"s\"\nserver = \"d\"\n",
+        "x.toml",
+    )
+    .unwrap_or_else(|error| panic!("{}", error.render()))
+    .variants()[0]
+        .scenario
+        .clone();
+    let names: Vec<&str> = scenario.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["s-1", "s-2", "s-3", "d-1", "d-2", "d-3", "r"]);
+    let links: Vec<_> = scenario.links.iter().map(|link| (link.name.as_str(), link.between)).collect();
+    let to_router = [("s-1-r", [0, 6]), ("s-2-r", [1, 6]), ("s-3-r", [2, 6])];
+    let direct = [("direct-1", [0, 3]), ("direct-2", [1, 4]), ("direct-3", [2, 5])];
+    assert_eq!(links, [&to_router[..], &direct[..], &[("d-2-r", [4, 6])]].concat());
+    let ends: Vec<_> = scenario.flows.iter().map(|flow| (flow.client, flow.server)).collect();
+    assert_eq!(ends, [(0, 3), (1, 4), (2, 5), (0, 3)], "round and round");
+}
+
+#[test]
 fn probes_name_flows_of_a_count_and_either_direction_of_a_link() {
     let probes = scenario(
         "[[flow]]\nname = \"f\"\ncount = 2\nclient = \"a\"\nserver = \"b\"\n\

@@ -238,3 +238,40 @@ fn no_fast_retransmission_for_what_a_timeout_sends_again() {
         assert_eq!(pair.received_bytes(Side::Server), 30 * MSS);
     }
 }
+
+/// New segments go on being sent for those that arrive while a hole is repaired, and FlightSize grows; but what arrived
+/// is no reason to take the network for larger: a timeout then sets no threshold above the first cut.
+#[test]
+fn a_timeout_in_a_recovery_sets_no_threshold_above_the_first() {
+    for variant in [Variant::NewReno, Variant::Sack] {
+        let mut pair = TcpPair::connected(&Config { initial_window: 40, ..config(variant) });
+        pair.set_wire(Span::from_millis(100), Some(BitRate::from_mbps(8)));
+        let mut transmissions = 0;
+        pair.on_wire(move |sent| {
+            let number = u64::from(sent.offset - 1) / MSS;
+            let data = sent.from == Side::Client && sent.len > 0;
+            // Too many holes for one a round trip; or one that is lost again when it is repaired.
+            let hit = data
+                && match variant {
+                    Variant::Sack => number == 20,
+                    _ => number < 40 && number % 2 == 0,
+                };
+            let limit = if variant == Variant::Sack { 2 } else { 20 };
+            transmissions += u32::from(hit);
+            if hit && transmissions <= limit { Fate::Lost } else { Fate::Arrives }
+        });
+        pair.send(Side::Client, Payload::Filler(900 * MSS as u32));
+        let mut thresholds = Vec::new();
+        let end = pair.now + Span::from_secs(20);
+        while pair.step(end) {
+            let (info, stats) = (pair.info(Side::Client), pair.stats(Side::Client));
+            if stats.recoveries + stats.timeouts > thresholds.len() as u64 {
+                thresholds.push(info.ssthresh.map_or(0, |s| s.get()));
+            }
+        }
+        let stats = pair.stats(Side::Client);
+        assert_eq!((stats.recoveries, stats.timeouts), (1, 1), "{variant}: {stats:?}");
+        assert!(thresholds[1] <= thresholds[0], "{variant}: {thresholds:?}");
+        assert_eq!(pair.received_bytes(Side::Server), 900 * MSS);
+    }
+}

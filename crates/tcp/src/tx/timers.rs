@@ -1,6 +1,7 @@
 //! The timers of the sending half, and what happens when one expires.
 
-use super::{Forced, Sender, flight::Sent};
+use super::{Forced, Sender, flight::Sent, recovery::Recovery};
+use crate::Variant;
 use cc::LossKind;
 use units::{ByteCount, Instant};
 
@@ -51,9 +52,10 @@ impl Sender {
         self.expiries += 1;
         // A segment that timed out already tells nothing new of the network (rfc5681#section-3.1).
         if self.timed_out != Some(self.flight.una()) {
-            let in_recovery = self.recovery.take().is_some();
-            let all = self.flight.nxt() - self.flight.una();
-            let flight = if in_recovery { all } else { self.flight.size() };
+            let flight = match self.recovery.take() {
+                Some(recovery) => self.not_arrived(&recovery),
+                None => self.flight.size(),
+            };
             self.control_loss(now, flight, LossKind::Timeout);
         }
         self.timed_out = Some(self.flight.una());
@@ -73,6 +75,18 @@ impl Sender {
         self.timers.rto = Some(self.rto.deadline(now));
         self.timers.probe = None;
         self.timers.reorder = None;
+    }
+
+    /// Bytes sent of which a recovery has not learned that they have left the network. FlightSize goes on growing while
+    /// holes are repaired one a round trip, and half of it would be a threshold above all that the network holds: the
+    /// next slow start would lose as much again, and end in the next timeout (`rfc5681#section-3.2`, step 4: the window
+    /// is inflated by what has left the network).
+    fn not_arrived(&self, recovery: &Recovery) -> u64 {
+        let arrived = match self.variant {
+            Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
+            _ => recovery.cwnd.saturating_sub(self.window.cwnd.get()),
+        };
+        (self.flight.nxt() - self.flight.una()).saturating_sub(arrived)
     }
 
     /// Starts the retransmission timer anew, or stops it if nothing is on its way (`rfc6298#section-5`, 5.2 and 5.3).

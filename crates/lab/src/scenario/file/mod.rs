@@ -49,6 +49,9 @@ table! {
     struct NodeTable in "[[node]]" {
         /// Unique name: letters, digits, `_`, `-` and `.`.
         name: At<String>;
+        /// More than 1: so many nodes, `name-1`, `name-2` and so on. A link or a flow that names them by `name` is meant
+        /// once for each.
+        count: At<u32> = At { value: 1, span: 0..0 };
         /// Hosts are the ends of flows; routers forward.
         kind: NodeWord = NodeWord::Host;
         /// Longest processing time of a host: each packet that leaves waits a random time up to this.

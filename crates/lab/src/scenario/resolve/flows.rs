@@ -1,10 +1,10 @@
 use super::links::networks_between;
-use super::{is_name, is_new, node_index};
+use super::{Nodes, is_count, is_name, is_new, members, node_indices};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{FlowTable, PrimaryPathWord, TrafficTable};
 use crate::scenario::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Node, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
+    Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
     RemoteAddress, Traffic,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub(super) struct OptionSets {
 /// The flows, and the groups they are written as; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[FlowTable],
-    nodes: &[Node],
+    nodes: &Nodes,
     links: &[Link],
     options: &OptionSets,
     faults: &mut Faults,
@@ -36,18 +36,16 @@ pub(super) fn resolve(
     for table in tables {
         right &= is_name(&table.name, faults);
         right &= is_new(&table.name, groups.iter().map(|group| group.name.as_str()), "flow", faults);
-        let Some(template) = flow(table, nodes, links, options, faults) else {
+        let ends = ends(table, nodes, faults);
+        let template = flow(table, ends.as_ref(), links, options, faults);
+        let (Some(ends), Some(template)) = (ends, template) else {
             right = false;
             continue;
         };
         let first = flows.len();
-        for number in 1..=table.count.value {
-            let name = if table.count.value == 1 {
-                template.name.clone()
-            } else {
-                format!("{}-{number}", template.name)
-            };
-            flows.push(Flow { name, ..template.clone() });
+        for (i, name) in members(&template.name, table.count.value).enumerate() {
+            let [client, server] = [&ends.client, &ends.server].map(|nodes| nodes.start + i % nodes.len());
+            flows.push(Flow { name, client, server, ..template.clone() });
         }
         groups.push(Group { name: template.name, flows: first..flows.len() });
     }
@@ -57,14 +55,26 @@ pub(super) fn resolve(
     right.then_some((flows, groups))
 }
 
+/// The hosts of a flow, or if there are several of that name, of one flow after the other, from the first again when
+/// all have one.
+struct Ends {
+    client: Range<usize>,
+    server: Range<usize>,
+}
+
+fn ends(table: &FlowTable, nodes: &Nodes, faults: &mut Faults) -> Option<Ends> {
+    let (client, server) = (hosts(&table.client, nodes, faults), hosts(&table.server, nodes, faults));
+    Some(Ends { client: client?, server: server? })
+}
+
+/// The first of the flows that a table stands for.
 fn flow(
     table: &FlowTable,
-    nodes: &[Node],
+    ends: Option<&Ends>,
     links: &[Link],
     sets: &OptionSets,
     faults: &mut Faults,
 ) -> Option<Flow> {
-    let (client, server) = (host(&table.client, nodes, faults), host(&table.server, nodes, faults));
     let sctp = options(&table.sctp, &table.server_sctp, &sets.sctp, sctp::Config::default, faults);
     let tcp = options(&table.tcp, &table.server_tcp, &sets.tcp, tcp::Config::modern, faults);
     if !means_its_protocol(table, faults) {
@@ -80,8 +90,7 @@ fn flow(
         (Some(At { value: true, .. }), _) | (None, true) => traffic(protocol, &table.traffic.back, faults),
         _ => Some(None),
     };
-    if table.count.value == 0 || table.count.value > MOST_FLOWS {
-        faults.note(table.count.span.clone(), format!("expected a `count` from 1 to {MOST_FLOWS}"));
+    if !is_count(&table.count, faults) {
         return None;
     }
     if table.reset_time.value >= table.stop_time.value {
@@ -94,7 +103,8 @@ fn flow(
         faults.note(at.map_or(table.name.span.clone(), |time| time.span.clone()), message);
         return None;
     }
-    let (client, server, sctp, tcp) = (client?, server?, sctp?, tcp?);
+    let (ends, sctp, tcp) = (ends?, sctp?, tcp?);
+    let (client, server) = (ends.client.start, ends.server.start);
     let wanted = &table.networks;
     let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
     Some(Flow {
@@ -122,16 +132,24 @@ fn flow(
     })
 }
 
-/// Associations one table may stand for.
-const MOST_FLOWS: u32 = 10_000;
+/// The one host of that name.
+pub(super) fn host(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<usize> {
+    let found = hosts(name, nodes, faults)?;
+    if found.len() > 1 {
+        let message = format!("{} nodes; expected one of them, such as \"{}-1\"", found.len(), name.value);
+        faults.note(name.span.clone(), message);
+        return None;
+    }
+    Some(found.start)
+}
 
-pub(super) fn host(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize> {
-    let index = node_index(name, nodes, faults)?;
-    if nodes[index].kind == NodeKind::Router {
+fn hosts(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<Range<usize>> {
+    let found = node_indices(name, nodes, faults)?;
+    if nodes.all[found.start].kind == NodeKind::Router {
         faults.note(name.span.clone(), format!("\"{}\" is a router; expected a host", name.value));
         return None;
     }
-    Some(index)
+    Some(found)
 }
 
 /// The options of both ends.

@@ -1,51 +1,78 @@
-use super::{is_name, is_new, node_index};
+use super::{Nodes, is_name, is_new, members, node_indices};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{DirectionTable, LinkTable};
 use crate::scenario::{Direction, Link, Node, Outage};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use units::{ByteCount, Instant};
 
 /// The links; `None` if a fault was noted.
-pub(super) fn resolve(tables: &[LinkTable], nodes: &[Node], faults: &mut Faults) -> Option<Vec<Link>> {
+pub(super) fn resolve(tables: &[LinkTable], nodes: &Nodes, faults: &mut Faults) -> Option<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     let mut right = true;
     for table in tables {
-        match link(table, nodes, &links, faults) {
-            Some(link) => links.push(link),
+        match alike(table, nodes, &links, faults) {
+            Some(alike) => links.extend(alike),
             None => right = false,
         }
     }
     right.then_some(links)
 }
 
-fn link(table: &LinkTable, nodes: &[Node], others: &[Link], faults: &mut Faults) -> Option<Link> {
+/// The links that a table stands for: from each node of one name to that of the other, or if both names are of as many
+/// nodes, from the first to the first, from the second to the second and so on.
+fn alike(table: &LinkTable, nodes: &Nodes, others: &[Link], faults: &mut Faults) -> Option<Vec<Link>> {
     let [a, b] = &table.between.value;
-    let (from, to) = (node_index(a, nodes, faults), node_index(b, nodes, faults));
-    let between = [from?, to?];
-    if between[0] == between[1] {
-        faults
-            .note(table.between.span.clone(), "a link joins two nodes; expected two different names".into());
+    let (from, to) = (node_indices(a, nodes, faults), node_indices(b, nodes, faults));
+    let (from, to) = (from?, to?);
+    let span = &table.between.span;
+    if from.start == to.start {
+        faults.note(span.clone(), "a link joins two nodes; expected two different names".into());
         return None;
     }
-    let name = match &table.name {
+    if from.len() != to.len() && from.len() > 1 && to.len() > 1 {
+        let message =
+            format!("{} nodes and {} nodes; expected as many of both, or one", from.len(), to.len());
+        faults.note(span.clone(), message);
+        return None;
+    }
+    let count = from.len().max(to.len());
+    let down = outages(&table.down, faults)?;
+    let names: Vec<String> = match &table.name {
         Some(name) if !is_name(name, faults) => return None,
-        Some(name) => name.clone(),
-        None => At { value: format!("{}-{}", a.value, b.value), span: table.between.span.clone() },
+        Some(name) => members(&name.value, count as u32).collect(),
+        None => {
+            pairs(&from, &to).map(|[a, b]| format!("{}-{}", nodes.all[a].name, nodes.all[b].name)).collect()
+        }
     };
-    if !is_new(&name, others.iter().map(|link| link.name.as_str()), "link", faults) {
+    let span = table.name.as_ref().map_or(span, |name| &name.span);
+    let known = |name: &String| At { value: name.clone(), span: span.clone() };
+    if !names
+        .iter()
+        .all(|name| is_new(&known(name), others.iter().map(|link| link.name.as_str()), "link", faults))
+    {
         return None;
     }
-    Some(Link {
-        name: name.value,
+    let link = |(name, between)| Link {
+        name,
         between,
         net_id: table.net_id,
         mtu: table.mtu,
         framing: ByteCount::new(table.framing.into()),
         forward: direction(&table.directions.forward),
         back: direction(&table.directions.back),
-        down: outages(&table.down, faults)?,
-    })
+        down: down.clone(),
+    };
+    Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
+}
+
+/// The first with the first and so on; a single one with each of the others.
+fn pairs(from: &Range<usize>, to: &Range<usize>) -> impl Iterator<Item = [usize; 2]> {
+    let count = from.len().max(to.len());
+    let at = |nodes: &Range<usize>, i: usize| nodes.start + i % nodes.len();
+    let (from, to) = (from.clone(), to.clone());
+    (0..count).map(move |i| [at(&from, i), at(&to, i)])
 }
 
 fn direction(table: &DirectionTable) -> Direction {

@@ -11,19 +11,35 @@ use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
 use super::{Node, NodeKind, Scenario, Window};
 use crate::scenario::decode::At;
 use flows::OptionSets;
+use std::ops::Range;
 use units::Span;
+
+/// The nodes, and how the file groups them: a table with a `count` stands for several.
+struct Nodes {
+    all: Vec<Node>,
+    groups: Vec<NodeGroup>,
+}
+
+struct NodeGroup {
+    name: String,
+    members: Range<usize>,
+}
+
+/// Nodes, links or flows that one table may stand for.
+const MOST_OF_A_TABLE: u32 = 10_000;
 
 /// The scenario a file stands for; `None` if a fault was noted.
 pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
-    let nodes = nodes(&file.node, faults)?;
-    let links = links::resolve(&file.link, &nodes, faults);
+    let groups = nodes(&file.node, faults)?;
+    let links = links::resolve(&file.link, &groups, faults);
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
-    let (flows, groups) = flows::resolve(&file.flow, &nodes, &links, &options, faults)?;
-    let transfers = transfers::resolve(&file.transfers, &groups, &nodes, &links, &options, faults)?;
+    let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
+    let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
     let windows = windows(&file.window, faults)?;
-    let names = probes::Names { groups: &groups, nodes: &nodes, links: &links, windows: &windows };
+    let nodes = groups.all;
+    let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows };
     let probes = probes::probes(&file.probe, &names, faults);
     let captures = probes::captures(&file.capture, &nodes, &links, faults);
     Some(Scenario {
@@ -39,12 +55,13 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
     })
 }
 
-fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Vec<Node>> {
-    let mut nodes: Vec<Node> = Vec::new();
+fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
+    let mut nodes = Nodes { all: Vec::new(), groups: Vec::new() };
     let mut right = true;
     for table in tables {
         right &= is_name(&table.name, faults);
-        right &= is_new(&table.name, nodes.iter().map(|node| node.name.as_str()), "node", faults);
+        right &= is_new(&table.name, nodes.groups.iter().map(|group| group.name.as_str()), "node", faults);
+        right &= is_count(&table.count, faults);
         let jitter = table.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.value);
         let kind = match (table.kind, &table.jitter) {
             (NodeWord::Host, _) => NodeKind::Host { jitter },
@@ -58,7 +75,10 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Vec<Node>> {
                 continue;
             }
         };
-        nodes.push(Node { name: table.name.value.clone(), kind });
+        let first = nodes.all.len();
+        let names = members(&table.name.value, table.count.value);
+        nodes.all.extend(names.map(|name| Node { name, kind }));
+        nodes.groups.push(NodeGroup { name: table.name.value.clone(), members: first..nodes.all.len() });
     }
     right.then_some(nodes)
 }
@@ -76,6 +96,20 @@ fn windows(tables: &[WindowTable], faults: &mut Faults) -> Option<Vec<Window>> {
         windows.push(Window { name: name.value.clone(), from: *from, to: to.value });
     }
     right.then_some(windows)
+}
+
+/// What a table of that name stands for: itself, or if there are more, `name-1`, `name-2` and so on.
+fn members(name: &str, count: u32) -> impl Iterator<Item = String> + use<'_> {
+    (1..=count).map(move |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") })
+}
+
+/// Notes a `count` of none or of too many.
+fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
+    let right = (1..=MOST_OF_A_TABLE).contains(&count.value);
+    if !right {
+        faults.note(count.span.clone(), format!("expected a `count` from 1 to {MOST_OF_A_TABLE}"));
+    }
+    right
 }
 
 /// Notes a name that does not look like one.
@@ -104,11 +138,15 @@ fn is_new<'n>(
     new
 }
 
-/// Index of the node of that name.
-fn node_index(name: &At<String>, nodes: &[Node], faults: &mut Faults) -> Option<usize> {
-    nodes.iter().position(|node| node.name == name.value).or_else(|| {
-        let expected = expected_one_of(&name.value, nodes.iter().map(|node| node.name.as_str()));
-        faults.note(name.span.clone(), format!("unknown node \"{}\"; {expected}", name.value));
-        None
-    })
+/// Indices of the nodes of that name: one, or all of a table with a `count`.
+fn node_indices(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<Range<usize>> {
+    if let Some(group) = nodes.groups.iter().find(|group| group.name == name.value) {
+        return Some(group.members.clone());
+    }
+    if let Some(i) = nodes.all.iter().position(|node| node.name == name.value) {
+        return Some(i..i + 1);
+    }
+    let expected = expected_one_of(&name.value, nodes.groups.iter().map(|group| group.name.as_str()));
+    faults.note(name.span.clone(), format!("unknown node \"{}\"; {expected}", name.value));
+    None
 }

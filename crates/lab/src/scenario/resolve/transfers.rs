@@ -1,10 +1,10 @@
 use super::flows::{Group, OptionSets, host, networks, options};
-use super::{is_name, is_new};
+use super::{Nodes, is_name, is_new};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::file::TransfersTable;
 use crate::scenario::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Node, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
+    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
     Transfers,
 };
 use units::{Probability, Span};
@@ -13,7 +13,7 @@ use units::{Probability, Span};
 pub(super) fn resolve(
     tables: &[TransfersTable],
     groups: &[Group],
-    nodes: &[Node],
+    nodes: &Nodes,
     links: &[Link],
     sets: &OptionSets,
     faults: &mut Faults,
@@ -35,7 +35,7 @@ pub(super) fn resolve(
 
 fn transfers(
     table: &TransfersTable,
-    nodes: &[Node],
+    nodes: &Nodes,
     links: &[Link],
     sets: &OptionSets,
     faults: &mut Faults,
