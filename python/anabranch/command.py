@@ -57,7 +57,7 @@ def _reproduce(arguments: Sequence[str]) -> int:
         figures = paper.select(chosen.figure)
         out = chosen.out / f"paper-{paper.id}"
         formats = tuple(chosen.formats.split(","))
-        options = Options(out, chosen.replicas, chosen.demo, chosen.seed, chosen.jobs, formats)
+        options = Options(out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, formats)
         for item in reproduce(paper, figures, options, progress):
             if progress is not None:
                 progress.clear()
@@ -82,8 +82,13 @@ def _reproduce_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("papers", nargs="*", metavar="PAPER", help="numbers, as `anabranch papers` lists them (default: all)")
     add("--figure", "-f", action="append", default=[], metavar="F", help="a figure (8-left), or all parts of one (8)")
-    add("--replicas", type=_count, metavar="N", help="runs of each point (default: as in the paper)")
-    add("--demo", "--quick", action="store_true", help="few replicas, and few points beside those the paper states")
+    add(
+        "--replicas", type=_count, metavar="N", help="runs of each point (default: as the paper, or as its folder says)"
+    )
+    level = parser.add_mutually_exclusive_group()
+    few = "few replicas, and few points beside those the paper states"
+    level.add_argument("--demo", "--quick", action="store_true", help=few)
+    level.add_argument("--full", action="store_true", help="all that the paper ran, where the default is less")
     add("--seed", type=int, help="root seed (default: that of the scenario)")
     add("--jobs", "-j", type=_count, metavar="J", help="threads (default: all cores)")
     add("--out", type=Path, metavar="DIR", default=Path("out", "papers"), help="where all goes (default: %(default)s)")
@@ -113,7 +118,7 @@ def _papers(arguments: Sequence[str]) -> int:
     for paper in known:
         print(f"{paper.id}  {paper.title}\n     {paper.citation}")
         for figure in paper.figures:
-            print(f"     figure {figure.id:<8} {figure.title}")
+            print(f"     {figure.label:<15} {figure.title}")
         print()
     return OK
 
@@ -128,7 +133,8 @@ _COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness}
 def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
     """The verdicts on one figure, a line each."""
     many = f"{item.replicas} replicas" if item.replicas > 1 else "1 replica"
-    lines = [f"Paper {paper.id}, figure {item.spec.id}: {item.spec.title} ({many}, seed {item.seed})"]
+    many += f"; {item.note}" if item.note else ""
+    lines = [f"Paper {paper.id}, {item.spec.label}: {item.spec.title} ({many}, seed {item.seed})"]
     heads = Row("", "what", "source", Verdict.PASS, "measured", "expected", "band")
     widths = [max(len(cell) for cell in column) for column in zip(*map(_cells, [heads, *item.rows]), strict=True)]
     for row in [heads, *item.rows]:

@@ -28,9 +28,10 @@ class PaperError(ValueError):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number a run: a scalar summed over flows, divided by the value of an axis if one is named.
+    """A number a run: a scalar summed over flows, divided by the value of an axis or by another quantity, if named.
 
-    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves.
+    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves. ``over``
+    names the other quantity, of the same run.
     """
 
     of: str
@@ -39,6 +40,7 @@ class Quantity:
     scale: float = 1.0
     unit: str = ""
     window: str = ""
+    over: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,13 @@ class Expectation:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """One figure of a paper."""
+    """One figure of a paper.
+
+    How much is run has three levels: all that the paper ran, what is run unless something is said, and a demo; each may
+    restrict axes of the scenario. ``replicas`` holds for all of them, the number of the paper where a level has none. A
+    figure without ``demo_replicas`` is not part of the demo. ``shortened`` says, on the figure, what less than all of
+    the paper means beside fewer replicas.
+    """
 
     id: str
     title: str
@@ -67,7 +75,16 @@ class FigureSpec:
     quantity: str
     replicas: int | None
     demo: Mapping[str, Sequence[Any]]
-    demo_replicas: int
+    demo_replicas: int | None
+    default: Mapping[str, Sequence[Any]]
+    default_replicas: int | None
+    full: Mapping[str, Sequence[Any]]
+    shortened: str
+
+    @property
+    def label(self) -> str:
+        """What the figure is called: ``figure 8-left``, ``table 2``."""
+        return self.id.replace("table-", "table ") if self.id.startswith("table-") else f"figure {self.id}"
 
 
 @dataclass(frozen=True)
@@ -175,7 +192,11 @@ def _figure(entry: dict[str, Any]) -> FigureSpec:
         quantity=entry.get("quantity", "throughput"),
         replicas=entry.get("replicas"),
         demo=entry.get("demo", {}),
-        demo_replicas=entry["demo_replicas"],
+        demo_replicas=entry.get("demo_replicas"),
+        default=entry.get("default", {}),
+        default_replicas=entry.get("default_replicas"),
+        full=entry.get("full", {}),
+        shortened=entry.get("shortened", ""),
     )
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 COLUMN_WIDTH = 3.5
 """Width of an IEEE column, in inches."""
@@ -62,10 +63,11 @@ def new_figure(width: float = COLUMN_WIDTH, height: float = 2.7) -> Figure:
     return figure
 
 
-def foot(figure: Figure, seed: int, replicas: int) -> None:
-    """States seed and replicas below the axes."""
+def foot(figure: Figure, seed: int, replicas: int, note: str = "") -> None:
+    """States seed and replicas below the axes, and what else is to be known of them."""
     many = f"{replicas} replicas, mean and 95 % confidence interval" if replicas > 1 else "1 replica"
-    figure.supxlabel(f"seed {seed}, {many}", fontsize=6, color="0.35")
+    more = f" ({note})" if note else ""
+    figure.supxlabel(f"seed {seed}, {many}{more}", fontsize=6, color="0.35")
 
 
 def curves(
@@ -93,6 +95,49 @@ def curves(
     axes.set_ylim(bottom=0)
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "frameon": False}
     axes.legend(handles, labels, **above)
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """One bar of every group: its look, and a height with half an interval for each group."""
+
+    look: Look
+    heights: Sequence[float]
+    half_widths: Sequence[float]
+    shade: float = 1.0
+
+
+def bars(axes: Axes, groups: Sequence[str], columns: Sequence[Bars]) -> None:
+    """Groups of bars beside each other; columns of one label share an entry of the legend."""
+    width = 0.84 / len(columns)
+    seen: set[str] = set()
+    for number, column in enumerate(columns):
+        label = column.look.label if column.look.label not in seen else None
+        seen.add(column.look.label)
+        places = [group + (number - (len(columns) - 1) / 2) * width for group in range(len(groups))]
+        errors = [w if math.isfinite(w) else 0.0 for w in column.half_widths]
+        axes.bar(
+            places, column.heights, width, yerr=errors, label=label, color=column.look.color, alpha=column.shade,
+            error_kw={"linewidth": 0.6, "capsize": 1.0},
+        )  # fmt: skip
+    axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(axis="x", length=0)
+    axes.grid(visible=False, axis="x")
+
+
+def table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table with a line above and below its head, as in print; the first column is text, the others numbers."""
+    axes = figure.subplots()
+    axes.set_axis_off()
+    drawn = axes.table(cellText=[list(head), *map(list, rows)], bbox=Bbox.unit(), cellLoc="center", edges="open")
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(7)
+    drawn.auto_set_column_width(range(len(head)))
+    for (row, column), cell in drawn.get_celld().items():
+        cell.visible_edges = "BT" if row == 0 else "B" if row == len(rows) else ""
+        cell.set_linewidth(0.6)
+        if column == 0:
+            cell.set_text_props(ha="left")
 
 
 def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, until: float, look: Look) -> None:

@@ -29,6 +29,7 @@ class Options:
     out: Path
     replicas: int | None = None
     demo: bool = False
+    full: bool = False
     seed: int | None = None
     jobs: int | None = None
     formats: tuple[str, ...] = plots.FORMATS
@@ -43,6 +44,7 @@ class FigureData:
     result: Result
     seed: int
     replicas: int
+    note: str = ""
 
     @property
     def axes(self) -> list[str]:
@@ -52,7 +54,7 @@ class FigureData:
     def samples(self, quantity: str | None = None) -> pl.DataFrame:
         """One row a run: the axes, the replica, and the value of a quantity of the paper."""
         name = quantity or self.spec.quantity
-        return _samples(self.result, self.paper.quantities[name])
+        return _samples(self.result, self.paper.quantities, name)
 
     def summary(self, quantity: str | None = None, number: str | None = None) -> pl.DataFrame:
         """Mean and interval for each combination of the axes; axis ``number`` becomes its leading number."""
@@ -71,8 +73,8 @@ class FigureData:
         ]  # fmt: skip
 
     def foot(self, figure: Figure) -> None:
-        """States seed and replicas at the foot of the figure."""
-        plots.foot(figure, self.seed, self.replicas)
+        """States seed and replicas at the foot of the figure, and how much less than in the paper was run."""
+        plots.foot(figure, self.seed, self.replicas, self.note)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Reproduction:
     replicas: int
     rows: list[Row]
     files: list[Path]
+    note: str = ""
 
 
 Report = Callable[[str, int, int, float | None], object]
@@ -97,12 +100,14 @@ def reproduce(
     code = paper.code()
     done: list[Reproduction] = []
     for spec in figures:
+        if options.demo and spec.demo_replicas is None:
+            continue
         data = _measure(paper, spec, options, report)
         rows = [_row(data, e, code) for e in paper.expectations if e.figure == spec.id and _covered(data, e)]
         with plots.style():
             picture: Figure = getattr(code, spec.draw)(data)
-            files = plots.save(picture, options.out, f"figure-{spec.id}", options.formats)
-        done.append(Reproduction(spec, data.seed, data.replicas, rows, files))
+            files = plots.save(picture, options.out, spec.label.replace(" ", "-"), options.formats)
+        done.append(Reproduction(spec, data.seed, data.replicas, rows, files, data.note))
         _write(paper, done, options.out)
         yield done[-1]
 
@@ -110,19 +115,30 @@ def reproduce(
 def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | None) -> FigureData:
     path = paper.folder / spec.scenario
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    scenario = restrict(content, spec.demo) if options.demo else path
-    replicas = spec.replicas or options.replicas or (spec.demo_replicas if options.demo else paper.replicas)
+    chosen, usual = spec.default, spec.default_replicas
+    if options.full:
+        chosen, usual = spec.full, None
+    elif options.demo:
+        chosen, usual = spec.demo, spec.demo_replicas
+    scenario = restrict(content, chosen) if chosen else path
+    replicas = spec.replicas or options.replicas or usual or paper.replicas
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     progress = None if report is None else lambda done, total, left: report(spec.id, done, total, left)
     out = options.out / "runs" / Path(spec.scenario).stem
     result = sweep(scenario, replicas=replicas, jobs=options.jobs, seed=seed, out=out, progress=progress)
-    return FigureData(paper, spec, result, seed, replicas)
+    notes = [f"the paper: {paper.replicas}"] if replicas < paper.replicas and spec.replicas is None else []
+    notes += [spec.shortened] if spec.shortened and not options.full else []
+    return FigureData(paper, spec, result, seed, replicas, "; ".join(notes))
 
 
-def _samples(result: Result, quantity: Quantity) -> pl.DataFrame:
+def _samples(result: Result, quantities: Mapping[str, Quantity], name: str) -> pl.DataFrame:
+    quantity = quantities[name]
     keys = [*result.axes, "replica"]
     samples = _summed(result, quantity, keys)
     value = samples["value"] * quantity.scale
+    if quantity.over is not None:
+        base = _samples(result, quantities, quantity.over).rename({"value": "base"})
+        value = value / samples.select(keys).join(base, on=keys, how="left", maintain_order="left")["base"]
     if quantity.per_axis is not None:
         value = value / pl.Series([leading_number(v) for v in samples[quantity.per_axis]])
     return samples.with_columns(value.alias("value"))
@@ -189,7 +205,7 @@ def _points(data: FigureData, expectation: Expectation) -> list[Point]:
         shared = [a for a in data.axes if a not in expectation.over and a not in expectation.at]
         base = base.select([*shared, "replica", pl.col("value").alias("base")])
         found = found.join(base, on=[*shared, "replica"]).with_columns(pl.col("value") / pl.col("base"))
-    open_axes = [axis for axis in data.axes if axis not in expectation.at]
+    open_axes = [axis for axis in data.axes if axis not in expectation.at and axis not in data.spec.full]
     if not open_axes:
         return [Point("", estimate(found["value"]))]
     return [
@@ -221,6 +237,7 @@ def as_json(paper: Paper, done: Sequence[Reproduction]) -> dict[str, Any]:
                 "figure": item.spec.id,
                 "seed": item.seed,
                 "replicas": item.replicas,
+                "note": item.note,
                 "files": [str(path) for path in item.files],
                 "verdicts": [row.as_dict() for row in item.rows],
             }

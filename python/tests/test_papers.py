@@ -27,7 +27,7 @@ def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def test_the_papers_are_there() -> None:
-    assert [paper.id for paper in PAPERS] == ["000", "001"]
+    assert [paper.id for paper in PAPERS] == ["000", "001", "003"]
     assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
     assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-right"]
     assert (PAPERS[0].replicas, PAPERS[1].replicas) == (24, 32)
@@ -36,10 +36,13 @@ def test_the_papers_are_there() -> None:
 @pytest.mark.parametrize(("paper", "figure"), FIGURES, ids=lambda x: x.id)
 def test_a_figure_has_its_scenario_its_drawing_and_expectations(paper: Paper, figure: papers.FigureSpec) -> None:
     scenario = tomllib.loads((paper.folder / figure.scenario).read_text(encoding="utf-8"))
-    restrict(scenario, figure.demo)
+    for level in (figure.demo, figure.default, figure.full):
+        restrict(scenario, level)
     code = paper.code()
     assert callable(getattr(code, figure.draw))
-    axes = dict(axes_of(scenario))
+    axes: dict[str, list[Any]] = {}
+    for name, values in axes_of(scenario):
+        axes.setdefault(name, values)
     mine = [e for e in paper.expectations if e.figure == figure.id]
     assert mine
     for expectation in mine:
@@ -54,7 +57,7 @@ def test_a_figure_has_its_scenario_its_drawing_and_expectations(paper: Paper, fi
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda p: p.id)
 def test_every_expectation_names_its_place_in_the_paper(paper: Paper) -> None:
-    assert all(e.source.startswith(("section", "figure")) for e in paper.expectations)
+    assert all(e.source.startswith(("section", "figure", "table")) for e in paper.expectations)
     assert (paper.folder / "NOTES.md").is_file()
 
 
@@ -71,7 +74,7 @@ def test_a_part_selects_itself(name: str) -> None:
 def test_an_unknown_figure_or_paper_is_answered_with_what_there_is() -> None:
     with pytest.raises(PaperError, match="3-left, 3-right, 4, 5-left, 5-right"):
         PAPERS[0].select(["9"])
-    with pytest.raises(PaperError, match="000, 001"):
+    with pytest.raises(PaperError, match="000, 001, 003"):
         papers.find("17")
 
 

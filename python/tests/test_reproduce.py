@@ -102,8 +102,13 @@ def test_papers_lists_every_figure(capsys) -> None:
 def test_flows_of_one_name_are_added_up(made_up) -> None:
     values = {("background-1", "q"): 1.0, ("background-2", "q"): 2.0, ("background-x", "q"): 50.0, ("b", "q"): 9.0}
     result = made_up({}, 2, lambda _: values)
-    found = reproduce._samples(result, papers.Quantity(of="q", flow="background", scale=10))
-    assert found["value"].to_list() == [30.0, 30.0]
+    quantities = {
+        "all": papers.Quantity(of="q", flow="background", scale=10),
+        "times": papers.Quantity(of="q", flow="background", over="other"),
+        "other": papers.Quantity(of="q", flow="b"),
+    }
+    assert reproduce._samples(result, quantities, "all")["value"].to_list() == [30.0, 30.0]
+    assert reproduce._samples(result, quantities, "times")["value"].to_list() == [3 / 9, 3 / 9], "of the same run"
 
 
 def test_ratios_are_taken_replica_by_replica(made_up) -> None:
@@ -195,3 +200,27 @@ def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
     second = pl.DataFrame({"time": [1.0, 3.0], "value": [1.0, 2.0]})
     assert code.total([first, second]).rows() == [(1.0, 11.0), (2.0, 21.0), (3.0, 22.0)]
     assert code.total([first, second.clear()]).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 4)]
+)
+def test_how_much_is_run_has_three_levels(
+    level: dict[str, Any], length: str, replicas: int, tmp_path: Path, monkeypatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def sweep(source: dict[str, Any], **rest: Any) -> Result:
+        asked.update(rest, length=source["flow"][0]["stop_time"]["vary"])
+        raise InterruptedError
+
+    monkeypatch.setattr(reproduce, "sweep", sweep)
+    paper = papers.find("003")
+    with pytest.raises(InterruptedError):
+        next(reproduce.reproduce(paper, paper.select(["table-3"]), reproduce.Options(tmp_path, **level)))
+    assert (asked["length"], asked["replicas"]) == ([length], replicas)
+
+
+def test_a_demo_leaves_out_figures_that_have_no_part_in_it(tmp_path: Path) -> None:
+    paper = papers.find("003")
+    assert not list(reproduce.reproduce(paper, paper.select(["12"]), reproduce.Options(tmp_path, demo=True)))

@@ -1,0 +1,433 @@
+"""The figures and tables of paper 003, its claims about shapes, and two figures that test its explanations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from anabranch import plots
+from anabranch.plots import BLUE, GREEN, PINK, SKY, VERMILION, Bars, Look
+from anabranch.reproduce import FigureData, leading_number
+from anabranch.statistics import Estimate, estimate, summarize
+
+ALONE = Look("first flow, alone", SKY)
+FIRST = Look("first flow", BLUE)
+SECOND = Look("second flow", VERMILION)
+SHADES = {3: (0.45, 0.7, 1.0), 1: (1.0,)}
+"""How strongly the bars of the rates are drawn, from the lowest."""
+
+SCTP = Look("SCTP", VERMILION)
+TCPS = Look("TCPS", GREEN)
+LOADS = {
+    "two-TCP": Look("two TCP", GREEN, "--", "s"),
+    "two-SCTP": Look("two SCTP", VERMILION, ":", "^"),
+    "CMT": Look("CMT", BLUE, "-", "o"),
+    "mulTCP": Look("mulTCP(2)", PINK, "-.", "v"),
+}
+CAPACITY = 100.0
+"""Mbit/s of the tight link of section 5."""
+RTT = 0.09
+"""Seconds: the round-trip time of section 4 without queues."""
+RIVALS = {
+    "plain": "as in\nthe paper",
+    "larger-window": "first window\nof 3",
+    "byte-counting": "byte\ncounting",
+    "both": "both",
+    "modern": "TCP of\ntoday",
+}
+TABLE_2 = {
+    "TCPS-TCPS": ("0.996", "0.937", "0.961"),
+    "TCPNR-TCPNR": ("0.993", "0.937", "0.961"),
+    "SCTP-SCTP": ("0.999", "0.941", "0.966"),
+    "SCTP-TCPS": ("0.972", "0.939", "0.964"),
+    "SCTP-TCPNR": ("0.977", "0.939", "0.964"),
+}
+TABLE_3 = {
+    "TCPS fb TCPS": ("0.998", "0.938", "0.961"),
+    "TCPNR fb TCPNR": ("0.998", "0.937", "0.961"),
+    "SCTP fb SCTP": ("1.0", "0.941", "0.966"),
+    "SCTP fb TCPS": ("0.975", "0.939", "0.964"),
+    "SCTP fb TCPNR": ("0.976", "0.939", "0.964"),
+    "TCPS fb SCTP": ("0.976", "0.939", "0.964"),
+    "TCPNR fb SCTP": ("0.974", "0.939", "0.964"),
+}
+
+
+def figure_4(data: FigureData) -> Figure:
+    """Three measures of both flows, for each combination and rate."""
+    return _measures(data, {"first": FIRST, "second": SECOND})
+
+
+def figure_6(data: FigureData) -> Figure:
+    """The same for one flow followed by another, and the first while it is alone."""
+    return _measures(data, {"alone": ALONE, "first": FIRST, "second": SECOND})
+
+
+def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
+    figure = plots.new_figure(plots.PAGE_WIDTH, 5.2)
+    panels = figure.subplots(3, 1, sharex=True, sharey=True)
+    names = {"": "Throughput", "-load": "Transport load", "-goodput": "Goodput"}
+    for axes, (suffix, label) in zip(panels, names.items(), strict=True):
+        found = {flow: data.summary(flow + suffix) for flow in flows}
+        schemes = found["first"]["scheme"].unique(maintain_order=True).to_list()
+        rates = found["first"]["rate"].unique(maintain_order=True).to_list()
+        columns = [
+            _column(found[flow], schemes, rate, look, shade)
+            for rate, shade in zip(rates, SHADES[len(rates)], strict=True)
+            for flow, look in flows.items()
+        ]
+        plots.bars(axes, [scheme.replace(" fb ", "\nfb ") for scheme in schemes], columns)
+        axes.set_ylabel(f"{label}\n[share of the link]")
+    panels[0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(flows), frameon=False)
+    panels[0].set_title("from left to right: 5, 10, 20 Mbit/s", loc="right", fontsize=6, color="0.35")
+    data.foot(figure)
+    return figure
+
+
+def _column(found: pl.DataFrame, schemes: list[str], rate: str, look: Look, shade: float) -> Bars:
+    rows = {row["scheme"]: row for row in found.filter(pl.col("rate") == rate).iter_rows(named=True)}
+    ordered = [rows[scheme] for scheme in schemes]
+    return Bars(look, [row["mean"] for row in ordered], [row["half_width"] for row in ordered], shade)
+
+
+def table_2(data: FigureData) -> Figure:
+    """Every cell of table 2 beside ours."""
+    return _table(data, TABLE_2)
+
+
+def table_3(data: FigureData) -> Figure:
+    """Every cell of table 3 beside ours."""
+    return _table(data, TABLE_3)
+
+
+def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
+    found = {name: data.summary(name) for name in ("fairness", "link", "system")}
+    rates = found["link"]["rate"].unique(maintain_order=True).to_list()
+    figure = plots.new_figure(plots.PAGE_WIDTH, 0.5 + 0.2 * (1 + len(stated)))
+    short = [f"{leading_number(rate):g}" for rate in rates]
+    names = ("fairness index", "link utilisation", "system utilisation")
+    head = ["scheme, rates in Mbit/s"]
+    for name in names:
+        head += [f"{name}:\nthe paper", *short]
+    rows: list[list[str]] = []
+    for scheme, cells in stated.items():
+        row = [scheme]
+        for paper, summary in zip(cells, found.values(), strict=True):
+            ours = summary.filter(pl.col("scheme") == scheme)
+            means = [ours.filter(pl.col("rate") == rate)["mean"][0] for rate in rates]
+            row += [paper, *(f"{mean:.3f}" for mean in means)]
+        rows.append(row)
+    plots.table(figure, head, rows)
+    data.foot(figure)
+    return figure
+
+
+def figure_5(data: FigureData) -> Figure:
+    """Both flows over time in the run that is most in favour of SCTP."""
+    return _series(data, "first", [1, 10, 100])
+
+
+def figure_7(data: FigureData) -> Figure:
+    """The same, SCTP first."""
+    return _series(data, "first", [1, 10, 100], detail=(75.0, 115.0))
+
+
+def figure_8(data: FigureData) -> Figure:
+    """The same, SCTP second."""
+    return _series(data, "second", [1, 10, 100], detail=(75.0, 115.0))
+
+
+def _series(data: FigureData, sctp: str, widths: list[int], detail: tuple[float, float] | None = None) -> Figure:
+    replica, advantage = worst(data, sctp)
+    looks = {sctp: SCTP, _other(sctp): TCPS}
+    views = [(width, None) for width in widths] + ([(1, detail)] if detail else [])
+    figure = plots.new_figure(plots.PAGE_WIDTH, 1.35 * len(views) + 0.3)
+    panels = figure.subplots(len(views), 1)
+    for axes, (width, span) in zip(panels, views, strict=True):
+        for flow, look in looks.items():
+            found = binned(data, replica, flow, width)
+            shown = found if span is None else found.filter(pl.col("time").is_between(*span))
+            axes.plot(
+                shown["time"], shown["value"], label=look.label, color=look.color,
+                linewidth=0.5 if width == 1 and span is None else 0.9,
+            )  # fmt: skip
+        title = f"{width} RTT" if span is None else f"{width} RTT, {span[0]:g} to {span[1]:g} s"
+        axes.set_title(title, loc="left")
+        axes.set_ylim(0, 1.15)
+        axes.margins(x=0.005)
+        axes.set_ylabel("[share of link]")
+    panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    panels[-1].set_xlabel("Time [s]")
+    text = (
+        f"seed {data.seed}, of {data.replicas} runs the one most in favour of SCTP: {100 * (advantage - 1):.0f} % more"
+    )
+    figure.supxlabel(text + (f" ({data.note})" if data.note else ""), fontsize=6, color="0.35")
+    return figure
+
+
+def _other(flow: str) -> str:
+    return "second" if flow == "first" else "first"
+
+
+def _window(data: FigureData) -> str:
+    return "both" if "both" in data.result.scalars["window"].to_list() else "steady"
+
+
+def worst(data: FigureData, sctp: str) -> tuple[int, float]:
+    """The replica in which SCTP got most of what TCP got, and how many times as much."""
+    wanted = (pl.col("quantity") == "sent_share") & (pl.col("window") == _window(data)) & pl.col("path").is_null()
+    shares = data.result.scalars.filter(wanted)
+    mine = shares.filter(pl.col("flow") == sctp).select("replica", "value")
+    theirs = shares.filter(pl.col("flow") == _other(sctp)).select("replica", pl.col("value").alias("other"))
+    found = mine.join(theirs, on="replica").with_columns(ratio=pl.col("value") / pl.col("other")).sort("ratio")
+    return found["replica"][-1], found["ratio"][-1]
+
+
+def binned(data: FigureData, replica: int, flow: str, width: int) -> pl.DataFrame:
+    """Throughput of a flow in bins of ``width`` round-trip times, as a share of the link: middle of the bin, value."""
+    rate = 10e6
+    wanted = (pl.col("replica") == replica) & (pl.col("flow") == flow) & pl.col("path").is_null()
+    bins = data.result.series.filter(wanted & (pl.col("quantity") == "sent-throughput")).sort("time")
+    number = (pl.col("time") / (width * RTT) - 1e-6).floor().alias("bin")
+    return (
+        bins.group_by(number, maintain_order=True)
+        .agg(pl.col("value").mean() / rate, pl.len())
+        .filter(pl.col("len") == width)
+        .select(((pl.col("bin") + 0.5) * width * RTT).alias("time"), "value")
+    )
+
+
+def _sctp_of(data: FigureData) -> str:
+    return "second" if data.spec.id == "8" else "first"
+
+
+def tcp_gives_and_takes(data: FigureData) -> tuple[bool, str]:
+    """The least share of TCP over 100 round-trip times, in the worst run, while both flows are measured."""
+    sctp = _sctp_of(data)
+    replica, _ = worst(data, sctp)
+    begin = 280.0 if _window(data) == "both" else 60.0
+    found = binned(data, replica, _other(sctp), 100).filter(pl.col("time") >= begin + 50 * RTT)
+    least = min(found["value"])
+    return least >= 0.1, f"least share of TCP over 100 RTT: {least:.2f}"
+
+
+def worst_run(data: FigureData) -> tuple[bool, str]:
+    """No run gives SCTP more than twice what TCP gets."""
+    _, advantage = worst(data, _sctp_of(data))
+    return advantage <= 2.0, f"{100 * (advantage - 1):.0f} % more in the worst of {data.replicas} runs"
+
+
+def ablation(data: FigureData) -> Figure:
+    """SCTP over TCP as TCP gets parts of what SCTP has."""
+    rows = {row["rival"]: row for row in data.summary().iter_rows(named=True)}
+    figure = plots.new_figure(height=2.6)
+    axes = figure.subplots()
+    ordered = [rows[rival] for rival in RIVALS]
+    column = Bars(FIRST, [row["mean"] for row in ordered], [row["half_width"] for row in ordered])
+    plots.bars(axes, list(RIVALS.values()), [column])
+    axes.axhline(1.0, color="0.3", linewidth=0.8)
+    axes.set_ylabel("SCTP's throughput over TCP's")
+    axes.set_xlabel("TCP, 10 Mbit/s")
+    data.foot(figure)
+    return figure
+
+
+def figure_10(data: FigureData) -> Figure:
+    """Each added flow, the average flow and the ideal share, for each kind of added flow."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
+    panels = figure.subplots(1, 3, sharey=True)
+    names = {
+        "two-TCP": ("two TCP", "TCP1", "TCP2"),
+        "two-SCTP": ("two SCTP", "SCTP1", "SCTP2"),
+        "CMT": ("CMT", "subflow 1", "subflow 2"),
+    }
+    looks = (("-", "o", BLUE), ("--", "s", VERMILION))
+    for axes, (load, (title, *labels)) in zip(panels, names.items(), strict=True):
+        for number, (label, (line, marker, color)) in enumerate(zip(labels, looks, strict=True)):
+            _curve(axes, each(data, load, number), Look(label, color, line, marker))
+        average = data.samples("average").filter(pl.col("load") == load)
+        _curve(axes, average, Look("average flow", GREEN, ":", "^"))
+        numbers = sorted(set(average["n"].to_list()))
+        ideal = [CAPACITY / (n + 2) for n in numbers]
+        axes.plot(numbers, ideal, color="0.3", linewidth=0.8, linestyle=(0, (5, 1)), label="bw / (n + 2)")
+        axes.set_title(title)
+        axes.set_xlabel("Number of TCP flows n")
+        axes.set_xticks(numbers)
+        axes.legend(loc="upper right")
+    panels[0].set_ylim(bottom=0)
+    panels[0].set_ylabel("Throughput [Mbit/s]")
+    data.foot(figure)
+    return figure
+
+
+def each(data: FigureData, load: str, number: int) -> pl.DataFrame:
+    """Throughput of the first (0) or second (1) added flow or subflow, in Mbit/s: n, replica, value."""
+    of = (pl.col("flow") == "added-1") & (pl.col("path") == number)
+    if load != "CMT":
+        of = (pl.col("flow") == f"added-{number + 1}") & pl.col("path").is_null()
+    wanted = (pl.col("quantity") == "sent_throughput_bps") & (pl.col("window") == "steady") & (pl.col("load") == load)
+    return data.result.scalars.filter(wanted & of).select("n", "replica", pl.col("value") * 1e-6)
+
+
+def _curve(axes: Axes, samples: pl.DataFrame, look: Look) -> None:
+    points = summarize(samples, "n").with_columns(pl.col("n").cast(pl.Float64), series=pl.lit(look.label))
+    plots.curves(axes, points, x="n", series="series", looks={look.label: look})
+
+
+def figure_11(data: FigureData) -> Figure:
+    """Added flows together, the average flow, and the fairness index over the number of TCP flows."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
+    panels = figure.subplots(1, 3)
+    labels = {
+        "added": "Added flows together [Mbit/s]",
+        "average": "Average flow [Mbit/s]",
+        "fairness": "Fairness index",
+    }
+    for axes, (quantity, label) in zip(panels, labels.items(), strict=True):
+        plots.curves(axes, _over_n(data, quantity), x="n", series="load", looks=LOADS)
+        axes.set_xlabel("Number of TCP flows n")
+        axes.set_ylabel(label)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panels[2].set_ylim(0.8, 1.005)
+    for axes in panels[1:]:
+        legend = axes.get_legend()
+        if legend is not None:
+            legend.remove()
+    data.foot(figure)
+    return figure
+
+
+def _over_n(data: FigureData, quantity: str) -> pl.DataFrame:
+    return data.summary(quantity).with_columns(pl.col("n").cast(pl.Float64))
+
+
+def figure_12(data: FigureData) -> Figure:
+    """Two SCTP flows and CMT over few TCP flows, for both weights of RED's average."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
+    panels = figure.subplots(1, 2, sharey=True)
+    looks = {load: LOADS[load] for load in ("two-SCTP", "CMT")}
+    for axes, weight in zip(panels, (0.002, 0.001), strict=True):
+        found = _over_n(data, "added").filter(pl.col("weight") == weight)
+        plots.curves(axes, found, x="n", series="load", looks=looks)
+        axes.set_title(f"weight {weight:g}", loc="left")
+        axes.set_xlabel("Number of TCP flows n")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panels[0].set_ylabel("Added flows together [Mbit/s]")
+    data.foot(figure)
+    return figure
+
+
+def figure_12_bursts(data: FigureData) -> Figure:
+    """How many of the packets arrive in bursts of a length and more, CMT's and an SCTP flow's."""
+    figure = plots.new_figure()
+    axes = figure.subplots()
+    numbers = sorted(set(data.result.scalars["n"].to_list()))
+    for load, name, color, marker in (("CMT", "CMT", BLUE, "o"), ("two-SCTP", "one SCTP flow", VERMILION, "^")):
+        for n, line in ((numbers[0], "-"), (numbers[-1], ":")):
+            share = packets_in_bursts(data, load, n)
+            axes.plot(
+                range(1, len(share) + 1), share, label=f"{name}, n = {n}", color=color, linestyle=line, marker=marker,
+                markerfacecolor="white",
+            )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_xlabel("Length of a burst, packets")
+    axes.set_ylabel("Share of packets in bursts\nof that length and more")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+    data.foot(figure)
+    return figure
+
+
+def packets_in_bursts(data: FigureData, load: str, n: int) -> list[float]:
+    """Share of the packets that come in bursts of 1 and more, 2 and more, ... packets; weight 0.002."""
+    wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
+    counts = data.result.scalars.filter(
+        wanted & (pl.col("flow") == "added-1@link:tight") & (pl.col("quantity").str.starts_with("bursts_of_"))
+    )
+    length = pl.col("quantity").str.extract(r"bursts_of_(\d+)").cast(pl.Int64).alias("length")
+    packets = (
+        counts.with_columns(length).group_by("length").agg((pl.col("value") * pl.col("length")).sum()).sort("length")
+    )
+    values = packets["value"].to_list()
+    total = sum(values)
+    share = [sum(values[i:]) / total for i in range(len(values))]
+    return [s for s in share if s > 0]
+
+
+def _alike(data: FigureData, load: str) -> tuple[bool, str]:
+    """Both get the same within a tenth, at every n."""
+    both = [summarize(each(data, load, number), "n").sort("n") for number in (0, 1)]
+    ratios = [a / b for a, b in zip(both[0]["mean"], both[1]["mean"], strict=True)]
+    off = max(ratios, key=lambda ratio: abs(math.log(ratio)))
+    return abs(off - 1) <= 0.1, f"first over second: {off:.3f} at the worst n"
+
+
+def sctp_flows_alike(data: FigureData) -> tuple[bool, str]:
+    """SCTP1 and SCTP2 get the same."""
+    return _alike(data, "two-SCTP")
+
+
+def subflows_alike(data: FigureData) -> tuple[bool, str]:
+    """So do both subflows of CMT."""
+    return _alike(data, "CMT")
+
+
+def _over_ideal(found: pl.DataFrame, flows: int, pick: Callable[[list[float]], float]) -> float:
+    rows = summarize(found, "n").iter_rows(named=True)
+    return pick([row["mean"] / flows * (row["n"] + 2) / CAPACITY for row in rows])
+
+
+def average_below_ideal(data: FigureData) -> tuple[bool, str]:
+    """The average flow beside two TCP flows is below an equal share of the link, at every n."""
+    most = _over_ideal(data.samples("average").filter(pl.col("load") == "two-TCP"), 1, max)
+    return most < 1, f"at most {most:.3f} of bw/(n+2)"
+
+
+def sctp_above_ideal(data: FigureData) -> tuple[bool, str]:
+    """An SCTP flow is above an equal share of the link, at every n."""
+    least = _over_ideal(data.samples("added").filter(pl.col("load") == "two-SCTP"), 2, min)
+    return least > 1, f"at least {least:.3f} of bw/(n+2)"
+
+
+def nobody_starves(data: FigureData) -> tuple[bool, str]:
+    """Each TCP flow has at least a third of the mean of all TCP flows of its run."""
+    wanted = (pl.col("quantity") == "sent_throughput_bps") & (pl.col("window") == "steady") & pl.col("path").is_null()
+    flows = data.result.scalars.filter(
+        wanted & (pl.col("load") == "two-SCTP") & pl.col("flow").str.starts_with("background")
+    )
+    parts = flows.group_by("run").agg(pl.col("value").min() / pl.col("value").mean())["value"].to_list()
+    return min(parts) >= 1 / 3, f"the least has {min(parts):.2f} of their mean"
+
+
+def deficit(data: FigureData, weight: float, n: int) -> Estimate:
+    """What CMT lacks of two SCTP flows, as a part of theirs, replica by replica."""
+    found = data.samples("added").filter((pl.col("weight") == weight) & (pl.col("n") == n))
+    pairs = found.filter(pl.col("load") == "CMT").join(
+        found.filter(pl.col("load") == "two-SCTP"), on="replica", suffix="_sctp"
+    )
+    return estimate(1 - pairs["value"] / pairs["value_sctp"])
+
+
+def _deficits(data: FigureData, weight: float) -> dict[int, float]:
+    numbers = sorted(set(data.result.scalars["n"].to_list()))
+    return {n: deficit(data, weight, n).mean for n in numbers}
+
+
+def deficit_grows_as_n_falls(data: FigureData) -> tuple[bool, str]:
+    """With the weight of 0.002: the two smallest n together against the two largest."""
+    found = list(_deficits(data, 0.002).items())
+    (few, _), (many, _) = found[0], found[-1]
+    less, more = (sum(value for _, value in part) / 2 for part in (found[-2:], found[:2]))
+    return more > less, f"{100 * found[0][1]:.1f} % at n = {few:g}, {100 * found[-1][1]:.1f} % at n = {many:g}"
+
+
+def smaller_weight_smaller_deficit(data: FigureData) -> tuple[bool, str]:
+    """The mean over all n."""
+    means = {
+        weight: sum(found.values()) / len(found) for weight in (0.002, 0.001) if (found := _deficits(data, weight))
+    }
+    return means[0.001] < means[0.002], f"{100 * means[0.002]:.1f} % with 0.002, {100 * means[0.001]:.1f} % with 0.001"
