@@ -1,5 +1,6 @@
 //! Everything a user may choose about an association.
 
+pub use crate::sched::PathSelection;
 use cc::named;
 use units::{ByteCount, Span};
 
@@ -166,6 +167,9 @@ pub struct Cmt {
     pub rtx: RtxPolicy,
     /// Which path is served first (`cmtSendAllVariant`).
     pub path_selection: PathSelection,
+    /// Shares of the paths, by their numbers, for [`PathSelection::Weighted`]; paths beyond have 1. Without any, shares
+    /// follow the paths' rates.
+    pub weights: Vec<u32>,
     /// T3 restarts when the oldest chunk on its path is acknowledged, not only when the cumulative TSN passes it.
     pub smart_t3: bool,
     /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
@@ -195,6 +199,7 @@ impl Default for Cmt {
             cuc: Cuc::V2,
             rtx: RtxPolicy::Alternate,
             path_selection: PathSelection::SmallestLastTransmission,
+            weights: Vec::new(),
             smart_t3: true,
             smart_fast_rtx: true,
             rtt_heuristic: true,
@@ -247,24 +252,6 @@ named! {
         LossRate = "lossrate",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
-    }
-}
-
-named! {
-    /// The order in which paths are offered new data; each is filled before the next.
-    "path selection" PathSelection {
-        /// The path that transmitted least recently first.
-        SmallestLastTransmission = "smallest-last-transmission",
-        /// The path with most room in its window first.
-        LargestSpace = "largest-space",
-        /// The path with the largest slow start threshold first.
-        LargestSsthresh = "largest-ssthresh",
-        /// The largest slow start threshold first, ties by room.
-        LargestSsthreshAndSpace = "largest-ssthresh-and-space",
-        /// One packet a path in turn.
-        RoundRobin = "round-robin",
-        /// A fresh random order for each opportunity.
-        Random = "random",
     }
 }
 

@@ -361,6 +361,12 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
+impl<T: Show> Show for Vec<T> {
+    fn show(&self) -> Json {
+        self.iter().map(Show::show).collect()
+    }
+}
+
 impl<T: Decode> Decode for Vec<T> {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
         let list = match &item.value {

@@ -118,6 +118,7 @@ impl Config {
             switchover.unwrap_or(0),
             "at least potentially_failed",
         )?;
+        check(!self.cmt.weights.contains(&0), "cmt.weights", 0, "at least 1")?;
         check(self.rp_min > 0, "rp_min", self.rp_min, "at least 1")?;
         self.knobs.check()
     }

@@ -65,6 +65,8 @@ pub struct PathStats {
     pub timer_retransmissions: u64,
     /// Chunks sent again here to free a buffer before they counted as lost.
     pub rescheduled: u64,
+    /// Copies sent of chunks that travel elsewhere.
+    pub copies: u64,
     /// Window cuts by fast retransmission.
     pub fast_recoveries: u64,
     /// Expiries of T3.

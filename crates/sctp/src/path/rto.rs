@@ -35,6 +35,10 @@ impl Rto {
         self.rto
     }
 
+    pub(crate) fn variation(&self) -> Span {
+        self.smoothed.variation()
+    }
+
     #[inline]
     pub(crate) fn srtt(&self) -> Option<Span> {
         self.smoothed.mean()

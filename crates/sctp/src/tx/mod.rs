@@ -3,6 +3,7 @@
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
 //! acknowledged and kept only until the cumulative TSN passes it.
 
+mod copies;
 mod news;
 mod nr_sack;
 mod outstanding;
@@ -25,8 +26,10 @@ pub(crate) use send::Plan;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
 use crate::path::{Path, PathId, Paths};
+use crate::sched::{Habits, Scheduler};
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window};
+use copies::Copies;
 use queue::SendQueue;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -69,6 +72,12 @@ pub(crate) struct Sender {
     /// A push was refused, and nothing was said since.
     blocked: bool,
     closing: bool,
+    scheduler: Box<dyn Scheduler>,
+    habits: Habits,
+    /// By path; only where the scheduler wants copies.
+    copies: Vec<Copies>,
+    /// How often new data waited because the peer had no room.
+    refusals: u64,
     /// Paths in the order they are served at this opportunity; empty if not sorted yet.
     order: Vec<PathId>,
     turn: usize,
@@ -84,8 +93,10 @@ type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
     pub(crate) fn new(config: Arc<Config>, seed: u64, initial_tsn: Tsn) -> Self {
+        let cmt = effective(&config.cmt);
+        let scheduler = cmt.path_selection.build(&cmt);
         Sender {
-            cmt: effective(&config.cmt),
+            cmt,
             control: None,
             queue: SendQueue::new(config.outbound_streams),
             out: Outstanding::new(initial_tsn),
@@ -101,6 +112,10 @@ impl Sender {
             extra: 0,
             blocked: false,
             closing: false,
+            habits: scheduler.habits(),
+            scheduler,
+            copies: Vec::new(),
+            refusals: 0,
             order: Vec::new(),
             turn: 0,
             opportunity: Instant::ZERO,

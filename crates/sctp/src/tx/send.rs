@@ -2,9 +2,9 @@
 
 use super::{ChunkState, Outstanding, Sender};
 use crate::cmt::rtx;
-use crate::config::{BurstControl, PathSelection};
+use crate::config::BurstControl;
 use crate::path::{LossCause, Path, PathId, PathState, Paths};
-use crate::sched;
+use crate::sched::Opportunity;
 use units::{ByteCount, Instant};
 use wire::{Data, PacketWriter};
 
@@ -26,6 +26,8 @@ pub(super) enum Source {
     },
     /// The earliest chunk, from the path it is on.
     Moved,
+    /// Chunks that travel on other paths.
+    Copy,
 }
 
 impl Sender {
@@ -58,8 +60,17 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
+        if self.habits.copies
+            && let Some(plan) = self.plan_copy(paths)
+        {
+            return Some(plan);
+        }
         let len = self.queue.head_len()?.min(self.fragment);
-        if !self.has_numbers() || !self.peer_can_take(len, paths) || self.nagle_holds(paths) {
+        if !self.peer_can_take(len, paths) {
+            self.refusals += 1;
+            return None;
+        }
+        if !self.has_numbers() || self.nagle_holds(paths) {
             return None;
         }
         let path = self.path_for_new_data(paths)?;
@@ -106,16 +117,34 @@ impl Sender {
             return self.may_send_new(p, paths).then_some(p);
         }
         if self.order.is_empty() {
-            sched::order(self.cmt.path_selection, paths, &mut self.random, &mut self.order);
+            self.order.extend(paths.ids().filter(|&p| paths[p].is_active()));
+            let at = self.look(paths);
+            self.scheduler.order(&at, &mut self.random, &mut self.order);
             self.turn = 0;
         }
         while let Some(&p) = self.order.get(self.turn) {
-            if self.may_send_new(p, paths) {
+            if self.may_send_new(p, paths) && (!self.habits.copies || self.leads(p, paths)) {
+                if self.habits.choosy {
+                    let at = self.look(paths);
+                    return self.scheduler.admits(&at, p).then_some(p);
+                }
                 return Some(p);
             }
             self.turn += 1;
         }
         None
+    }
+
+    /// What the scheduler may look at.
+    #[inline]
+    fn look<'a>(&self, paths: &'a Paths) -> Opportunity<'a> {
+        Opportunity {
+            now: self.opportunity,
+            paths,
+            waiting: self.queue.bytes(),
+            window: (self.peer_rwnd + paths.flight()).min(self.config.send_buffer),
+            refusals: self.refusals,
+        }
     }
 
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
@@ -179,6 +208,7 @@ impl Sender {
             Source::New => self.write_new(now, p, paths, w),
             Source::Lost { on, cause } => self.write_lost(now, on, cause, p, paths, w),
             Source::Moved => self.write_moved(now, p, paths, w),
+            Source::Copy => self.write_copies(now, p, paths, w),
         };
         debug_assert!(sent > 0, "a plan always has room for its first chunk");
         self.packets += 1;
@@ -188,8 +218,10 @@ impl Sender {
         path.last_data = Some(now);
         path.last_order = self.packets;
         path.stats.data_packets += 1;
-        path.t3.get_or_insert(now + path.rto.current());
-        if self.cmt.path_selection == PathSelection::RoundRobin {
+        if plan.source != Source::Copy {
+            path.t3.get_or_insert(now + path.rto.current());
+        }
+        if self.habits.each_packet {
             self.order.clear();
         }
     }

@@ -60,6 +60,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 rtt_heuristic: o[5],
                 recovery_by_cuc: o[6],
                 note_cumulative: o[7],
+                weights: vec![3, 1],
                 buffer_split,
                 split_by,
                 rescheduling,

@@ -1,0 +1,65 @@
+//! Blocking estimation (Ferlin, Alay, Mehani, Boreli, "BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous
+//! networks", IFIP Networking 2016). While a packet on slow path s is on its way, fast path f could send
+//!
+//! ```text
+//! X = m_f (c_f + (n - 1)/2) n,     n = r_s / r_f, c_f in packets of m_f bytes
+//! ```
+//!
+//! If λ X would not fit the window of the transfer beside what is in flight on s and that packet, the packet would block f
+//! later: it waits for f instead. λ corrects the estimate: each round-trip time of s it grows by δ if the window was
+//! exhausted meanwhile, and shrinks by δ, not below 1, if not.
+
+use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
+use crate::config::Cmt;
+use crate::path::PathId;
+use rand_chacha::ChaCha8Rng;
+use units::{Instant, Span};
+
+#[derive(Debug)]
+pub(super) struct Blest {
+    lambda: f64,
+    /// λ was last corrected then, with so many refusals.
+    corrected: Instant,
+    refusals: u64,
+}
+
+/// Step of λ (section III-B).
+const DELTA: f64 = 0.01;
+
+impl Blest {
+    pub(super) fn new(_: &Cmt) -> Self {
+        Blest { lambda: 1.0, corrected: Instant::ZERO, refusals: 0 }
+    }
+
+    fn correct(&mut self, at: &Opportunity<'_>, round: Span) {
+        if at.now.since(self.corrected) < round {
+            return;
+        }
+        let step = if at.refusals > self.refusals { DELTA } else { -DELTA };
+        self.lambda = (self.lambda + step).max(1.0);
+        (self.corrected, self.refusals) = (at.now, at.refusals);
+    }
+}
+
+impl Scheduler for Blest {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        by_rtt(at.paths, order);
+    }
+
+    fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
+        let slow = &at.paths[p];
+        let (Some((f, fast, r_f)), Some(r_s)) = (fastest(at.paths), slow.rto.srtt()) else { return true };
+        self.correct(at, r_s);
+        if f == p || r_s.as_secs_f64() <= r_f || r_f == 0.0 {
+            return true;
+        }
+        let rounds = r_s.as_secs_f64() / r_f;
+        let sent = (fast.window.cwnd.as_f64() + fast.mtu.as_f64() * (rounds - 1.0) / 2.0) * rounds;
+        let left = at.window - slow.flight - slow.mtu;
+        self.lambda * sent <= left.as_f64()
+    }
+
+    fn habits(&self) -> Habits {
+        Habits { choosy: true, ..Habits::default() }
+    }
+}

@@ -1,0 +1,58 @@
+//! Earliest completion first (Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP path scheduler to manage heterogeneous paths",
+//! CoNEXT 2017, algorithm 1). With k bytes waiting, f the fastest path, whose window is full, and s another one that is
+//! not, of windows c, round-trip times r and their variations σ, data waits for f if
+//!
+//! ```text
+//! (1 + k/c_f) r_f < (1 + β) (r_s + δ)  and  (k/c_s) r_s >= 2 r_f + δ,     δ = max(σ_f, σ_s)
+//! ```
+//!
+//! with β = 0.25 while it has waited and 0 else. Algorithm 1 takes for s the one with the lowest round-trip time.
+
+use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
+use crate::config::Cmt;
+use crate::path::PathId;
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Debug)]
+pub(super) struct Ecf {
+    waiting: bool,
+}
+
+/// Section 4.2: so much longer it goes on waiting, so that it does not switch to and fro.
+const BETA: f64 = 0.25;
+
+impl Ecf {
+    pub(super) fn new(_: &Cmt) -> Self {
+        Ecf { waiting: false }
+    }
+}
+
+impl Scheduler for Ecf {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        by_rtt(at.paths, order);
+    }
+
+    fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
+        let slow = &at.paths[p];
+        let (Some((f, fast, r_f)), Some(r_s)) = (fastest(at.paths), slow.rto.srtt()) else { return true };
+        let r_s = r_s.as_secs_f64();
+        if f == p || r_s <= r_f {
+            return true;
+        }
+        let delta = fast.rto.variation().max(slow.rto.variation()).as_secs_f64();
+        let in_windows = |path: &crate::path::Path| at.waiting.as_f64() / path.window.cwnd.as_f64();
+        let patience = if self.waiting { 1.0 + BETA } else { 1.0 };
+        let sooner = (1.0 + in_windows(fast)) * r_f < patience * (r_s + delta);
+        if !sooner {
+            self.waiting = false;
+            return true;
+        }
+        let worth_it = in_windows(slow) * r_s >= 2.0 * r_f + delta;
+        self.waiting |= worth_it;
+        !worth_it
+    }
+
+    fn habits(&self) -> Habits {
+        Habits { choosy: true, ..Habits::default() }
+    }
+}

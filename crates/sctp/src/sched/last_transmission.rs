@@ -1,0 +1,21 @@
+//! The path that transmitted least recently first (paper 001, table 1).
+
+use super::{Opportunity, Scheduler};
+use crate::config::Cmt;
+use crate::path::PathId;
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Debug)]
+pub(super) struct SmallestLastTransmission;
+
+impl SmallestLastTransmission {
+    pub(super) fn new(_: &Cmt) -> Self {
+        SmallestLastTransmission
+    }
+}
+
+impl Scheduler for SmallestLastTransmission {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        order.sort_by_key(|&p| at.paths[p].last_order);
+    }
+}

@@ -1,0 +1,25 @@
+//! One packet a path in turn.
+
+use super::{Opportunity, Scheduler, Habits};
+use crate::config::Cmt;
+use crate::path::PathId;
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Debug)]
+pub(super) struct RoundRobin;
+
+impl RoundRobin {
+    pub(super) fn new(_: &Cmt) -> Self {
+        RoundRobin
+    }
+}
+
+impl Scheduler for RoundRobin {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        order.sort_by_key(|&p| at.paths[p].last_order);
+    }
+
+    fn habits(&self) -> Habits {
+        Habits { each_packet: true, ..Habits::default() }
+    }
+}

@@ -1,0 +1,21 @@
+//! The path with the largest slow start threshold first (paper 001, section 4.1).
+
+use super::{Opportunity, Scheduler, ssthresh};
+use crate::config::Cmt;
+use crate::path::PathId;
+use rand_chacha::ChaCha8Rng;
+use std::cmp::Reverse;
+#[derive(Debug)]
+pub(super) struct LargestSsthresh;
+
+impl LargestSsthresh {
+    pub(super) fn new(_: &Cmt) -> Self {
+        LargestSsthresh
+    }
+}
+
+impl Scheduler for LargestSsthresh {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        order.sort_by_key(|&p| Reverse(ssthresh(&at.paths[p])));
+    }
+}

@@ -1,0 +1,71 @@
+//! Packets in proportion to weights: fair queueing by start times (Goyal, Vin, Cheng, "Start-time fair queueing", ToN 1997)
+//! turned round, with paths in the place of flows. Each path has a clock that what it sends moves on by its bytes over its
+//! weight, and the path whose clock is behind the others' is next; if its window is full, the next one is. A path that
+//! was full for long does not make up for it: its clock is never more than a few packets behind.
+//!
+//! Without weights a path weighs what it can send: its window in a smoothed round-trip time.
+
+use super::{Habits, Opportunity, Scheduler};
+use crate::config::Cmt;
+use crate::path::{PathId, Paths};
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Debug)]
+pub(super) struct Weighted {
+    weights: Vec<u32>,
+    paths: Vec<Clock>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    /// Bytes sent, over the weight.
+    time: f64,
+    /// User bytes the path had sent when it was last looked at.
+    seen: u64,
+}
+
+/// Packets a clock may be behind the one that is furthest: about a burst.
+const MOST_BEHIND: f64 = 4.0;
+
+impl Weighted {
+    pub(super) fn new(cmt: &Cmt) -> Self {
+        Weighted { weights: cmt.weights.clone(), paths: Vec::new() }
+    }
+
+    fn weight(&self, p: PathId, paths: &Paths) -> f64 {
+        match self.weights.get(p.index()) {
+            Some(&weight) => f64::from(weight),
+            None if !self.weights.is_empty() => 1.0,
+            None => {
+                let path = &paths[p];
+                let rtt = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
+                path.window.cwnd.as_f64() / rtt.max(1e-6)
+            }
+        }
+    }
+}
+
+impl Scheduler for Weighted {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+        self.paths.resize(at.paths.len(), Clock::default());
+        let mut furthest = 0.0f64;
+        for p in at.paths.ids() {
+            let sent = at.paths[p].stats.user_bytes.get();
+            let weight = self.weight(p, at.paths);
+            let clock = &mut self.paths[p.index()];
+            clock.time += (sent - clock.seen) as f64 / weight;
+            clock.seen = sent;
+            furthest = furthest.max(clock.time);
+        }
+        for &p in order.iter() {
+            let behind = MOST_BEHIND * at.paths[p].mtu.as_f64() / self.weight(p, at.paths);
+            let clock = &mut self.paths[p.index()];
+            clock.time = clock.time.max(furthest - behind);
+        }
+        order.sort_by(|a, b| self.paths[a.index()].time.total_cmp(&self.paths[b.index()].time));
+    }
+
+    fn habits(&self) -> Habits {
+        Habits { each_packet: true, ..Habits::default() }
+    }
+}

@@ -1,0 +1,175 @@
+//! Path schedulers: the inequalities of their papers with numbers, and what they make the sender do.
+
+use super::*;
+use crate::config::PathSelection;
+use crate::sched::{Opportunity, Scheduler};
+
+/// Two paths with windows of ten chunks: 20 ms and 100 ms, variations half of that.
+fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {
+    let options = Cmt { path_selection, ..Cmt::default() };
+    let config = cmt(options.clone());
+    let mut rig = Rig::new(&config, 2, 1);
+    for (p, rtt) in [(P1, 20), (P2, 100)] {
+        rig.paths[p].rto.sample(Span::from_millis(rtt), &config);
+        rig.paths[p].window.cwnd = ByteCount::new(10 * CHUNK);
+    }
+    (rig, path_selection.build(&options))
+}
+
+fn at(rig: &Rig, waiting: u64, window: u64) -> Opportunity<'_> {
+    let (waiting, window) = (ByteCount::new(waiting), ByteCount::new(window));
+    Opportunity { now: rig.now, paths: &rig.paths, waiting, window, refusals: 0 }
+}
+
+/// Lim et al., algorithm 1, with δ = 50 ms.
+#[test]
+fn ecf_waits_for_the_fast_path_where_that_ends_sooner() {
+    let (rig, mut ecf) = unequal(PathSelection::Ecf);
+    let mut admits =
+        |windows: f64| ecf.admits(&at(&rig, (windows * 10.0 * CHUNK as f64) as u64, 1 << 30), P2);
+    assert!(admits(0.1), "22 < 150, but 10 < 90: the little there is goes at once");
+    assert!(admits(8.0), "180 > 150");
+    assert!(!admits(3.0), "80 < 150 and 300 > 90");
+    assert!(!admits(8.0), "having waited: 180 < 187.5");
+    assert!(admits(10.0), "220 > 187.5");
+    assert!(admits(8.0), "and the patience is over");
+    assert!(ecf.admits(&at(&rig, 3 * 10 * CHUNK, 1 << 30), P1), "the fast path itself");
+}
+
+/// Nobody waits for a path that timed out.
+#[test]
+fn ecf_and_blest_do_not_wait_for_the_dead() {
+    for selection in [PathSelection::Ecf, PathSelection::Blest] {
+        let (mut rig, mut scheduler) = unequal(selection);
+        assert!(!scheduler.admits(&at(&rig, 3 * 10 * CHUNK, 30_000), P2), "{selection}");
+        rig.paths[P1].timed_out = true;
+        assert!(scheduler.admits(&at(&rig, 3 * 10 * CHUNK, 30_000), P2), "{selection}");
+    }
+}
+
+/// Ferlin et al.: n = 5, X = (14520 + 1500 * 4 / 2) * 5 = 87600, beside 1500 bytes in flight and one packet more.
+#[test]
+fn blest_leaves_out_a_path_that_would_block_the_window() {
+    let (mut rig, mut blest) = unequal(PathSelection::Blest);
+    rig.paths[P2].flight = ByteCount::new(1500);
+    let mut admits =
+        |rig: &Rig, window, refusals| blest.admits(&Opportunity { refusals, ..at(rig, 1 << 20, window) }, P2);
+    assert!(admits(&rig, 90_600, 0));
+    assert!(!admits(&rig, 90_599, 0));
+    // A window that was exhausted within a round-trip time makes it more careful by one in a hundred.
+    rig.now += Span::from_millis(100);
+    assert!(!admits(&rig, 90_600, 1), "1.01 * 87600 = 88476");
+    assert!(admits(&rig, 91_476, 1));
+    rig.now += Span::from_millis(100);
+    assert!(admits(&rig, 90_600, 1), "nothing since: less careful again, but never below 1");
+    rig.now += Span::from_millis(100);
+    assert!(!admits(&rig, 90_599, 1));
+}
+
+/// The sender asks: data waits although the slow path has room, and goes out when the fast one has.
+#[test]
+fn data_waits_where_the_scheduler_says_so() {
+    let (mut rig, _) = unequal(PathSelection::Ecf);
+    for _ in 0..45 {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+    rig.pass(Span::from_millis(1));
+    let mut sent = Vec::new();
+    for _ in 0..5 {
+        sent.extend(std::iter::from_fn(|| rig.poll()).map(|(p, _)| p));
+        rig.pass(Span::from_millis(1));
+    }
+    assert_eq!(sent, [P1; 10], "35 chunks wait: 4.5 * 20 < 150 and 350 > 90");
+    rig.sack(4, &[], 2);
+    assert_eq!(rig.poll().map(|(p, _)| p), Some(P1));
+}
+
+#[test]
+fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
+    let (mut rig, mut scheduler) = unequal(PathSelection::LowestRtt);
+    let order = |rig: &Rig, scheduler: &mut dyn Scheduler| {
+        let mut order: Vec<PathId> = rig.paths.ids().collect();
+        order.reverse();
+        let mut random = rand_chacha::ChaCha8Rng::from_seed([0; 32]);
+        scheduler.order(&at(rig, 0, 0), &mut random, &mut order);
+        order
+    };
+    use rand_core::SeedableRng;
+    assert_eq!(order(&rig, &mut *scheduler), [P1, P2]);
+    rig.paths[P2].rto = crate::path::Rto::new(&cmt(Cmt::default()));
+    assert_eq!(order(&rig, &mut *scheduler), [P2, P1]);
+}
+
+/// Packets of each path of the first `n`, with windows and bursts out of the way.
+fn shares(options: Cmt, n: usize, prepare: fn(&mut Rig)) -> [usize; 2] {
+    let config = Config { burst_control: crate::config::BurstControl::Off, ..cmt(options) };
+    let mut rig = Rig::new(&config, 2, 1);
+    for p in [P1, P2] {
+        rig.paths[p].window.cwnd = ByteCount::new(1 << 20);
+    }
+    prepare(&mut rig);
+    for _ in 0..n {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+    let paths: Vec<PathId> = std::iter::from_fn(|| rig.poll()).map(|(p, _)| p).collect();
+    [P1, P2].map(|p| paths.iter().filter(|&&q| q == p).count())
+}
+
+#[test]
+fn weights_are_kept_packet_by_packet() {
+    let options = |weights: &[u32]| Cmt {
+        path_selection: PathSelection::Weighted,
+        weights: weights.to_vec(),
+        ..Cmt::default()
+    };
+    assert_eq!(shares(options(&[3, 1]), 400, |_| {}), [300, 100]);
+    assert_eq!(shares(options(&[1, 1]), 400, |_| {}), [200, 200]);
+    // Without weights by rates: the same window, a quarter of the round-trip time.
+    let rates = shares(options(&[]), 500, |rig| {
+        for (p, rtt) in [(P1, 25), (P2, 100)] {
+            rig.paths[p].rto.sample(Span::from_millis(rtt), &Config::default());
+        }
+    });
+    assert_eq!(rates, [400, 100]);
+    // A full path does not stop the others.
+    let full = shares(options(&[3, 1]), 400, |rig| rig.paths[P1].window.cwnd = ByteCount::new(10 * CHUNK));
+    assert_eq!(full, [10, 390]);
+}
+
+#[test]
+fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
+    let (mut rig, _) = unequal(PathSelection::Redundant);
+    rig.paths[P2].window.cwnd = ByteCount::new(3 * CHUNK);
+    for _ in 0..6 {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+    let mut seen: [Vec<u32>; 2] = Default::default();
+    for _ in 0..4 {
+        rig.pass(Span::from_millis(1));
+        while let Some((p, tsns)) = rig.poll() {
+            seen[p.index()].extend(tsns);
+        }
+    }
+    assert_eq!(seen, [vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3]]);
+    rig.audit();
+    assert_eq!((rig.paths[P2].flight, rig.paths[P2].stats.copies), (ByteCount::ZERO, 3));
+    // 1 to 5 are acknowledged at once, but the slow path has room only when its round trip is over; then 6 is left.
+    rig.sack(5, &[], 2);
+    assert_eq!(rig.poll(), None);
+    rig.pass(Span::from_millis(100));
+    assert_eq!(rig.poll(), Some((P2, vec![6])));
+    assert!(rig.paths[P2].t3.is_none(), "no timer runs for a copy");
+    rig.sack(6, &[], 1);
+    assert!(rig.sender.is_drained());
+}
+
+/// The path ahead fails: the other one has carried everything, and goes on.
+#[test]
+fn a_redundant_path_takes_the_lead() {
+    let (mut rig, _) = unequal(PathSelection::Redundant);
+    rig.paths[P1].state = PathState::Inactive;
+    rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    rig.pass(Span::from_millis(1));
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    assert_eq!(rig.paths[P2].flight.get(), CHUNK);
+}
