@@ -25,8 +25,8 @@ papers: $(VENV)/.module
 # The table of docs/fairness.md and its figure, with REPLICAS runs of each point.
 REPLICAS ?= 8
 fairness: $(VENV)/.module
-	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md --figure docs/figures \
-		--formats png,svg
+	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md \
+		--picture docs/figures/fairness.png
 
 # The pictures of docs/controls.
 control-pictures: $(VENV)/.module

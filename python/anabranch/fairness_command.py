@@ -30,7 +30,10 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     if page is not None:
         page.write(table)
     with plots.style():
-        plots.save(fairness_table.draw(table), chosen.figure or chosen.out, "fairness", chosen.formats.split(","))
+        figure = fairness_table.draw(table)
+        plots.save(figure, chosen.out, "fairness", chosen.formats.split(","))
+        if chosen.picture is not None:
+            plots.save_small(figure, chosen.picture, dpi=170)
     if not chosen.json:
         print(f"Table, figure and runs are in {chosen.out}")
     return 0
@@ -52,7 +55,7 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
     out = Path("out", "fairness")
     add("--out", type=Path, metavar="DIR", default=out, help="where all goes (default: %(default)s)")
     add("--page", type=Path, metavar="FILE", help="a Markdown page whose marked part becomes the table")
-    add("--figure", type=Path, metavar="DIR", help="where the figure goes (default: where all goes)")
+    add("--picture", type=Path, metavar="FILE", help="the figure once more, as a small PNG for that page")
     add("--formats", default=",".join(plots.FORMATS), help="of the figure (default: %(default)s)")
     add("--json", action="store_true", help="print the table as JSON")
     add("--quiet", "-q", action="store_true", help="no progress")

@@ -5,6 +5,7 @@ Every figure says at its foot which seed and how many replicas it shows. Sizes a
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
+from PIL import Image
 
 COLUMN_WIDTH = 3.5
 """Width of an IEEE column, in inches."""
@@ -162,3 +164,10 @@ def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str
         figure.savefig(path, metadata=undated.get(extension))
         written.append(path)
     return written
+
+
+def save_small(figure: Figure, path: str | Path, dpi: int) -> None:
+    """Writes the figure as a PNG in few colours, a third as large: for pages."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=dpi)
+    Image.open(drawn).convert("RGB").quantize(32).save(path, optimize=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 import tempfile
 import tomllib
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 from matplotlib.figure import Figure
-from PIL import Image
 
 from anabranch import plots, sweep
 from anabranch.fairness import controls, with_controls
@@ -39,13 +37,6 @@ def draw(series: pl.DataFrame) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Writes the figure in few colours, so that it is small."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=130)
-    Image.open(drawn).convert("RGB").quantize(32).save(path, optimize=True)
-
-
 def main(folder: Path) -> None:
     """Runs the scenario with each control and writes a picture for each."""
     scenario = tomllib.loads(Path(__file__).with_name("picture.toml").read_text(encoding="utf-8"))
@@ -55,7 +46,7 @@ def main(folder: Path) -> None:
     runs = result.scalars.select("run", "control").unique()
     for run, name in runs.iter_rows():
         with plots.style():
-            save(draw(result.series.filter(pl.col("run") == run)), folder / f"{name}.png")
+            plots.save_small(draw(result.series.filter(pl.col("run") == run)), folder / f"{name}.png", dpi=130)
 
 
 if __name__ == "__main__":
