@@ -254,7 +254,7 @@ fn a_timeout_in_a_recovery_sets_no_threshold_above_the_first() {
             let hit = data
                 && match variant {
                     Variant::Sack => number == 20,
-                    _ => number < 40 && number % 2 == 0,
+                    _ => number < 40 && number.is_multiple_of(2),
                 };
             let limit = if variant == Variant::Sack { 2 } else { 20 };
             transmissions += u32::from(hit);
