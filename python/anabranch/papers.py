@@ -30,8 +30,8 @@ class PaperError(ValueError):
 class Quantity:
     """A number a run: a scalar summed over flows, divided by the value of an axis or by another quantity, if named.
 
-    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves. ``over``
-    names the other quantity, of the same run.
+    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves. ``path``
+    is the number of a path, if it is not all of a flow that counts. ``over`` names the other quantity, of the same run.
     """
 
     of: str
@@ -40,6 +40,7 @@ class Quantity:
     scale: float = 1.0
     unit: str = ""
     window: str = ""
+    path: int | None = None
     over: str | None = None
 
 

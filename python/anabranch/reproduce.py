@@ -145,9 +145,9 @@ def _samples(result: Result, quantities: Mapping[str, Quantity], name: str) -> p
 
 
 def _summed(result: Result, quantity: Quantity, keys: list[str]) -> pl.DataFrame:
-    """A scalar of whole flows, summed over all those called ``flow`` or ``flow-1``, ``flow-2`` ..."""
+    """A scalar of whole flows or of one path, summed over all those called ``flow`` or ``flow-1``, ``flow-2`` ..."""
     pattern = f"^{re.escape(quantity.flow)}(-[0-9]+)?$"
-    of_flows = pl.col("flow").str.contains(pattern) & pl.col("path").is_null()
+    of_flows = pl.col("flow").str.contains(pattern) & pl.col("path").eq_missing(quantity.path)
     wanted = (pl.col("quantity") == quantity.of) & (pl.col("window") == quantity.window) & of_flows
     rows = result.scalars.filter(wanted)
     if rows.is_empty():

@@ -1,0 +1,258 @@
+"""The figures of paper 004, its claims about shapes, and the same figures with its defects repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from anabranch import plots
+from anabranch.plots import BLACK, BLUE, GREEN, ORANGE, VERMILION, Look
+from anabranch.reproduce import FigureData
+from anabranch.statistics import estimate
+from anabranch.verdict import format_estimate
+
+SUBFLOWS = (Look("$F_0^0$ (north)", BLUE, "-"), Look("$F_0^1$ (south)", VERMILION, "--"))
+TOTAL = Look("$F_0$ (total)", BLACK, (0, (1, 1)))
+RENO = Look("Reno-SP", GREEN, "-.")
+LIA = (Look("$F_1^0$ (LIA)", GREEN, "-."), Look("$F_1^1$ (LIA)", ORANGE, (0, (3, 1, 1, 1))))
+PLAIN, REPAIRED = {"control": "ledbat-mp"}, {"control": "mpplus"}
+LINKED = {"lia": "linked-slow-start"}
+LEAST_WINDOW = 2 * 1500
+"""Bytes below which LEDBAT does not shrink a window."""
+
+
+def trace(
+    data: FigureData,
+    at: Mapping[str, str],
+    quantity: str,
+    flow: str = "background",
+    path: int | None = None,
+    *,
+    replica: int = 0,
+) -> pl.DataFrame:
+    """Time and value of a probe in one run, of a flow, a link or a path."""
+    runs = data.result.scalars.filter(*(pl.col(axis) == value for axis, value in at.items()))
+    run = runs.filter(pl.col("replica") == replica)["run"][0]
+    of = (pl.col("flow") == flow) & (pl.col("quantity") == quantity) & pl.col("path").eq_missing(path)
+    return data.result.series.filter((pl.col("run") == run) & of).select("time", "value").sort("time")
+
+
+def _draw(axes: Axes, found: pl.DataFrame, look: Look, scale: float) -> None:
+    axes.plot(
+        found["time"], found["value"] * scale, label=look.label, color=look.color, linestyle=look.line, linewidth=0.9
+    )
+
+
+def _panel(axes: Axes, label: str, end: float, begin: float = 0.0, columns: int = 3) -> None:
+    axes.set_xlabel("Time [s]")
+    axes.set_ylabel(label)
+    axes.set_xlim(begin, end)
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, columnspacing=1.2, frameon=False)
+
+
+def _foot(data: FigureData, figure: Figure) -> None:
+    text = f"seed {data.seed}, the first of {data.replicas} runs"
+    figure.supxlabel(text + (f" ({data.note})" if data.note else ""), fontsize=6, color="0.35")
+
+
+def figure_2(data: FigureData) -> Figure:
+    """Windows and throughput of both subflows and of the plain flow."""
+    at = PLAIN
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.6)
+    windows, rates = figure.subplots(1, 2)
+    for path, look in enumerate(SUBFLOWS):
+        _draw(windows, trace(data, at, "cwnd", path=path), look, 1e-3)
+        _draw(rates, trace(data, at, "sent-throughput", path=path), look, 1e-6)
+    _draw(windows, trace(data, at, "cwnd", "reno", 0), RENO, 1e-3)
+    _draw(rates, trace(data, at, "throughput", "reno"), RENO, 1e-6)
+    _panel(windows, "Congestion window [kB]", 90)
+    _panel(rates, "Payload throughput [Mbit/s]", 90)
+    _foot(data, figure)
+    return figure
+
+
+def figure_3(data: FigureData) -> Figure:
+    """Windows of all four subflows and throughput of both flows."""
+    at = PLAIN | LINKED
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.6)
+    windows, rates = figure.subplots(1, 2)
+    for flow, looks in (("background", SUBFLOWS), ("lia", LIA)):
+        for path, look in enumerate(looks):
+            _draw(windows, trace(data, at, "cwnd", flow, path), look, 1e-3)
+    _draw(rates, trace(data, at, "throughput"), Look("$F_0$ (LEDBAT-MP)", BLUE), 1e-6)
+    _draw(rates, trace(data, at, "throughput", "lia"), Look("$F_1$ (LIA)", GREEN, "-."), 1e-6)
+    _panel(windows, "Congestion window [kB]", 70, columns=4)
+    _panel(rates, "Payload throughput [Mbit/s]", 70)
+    _foot(data, figure)
+    return figure
+
+
+def figure_4(data: FigureData) -> Figure:
+    """Windows and round-trip times over 2000 s."""
+    return _bottleneck(data, PLAIN)
+
+
+def figure_4_repaired(data: FigureData) -> Figure:
+    """The same with LEDBAT-MP+."""
+    return _bottleneck(data, REPAIRED)
+
+
+def _bottleneck(data: FigureData, at: Mapping[str, str]) -> Figure:
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.6)
+    windows, times = figure.subplots(1, 2)
+    paths = [trace(data, at, "cwnd", path=path) for path in (0, 1)]
+    for path, look in enumerate(SUBFLOWS):
+        _draw(windows, paths[path], look, 1e-3)
+        _draw(times, trace(data, at, "srtt", path=path), look, 1e3)
+    _draw(windows, total(paths), TOTAL, 1e-3)
+    _panel(windows, "Congestion window [kB]", 2000)
+    _panel(times, "Smoothed RTT [ms]", 2000)
+    windows.set_ylim(0, 200)
+    times.set_ylim(0, 300)
+    _foot(data, figure)
+    return figure
+
+
+def total(paths: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The sum of traces that were probed at the same instants."""
+    return pl.concat(paths).group_by("time").agg(pl.col("value").sum(), pl.len().alias("n")).filter(
+        pl.col("n") == len(paths)
+    ).sort("time")  # fmt: skip
+
+
+def figure_5(data: FigureData) -> Figure:
+    """Throughput of both subflows, of both together and of the plain flow."""
+    return _joined(data, PLAIN)
+
+
+def figure_5_repaired(data: FigureData) -> Figure:
+    """The same with LEDBAT-MP+."""
+    return _joined(data, REPAIRED)
+
+
+def _joined(data: FigureData, at: Mapping[str, str]) -> Figure:
+    figure = plots.new_figure()
+    axes = figure.subplots()
+    for path, look in enumerate(SUBFLOWS):
+        _draw(axes, trace(data, at, "sent-throughput", path=path), look, 1e-6)
+    _draw(axes, trace(data, at, "throughput"), TOTAL, 1e-6)
+    _draw(axes, trace(data, at, "throughput", "reno"), RENO, 1e-6)
+    _panel(axes, "Payload throughput [Mbit/s]", 2000, 1300, columns=2)
+    _foot(data, figure)
+    return figure
+
+
+def disjoint(data: FigureData) -> Figure:
+    """Throughput of both controls alone on two disjoint paths."""
+    figure = plots.new_figure(height=2.4)
+    axes = figure.subplots()
+    for at, look in ((PLAIN, Look("LEDBAT-MP", BLUE)), (REPAIRED, Look("LEDBAT-MP+", VERMILION, "--"))):
+        _draw(axes, trace(data, at, "throughput"), look, 1e-6)
+    _panel(axes, "Payload throughput [Mbit/s]", 300)
+    _foot(data, figure)
+    return figure
+
+
+def _runs(data: FigureData) -> range:
+    return range(data.replicas)
+
+
+def _shown(values: Sequence[float], unit: str) -> str:
+    return format_estimate(estimate(values), unit)
+
+
+def one_subflow_starves(data: FigureData) -> tuple[bool, str]:
+    """The first instant before the base delay is forgotten at which a window is at its least."""
+    found: list[float] = []
+    for replica in _runs(data):
+        paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
+        least = [p.filter(pl.col("time").is_between(5, 360) & (pl.col("value") <= LEAST_WINDOW)) for p in paths]
+        found += [min(p["time"].to_list()) for p in least if not p.is_empty()]
+    holds = len(found) == data.replicas and all(60 <= time <= 250 for time in found)
+    if not found:
+        return False, "in no run before 360 s"
+    return holds, f"at {_shown(found, 's')}, in {len(found)} of {data.replicas} runs"
+
+
+def the_total_is_flat(data: FigureData) -> tuple[bool, str]:
+    """The sum of the windows, from 20 s until a moment before the base delay is forgotten."""
+    spread: list[float] = []
+    for replica in _runs(data):
+        paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
+        values = total(paths).filter(pl.col("time").is_between(20, 355))["value"].to_list()
+        spread.append(100 * (max(values) - min(values)) * len(values) / sum(values))
+    return max(spread) <= 10, f"within {_shown(spread, '%')} of its mean"
+
+
+def _rtts(data: FigureData, begin: float, end: float) -> list[float]:
+    """The mean RTT of both paths in ms, run by run."""
+    found: list[float] = []
+    for replica in _runs(data):
+        paths = [trace(data, PLAIN, "srtt", path=path, replica=replica) for path in (0, 1)]
+        values = pl.concat(paths).filter(pl.col("time").is_between(begin, end))["value"].to_list()
+        found.append(1e3 * sum(values) / len(values))
+    return found
+
+
+def rtt_before_the_step(data: FigureData) -> tuple[bool, str]:
+    """One target beyond the base RTT of 20 ms."""
+    found = _rtts(data, 20, 359)
+    return all(abs(rtt - 120) <= 8 for rtt in found), _shown(found, "ms")
+
+
+def rtt_after_the_step(data: FigureData) -> tuple[bool, str]:
+    """Two targets beyond it, once the queue has grown."""
+    found = _rtts(data, 375, 719)
+    return all(abs(rtt - 220) <= 12 for rtt in found), _shown(found, "ms")
+
+
+def the_step_is_at_360_s(data: FigureData) -> tuple[bool, str]:
+    """When the RTT is first beyond the mean of both levels."""
+    found: list[float] = []
+    for replica in _runs(data):
+        times = trace(data, PLAIN, "srtt", path=1, replica=replica).filter(pl.col("value") > 0.17)
+        found.append(times["time"][0])
+    return all(360 <= time <= 370 for time in found), f"half of it is done at {_shown(found, 's')}"
+
+
+def _drops(data: FigureData, replica: int) -> list[float]:
+    """When packets were dropped, to the second."""
+    counted = trace(data, PLAIN, "drops", "link:bottleneck", replica=replica)
+    return counted.filter(pl.col("value").diff() > 0)["time"].to_list()
+
+
+def losses_from_720_s_on(data: FigureData) -> tuple[bool, str]:
+    """None before 720 s, and at two times at least by 2000 s."""
+    times = [_drops(data, replica) for replica in _runs(data)]
+    if not all(times):
+        return False, f"no loss at all in {sum(not t for t in times)} of {data.replicas} runs"
+    first = [t[0] for t in times]
+    holds = all(720 <= t[0] <= 780 and len(t) >= 2 for t in times)
+    return holds, f"first at {_shown(first, 's')}; in {_shown([len(t) for t in times], 'different seconds')}"
+
+
+def windows_are_sawtooths(data: FigureData) -> tuple[bool, str]:
+    """How often either window was cut by a quarter and more within two seconds, from 720 s on."""
+    found: list[float] = []
+    for replica in _runs(data):
+        cuts = 0
+        for path in (0, 1):
+            windows = trace(data, PLAIN, "cwnd", path=path, replica=replica).filter(pl.col("time") >= 720)
+            cuts += windows.filter(pl.col("value") < 0.75 * pl.col("value").shift(1)).height
+        found.append(cuts)
+    return min(found) >= 2, f"{_shown(found, 'cuts')} by 2000 s"
+
+
+def subflows_always_share(data: FigureData) -> tuple[bool, str]:
+    """Jain's index of the subflows' throughput in each 100 s, the least of each run."""
+    least: list[float] = []
+    for replica in _runs(data):
+        first, second = (
+            trace(data, REPAIRED, "sent-throughput", path=path, replica=replica)["value"].to_list() for path in (0, 1)
+        )
+        least.append(min((a + b) ** 2 / (2 * (a * a + b * b)) for a, b in zip(first, second, strict=True)))
+    return min(least) > 0.95, f"least {_shown(least, '')}".rstrip()

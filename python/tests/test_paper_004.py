@@ -1,0 +1,79 @@
+"""The claims of paper 004 about shapes hold for what it describes, and for nothing else."""
+
+import polars as pl
+import pytest
+
+from anabranch import papers, reproduce
+from anabranch.reproduce import FigureData
+from anabranch.result import Result
+
+PAPER = papers.find("004")
+CODE = PAPER.code()
+
+
+def trace(quantity: str, path: int | None, points: list[tuple[float, float]], flow: str = "background") -> pl.DataFrame:
+    time, value = zip(*points, strict=True)
+    return pl.DataFrame({"time": time, "value": value}).with_columns(
+        pl.lit(0).alias("run"),
+        pl.lit(path).cast(pl.Int32).alias("path"),
+        pl.lit(quantity).alias("quantity"),
+        pl.lit(flow).alias("flow"),
+    )
+
+
+def data(*series: pl.DataFrame, control: str = "ledbat-mp") -> FigureData:
+    scalars = pl.DataFrame({"run": [0], "replica": 0, "control": control, "value": 0.0})
+    return FigureData(PAPER, PAPER.select(["4"])[0], Result(scalars, pl.concat(series), {}), 1, 1)
+
+
+def windows(first: list[float], second: list[float], times: list[float]) -> FigureData:
+    both = [trace("cwnd", p, list(zip(times, w, strict=True))) for p, w in enumerate((first, second))]
+    return data(*both)
+
+
+@pytest.mark.parametrize(
+    ("when", "window", "holds"), [(150.0, 3000.0, True), (150.0, 4500.0, False), (30.0, 3000.0, False)]
+)
+def test_a_subflow_starves_when_its_window_is_at_its_least_in_time(when: float, window: float, holds: bool) -> None:
+    found = windows([36000.0, window], [36000.0, 70000.0], [20.0, when])
+    assert CODE.one_subflow_starves(found)[0] == holds
+
+
+def test_the_total_is_flat_when_one_grows_as_the_other_shrinks() -> None:
+    times = [20.0, 100.0, 300.0]
+    assert CODE.the_total_is_flat(windows([36e3, 20e3, 3e3], [36e3, 52e3, 69e3], times))[0]
+    assert not CODE.the_total_is_flat(windows([36e3, 20e3, 3e3], [36e3, 36e3, 36e3], times))[0]
+
+
+@pytest.mark.parametrize(("step", "holds"), [(360.0, True), (300.0, False), (600.0, False)])
+def test_the_step_is_where_the_base_delay_is_forgotten(step: float, holds: bool) -> None:
+    points = [(float(t), 0.12 if t < step else 0.22) for t in range(20, 720)]
+    found = data(trace("srtt", 0, points), trace("srtt", 1, points))
+    assert CODE.the_step_is_at_360_s(found)[0] == holds
+    assert (CODE.rtt_before_the_step(found)[0] and CODE.rtt_after_the_step(found)[0]) == holds
+
+
+@pytest.mark.parametrize(("drops", "holds"), [([722, 1080], True), ([700, 1080], False), ([722], False), ([], False)])
+def test_losses_come_once_two_targets_do_not_fit_the_queue(drops: list[int], holds: bool) -> None:
+    points = [(float(t), float(sum(t >= drop for drop in drops))) for t in range(2000)]
+    assert CODE.losses_from_720_s_on(data(trace("drops", None, points, "link:bottleneck")))[0] == holds
+
+
+def test_sharing_is_judged_where_it_is_worst() -> None:
+    equal, unequal = [(100.0, 2e6), (200.0, 2e6)], [(100.0, 2e6), (200.0, 1e6)]
+    for other, holds in ((equal, True), (unequal, False)):
+        series = [trace("sent-throughput", 0, equal), trace("sent-throughput", 1, other)]
+        assert CODE.subflows_always_share(data(*series, control="mpplus"))[0] == holds
+
+
+def test_a_quantity_can_be_that_of_one_path() -> None:
+    rows = [(None, 30.0), (0, 20.0), (1, 10.0)]
+    scalars = pl.DataFrame(
+        [{"run": 0, "replica": 0, "window": "", "flow": "f", "path": p, "quantity": "q", "value": v} for p, v in rows],
+        schema_overrides={"path": pl.Int32},
+    )
+    quantities = {str(p): papers.Quantity(of="q", flow="f", path=p) for p, _ in rows}
+    result = Result(scalars, scalars.clear(), {})
+    assert [reproduce._samples(result, quantities, name)["value"].to_list() for name in quantities] == [
+        [30.0], [20.0], [10.0]
+    ]  # fmt: skip
