@@ -185,6 +185,23 @@ fn fast_grows_by_what_is_acknowledged_in_every_other_round_while_there_is_no_que
     }
 }
 
+/// 100 + 0.5 · 200 without a queue, not twice as much: the path has lost.
+#[test]
+fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
+    for (mi_once, grown) in [(false, 200.0), (true, 150.0)] {
+        let mut setup = knobs(100.0);
+        setup.knobs.fast.mi_once = mi_once;
+        let mut bench = fast(&setup);
+        bench.loss(0, LossKind::FastRetransmit);
+        bench.now = Instant::ZERO + Span::from_secs(1);
+        bench = bench.put(0, 100 * M, 4 * M);
+        for _ in 0..2 {
+            ack(&mut bench, 0, 100 * M, 1, rtt(100.0));
+        }
+        close(segments(&bench, 0), grown);
+    }
+}
+
 #[test]
 fn fast_halves_at_a_loss_and_keeps_two_after_a_timeout() {
     let mut bench = fast(&knobs(200.0));

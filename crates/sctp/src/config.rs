@@ -188,6 +188,10 @@ pub struct Cmt {
     pub rescheduling: BufferSide,
     /// The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it.
     pub moved_penalty: bool,
+    /// Room at the peer that lost chunks will take is not given to new ones. `rfc9260#section-6.2.1`, rule C, has the
+    /// sender count it as free; with one path the window keeps new chunks back then, with several it does not, and they
+    /// travel for nothing to a peer whose buffer waits for the lost ones.
+    pub keep_room: bool,
 }
 
 impl Default for Cmt {
@@ -209,6 +213,7 @@ impl Default for Cmt {
             split_by: SplitBy::Queued,
             rescheduling: BufferSide::None,
             moved_penalty: true,
+            keep_room: false,
         }
     }
 }

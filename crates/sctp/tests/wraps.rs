@@ -1,7 +1,8 @@
 //! TSNs and stream sequence numbers go around (rfc9260#section-1.6) while packets are lost and overtake each other.
 
 use anabranch_sctp::{
-    CloseReason, Cmt, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, SendError, State,
+    Accounting, CloseReason, Cmt, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload,
+    RtxPolicy, SendError, State,
 };
 use testkit::*;
 use units::{ByteCount, Instant, Span};
@@ -157,6 +158,47 @@ fn the_wrap_of_stream_sequence_numbers_is_crossed_under_reordering() {
         let mut pair = advanced(&config(cmt), 65_536 - 20);
         pair.on_wire(bad_wire(7));
         exchange(&mut pair, 200, |n| 700 + n);
+    }
+}
+
+/// Paper 002, section 3.2: two paths share a receive buffer of 64 KiB, and what is lost on path 2 is sent again there. Two
+/// seconds of every seven nothing gets through on it, so that retransmissions are lost, too, and the buffer is full.
+fn blocking(keep_room: bool) -> Config {
+    let cmt = Cmt { enabled: true, rtx: RtxPolicy::Same, keep_room, ..Cmt::default() };
+    Config {
+        cmt,
+        receive_buffer: ByteCount::new(65_536),
+        receive_accounting: Accounting::Chunk,
+        sws_limit: ByteCount::ZERO,
+        accounting: Accounting::Chunk,
+        association_max_retrans: 100,
+        path_max_retrans: 100,
+        ..Config::default()
+    }
+}
+
+fn second_path_fails_again_and_again(sent: &Sent) -> Fate {
+    let phase = sent.at.since(Instant::ZERO).as_nanos() % 7_000_000_000;
+    let second = [sent.src, sent.dst].contains(&Side::Server.address(2));
+    if second && phase < 2_000_000_000 { Fate::Lost } else { Fate::Arrives }
+}
+
+// The paper's association stopped for good at 260.2 s, where its sixteen-bit numbers came to their end.
+#[test]
+fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
+    let client = seed_below_the_wrap(Side::Client, 28_897_606);
+    let server = seed_below_the_wrap(Side::Server, 15_215_373);
+    let below = |side, seed| u32::MAX - first_tsn(side, seed).0;
+    let before = below(Side::Client, client).max(below(Side::Server, server));
+    for keep_room in [false, true] {
+        let config = blocking(keep_room);
+        let of = |side, seed: u64| EndpointConfig { seed: seed.into(), ..endpoint_config(side, 2, &config) };
+        let mut tsns = Pair::of(of(Side::Client, client), of(Side::Server, server));
+        tsns.establish();
+        for (mut pair, count) in [(tsns, before + 20_000), (advanced(&config, 65_536 - 10_000), 20_000)] {
+            pair.on_wire(second_path_fails_again_and_again);
+            exchange(&mut pair, count, |_| 1452);
+        }
     }
 }
 

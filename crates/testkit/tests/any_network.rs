@@ -17,7 +17,7 @@ use wire::{Checksum, Chunk, Octets, PacketBuf, StreamId};
 const STREAMS: u16 = 4;
 
 fn cmt() -> impl Strategy<Value = Cmt> {
-    let switches = prop::array::uniform9(any::<bool>());
+    let switches = prop::array::uniform10(any::<bool>());
     let buffers = (select(BufferSide::ALL), select(SplitBy::ALL), select(BufferSide::ALL));
     let choices = (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL));
     (switches, choices, buffers).prop_map(|(on, (cuc, rtx, path_selection), buffers)| Cmt {
@@ -37,6 +37,7 @@ fn cmt() -> impl Strategy<Value = Cmt> {
         split_by: buffers.1,
         rescheduling: buffers.2,
         moved_penalty: on[8],
+        keep_room: on[9],
     })
 }
 

@@ -14,6 +14,9 @@
 //! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged in every other round
 //! trip, which is α(w, 0) = α w of the paper; this is what slow start is elsewhere. A path that carried nothing but
 //! retransmissions has no RTT yet and grows so, too. Losses are those of the transport, a timeout leaves w = 2.
+//! Where the buffer holds less than the path, a window between half of both and the path overruns it when it doubles,
+//! and again after each halving; with `mi_once` a path doubles only until it has seen a queue or a loss, and α is
+//! constant from then on, as Jin et al. say that theirs was.
 //!
 //! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is the least
 //! RTT measured: a flow that comes late takes the others' queue for propagation and holds more than α. `base_rtt` tells
@@ -40,6 +43,8 @@ knobs! {
         base_rtt: Option<Span> = None, "a time above zero, or none" if |b| b != Some(Span::ZERO);
         /// A queueing delay below this is none.
         mi_threshold: Span = Span::from_micros(750), "at most 1 s" if |t| t <= Span::from_secs(1);
+        /// A path that has seen a queue or a loss never doubles its window again.
+        mi_once: bool = false, "true or false" if |_on| true;
         /// Least time between updates.
         period: Span = Span::from_millis(10), "at most 10 s" if |t| t <= Span::from_secs(10);
     }
@@ -70,6 +75,8 @@ struct Memory {
     base: Option<f64>,
     average: f64,
     round: Round,
+    /// There has been a queue or a loss.
+    found_end: bool,
     /// Updates are made in every other round.
     may_update: bool,
     updated: Instant,
@@ -149,7 +156,9 @@ impl DelayPolicy for Fast {
         let w = window.cwnd / m;
         let used = at.was_used(ack);
         let base = self.knobs.base_rtt.map(Span::as_secs_f64).or(memory.base).unwrap_or(memory.average);
-        if memory.average - base < self.knobs.mi_threshold.as_secs_f64() {
+        let no_queue = memory.average - base < self.knobs.mi_threshold.as_secs_f64();
+        self.paths[ack.path].found_end |= !no_queue;
+        if no_queue && !(self.knobs.mi_once && memory.found_end) {
             self.paths[ack.path].pending = 0.0;
             if used && memory.may_update {
                 window.cwnd += ack.acked.as_f64();
@@ -178,7 +187,8 @@ impl DelayPolicy for Fast {
     }
 
     fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
-        self.paths[at.index()].pending = 0.0;
+        let memory = &mut self.paths[at.index()];
+        (memory.pending, memory.found_end) = (0.0, true);
         let ssthresh = at.reduced_no_lower(0.5, at.segment() * 2);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,

@@ -57,6 +57,8 @@ pub(crate) struct Sender {
     firm: Vec<Range>,
     /// Chunks lost and not yet sent again.
     lost_chunks: usize,
+    /// What they will take at the peer.
+    lost_bytes: ByteCount,
     /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
     retained: ByteCount,
     /// What the peer can still take, as far as known.
@@ -104,6 +106,7 @@ impl Sender {
             blocks: Vec::new(),
             firm: Vec::new(),
             lost_chunks: 0,
+            lost_bytes: ByteCount::ZERO,
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
             peer_closed: false,

@@ -66,6 +66,7 @@ impl Sender {
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;
+        self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));
         let path = &mut paths[self.out[i].path];
         let queue = path.lost(cause);
         let at =

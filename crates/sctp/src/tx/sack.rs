@@ -201,6 +201,7 @@ impl Sender {
                 if let Ok(at) = queue.binary_search(&i) {
                     queue.remove(at);
                     self.lost_chunks -= 1;
+                    self.lost_bytes -= booked;
                 }
             }
             ChunkState::Acked | ChunkState::Freed => {}

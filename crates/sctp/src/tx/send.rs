@@ -97,7 +97,13 @@ impl Sender {
 
     /// Room in the peer's buffer, or nothing on its way, so that one chunk probes (`rfc9260#section-6.1`, rule A).
     fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
-        ByteCount::from(len) <= self.peer_rwnd || (self.lost_chunks == 0 && paths.flight().is_zero())
+        ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
+    }
+
+    /// What new chunks may take of the peer's buffer.
+    #[inline]
+    fn peer_room(&self) -> ByteCount {
+        if self.cmt.keep_room { self.peer_rwnd - self.lost_bytes } else { self.peer_rwnd }
     }
 
     /// One chunk more does not make the order of numbers ambiguous.
@@ -260,7 +266,7 @@ impl Sender {
     fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
         self.has_numbers()
             && !paths[p].space().is_zero()
-            && ByteCount::from(len) <= self.peer_rwnd
+            && ByteCount::from(len) <= self.peer_room()
             && !self.share_is_full(p, paths)
     }
 
@@ -283,6 +289,7 @@ impl Sender {
             }
             paths[on].lost(cause).pop_front();
             self.lost_chunks -= 1;
+            self.lost_bytes -= ByteCount::new(u64::from(self.out[i].booked));
             match cause {
                 LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
                 LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,

@@ -160,7 +160,7 @@ impl Rig {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];
         let mut queued = vec![0u64; self.paths.len()];
-        let (mut lost, mut retained) = (0, 0);
+        let (mut lost, mut lost_bytes, mut retained) = (0, 0, 0);
         for i in out.indices() {
             let chunk = &out[i];
             if chunk.state != ChunkState::Freed {
@@ -169,7 +169,10 @@ impl Rig {
             }
             match chunk.state {
                 ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.booked),
-                ChunkState::Lost(_) => lost += 1,
+                ChunkState::Lost(_) => {
+                    lost += 1;
+                    lost_bytes += u64::from(chunk.booked);
+                }
                 ChunkState::Acked | ChunkState::Freed => {}
             }
         }
@@ -194,6 +197,7 @@ impl Rig {
         }
         let waiting: usize = self.paths.iter().map(|p| p.lost_fast.len() + p.lost_timer.len()).sum();
         assert_eq!((waiting, self.sender.lost_chunks), (lost, lost), "lost chunks");
+        assert_eq!(self.sender.lost_bytes.get(), lost_bytes, "lost bytes");
         assert_eq!(self.sender.retained.get(), retained, "retained bytes");
     }
 }

@@ -38,7 +38,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform9(any::<bool>());
+    let options = proptest::array::uniform10(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let (cuc, rtx) = (proptest::sample::select(Cuc::ALL), proptest::sample::select(RtxPolicy::ALL));
@@ -65,6 +65,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 split_by,
                 rescheduling,
                 moved_penalty: o[8],
+                keep_room: o[9],
             };
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;

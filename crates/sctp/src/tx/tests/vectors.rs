@@ -448,3 +448,23 @@ fn nothing_moves_while_buffers_are_empty_enough() {
     rig.sack(9, &[(11, 24)], 0);
     assert_eq!(rig.poll(), None);
 }
+
+/// Paper 002, figure 7: of a buffer of 64 KiB the peer holds 42 chunks, and three are lost on path 2. After the timeout one
+/// travels again, and the room of the other two is theirs.
+#[test]
+fn room_of_lost_chunks_can_be_kept() {
+    for (keep_room, next) in [(false, Some((P1, vec![55]))), (true, None)] {
+        let mut rig = Rig::new(&cmt(Cmt { keep_room, rtx: RtxPolicy::Same, ..Cmt::default() }), 2, 10);
+        for p in [P2; 3].into_iter().chain([P1; 42]) {
+            rig.transmit(p);
+        }
+        rig.try_sack(9, &[(13, 54)], 0, (65_536 - 42 * CHUNK) as u32).unwrap();
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        assert_eq!(rig.poll(), None, "{} bytes are left", rig.sender.peer_rwnd().get());
+        rig.pass(Span::from_secs(3));
+        rig.t3(P2);
+        assert_eq!(rig.poll(), Some((P2, vec![10])));
+        assert_eq!(rig.poll(), next);
+        rig.audit();
+    }
+}

@@ -125,6 +125,8 @@ settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
     rescheduling: sctp::BufferSide;
     /// The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it.
     moved_penalty: bool;
+    /// Room at the peer that lost chunks will take is not given to new ones.
+    keep_room: bool;
 } }
 
 impl OptionSet for sctp::Config {
