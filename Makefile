@@ -33,7 +33,7 @@ fairness: $(VENV)/.module
 control-pictures: $(VENV)/.module
 	$(PY) suites/controls/pictures.py docs/controls
 
-# Cost of a packet-hop, beside ns-2's if that is installed.
+# Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:
 	cargo bench -p anabranch-lab --bench hops
 

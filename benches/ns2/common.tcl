@@ -1,15 +1,17 @@
 # What the cases share. A case builds its network with these procedures and ends with "go SECONDS".
 #
 # Arguments of every case: SEED and 0 or 1. With 1, every link has a queue monitor and the number of packet-hops (a
-# packet that has crossed a link) is printed; with 0 nothing is counted, so that the time is that of the bare run.
+# packet that has crossed a link) is printed, and after it, if senders are of TCP, their goodput in Mbit/s and the share of
+# packets that the middle link dropped; with 0 nothing is counted, so that the time is that of the bare run.
 
 remove-all-packet-headers
-add-packet-header IP Flags SCTP
+add-packet-header IP Flags SCTP TCP
 
 lassign $argv seed counting
 set ns [new Simulator]
 $defaultRNG seed $seed
 set monitors {}
+set tcp {}
 
 # A full-duplex link; its drop-tail queue holds `limit` packets in each direction.
 proc link {a b rate delay limit} {
@@ -63,6 +65,29 @@ proc associate {from to spread} {
     saturate $sender $receiver $spread
 }
 
+# A dumbbell of saturated TCP flows with SACK: 1460 bytes of payload in packets of 1500, every one acknowledged, a window
+# of 1 MB, and the middle link's queue of `limit` packets. The middle link has the first monitor.
+proc rivals {flows rate limit} {
+    global ns tcp
+    Agent/TCP set packetSize_ 1460
+    Agent/TCP set window_ 685
+    set left [$ns node]
+    set right [$ns node]
+    link $left $right $rate 10ms $limit
+    for {set i 0} {$i < $flows} {incr i} {
+        set from [$ns node]
+        set to [$ns node]
+        link $from $left 10Gb 0ms 10000
+        link $right $to 10Gb 0ms 10000
+        set sender [new Agent/TCP/Sack1]
+        set receiver [new Agent/TCPSink/Sack1]
+        $ns attach-agent $from $sender
+        $ns attach-agent $to $receiver
+        saturate $sender $receiver 1.0
+        lappend tcp $sender
+    }
+}
+
 proc go {seconds} {
     global ns
     $ns at $seconds finish
@@ -70,13 +95,22 @@ proc go {seconds} {
 }
 
 proc finish {} {
-    global counting monitors
+    global ns counting monitors tcp
     if {$counting} {
-        set hops 0
+        set results 0
         foreach monitor $monitors {
-            incr hops [expr {int([$monitor set pdepartures_])}]
+            incr results [expr {int([$monitor set pdepartures_])}]
         }
-        puts $hops
+        if {$tcp ne {}} {
+            set segments 0
+            foreach sender $tcp {
+                incr segments [$sender set ack_]
+            }
+            set middle [lindex $monitors 0]
+            lappend results [expr {$segments * 1460 * 8e-6 / [$ns now]}]
+            lappend results [expr {double([$middle set pdrops_]) / [$middle set parrivals_]}]
+        }
+        puts $results
     }
     exit 0
 }

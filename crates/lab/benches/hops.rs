@@ -1,5 +1,5 @@
 //! What a packet-hop (a packet crossing a link) costs: CPU time and memory of whole simulations, each in a process of
-//! its own, and beside them ns-2 on the same work where its command `ns` is installed.
+//! its own, and beside them ns-2 and ns-3 on the same work where they are installed.
 //!
 //! `cargo bench --bench hops` runs all cases; names after `--` choose some: `cargo bench --bench hops -- cmt many`.
 
@@ -9,40 +9,76 @@ mod common;
 use anabranch_lab as lab;
 use common::{disjoint_paths, enable_cmt, link, saturated_flow};
 use lab::output::RunControl;
-use lab::scenario::{Distribution, Link, Node, NodeKind, Queue, QueueLimit, Scenario};
+use lab::scenario::{Distribution, Link, Node, NodeKind, Protocol, Queue, QueueLimit, Scenario, Window};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use std::process::Command;
-use units::{BitRate, ByteCount, Span};
+use std::process::{Command, Stdio};
+use units::{BitRate, ByteCount, Instant, Span};
 
 /// Of so many runs the one of median cost counts.
 const RUNS: usize = 3;
 
+/// What `benches/measure.py` can measure.
+const RIVALS: [&str; 2] = ["ns2", "ns3"];
+
 struct Case {
     name: &'static str,
     what: &'static str,
+    /// The simulators that have it, too.
+    rivals: &'static [&'static str],
     build: fn() -> Scenario,
 }
 
-/// The first four as in `benches/ns2`; then what the number of associations changes.
-const CASES: [Case; 9] = [
-    Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", build: single },
-    Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", build: cmt },
-    Case { name: "many", what: "(c) 100 associations over 1 Gbit/s, 20 s", build: || dumbbell(100) },
-    Case { name: "window", what: "(d) 2 associations, 800 Mbit/s, 100 ms, 10 s", build: window },
-    Case { name: "1", what: "1 association of two hosts, 1 Gbit/s, 20 s", build: || together(1) },
-    Case { name: "10", what: "10 associations of two hosts", build: || together(10) },
-    Case { name: "100", what: "100 associations of two hosts", build: || together(100) },
-    Case { name: "1000", what: "1000 associations of two hosts", build: || together(1000) },
-    Case { name: "apart", what: "1000 associations of 2000 hosts", build: || dumbbell(1000) },
+/// The first six as in `benches/ns2`; then what the number of associations changes.
+const CASES: [Case; 11] = [
+    Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", rivals: &["ns2"], build: single },
+    Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", rivals: &["ns2"], build: cmt },
+    Case {
+        name: "many",
+        what: "(c) 100 associations over 1 Gbit/s, 20 s",
+        rivals: &["ns2"],
+        build: || dumbbell(100),
+    },
+    Case {
+        name: "window",
+        what: "(d) 2 associations, 800 Mbit/s, 100 ms, 10 s",
+        rivals: &["ns2"],
+        build: window,
+    },
+    Case {
+        name: "rivals10",
+        what: "(e) 10 TCP flows over 100 Mbit/s, 100 s",
+        rivals: &RIVALS,
+        build: || rivals(10, 100, 100),
+    },
+    Case {
+        name: "rivals100",
+        what: "(f) 100 TCP flows over 1 Gbit/s, 20 s",
+        rivals: &RIVALS,
+        build: || rivals(100, 1000, 20),
+    },
+    Case {
+        name: "1",
+        what: "1 association of two hosts, 1 Gbit/s, 20 s",
+        rivals: &[],
+        build: || together(1),
+    },
+    Case { name: "10", what: "10 associations of two hosts", rivals: &[], build: || together(10) },
+    Case { name: "100", what: "100 associations of two hosts", rivals: &[], build: || together(100) },
+    Case { name: "1000", what: "1000 associations of two hosts", rivals: &[], build: || together(1000) },
+    Case { name: "apart", what: "1000 associations of 2000 hosts", rivals: &[], build: || dumbbell(1000) },
 ];
 
-/// What a run cost.
+/// The link of a dumbbell that all flows share, from the left.
+const MIDDLE: &str = "link:left-right";
+
+/// What a run cost, and of TCP what came of it: goodput in Mbit/s, and the share of packets that the middle link dropped.
 #[derive(Clone, Copy)]
 struct Cost {
     hops: f64,
     cpu_seconds: f64,
     peak_kib: f64,
+    outcome: Option<[f64; 2]>,
 }
 
 impl Cost {
@@ -58,42 +94,88 @@ fn main() {
     {
         return measure(name);
     }
+    let rivals: Vec<&str> = RIVALS.into_iter().filter(|name| ask(&[name, "--installed"]).is_some()).collect();
+    let columns = rivals
+        .iter()
+        .map(|name| format!(" {:>11} {:>9} {:>7}", format!("{name} ns/hop"), "peak MiB", "factor"));
     println!(
-        "{:<46} {:>9} {:>10} {:>8} {:>9} {:>11} {:>9} {:>7}",
-        "case", "hops", "hops/CPU-s", "ns/hop", "peak MiB", "ns-2 ns/hop", "ns-2 MiB", "factor"
+        "{:<46} {:>9} {:>10} {:>8} {:>9} {}",
+        "case",
+        "hops",
+        "hops/CPU-s",
+        "ns/hop",
+        "peak MiB",
+        columns.collect::<String>()
     );
     for case in
         CASES.iter().filter(|case| arguments.is_empty() || arguments.iter().any(|name| name == case.name))
     {
-        let ours = median(case.name);
-        let per_second = format!("{:.2} M", 1e-6 * ours.hops / ours.cpu_seconds);
+        compare(case, &rivals);
+    }
+}
+
+/// A line of the table, and for TCP another one of what was transported.
+fn compare(case: &Case, rivals: &[&str]) {
+    let ours = median(case.name);
+    let per_second = format!("{:.2} M", 1e-6 * ours.hops / ours.cpu_seconds);
+    print!(
+        "{:<46} {:>7.2} M {per_second:>10} {:>8.1} {:>9.1} ",
+        case.what,
+        1e-6 * ours.hops,
+        ours.ns_per_hop(),
+        ours.peak_kib / 1024.0
+    );
+    let mut outcomes = vec![("ours", ours)];
+    for rival in rivals {
+        let cost = if case.rivals.contains(rival) { theirs(rival, case.name) } else { None };
+        let Some(cost) = cost else {
+            print!("{:30}", "");
+            continue;
+        };
         print!(
-            "{:<46} {:>7.2} M {per_second:>10} {:>8.1} {:>9.1}",
-            case.what,
-            1e-6 * ours.hops,
-            ours.ns_per_hop(),
-            ours.peak_kib / 1024.0
+            " {:>11.1} {:>9.1} {:>7.1}",
+            cost.ns_per_hop(),
+            cost.peak_kib / 1024.0,
+            cost.ns_per_hop() / ours.ns_per_hop()
         );
-        match ns2(case.name) {
-            Some(theirs) => println!(
-                " {:>11.1} {:>9.1} {:>7.1}",
-                theirs.ns_per_hop(),
-                theirs.peak_kib / 1024.0,
-                theirs.ns_per_hop() / ours.ns_per_hop()
-            ),
-            None => println!(),
+        outcomes.push((rival, cost));
+    }
+    println!();
+    for (name, cost) in outcomes {
+        if let Some([goodput, lost]) = cost.outcome {
+            let hops = 1e-6 * cost.hops;
+            println!(
+                "    {name:>4}: {hops:.2} M hops, goodput {goodput:.1} Mbit/s, {:.2} % lost",
+                100.0 * lost
+            );
         }
     }
 }
 
-/// Runs a case and prints hops, CPU seconds and peak memory in KiB: the parent reads this.
+/// Runs a case and prints what it counted, CPU seconds and peak memory in KiB: the parent reads this.
 fn measure(name: &str) {
     let case = CASES.iter().find(|case| case.name == name).expect("a known case");
-    let output =
-        lab::world::run(&(case.build)(), 0, &RunControl::default()).expect("the case can be simulated");
+    let scenario = (case.build)();
+    let output = lab::world::run(&scenario, 0, &RunControl::default()).expect("the case can be simulated");
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the system tells");
     let cpu = usage.user_time() + usage.system_time();
-    println!("{} {} {}", output.packet_hops, cpu.num_microseconds() as f64 * 1e-6, usage.max_rss());
+    print!("{} {} {}", output.packet_hops, cpu.num_microseconds() as f64 * 1e-6, usage.max_rss());
+    if let [whole] = scenario.windows.as_slice() {
+        let total = |quantity: &str, of: fn(&str) -> bool| -> f64 {
+            let counts = output.scalars.iter().filter(|scalar| {
+                scalar.window == whole.name
+                    && scalar.path.is_none()
+                    && scalar.quantity == quantity
+                    && of(&scalar.flow)
+            });
+            counts.map(|scalar| scalar.value).sum()
+        };
+        let middle = |name: &str| name == MIDDLE;
+        let goodput = total("throughput_bps", |name| !name.contains(':'));
+        let lost = total("drops_queue_full", middle) / total("offered_packets", middle);
+        print!(" {} {lost}", 1e-6 * goodput);
+    }
+    println!();
 }
 
 /// The run of median cost of a case, each in a process of its own.
@@ -106,21 +188,25 @@ fn median(name: &str) -> Cost {
             let text = String::from_utf8_lossy(&output.stdout);
             let numbers: Vec<f64> =
                 text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-            Cost { hops: numbers[0], cpu_seconds: numbers[1], peak_kib: numbers[2] }
+            let outcome = numbers[3..].try_into().ok();
+            Cost { hops: numbers[0], cpu_seconds: numbers[1], peak_kib: numbers[2], outcome }
         })
         .collect();
     costs.sort_by(|a, b| a.ns_per_hop().total_cmp(&b.ns_per_hop()));
     costs[RUNS / 2]
 }
 
-/// What ns-2 needs for the case of the same name, if it has one and is installed.
-fn ns2(name: &str) -> Option<Cost> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/ns2");
-    if !std::path::Path::new(&format!("{folder}/{name}.tcl")).exists() {
-        return None;
-    }
-    let output = Command::new("python3").arg(format!("{folder}/measure.py")).arg(name).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
+/// What `benches/measure.py` prints, or nothing if it fails; its errors go to the terminal.
+fn ask(arguments: &[&str]) -> Option<String> {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/measure.py");
+    let output =
+        Command::new("python3").arg(program).args(arguments).stderr(Stdio::inherit()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What another simulator needs for the case of the same name.
+fn theirs(simulator: &str, name: &str) -> Option<Cost> {
+    let text = ask(&[simulator, name])?;
     let field = |key: &str| -> Option<f64> {
         let (_, rest) = text.split_once(&format!("\"{key}\": "))?;
         rest.split([',', '}']).next()?.parse().ok()
@@ -129,6 +215,7 @@ fn ns2(name: &str) -> Option<Cost> {
         hops: field("packet_hops")?,
         cpu_seconds: field("cpu_seconds")?,
         peak_kib: field("peak_kib")?,
+        outcome: field("goodput_mbps").zip(field("lost")).map(<[f64; 2]>::from),
     })
 }
 
@@ -197,6 +284,29 @@ fn together(associations: u16) -> Scenario {
         scenario.flows.push(flow);
     }
     saturate(&mut scenario, 1_000_000, Span::from_secs(1), 20);
+    scenario
+}
+
+/// TCP flows with SACK, every segment acknowledged, without timestamps, as the other simulators have them.
+fn rivals(flows: usize, mbps: u64, seconds: u64) -> Scenario {
+    let mut scenario = bell(flows, BitRate::from_mbps(mbps), Span::from_millis(10), mbps as u32);
+    saturate(&mut scenario, 1_000_000, Span::from_secs(1), seconds);
+    let to = Instant::ZERO + Span::from_secs(seconds);
+    scenario.windows = vec![Window { name: "whole".into(), from: Instant::ZERO, to }];
+    for flow in &mut scenario.flows {
+        flow.stop_time = Span::from_secs(seconds);
+        flow.protocol = Protocol::Tcp;
+        for options in [&mut flow.client_tcp, &mut flow.server_tcp] {
+            *options = tcp::Config {
+                mss: 1460,
+                timestamps: false,
+                delayed_ack: tcp::DelayedAck { every: 1, timeout: Span::from_millis(200) },
+                receive_buffer: ByteCount::new(1_000_000),
+                send_buffer: ByteCount::new(1_000_000),
+                ..tcp::Config::qualnet()
+            };
+        }
+    }
     scenario
 }
 

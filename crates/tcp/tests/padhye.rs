@@ -9,10 +9,25 @@
 //! segments, an unlimited receiver, and a round-trip time that does not depend on the window: no queue. T0 is the least
 //! timeout, one second, ten round trips. p is measured: segments lost by segments sent.
 //!
-//! Losses are independent of each other, so that a round mostly has one. The formula lets the rest of a round be lost with
-//! the first and counts that as one halving; Reno itself, which the formula describes, times out then (see `recovery.rs`),
-//! and stays at half of it. NewReno and SACK avoid timeouts that the formula counts, the more the larger the window is in
-//! which they happen: with b = 1 and 3 % loss they are a third above it. With b = 2 they are within the band, too.
+//! Rate over formula, as the tests below measure it:
+//!
+//! | | p = 0.1 % | 0.3 % | 1 % | 3 % |
+//! |---|---|---|---|---|
+//! | Tahoe, b = 1 | 0.93 | 0.92 | 0.96 | 1.09 |
+//! | Tahoe, b = 2 | 0.91 | 0.88 | 0.90 | 0.93 |
+//! | Reno, b = 1 | 1.05 | 1.06 | 1.09 | 1.08 |
+//! | Reno, b = 2 | 1.02 | 1.01 | 0.98 | 0.90 |
+//! | NewReno, b = 1 | 1.05 | 1.07 | 1.14 | **1.27** |
+//! | NewReno, b = 2 | 1.03 | 1.02 | 1.02 | 0.98 |
+//! | SACK, b = 1 | 1.05 | 1.08 | **1.15** | **1.30** |
+//! | SACK, b = 2 | 1.03 | 1.02 | 1.04 | 1.07 |
+//!
+//! Three points are outside of 15 %, and not by a fault of the stack. The formula describes Reno under losses that take the
+//! rest of their round with them, so that of all loss indications the part Q = min(1, 3 sqrt(3bp/8)) are timeouts. Here
+//! losses are independent, and NewReno and SACK repair several in a window: at 3 % SACK times out at 9 % of its loss
+//! indications, where the formula has 32 %. If Q is replaced by the measured part, NewReno and SACK with b = 1 are between 0.92
+//! and 1.03 of the formula at all four rates. With b = 2 there are fewer timeouts than it says, too (21 for 45 %), but a
+//! lone segment waits 200 ms for its acknowledgement, which it leaves out.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Rto, Variant};
 use std::cell::Cell;
@@ -24,14 +39,26 @@ const RTT: Span = Span::from_millis(100);
 const T0: Span = Span::from_secs(1);
 const MEASURED: Span = Span::from_secs(2_000);
 
-fn formula(p: f64, b: f64) -> f64 {
+/// `timeouts` is the part of the loss indications that are timeouts.
+fn formula_with(timeouts: f64, p: f64, b: f64) -> f64 {
     let halvings = RTT.as_secs_f64() * (2.0 * b * p / 3.0).sqrt();
-    let timeouts = T0.as_secs_f64() * (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
-    1.0 / (halvings + timeouts)
+    1.0 / (halvings + T0.as_secs_f64() * timeouts * p * (1.0 + 32.0 * p * p))
 }
 
-/// Segments sent a second, and the part of them that was lost.
-fn measure(variant: Variant, p: f64, b: u32) -> (f64, f64) {
+fn formula(p: f64, b: f64) -> f64 {
+    formula_with((3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0), p, b)
+}
+
+struct Measured {
+    /// Segments sent a second.
+    rate: f64,
+    /// The part of them that was lost.
+    loss: f64,
+    /// The part of the loss indications that were timeouts.
+    timeouts: f64,
+}
+
+fn measure(variant: Variant, p: f64, b: u32) -> Measured {
     let config = Config {
         variant,
         mss: 1000,
@@ -61,21 +88,40 @@ fn measure(variant: Variant, p: f64, b: u32) -> (f64, f64) {
     pair.send(Side::Client, Payload::Filler(u32::MAX));
     pair.run_for(Span::from_secs(50)); // The first slow start is over.
     counts.set((0, 0));
+    let before = pair.stats(Side::Client);
     pair.run_for(MEASURED);
+    let after = pair.stats(Side::Client);
     let (sent, losses) = counts.get();
-    (f64::from(sent) / MEASURED.as_secs_f64(), f64::from(losses) / f64::from(sent))
+    let timeouts = (after.timeouts - before.timeouts) as f64;
+    let indications = timeouts + (after.recoveries - before.recoveries) as f64;
+    Measured {
+        rate: f64::from(sent) / MEASURED.as_secs_f64(),
+        loss: f64::from(losses) / f64::from(sent),
+        timeouts: timeouts / indications,
+    }
 }
 
-fn check(variant: Variant, b: u32) {
+fn check(variant: Variant, b: u32, expected: impl Fn(&Measured) -> f64) {
     for p in [0.001, 0.003, 0.01, 0.03] {
-        let (rate, p) = measure(variant, p, b);
-        let expected = formula(p, f64::from(b));
-        let ratio = rate / expected;
+        let found = measure(variant, p, b);
+        let expected = expected(&found);
+        let ratio = found.rate / expected;
         assert!(
             (0.85..=1.15).contains(&ratio),
-            "{variant}, b = {b}, p = {p:.5}: {rate:.1} segments/s, formula {expected:.1}, ratio {ratio:.3}"
+            "{variant}, b = {b}, p = {:.5}: {:.1} segments/s, formula {expected:.1}, ratio {ratio:.3}",
+            found.loss,
+            found.rate,
         );
     }
+}
+
+fn within_the_band(variant: Variant, b: u32) {
+    check(variant, b, |found| formula(found.loss, f64::from(b)));
+}
+
+/// Timeouts and halvings as often as there were, their cost as in the formula.
+fn within_the_band_of_its_own_timeouts(variant: Variant, b: u32) {
+    check(variant, b, |found| formula_with(found.timeouts, found.loss, f64::from(b)));
 }
 
 /// Hand-worked: p = 0.01, b = 2: 0.1 sqrt(0.04/3) + 3 sqrt(0.0075) 0.01 1.0032 = 0.011547 + 0.0026064.
@@ -85,21 +131,29 @@ fn the_formula_by_hand() {
 }
 
 #[test]
-fn reno_with_every_segment_acknowledged() {
-    check(Variant::Reno, 1);
+fn tahoe() {
+    within_the_band(Variant::Tahoe, 1);
+    within_the_band(Variant::Tahoe, 2);
 }
 
 #[test]
-fn reno_with_delayed_acknowledgements() {
-    check(Variant::Reno, 2);
+fn reno() {
+    within_the_band(Variant::Reno, 1);
+    within_the_band(Variant::Reno, 2);
 }
 
 #[test]
 fn newreno_with_delayed_acknowledgements() {
-    check(Variant::NewReno, 2);
+    within_the_band(Variant::NewReno, 2);
 }
 
 #[test]
 fn sack_with_delayed_acknowledgements() {
-    check(Variant::Sack, 2);
+    within_the_band(Variant::Sack, 2);
+}
+
+#[test]
+fn newreno_and_sack_with_every_segment_acknowledged_but_for_the_timeouts_they_avoid() {
+    within_the_band_of_its_own_timeouts(Variant::NewReno, 1);
+    within_the_band_of_its_own_timeouts(Variant::Sack, 1);
 }

@@ -1,6 +1,7 @@
 //! The host adapter: what a kernel does between the network and the sockets. It feeds delivered packets to the
 //! endpoint of their port, drains what the endpoint has to say, and keeps one wake-up pending for each endpoint.
 
+mod owners;
 mod ports;
 mod sctp;
 mod tcp;
@@ -13,6 +14,7 @@ use crate::app::{Flow, Lane, Reaction, Side};
 use crate::world::LabEvent;
 use des::{Alarm, Kernel, Wake};
 use net::{Delivered, Network, NodeId, Outgoing};
+use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
 use transport::{Transmit, with};
@@ -45,8 +47,7 @@ struct Seat {
     id: EndpointId,
     node: NodeId,
     alarm: Alarm,
-    /// Whose connections these are, in the order of their ids.
-    owners: Vec<(ConnId, Owner)>,
+    owners: Owners,
     /// The flows that come to this endpoint, by the client's address and port.
     expected: Vec<(IpAddr, u16, usize)>,
 }
@@ -86,7 +87,7 @@ impl Hosts {
     pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
         let id = EndpointId(self.slots.len() as u32);
         self.ports[node.index()].set(endpoint.protocol(), port, id);
-        let seat = Seat { id, node, alarm: Alarm::new(), owners: Vec::new(), expected: Vec::new() };
+        let seat = Seat { id, node, alarm: Alarm::new(), owners: Owners::default(), expected: Vec::new() };
         self.slots.push(Slot { endpoint, seat });
         id
     }
@@ -106,7 +107,7 @@ impl Hosts {
 
     /// Notes whose connection `conn` is.
     pub(crate) fn own(&mut self, id: EndpointId, conn: ConnId, owner: Owner) {
-        self.slots[id.0 as usize].seat.own(conn, owner);
+        self.slots[id.0 as usize].seat.owners.insert(conn, owner);
     }
 
     /// Hands a delivered packet to the endpoint of its port. What no endpoint waits for is lost, as on a host that
@@ -214,7 +215,7 @@ impl Seat {
             Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
             None => {
                 if matches!(event, Event::Closed(_)) {
-                    self.owners.retain(|(id, _)| *id != conn);
+                    self.owners.remove(conn);
                 }
                 let lane = &mut around.lanes[place - around.flows.len()];
                 lane.on_event(now, owner.side, endpoint, conn, event)
@@ -228,31 +229,15 @@ impl Seat {
     /// Whose connection this is. One the peer began belongs to the flow that is expected from there.
     #[inline]
     fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
-        // Ids count up from zero, so the first guess nearly always hits.
-        match self.owners.get(conn.0 as usize) {
-            Some(&(id, owner)) if id == conn => Some(owner),
-            _ => self.search(endpoint, conn),
-        }
+        self.owners.get(conn).or_else(|| self.accept(endpoint, conn))
     }
 
     #[cold]
-    fn search(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
-        match self.owners.binary_search_by_key(&conn, |(id, _)| *id) {
-            Ok(place) => Some(self.owners[place].1),
-            Err(_) => self.accept(endpoint, conn),
-        }
-    }
-
     fn accept(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         let peer = endpoint.peer(conn)?;
         let at = self.expected.binary_search_by_key(&peer, |&(address, port, _)| (address, port)).ok()?;
         let owner = Owner { flow: self.expected[at].2 as u32, side: Side::Server };
-        self.own(conn, owner);
+        self.owners.insert(conn, owner);
         Some(owner)
-    }
-
-    fn own(&mut self, conn: ConnId, owner: Owner) {
-        let at = self.owners.partition_point(|(id, _)| *id < conn);
-        self.owners.insert(at, (conn, owner));
     }
 }

@@ -75,49 +75,9 @@ fn apply(step: Step, clock: u64, flight: &mut Flight, model: &mut Vec<Model>, un
                 sent_at: clock,
             });
         }
-        Step::Acknowledge(ahead) => {
-            let to = (*una + ahead).min(flight.nxt());
-            let mut told = Vec::new();
-            flight.acknowledge(to, |sent| told.push(sent.end()));
-            *una = to;
-            let news = model.iter().filter(|s| s.end <= to && s.state != SentState::Sacked);
-            assert_eq!(told, news.map(|s| s.end).collect::<Vec<_>>());
-            model.retain(|s| s.end > to);
-            model.iter_mut().for_each(|s| s.start = s.start.max(to));
-        }
-        Step::Sack(from, length) => {
-            let (left, right) = (*una + from, *una + from + length);
-            let bytes = flight.sack(left, right, |_| {});
-            let mut expected = 0;
-            if right <= flight.nxt() {
-                let whole =
-                    |s: &&mut Model| left <= s.start && s.end <= right && s.state != SentState::Sacked;
-                for s in model.iter_mut().filter(whole) {
-                    expected += s.end - s.start;
-                    (s.state, s.copies) = (SentState::Sacked, 0);
-                }
-            }
-            assert_eq!(bytes, expected);
-        }
-        Step::LoseBySack => {
-            let boundary = flight.sack_boundary(SMSS);
-            for (n, s) in model.iter().enumerate() {
-                let below = flight.first_index() + (n as u64) < boundary;
-                assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
-            }
-            flight.lose_by_sack(boundary);
-            // Which of them were judged before is the flight's own affair: the model follows, and checks the sums.
-            for (n, s) in model.iter_mut().enumerate() {
-                let sent = &flight[flight.first_index() + n as u64];
-                if s.state == SentState::InFlight && sent.state == SentState::Lost {
-                    assert!(!s.retransmitted);
-                    (s.state, s.copies) = (SentState::Lost, 0);
-                } else if s.copies > sent.copies() {
-                    assert!(s.retransmitted && s.copies == sent.copies() + 1);
-                    s.copies -= 1;
-                }
-            }
-        }
+        Step::Acknowledge(ahead) => acknowledge(ahead, flight, model, una),
+        Step::Sack(from, length) => sack(*una + from, *una + from + length, flight, model),
+        Step::LoseBySack => lose_by_sack(flight, model),
         Step::LoseFirst => {
             if let Some(s) = model.first_mut().filter(|s| s.state == SentState::InFlight) {
                 flight.lose(flight.first_index());
@@ -147,6 +107,50 @@ fn apply(step: Step, clock: u64, flight: &mut Flight, model: &mut Vec<Model>, un
             for s in model.iter_mut().filter(|s| forget || s.state != SentState::Sacked) {
                 (s.state, s.copies) = (SentState::Lost, 0);
             }
+        }
+    }
+}
+
+fn acknowledge(ahead: u64, flight: &mut Flight, model: &mut Vec<Model>, una: &mut u64) {
+    let to = (*una + ahead).min(flight.nxt());
+    let mut told = Vec::new();
+    flight.acknowledge(to, |sent| told.push(sent.end()));
+    *una = to;
+    let news = model.iter().filter(|s| s.end <= to && s.state != SentState::Sacked);
+    assert_eq!(told, news.map(|s| s.end).collect::<Vec<_>>());
+    model.retain(|s| s.end > to);
+    model.iter_mut().for_each(|s| s.start = s.start.max(to));
+}
+
+fn sack(left: u64, right: u64, flight: &mut Flight, model: &mut [Model]) {
+    let bytes = flight.sack(left, right, |_| {});
+    let mut expected = 0;
+    if right <= flight.nxt() {
+        let whole = |s: &&mut Model| left <= s.start && s.end <= right && s.state != SentState::Sacked;
+        for s in model.iter_mut().filter(whole) {
+            expected += s.end - s.start;
+            (s.state, s.copies) = (SentState::Sacked, 0);
+        }
+    }
+    assert_eq!(bytes, expected);
+}
+
+fn lose_by_sack(flight: &mut Flight, model: &mut [Model]) {
+    let boundary = flight.sack_boundary(SMSS);
+    for (n, s) in model.iter().enumerate() {
+        let below = flight.first_index() + (n as u64) < boundary;
+        assert!(s.state == SentState::Sacked || below == is_lost(model, s), "{s:?}");
+    }
+    flight.lose_by_sack(boundary);
+    // Which of them were judged before is the flight's own affair: the model follows, and checks the sums.
+    for (n, s) in model.iter_mut().enumerate() {
+        let sent = &flight[flight.first_index() + n as u64];
+        if s.state == SentState::InFlight && sent.state == SentState::Lost {
+            assert!(!s.retransmitted);
+            (s.state, s.copies) = (SentState::Lost, 0);
+        } else if s.copies > sent.copies() {
+            assert!(s.retransmitted && s.copies == sent.copies() + 1);
+            s.copies -= 1;
         }
     }
 }
