@@ -16,7 +16,8 @@ pub trait CongestionControl: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// Path `p`, the last of `all`, is new: answers its initial window. The window in `all[p]` is not read.
+    /// Path `p` is new, the last so far: answers its initial window. `all` may hold paths yet to come; their windows and
+    /// that of `p` are not read.
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window;
 
     /// A SACK arrived: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In

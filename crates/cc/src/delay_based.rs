@@ -13,7 +13,7 @@ pub trait DelayPolicy: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// The initial window of a path, the last of all.
+    /// The initial window of a path, the last so far.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount;
 
     /// Takes what a SACK says of a path, in recovery too; all paths of a SACK are measured before any is steered.

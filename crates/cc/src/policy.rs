@@ -12,7 +12,7 @@ pub trait WindowPolicy: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// The initial window of a path, the last of all. Unless a policy says otherwise, that of the transport.
+    /// The initial window of a path, the last so far. Unless a policy says otherwise, that of the transport.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
         at.initial_window()
     }
@@ -133,9 +133,10 @@ impl<'a> Snapshot<'a> {
         self.setup.initial_window(self.path().mtu)
     }
 
-    /// The initial window of the transport divided by the number of paths, at least M (paper 000, §IV).
+    /// The initial window of the transport divided by the number of paths in the group, at least M (paper 000, §IV).
     pub fn initial_share(&self) -> ByteCount {
-        let paths = self.setup.paths.max(1) as f64;
+        let group = self.all.iter().filter(|path| path.group == self.path().group).count();
+        let paths = group.min(self.setup.paths).max(1) as f64;
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }
 

@@ -13,7 +13,7 @@ pub struct Setup {
     /// What a slow start threshold counts as that nothing has set yet: for SCTP, if not chosen, the peer's receive
     /// window from its INIT or INIT ACK.
     pub initial_ssthresh: ByteCount,
-    /// Paths the association is expected to use; CMT/RP divides its initial window among them.
+    /// Paths the association is expected to use; CMT/RP divides its initial window among those of a group.
     pub paths: usize,
     /// CMT/RP: factor of the MTU in the scaled lower bound of equations 5 and 7 of the paper, which says 4.
     pub rp_min: u64,

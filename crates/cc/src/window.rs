@@ -29,7 +29,7 @@ pub struct PathView {
     pub rto: Span,
     /// True if it may carry data. Only active paths are coupled to others.
     pub active: bool,
-    /// Only paths of one group are coupled to each other.
+    /// Only paths of one group, known to share a bottleneck, are coupled to each other.
     pub group: u8,
     /// True while in fast recovery: its window is frozen.
     pub in_recovery: bool,

@@ -108,11 +108,7 @@ proptest! {
         events in prop::collection::vec((0..3usize, event()), 1..200),
     ) {
         let end = |algorithm| {
-            let mut bench = Bench::new(algorithm, &setup);
-            for p in 0..3 {
-                bench.paths[p].group = p as u8;
-                bench = bench.put(p, 6000, 0);
-            }
+            let mut bench = Bench::in_groups(algorithm, &setup, common::M, &[0, 1, 2]);
             for &(p, event) in &events {
                 happen(&mut bench, p, event);
             }
@@ -120,6 +116,25 @@ proptest! {
         };
         for &algorithm in Algorithm::ALL {
             prop_assert_eq!(end(algorithm), end(algorithm.alone()), "{}", algorithm);
+        }
+    }
+
+    #[test]
+    fn what_happens_in_another_group_changes_nothing(
+        setup in sctp(3),
+        events in prop::collection::vec((0..3usize, event()), 1..200),
+    ) {
+        let end = |algorithm, both: bool| {
+            let mut bench = Bench::in_groups(algorithm, &setup, common::M, &[0, 0, 7]);
+            for &(p, event) in &events {
+                if both || p < 2 || matches!(event, Event::Later(_)) {
+                    happen(&mut bench, p, event);
+                }
+            }
+            state(&bench)[..2].to_vec()
+        };
+        for &algorithm in Algorithm::ALL {
+            prop_assert_eq!(end(algorithm, true), end(algorithm, false), "{}", algorithm);
         }
     }
 
@@ -158,10 +173,7 @@ proptest! {
     ) {
         let segment = setup.segment(bytes(mtu));
         for &algorithm in Algorithm::ALL {
-            let mut bench = Bench::with_mtu(algorithm, &setup, mtu);
-            for (path, group) in bench.paths.iter_mut().zip(&groups) {
-                path.group = *group;
-            }
+            let mut bench = Bench::in_groups(algorithm, &setup, mtu, &groups[..setup.paths]);
             for &(p, event) in &events {
                 let p = p % bench.paths.len();
                 happen(&mut bench, p, event);

@@ -170,6 +170,9 @@ pub struct Cmt {
     /// Shares of the paths, by their numbers, for [`PathSelection::Weighted`]; paths beyond have 1. Without any, shares
     /// follow the paths' rates.
     pub weights: Vec<u32>,
+    /// Group of each path, by their numbers; paths beyond are in group 0. Coupled congestion controls couple paths of
+    /// one group, those that are known to share a bottleneck, and no others.
+    pub groups: Vec<u8>,
     /// T3 restarts when the oldest chunk on its path is acknowledged, not only when the cumulative TSN passes it.
     pub smart_t3: bool,
     /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
@@ -204,6 +207,7 @@ impl Default for Cmt {
             rtx: RtxPolicy::Alternate,
             path_selection: PathSelection::SmallestLastTransmission,
             weights: Vec::new(),
+            groups: Vec::new(),
             smart_t3: true,
             smart_fast_rtx: true,
             rtt_heuristic: true,

@@ -33,6 +33,7 @@ fn cmt() -> impl Strategy<Value = Cmt> {
         recovery_by_cuc: on[6],
         note_cumulative: on[7],
         weights: if on[8] { vec![2, 3] } else { Vec::new() },
+        groups: if on[7] { vec![1, 2] } else { Vec::new() },
         buffer_split: buffers.0,
         split_by: buffers.1,
         rescheduling: buffers.2,

@@ -48,18 +48,24 @@ impl Bench {
     }
 
     pub fn with_mtu(algorithm: Algorithm, setup: &Setup, mtu: u64) -> Bench {
-        let mut bench = Bench { control: algorithm.build(setup), paths: Vec::new(), now: Instant::ZERO };
-        for p in 0..setup.paths {
-            bench.paths.push(PathView {
-                window: Window::default(),
-                flight: ByteCount::ZERO,
-                mtu: bytes(mtu),
-                srtt: None,
-                rto: Span::from_secs(1),
-                active: true,
-                group: 0,
-                in_recovery: false,
-            });
+        Bench::in_groups(algorithm, setup, mtu, &vec![0; setup.paths])
+    }
+
+    /// A path in each of `groups`.
+    pub fn in_groups(algorithm: Algorithm, setup: &Setup, mtu: u64, groups: &[u8]) -> Bench {
+        let path = |&group: &u8| PathView {
+            window: Window::default(),
+            flight: ByteCount::ZERO,
+            mtu: bytes(mtu),
+            srtt: None,
+            rto: Span::from_secs(1),
+            active: true,
+            group,
+            in_recovery: false,
+        };
+        let paths = groups.iter().map(path).collect();
+        let mut bench = Bench { control: algorithm.build(setup), paths, now: Instant::ZERO };
+        for p in 0..groups.len() {
             bench.paths[p].window = bench.control.on_path_added(&bench.paths, p);
         }
         bench

@@ -303,7 +303,7 @@ macro_rules! whole_numbers {
         }
     )+};
 }
-whole_numbers!(u16, u32, u64);
+whole_numbers!(u8, u16, u32, u64);
 
 impl Decode for f64 {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {

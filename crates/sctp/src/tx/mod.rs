@@ -158,8 +158,8 @@ impl Sender {
     /// A path was added; before [`Self::establish`] there is nothing to do.
     pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
-        let known: PerPath<PathView> = paths.iter().take(p.index() + 1).map(view).collect();
-        paths[p].window = control.on_path_added(&known, p.index());
+        let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
+        paths[p].window = control.on_path_added(&views, p.index());
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3;
     }
@@ -259,8 +259,8 @@ impl Sender {
         ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
     ) {
         let Some(control) = &mut self.control else { return };
-        let (mut views, mut windows) = (PerPath::<PathView>::new(), PerPath::<Window>::new());
-        views.extend(paths.iter().map(view));
+        let mut views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
+        let mut windows = PerPath::<Window>::new();
         windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut views, &mut windows);
         for (path, window) in paths.iter_mut().zip(windows) {
@@ -273,18 +273,19 @@ impl Sender {
     }
 }
 
+/// What congestion control sees of the paths.
 #[inline]
-fn view(p: &crate::path::Path) -> PathView {
-    PathView {
+fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
+    paths.iter().enumerate().map(|(number, p)| PathView {
         window: p.window,
         flight: p.flight,
         mtu: p.mtu,
         srtt: p.rto.srtt(),
         rto: p.rto.current(),
         active: p.is_active(),
-        group: 0,
+        group: groups.get(number).copied().unwrap_or_default(),
         in_recovery: p.recovery.is_some(),
-    }
+    })
 }
 
 /// Bytes of the SCTP common header.

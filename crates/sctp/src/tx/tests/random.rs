@@ -61,6 +61,7 @@ fn configs() -> impl Strategy<Value = Config> {
                 recovery_by_cuc: o[6],
                 note_cumulative: o[7],
                 weights: vec![3, 1],
+                groups: if o[7] { vec![0, 1] } else { Vec::new() },
                 buffer_split,
                 split_by,
                 rescheduling,

@@ -107,6 +107,8 @@ settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
     path_selection: sctp::PathSelection;
     /// Shares of the paths for the weighted path selection; without any, shares follow the paths' rates.
     weights: Vec<u32>;
+    /// Group of each path, the first's first; of those beyond, 0. Coupled congestion controls couple paths of one group only.
+    groups: Vec<u8>;
     /// T3 restarts when the oldest chunk on its path is acknowledged.
     smart_t3: bool;
     /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.

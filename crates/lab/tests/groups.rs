@@ -1,0 +1,47 @@
+//! Groups of paths: a coupled congestion control couples paths of one group, and no others.
+
+mod common;
+
+use cc::Algorithm;
+use common::*;
+use units::{BitRate, Span};
+
+/// The packets of one saturated flow over two disjoint paths.
+fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    flow.stop_time = Span::from_secs(6);
+    flow.client_options.congestion_control = algorithm;
+    flow.client_options.cmt.groups = groups.to_vec();
+    run(&scenario).digest.to_string()
+}
+
+/// Whose paths know of each other.
+const COUPLED: [Algorithm; 9] = [
+    Algorithm::CmtRpV1,
+    Algorithm::CmtRpV2,
+    Algorithm::Lia,
+    Algorithm::Olia,
+    Algorithm::Balia,
+    Algorithm::Braid,
+    Algorithm::WVegas,
+    Algorithm::FastWeighted,
+    Algorithm::MpPlus,
+];
+
+#[test]
+fn in_groups_of_their_own_paths_send_as_single_paths_do() {
+    for &algorithm in Algorithm::ALL {
+        assert_eq!(digest(algorithm, &[0, 1]), digest(algorithm.alone(), &[0, 1]), "{algorithm}");
+    }
+}
+
+#[test]
+fn groups_matter_where_paths_are_coupled() {
+    for &algorithm in Algorithm::ALL {
+        let (together, apart) = (digest(algorithm, &[]), digest(algorithm, &[0, 1]));
+        assert_eq!(together != apart, COUPLED.contains(&algorithm), "{algorithm}");
+        assert_eq!(together, digest(algorithm, &[3, 3]), "{algorithm}: whatever the group is called");
+    }
+}
