@@ -97,5 +97,5 @@ pub use loss_based::LossBased;
 pub use names::UnknownName;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
 pub use rtt::SmoothedRtt;
-pub use setup::{GrowthRule, Rules, Setup, TcpRules, UnsetShare};
+pub use setup::{GrowthRule, IdleThreshold, Rules, Setup, TcpRules, UnsetShare};
 pub use window::{LossKind, PathAck, PathView, Window};

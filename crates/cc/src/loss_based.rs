@@ -9,8 +9,8 @@ use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
 use crate::{
-    CongestionControl, Growth, GrowthRule, LossKind, PathAck, PathView, Phase, Rules, Setup, Snapshot,
-    TcpRules, Window, WindowPolicy,
+    CongestionControl, Growth, GrowthRule, IdleThreshold, LossKind, PathAck, PathView, Phase, Rules, Setup,
+    Snapshot, TcpRules, Window, WindowPolicy,
 };
 
 /// A congestion control made of a [`WindowPolicy`].
@@ -173,7 +173,10 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         match self.setup.rules {
             Rules::Sctp { growth, .. } => {
                 if first && growth == GrowthRule::Rfc9260 {
-                    window.ssthresh = Some(window.cwnd);
+                    window.ssthresh = match self.setup.idle_threshold {
+                        IdleThreshold::Window => Some(window.cwnd),
+                        IdleThreshold::Kept => window.ssthresh.map(|s| s.max(window.cwnd)),
+                    };
                 }
                 let half = ByteCount::new(window.cwnd.get() / 2);
                 window.cwnd = half.max(self.setup.least_ssthresh(all[p].mtu));

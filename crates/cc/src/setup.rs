@@ -19,6 +19,8 @@ pub struct Setup {
     pub rp_min: u64,
     /// CMT/RP: the share of a path whose slow start threshold is unset.
     pub unset_share: UnsetShare,
+    /// SCTP: what idleness leaves of a slow start threshold.
+    pub idle_threshold: IdleThreshold,
     /// What else algorithms leave open.
     pub knobs: Knobs,
 }
@@ -77,6 +79,16 @@ named! {
     }
 }
 
+named! {
+    /// The slow start threshold of a path that is idle for an RTO, under the rules of RFC 9260.
+    "idle threshold" IdleThreshold {
+        /// The window it had (`rfc9260#section-7.2.1`). A path that waits unused then begins in congestion avoidance.
+        Window = "window",
+        /// Never less than it was: idleness is no sign of congestion (`rfc2861#section-3`).
+        Kept = "kept",
+    }
+}
+
 /// The SCTP common header.
 const COMMON_HEADER: ByteCount = ByteCount::new(12);
 
@@ -98,6 +110,7 @@ impl Setup {
             paths: 1,
             rp_min: 4,
             unset_share: UnsetShare::Raw,
+            idle_threshold: IdleThreshold::Window,
             knobs: Knobs::default(),
         }
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind};
+use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, Setup};
 use common::{Bench, M, PEER_RWND, bytes, setup};
 use units::ByteCount;
 
@@ -201,6 +201,20 @@ fn rfc9260_remembers_the_window_when_idleness_begins() {
     new.full_ack(0, PMDCS);
     new.idle(0);
     assert_eq!((new.cwnd(0), new.ssthresh(0)), (4 * PMDCS, Some(10_000 + PMDCS)));
+}
+
+// rfc2861#section-3: a path that was not used has not learnt anything
+#[test]
+fn idleness_may_keep_the_threshold() {
+    let kept = |cwnd, ssthresh| {
+        let setup = Setup { idle_threshold: IdleThreshold::Kept, ..setup(GrowthRule::Rfc9260, 1) };
+        let mut bench = Bench::new(Algorithm::Standard, &setup).put(0, cwnd, ssthresh);
+        bench.idle(0);
+        (bench.cwnd(0), bench.ssthresh(0))
+    };
+    assert_eq!(kept(40_000, 0), (20_000, None));
+    assert_eq!(kept(40_000, 60_000), (20_000, Some(60_000)));
+    assert_eq!(kept(40_000, 30_000), (20_000, Some(40_000)));
 }
 
 #[test]

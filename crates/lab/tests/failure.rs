@@ -6,7 +6,7 @@ use anabranch_lab as lab;
 use common::*;
 use lab::output::{RunOutput, Series};
 use lab::scenario::{Every, Outage, Probe, ProbeQuantity, ProbeTarget, Scenario};
-use units::{BitRate, Instant, Span};
+use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// A flow over two paths of 10 Mbit/s. The link between the routers of the first path is down from 10 s to 20 s; its
 /// throughput and the flow's are recorded every second.
@@ -44,7 +44,8 @@ fn mean(series: &Series, from: u64, to: u64) -> f64 {
 fn assert_nothing_lost(output: &RunOutput) {
     assert_eq!(output.warnings, Vec::<String>::new());
     assert_eq!(scalar(output, "flow", "undelivered_messages"), 0.0);
-    assert!(scalar(output, "link:west1-east1", "drops_link_down") > 0.0);
+    let dropped = |link| scalar(output, link, "drops_link_down");
+    assert!(dropped("link:west1-east1") + dropped("link:west2-east2") > 0.0);
 }
 
 #[test]
@@ -69,6 +70,32 @@ fn cmt_goes_on_over_the_path_that_is_left_and_uses_both_again() {
     assert!(mean(flow, 5, 10) > 19.0, "before the failure");
     assert!(mean(flow, 15, 20) > 9.5, "on the other path");
     assert!(mean(flow, 30, 40) > 19.0, "after the repair");
+}
+
+/// A path that dies for 5 s stops the other for less than a second, whichever it is and however small the buffer.
+#[test]
+fn with_the_recommended_options_no_path_waits_for_a_dead_one() {
+    for (dead, buffer) in [(1, 65_536), (4, 65_536), (1, 1 << 20), (4, 1 << 20)] {
+        let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+        impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(25));
+        scenario.links[dead].down = vec![Outage { from: at(10), to: at(15) }];
+        let receive_buffer = ByteCount::new(buffer);
+        let options = sctp::Config { receive_buffer, ..sctp::Config::recommended() };
+        let flow = &mut scenario.flows[0];
+        (flow.client_options, flow.server_options) = (options.clone(), options);
+        flow.forward.as_mut().unwrap().unordered = Probability::ZERO;
+        let (target, every) = (ProbeTarget::Flow(0), Every::Interval(Span::from_millis(50)));
+        let (quantity, to) = (ProbeQuantity::Throughput, Some(at(30)));
+        scenario.probes.push(Probe { quantity, target, from: at(5), to, every });
+        let output = run(&scenario);
+        assert_nothing_lost(&output);
+        let bins = output.series[0].points.iter().map(|&(_, rate)| rate);
+        let (_, stalled) = bins.fold((0, 0), |(now, most), rate| {
+            let now = if rate > 0.0 { 0 } else { now + 1 };
+            (now, most.max(now))
+        });
+        assert!(stalled < 20, "{stalled} bins of 50 ms, link {dead}, {buffer} B");
+    }
 }
 
 #[test]

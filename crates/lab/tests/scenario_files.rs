@@ -89,6 +89,18 @@ fn option_sets_inherit_and_change_single_options() {
 }
 
 #[test]
+fn a_set_of_sctp_options_starts_from_its_profile() {
+    let flow = flow(
+        "sctp = \"ours\"\nserver_sctp = \"plain\"\n[sctp.ours]\ninherit = \"bond\"\n\
+         congestion_control = \"braid\"\n[sctp.bond]\nprofile = \"recommended\"\ncmt = { dac = false }\n[sctp.plain]",
+    );
+    let recommended = sctp::Config::recommended();
+    let cmt = sctp::Cmt { dac: false, ..recommended.cmt.clone() };
+    let ours = sctp::Config { congestion_control: cc::Algorithm::Braid, cmt, ..recommended };
+    assert_eq!((flow.client_options, flow.server_options), (ours, sctp::Config::default()));
+}
+
+#[test]
 fn a_set_of_tcp_options_starts_from_its_profile() {
     let flow = flow(
         "protocol = \"TCP\"\ntcp = \"ours\"\nserver_tcp = \"qualnet\"\n[tcp.ours]\ninherit = \"qualnet\"\n\

@@ -46,6 +46,9 @@ pub struct Config {
     pub hb_max_burst: u32,
     /// Longest delay of an acknowledgement (`SACK.Delay`), at most 500 ms.
     pub sack_delay: Span,
+    /// A retransmission counts as lost once data that left on its path a quarter of a round-trip time later is
+    /// acknowledged (`rfc8985#section-6.2`); if not, only T3 finds that out.
+    pub rtx_losses: bool,
     /// An acknowledgement at the latest for every so many packets with data (2 in `rfc9260#section-6.2`).
     pub sack_frequency: u32,
     /// Acknowledges with NR-SACK, which says what will never be given up, if the peer does too
@@ -96,6 +99,8 @@ pub struct Config {
     pub rp_min: u64,
     /// What coupled controls take an unset slow start threshold for.
     pub unset_share: cc::UnsetShare,
+    /// What idleness leaves of a slow start threshold.
+    pub idle_threshold: cc::IdleThreshold,
     /// What else congestion controls leave open.
     pub knobs: cc::Knobs,
 
@@ -122,6 +127,7 @@ impl Default for Config {
             max_init_retransmits: 8,
             hb_interval: Some(Span::from_secs(30)),
             hb_max_burst: 1,
+            rtx_losses: false,
             sack_delay: Span::from_millis(200),
             sack_frequency: 2,
             nr_sack: false,
@@ -145,8 +151,35 @@ impl Default for Config {
             initial_ssthresh: None,
             rp_min: 4,
             unset_share: cc::UnsetShare::Raw,
+            idle_threshold: cc::IdleThreshold::Window,
             knobs: cc::Knobs::default(),
             cmt: Cmt::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The options for real use over several paths: never slower than the best of them, and no long stall when one of
+    /// them dies. `docs/bonding.md` says why each of them is as it is, and measures them.
+    pub fn recommended() -> Self {
+        Config {
+            congestion_control: cc::Algorithm::Cubic,
+            idle_threshold: cc::IdleThreshold::Kept,
+            rtx_losses: true,
+            potentially_failed: Some(0),
+            hb_interval: Some(Span::from_secs(5)),
+            rto_max: Span::from_secs(3),
+            association_max_retrans: 20,
+            receive_buffer: ByteCount::new(4 << 20),
+            send_buffer: ByteCount::new(8 << 20),
+            cmt: Cmt {
+                enabled: true,
+                path_selection: PathSelection::Blest,
+                rtx: RtxPolicy::Fastest,
+                reinjection: Reinjection::Both,
+                ..Cmt::default()
+            },
+            ..Config::default()
         }
     }
 }
@@ -195,6 +228,8 @@ pub struct Cmt {
     /// sender count it as free; with one path the window keeps new chunks back then, with several it does not, and they
     /// travel for nothing to a peer whose buffer waits for the lost ones.
     pub keep_room: bool,
+    /// When other paths carry copies of what a path is late with.
+    pub reinjection: Reinjection,
 }
 
 impl Default for Cmt {
@@ -218,6 +253,7 @@ impl Default for Cmt {
             rescheduling: BufferSide::None,
             moved_penalty: true,
             keep_room: false,
+            reinjection: Reinjection::None,
         }
     }
 }
@@ -259,6 +295,8 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
+        /// The path of the least round-trip time, of those that answer: it pays to wait for room there.
+        Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
     }
@@ -316,6 +354,34 @@ impl BufferSide {
     #[inline]
     pub(crate) fn receiver(self) -> bool {
         matches!(self, BufferSide::Receiver | BufferSide::Both)
+    }
+}
+
+named! {
+    /// When a path with room carries copies of chunks that travel on another path.
+    "reinjection" Reinjection {
+        /// Never.
+        None = "none",
+        /// When a buffer is full, of what would be there sooner or is overdue (Raiciu et al., NSDI 2012, section 4.2).
+        Blocked = "blocked",
+        /// When the other path is silent for two round-trip times (after `rfc8985#section-7`).
+        Silent = "silent",
+        /// In both cases.
+        Both = "both",
+    }
+}
+
+impl Reinjection {
+    /// A full buffer brings copies about.
+    #[inline]
+    pub(crate) fn blocked(self) -> bool {
+        matches!(self, Reinjection::Blocked | Reinjection::Both)
+    }
+
+    /// A silent path does.
+    #[inline]
+    pub(crate) fn silent(self) -> bool {
+        matches!(self, Reinjection::Silent | Reinjection::Both)
     }
 }
 

@@ -16,8 +16,8 @@ mod tx;
 pub use assoc::{AssocStats, PathInfo, State};
 pub use cc::UnknownName;
 pub use config::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, RtxPolicy, SackPath,
-    SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
+    SackPath, SplitBy, Timestamps,
 };
 pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
 pub use event::{AssocId, CloseReason, Event};

@@ -136,7 +136,8 @@ impl Association {
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(&self.local.config);
         self.path_error(now, p, of_association);
-        if self.paths[p].state == PathState::PotentiallyFailed {
+        let silent = self.paths[p].is_active() && self.paths[p].silent;
+        if silent || self.paths[p].state == PathState::PotentiallyFailed {
             // rfc7829#section-3: one each RTO, whether heartbeats are on or off.
             self.probe(now, p);
         } else if verifying && self.paths[p].errors <= self.config().path_max_retrans {
@@ -178,6 +179,13 @@ impl Association {
         self.control.push(p, Pending::Heartbeat);
     }
 
+    /// Path `p` is silent: is it there?
+    pub(super) fn ask(&mut self, now: Instant, p: PathId) {
+        if self.phase.sends_heartbeats() {
+            self.probe(now, p);
+        }
+    }
+
     /// The user asks for a heartbeat (`rfc9260#section-11.1`); false if there is no such path.
     pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> bool {
         match self.paths.find(address) {
@@ -212,6 +220,7 @@ impl Association {
         if failing {
             self.sender.on_path_back(now, &mut self.paths[p]);
         }
+        self.sender.end_silence(now, &mut self.paths[p]);
         let period = self.idle_period(p);
         self.paths[p].heartbeat.rest(now, period);
     }

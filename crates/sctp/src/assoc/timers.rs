@@ -14,6 +14,7 @@ impl Association {
         let heartbeats = self.phase.sends_heartbeats();
         for path in self.paths.iter() {
             next = next.min(path.t3.unwrap_or(Instant::FAR));
+            next = next.min(path.patience.unwrap_or(Instant::FAR));
             if heartbeats {
                 next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
             }
@@ -21,8 +22,8 @@ impl Association {
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
             next = next.min(at);
         }
-        if let Some(at) = self.sender.rest_ends(&self.paths) {
-            next = next.min(at);
+        for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
+            next = next.min(at.unwrap_or(Instant::FAR));
         }
         (next != Instant::FAR).then_some(next)
     }
@@ -51,6 +52,9 @@ impl Association {
         for p in self.paths.ids() {
             if self.phase.is_open() && self.paths[p].t3.is_some_and(|at| at <= now) {
                 self.on_t3(now, p);
+            }
+            if self.phase.is_open() && self.sender.fall_silent(now, p, &mut self.paths) {
+                self.ask(now, p);
             }
         }
         self.heartbeat_timers(now);

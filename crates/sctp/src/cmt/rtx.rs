@@ -25,6 +25,10 @@ pub(crate) fn target(
         pick(active().filter(|&p| key(&paths[p]) == top), random)
     };
     match policy {
+        RtxPolicy::Fastest => {
+            let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
+            answering.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(paths[p].rto.current())).or(stay)
+        }
         RtxPolicy::Same => stay,
         RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,
         RtxPolicy::Alternate => paths.next_active(on),

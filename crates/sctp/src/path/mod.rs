@@ -16,7 +16,7 @@ use cc::{OneWayDelay, Window};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Span};
 
 /// The number of a path within its association, in order of addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +82,8 @@ pub(crate) struct Path {
     pub(crate) state: PathState,
     /// T3 expired and nothing was acknowledged since: one packet in flight.
     pub(crate) timed_out: bool,
+    /// Nothing was heard for longer than expected: it gets no new data while others answer.
+    pub(crate) silent: bool,
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
@@ -93,6 +95,10 @@ pub(crate) struct Path {
     /// In flight for the first time, by TSN.
     pub(crate) fresh: List,
     pub(crate) t3: Option<Instant>,
+    /// It is silent from then on, unless something is heard of what is in flight.
+    pub(crate) patience: Option<Instant>,
+    /// When the last chunk left that was sent once and is acknowledged.
+    pub(crate) newest_acked: Instant,
     pub(crate) rto: Rto,
     /// Share of chunks lost, a moving average.
     pub(crate) loss_rate: f64,
@@ -141,8 +147,11 @@ impl Path {
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,
+            patience: None,
+            newest_acked: Instant::ZERO,
             recovery: None,
             timed_out: false,
+            silent: false,
             cuc: CucState::default(),
             fresh: List::default(),
             resent: List::default(),
@@ -178,6 +187,12 @@ impl Path {
         self.state == PathState::Active
     }
 
+    /// Active and not silent.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        self.is_active() && !self.silent
+    }
+
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost_fast.is_empty() || !self.lost_timer.is_empty()
@@ -188,6 +203,11 @@ impl Path {
             LossCause::FastRetransmit => &mut self.lost_fast,
             LossCause::Timeout => &mut self.lost_timer,
         }
+    }
+
+    /// What left so long ago was probably lost: a round-trip time and a quarter, and what it varies.
+    pub(crate) fn overdue(&self) -> Span {
+        self.rto.srtt().map_or(self.rto.current(), |srtt| srtt + srtt / 4 + self.rto.variation() * 4)
     }
 
     /// Room in the congestion window; none if it is fully used.

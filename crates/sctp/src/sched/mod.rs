@@ -103,7 +103,7 @@ fn by_rtt(paths: &Paths, order: &mut [PathId]) {
 
 /// The path with the lowest round-trip time, of those measured and answering: nobody should wait for one that timed out.
 fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
-    let answering = paths.ids().filter(|&p| paths[p].is_active() && !paths[p].timed_out);
+    let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));
     let (p, srtt) = measured.min_by_key(|&(_, srtt)| srtt)?;
     Some((p, &paths[p], srtt.as_secs_f64()))

@@ -9,6 +9,7 @@ mod nr_sack;
 mod outstanding;
 mod queue;
 mod ranges;
+mod reinject;
 mod report;
 mod reschedule;
 mod sack;
@@ -80,6 +81,8 @@ pub(crate) struct Sender {
     copies: Vec<Copies>,
     /// How often new data waited because the peer had no room.
     refusals: u64,
+    /// A buffer is full, and copies of what is late may help.
+    starved: bool,
     /// Paths in the order they are served at this opportunity; empty if not sorted yet.
     order: Vec<PathId>,
     turn: usize,
@@ -119,6 +122,7 @@ impl Sender {
             scheduler,
             copies: Vec::new(),
             refusals: 0,
+            starved: false,
             order: Vec::new(),
             turn: 0,
             opportunity: Instant::ZERO,
@@ -146,6 +150,7 @@ impl Sender {
         let setup = cc::Setup {
             rp_min: self.config.rp_min,
             unset_share: self.config.unset_share,
+            idle_threshold: self.config.idle_threshold,
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };

@@ -28,6 +28,8 @@ pub(crate) struct TxChunk {
     /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
     pub(crate) credited: bool,
     pub(crate) timed_out: bool,
+    /// It was late, and copies of it left on other paths, the last one at `sent_at`.
+    pub(crate) copied: bool,
     /// It was rescheduled once.
     pub(crate) moved: bool,
     /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
@@ -149,6 +151,7 @@ impl Outstanding {
             state: ChunkState::InFlight,
             credited: false,
             timed_out: false,
+            copied: false,
             moved: false,
             to_prev: 0,
             to_next: 0,

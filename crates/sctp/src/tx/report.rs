@@ -3,7 +3,7 @@
 use super::sack::LOSS_WEIGHT;
 use super::{ChunkState, MISSING_REPORTS, News, Sender};
 use crate::cmt::dac;
-use crate::path::{LossCause, NIL, Paths};
+use crate::path::{LossCause, NIL, PathId, Paths};
 use units::ByteCount;
 
 impl Sender {
@@ -42,7 +42,24 @@ impl Sender {
                 }
                 i = next;
             }
+            if self.config.rtx_losses {
+                news[p].hit |= self.report_lost_again(p, paths);
+            }
         }
+    }
+
+    /// Retransmissions that were overtaken on their path by what left a quarter of a round-trip time later are lost again
+    /// (`rfc8985#section-6.2`). Answers whether there are any. Only the earliest is looked at, and the next if it is.
+    fn report_lost_again(&mut self, p: PathId, paths: &mut Paths) -> bool {
+        let Some(srtt) = paths[p].rto.srtt() else { return false };
+        let mut found = false;
+        while let Some(i) = paths[p].resent.first()
+            && self.out[i].sent_at + srtt / 4 < paths[p].newest_acked
+        {
+            self.mark_lost(i, LossCause::FastRetransmit, paths);
+            found = true;
+        }
+        found
     }
 
     /// Chunk `i` leaves flight, to be sent again now or later.

@@ -136,10 +136,12 @@ impl Sender {
             let i = self.out.first_index();
             if !self.out[i].is_acked() {
                 let p = self.acknowledge(now, i, paths, news);
-                news[p].new_cum = true;
-                news[p].new_pc = true;
-                news[p].new_rpc = true;
                 paths[p].cuc.forget();
+                if !self.out[i].copied {
+                    news[p].new_cum = true;
+                    news[p].new_pc = true;
+                    news[p].new_rpc = true;
+                }
                 if self.cmt.note_cumulative {
                     self.note_new(i, &mut news[p]);
                 }
@@ -191,7 +193,7 @@ impl Sender {
         let (path, news) = (&mut paths[p], &mut news[p]);
         match chunk.state {
             ChunkState::InFlight => {
-                news.oldest |= i == path.fresh.head.min(path.resent.head);
+                news.oldest |= !chunk.copied && i == path.fresh.head.min(path.resent.head);
                 let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
                 self.out.unlink(list, i);
                 path.flight -= booked;
@@ -210,9 +212,13 @@ impl Sender {
         chunk.state = ChunkState::Acked;
         if !chunk.credited {
             chunk.credited = true;
+            if chunk.copied {
+                return p;
+            }
             news.new_bytes += booked;
             path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
             if chunk.transmissions == 1 {
+                path.newest_acked = path.newest_acked.max(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
                 news.rtt = Some(news.rtt.map_or(rtt, |least| least.min(rtt)));
             }
@@ -223,6 +229,9 @@ impl Sender {
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
     /// sent on another path before a timeout.
     fn note_new(&self, i: u64, news: &mut SackNews) {
+        if self.out[i].copied {
+            return;
+        }
         news.saw_new = true;
         if self.cmt.smart_fast_rtx && self.out[i].timed_out {
             return;
@@ -340,6 +349,7 @@ impl Sender {
         for (path, news) in paths.iter_mut().zip(news.iter()) {
             if !news.new_bytes.is_zero() {
                 path.timed_out = false;
+                self.end_silence(now, path);
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
                 }

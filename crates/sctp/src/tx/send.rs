@@ -44,6 +44,9 @@ impl Sender {
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
+                if !self.copies.is_empty() && !self.habits.copies {
+                    self.let_go(p, paths);
+                }
             }
         }
     }
@@ -60,7 +63,7 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
-        if self.habits.copies
+        if (self.habits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
@@ -96,7 +99,7 @@ impl Sender {
     }
 
     /// Room in the peer's buffer, or nothing on its way, so that one chunk probes (`rfc9260#section-6.1`, rule A).
-    fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
+    pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
     }
 
@@ -123,13 +126,16 @@ impl Sender {
             return self.may_send_new(p, paths).then_some(p);
         }
         if self.order.is_empty() {
-            self.order.extend(paths.ids().filter(|&p| paths[p].is_active()));
+            self.order.extend(paths.ids().filter(|&p| paths[p].is_usable()));
+            if self.order.is_empty() {
+                self.order.extend(paths.ids().filter(|&p| paths[p].is_active()));
+            }
             let at = self.look(paths);
             self.scheduler.order(&at, &mut self.random, &mut self.order);
             self.turn = 0;
         }
         while let Some(&p) = self.order.get(self.turn) {
-            if self.may_send_new(p, paths) && (!self.habits.copies || self.leads(p, paths)) {
+            if self.may_send_new(p, paths) && self.copies_leave_room(p, paths) {
                 if self.habits.choosy {
                     let at = self.look(paths);
                     return self.scheduler.admits(&at, p).then_some(p);
@@ -139,6 +145,12 @@ impl Sender {
             self.turn += 1;
         }
         None
+    }
+
+    /// What copies of other paths' chunks there are lets new data pass.
+    #[inline]
+    fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
+        if self.habits.copies { self.leads(p, paths) } else { self.has_room_beside_copies(p, paths) }
     }
 
     /// What the scheduler may look at.
@@ -226,6 +238,7 @@ impl Sender {
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
             path.t3.get_or_insert(now + path.rto.current());
+            self.be_patient(now, &mut paths[p]);
         }
         if self.habits.each_packet {
             self.order.clear();

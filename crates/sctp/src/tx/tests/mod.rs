@@ -1,6 +1,7 @@
 //! The sender against hand-worked vectors, and against itself over random histories.
 
 mod random;
+mod reinjection;
 mod schedulers;
 mod vectors;
 

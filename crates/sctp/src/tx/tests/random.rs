@@ -1,7 +1,7 @@
 //! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
 
 use super::*;
-use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, RtxPolicy, SplitBy};
+use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, Reinjection, RtxPolicy, SplitBy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -41,13 +41,15 @@ fn configs() -> impl Strategy<Value = Config> {
     let options = proptest::array::uniform10(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
+    let reinjection = proptest::sample::select(Reinjection::ALL);
     let (cuc, rtx) = (proptest::sample::select(Cuc::ALL), proptest::sample::select(RtxPolicy::ALL));
     let selection = proptest::sample::select(PathSelection::ALL);
     let burst = proptest::sample::select(BurstControl::ALL);
     let rule = proptest::sample::select(cc::GrowthRule::ALL);
     let algorithm = proptest::sample::select(cc::Algorithm::ALL);
-    (options, cuc, rtx, selection, burst, rule, algorithm, split).prop_map(
-        |(o, cuc, rtx, path_selection, burst, rule, a, ((buffer_split, rescheduling), split_by, buffer))| {
+    (options, cuc, rtx, selection, burst, rule, algorithm, split, reinjection).prop_map(
+        |(o, cuc, rtx, path_selection, burst, rule, a, split, reinjection)| {
+            let ((buffer_split, rescheduling), split_by, buffer) = split;
             let options = Cmt {
                 enabled: o[0],
                 sfr: o[1],
@@ -65,12 +67,14 @@ fn configs() -> impl Strategy<Value = Config> {
                 buffer_split,
                 split_by,
                 rescheduling,
+                reinjection,
                 moved_penalty: o[8],
                 keep_room: o[9],
             };
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
+            config.rtx_losses = o[9];
             (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a);
             config
         },

@@ -1,15 +1,23 @@
 //! Options of SCTP endpoints.
 
 use super::{OptionSet, settings, table_of};
-use crate::scenario::decode::{Definitions, Fields, NoneOr, property, words};
+use crate::scenario::decode::{Decode, Definitions, Fields, NoneOr, Show, property, words};
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::file::knobs;
 use serde_json::{Map, Value as Json};
 use units::{ByteCount, Span};
 
-words!(named cc::GrowthRule, cc::UnsetShare);
+words!(named cc::GrowthRule, cc::IdleThreshold, cc::UnsetShare);
 words!(named sctp::Accounting, sctp::BurstControl, sctp::Cuc, sctp::RtxPolicy, sctp::PathSelection, sctp::SackPath, sctp::Timestamps);
-words!(named sctp::BufferSide, sctp::SplitBy, sctp::PfCwnd);
+words!(named sctp::BufferSide, sctp::SplitBy, sctp::PfCwnd, sctp::Reinjection);
+
+/// What holds where the set says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profile {
+    Standard,
+    Recommended,
+}
+words!(Profile { "standard" => Profile::Standard, "recommended" => Profile::Recommended });
 
 settings! { association sets sctp::Config, by default sctp::Config::default(), {
     /// RTO before the first measurement (RTO.Initial).
@@ -44,6 +52,8 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     hb_interval: NoneOr<Span>;
     /// Heartbeats sent at one instant (HB.Max.Burst).
     hb_max_burst: u32;
+    /// A retransmission that was overtaken on its path by a quarter of a round-trip time is lost (RACK, RFC 8985).
+    rtx_losses: bool;
     /// Longest delay of an acknowledgement (SACK.Delay), at most 500 ms.
     sack_delay: Span;
     /// An acknowledgement at the latest for every so many packets with data.
@@ -90,6 +100,8 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     rp_min: u64;
     /// What coupled controls take an unset slow start threshold for.
     unset_share: cc::UnsetShare;
+    /// What idleness leaves of a slow start threshold.
+    idle_threshold: cc::IdleThreshold;
 } }
 
 settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
@@ -129,17 +141,24 @@ settings! { multipath sets sctp::Cmt, by default sctp::Cmt::default(), {
     moved_penalty: bool;
     /// Room at the peer that lost chunks will take is not given to new ones.
     keep_room: bool;
+    /// When other paths carry copies of what a path is late with.
+    reinjection: sctp::Reinjection;
 } }
+
+const PROFILE: &str = "profile";
 
 impl OptionSet for sctp::Config {
     const KEY: &'static str = "sctp";
 
     fn keys() -> Vec<&'static str> {
-        [association::KEYS, &["cmt", knobs::KEY]].concat()
+        [&[PROFILE], association::KEYS, &["cmt", knobs::KEY]].concat()
     }
 
     fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self> {
-        let mut config = sctp::Config::default();
+        let mut config = match fields.take_or(PROFILE, Profile::Standard, faults)? {
+            Profile::Standard => sctp::Config::default(),
+            Profile::Recommended => sctp::Config::recommended(),
+        };
         let right = association::apply(fields, &mut config, faults);
         let right = knobs::apply(fields, &mut config.knobs, faults) && right;
         let cmt = fields.nested("cmt", multipath::KEYS, faults)?;
@@ -148,6 +167,10 @@ impl OptionSet for sctp::Config {
 
     fn properties(definitions: &mut Definitions) -> Map<String, Json> {
         let mut properties = association::properties(definitions);
+        let doc = "What holds where the set says nothing: RFC 9260, or the options for real use over several paths. The \
+                   defaults told here are those of \"standard\".";
+        let profile = property(Profile::schema(definitions), doc, Some(Profile::Standard.show()));
+        properties.insert(PROFILE.to_owned(), profile);
         let cmt = table_of(multipath::properties(definitions));
         properties.insert("cmt".to_owned(), property(cmt, "Concurrent multipath transfer.", None));
         let doc = "What congestion controls leave open, a table for each.";

@@ -1,0 +1,73 @@
+//! Reinjection: copies of chunks that are late on their path, sent where there is room.
+//!
+//! A full buffer stops every path until the earliest chunk arrives. A path that would stand still then sends copies of what
+//! others hold, if the copy would be there sooner or the chunk is overdue: opportunistic retransmission (Raiciu, Paasch,
+//! Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and implementing a deployable
+//! multipath TCP", NSDI 2012, section 4.2). And a path of which nothing is heard for longer than a probe timeout
+//! (`rfc8985#section-7.2`) is *silent*: all it holds is copied, it is probed by a heartbeat, and until it answers new data
+//! goes elsewhere. Its window is not cut for that: T3 decides as ever what is lost.
+//!
+//! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
+//! timer starts again, no round-trip time is taken and no older chunk is reported missing.
+
+use super::Sender;
+use crate::path::{Path, PathId, Paths};
+use units::{Instant, Span};
+
+impl Sender {
+    /// Whether copies of late chunks are due; also notes whether that is for want of room in a buffer.
+    #[inline]
+    pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
+        let reinjection = self.cmt.reinjection;
+        self.starved = reinjection.blocked()
+            && match self.queue.head_len() {
+                Some(len) => !self.peer_can_take(len.min(self.fragment), paths),
+                None => self.blocked,
+            };
+        self.starved || (reinjection.silent() && paths.iter().any(|path| path.silent))
+    }
+
+    /// Chunk `i` is in flight on another path than `p`, and `p` is to carry a copy.
+    pub(super) fn is_late(&self, i: u64, p: PathId, paths: &Paths) -> bool {
+        let chunk = &self.out[i];
+        let holder = &paths[chunk.path];
+        if holder.silent || !self.starved {
+            return holder.silent;
+        }
+        let (Some(its), Some(ours)) = (holder.rto.srtt(), paths[p].rto.srtt()) else { return false };
+        self.age(i) + ours < its || self.age(i) > holder.overdue()
+    }
+
+    /// Data left on a path: no later than a probe timeout from now it ought to be heard of.
+    #[inline]
+    pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
+        if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() {
+            let until = now + self.patience(path);
+            path.patience = Some(path.patience.map_or(until, |before| before.min(until)));
+        }
+    }
+
+    /// The probe timeout: two round-trip times, what they vary, and for a lone packet the delay of its acknowledgement.
+    fn patience(&self, path: &Path) -> Span {
+        let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
+        let delay = if path.flight <= path.mtu { self.config.sack_delay } else { Span::ZERO };
+        (srtt * 2 + path.rto.variation() * 4 + delay).min(path.rto.current())
+    }
+
+    /// The time of a path has run out: true if it is silent from now on, which needs another one to carry its chunks.
+    pub(crate) fn fall_silent(&self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
+        if paths[p].patience.is_none_or(|at| at > now) {
+            return false;
+        }
+        paths[p].patience = None;
+        paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
+        paths[p].silent
+    }
+
+    /// Something is heard of a path: how long it may be silent counts anew.
+    #[inline]
+    pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
+        (path.silent, path.patience) = (false, None);
+        self.be_patient(now, path);
+    }
+}

@@ -1,0 +1,185 @@
+//! Copies of late chunks, silent paths, and retransmissions: where they go and when they are lost again.
+
+use super::*;
+use crate::config::{PathSelection, Reinjection, RtxPolicy};
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+/// Two paths with windows of ten chunks, 20 ms and 100 ms, that have varied by half of that.
+fn unequal(config: &Config) -> Rig {
+    let mut rig = Rig::new(config, 2, 1);
+    for (p, rtt) in [(P1, 20), (P2, 100)] {
+        rig.paths[p].rto.sample(ms(rtt), config);
+        rig.paths[p].window.cwnd = ByteCount::new(10 * CHUNK);
+    }
+    rig
+}
+
+fn reinjecting(reinjection: Reinjection) -> Config {
+    cmt(Cmt { path_selection: PathSelection::LowestRtt, reinjection, ..Cmt::default() })
+}
+
+fn push(rig: &mut Rig, n: usize) {
+    for _ in 0..n {
+        rig.sender.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+    }
+}
+
+/// Chunk 1 travels on the slow path; `later`, 2 and 3 are acknowledged after 20 ms on the fast one, and the peer has no
+/// room for chunk 4.
+fn blocked(config: &Config, later: Span) -> Rig {
+    let mut rig = unequal(config);
+    rig.transmit(P2);
+    rig.pass(later - ms(20));
+    rig.transmit(P1);
+    rig.transmit(P1);
+    push(&mut rig, 1);
+    rig.pass(ms(20));
+    rig.try_sack(0, &[(2, 3)], 2, CHUNK as u32).unwrap();
+    rig
+}
+
+/// Raiciu et al., section 4.2, for the case that the copy is there first: 79 + 20 < 100.
+#[test]
+fn a_full_buffer_is_freed_by_a_copy_that_is_sooner() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    assert_eq!(rig.poll(), None, "once is enough");
+    rig.audit();
+    let window = rig.paths[P2].window;
+    assert_eq!((rig.paths[P2].flight.get(), rig.paths[P1].stats.copies), (CHUNK, 1));
+    rig.pass(ms(20));
+    rig.sack(3, &[], 1);
+    let slow = &rig.paths[P2];
+    assert_eq!((slow.flight, slow.window, slow.rto.srtt()), (ByteCount::ZERO, window, Some(ms(100))));
+    assert_eq!(rig.poll().map(|(_, tsns)| tsns), Some(vec![4]));
+}
+
+#[test]
+fn what_arrives_soon_enough_is_not_copied() {
+    for (reinjection, later, copied) in [
+        (Reinjection::Blocked, 80, false),
+        (Reinjection::Silent, 79, false),
+        (Reinjection::None, 79, false),
+        (Reinjection::Both, 79, true),
+        (Reinjection::Blocked, 325, false), // 100 + 100/4 + 4 * 50
+        (Reinjection::Blocked, 326, true),
+    ] {
+        let mut rig = blocked(&reinjecting(reinjection), ms(later));
+        assert_eq!(rig.poll().is_some(), copied, "{reinjection} after {later} ms");
+    }
+}
+
+/// A copy is overdue after 20 + 20/4 + 4 * 7.5 = 55 ms; its chunk is due once more.
+#[test]
+fn a_copy_that_was_lost_is_sent_again() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    assert_eq!(rig.sender.copies_overdue(&rig.paths), Some(rig.now + ms(55)));
+    rig.pass(ms(54));
+    assert_eq!(rig.poll(), None);
+    rig.pass(ms(1));
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+}
+
+/// Copies take room in the window of their path: for them new data waits.
+#[test]
+fn new_data_and_copies_share_a_window() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
+    rig.paths[P1].window.cwnd = ByteCount::new(CHUNK);
+    rig.paths[P2].window.cwnd = ByteCount::new(CHUNK);
+    assert_eq!(rig.poll(), Some((P1, vec![1])));
+    rig.try_sack(0, &[(2, 3)], 1, 1 << 30).unwrap();
+    assert_eq!(rig.poll(), None, "there is room at the peer, but none in the windows");
+}
+
+/// Two packets on the fast path, one on the slow one.
+fn on_both(config: &Config) -> Rig {
+    let mut rig = unequal(config);
+    rig.paths[P1].window.cwnd = ByteCount::new(2 * CHUNK);
+    push(&mut rig, 3);
+    rig.pass(ms(1));
+    for (p, tsn) in [(P1, 1), (P1, 2), (P2, 3)] {
+        assert_eq!(rig.poll(), Some((p, vec![tsn])));
+    }
+    rig
+}
+
+/// rfc8985#section-7.2: twice 20 ms, and here four times 10 ms that it varies. All it holds goes elsewhere.
+#[test]
+fn another_path_carries_what_a_silent_one_holds() {
+    let mut rig = on_both(&reinjecting(Reinjection::Silent));
+    assert_eq!(rig.paths[P1].patience, Some(rig.now + ms(80)));
+    assert_eq!(
+        rig.paths[P2].patience,
+        Some(rig.now + ms(600)),
+        "a lone packet's acknowledgement may be delayed"
+    );
+    rig.pass(ms(79));
+    assert!(!rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    rig.pass(ms(1));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert_eq!((rig.poll(), rig.poll()), (Some((P2, vec![1])), Some((P2, vec![2]))));
+    // Chunks of a silent path that are acknowledged are no sign of life, and it gets no new data.
+    let before = (rig.paths[P1].window, rig.paths[P1].rto.srtt());
+    push(&mut rig, 2);
+    rig.pass(ms(100));
+    rig.sack(3, &[], 2);
+    assert_eq!((rig.paths[P1].window, rig.paths[P1].rto.srtt()), before);
+    assert!(rig.paths[P1].silent && rig.paths[P1].t3.is_none());
+    assert_eq!(rig.poll(), Some((P2, vec![4])));
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    rig.pass(ms(1));
+    assert_eq!(rig.poll(), Some((P1, vec![5])));
+}
+
+#[test]
+fn the_last_path_that_answers_is_never_silent() {
+    let mut rig = on_both(&reinjecting(Reinjection::Silent));
+    rig.pass(ms(700));
+    assert!(rig.sender.fall_silent(rig.now, P1, &mut rig.paths));
+    assert!(!rig.sender.fall_silent(rig.now, P2, &mut rig.paths));
+}
+
+/// Chunk 1 of four on the slow path is lost.
+fn one_lost(config: &Config) -> Rig {
+    let mut rig = unequal(config);
+    for _ in 0..4 {
+        rig.transmit(P2);
+    }
+    rig.pass(ms(100));
+    for last in 2..=4 {
+        rig.sack(0, &[(2, last)], 1);
+    }
+    assert!(rig.is_lost(1));
+    rig
+}
+
+#[test]
+fn lost_chunks_go_to_the_fastest_path_that_answers() {
+    let config = cmt(Cmt { rtx: RtxPolicy::Fastest, ..Cmt::default() });
+    assert_eq!(one_lost(&config).poll(), Some((P1, vec![1])));
+    for ails in [|path: &mut Path| path.timed_out = true, |path: &mut Path| path.silent = true] {
+        let mut rig = one_lost(&config);
+        ails(&mut rig.paths[P1]);
+        assert_eq!(rig.poll(), Some((P2, vec![1])));
+    }
+}
+
+/// rfc8985#section-6.2: overtaken by what left more than 100/4 ms later.
+#[test]
+fn a_retransmission_that_was_overtaken_is_lost_again() {
+    for (rtx_losses, after, again) in [(true, 26, true), (true, 25, false), (false, 26, false)] {
+        let rtx = Cmt { rtx: RtxPolicy::Same, ..Cmt::default() };
+        let mut rig = one_lost(&Config { rtx_losses, ..cmt(rtx) });
+        assert_eq!(rig.poll(), Some((P2, vec![1])));
+        rig.pass(ms(after));
+        rig.transmit(P2);
+        rig.pass(ms(100));
+        rig.sack(0, &[(2, 5)], 1);
+        assert_eq!(rig.is_lost(1), again, "{after} ms later");
+        assert_eq!(rig.paths[P2].stats.fast_recoveries, 1, "it is still the same recovery");
+    }
+}

@@ -1,0 +1,78 @@
+//! A path dies without a word (after rfc8985#section-7, rfc7829).
+
+use anabranch_sctp::{Cmt, Config, Message, PathSelection, PathState, Payload};
+use testkit::*;
+use units::{Instant, Span};
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+/// Two endpoints with the recommended options, paths of 20 ms and all the data that they let go. After a second network 1
+/// loses everything for `outage`. Answers the longest time in which nothing could be read, and the pair, 20 s later.
+fn outage(config: &Config, outage: Span) -> (Span, Pair) {
+    let mut pair = Pair::new(2, config);
+    let (client, _) = pair.establish();
+    pair.set_delay(ms(10));
+    let (dies, heals) = (pair.now + ms(1000), pair.now + ms(1000) + outage);
+    let end = heals + Span::from_secs(20);
+    pair.on_wire(move |sent| {
+        let dead = sent.net() == 1 && (dies..heals).contains(&sent.at);
+        if dead { Fate::Lost } else { Fate::Arrives }
+    });
+    let (mut last, mut longest) = (pair.now, Span::ZERO);
+    while pair.now < end {
+        let now = pair.now;
+        let message = || Message::new(Payload::Filler(1400));
+        while pair.endpoint(Side::Client).send(now, client, message()).is_ok() {}
+        pair.drain();
+        pair.run_for(ms(1));
+        if !pair.read_all(Side::Server).is_empty() {
+            longest = longest.max(pair.now.since(last));
+            last = pair.now;
+        }
+    }
+    (longest, pair)
+}
+
+/// The recommended options with small buffers, and the paths by turns: either alone would do here.
+fn recommended() -> Config {
+    let (buffer, recommended) = (units::ByteCount::new(65_536), Config::recommended());
+    let cmt = Cmt { path_selection: PathSelection::RoundRobin, ..recommended.cmt.clone() };
+    Config { receive_buffer: buffer, send_buffer: buffer, cmt, ..recommended }
+}
+
+fn first_heartbeat(pair: &Pair, after: Instant) -> Instant {
+    let of = |sent: &&Sent| {
+        sent.from == Side::Client && sent.net() == 1 && sent.at > after && sent.chunks().contains("HEARTBEAT")
+    };
+    pair.sent.iter().find(of).expect("a heartbeat").at
+}
+
+#[test]
+fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
+    let began = Pair::new(2, &recommended()).now;
+    let (stall, mut pair) = outage(&recommended(), Span::from_secs(5));
+    assert!(stall < ms(300), "{stall}");
+    let client = pair.only(Side::Client);
+    let states: Vec<PathState> =
+        pair.endpoint(Side::Client).paths(client).unwrap().map(|path| path.state).collect();
+    assert_eq!(states, [PathState::Active; 2]);
+    let data = |net, from: u64| {
+        let of =
+            |sent: &&Sent| sent.net() == net && sent.at > began + ms(from) && sent.chunks().contains("DATA");
+        pair.sent.iter().filter(of).count()
+    };
+    assert!(data(1, 20_000) > 1000 && data(2, 2000) > 100, "{} {}", data(1, 20_000), data(2, 2000));
+    let asked = first_heartbeat(&pair, began + ms(1010));
+    assert!(asked < began + ms(1300), "{asked}");
+}
+
+/// What it is for: without it everything waits for T3.
+#[test]
+fn without_reinjection_all_paths_wait_for_t3() {
+    let mut config = recommended();
+    config.cmt.reinjection = anabranch_sctp::Reinjection::None;
+    let (stall, _) = outage(&config, Span::from_secs(5));
+    assert!(stall > ms(900), "{stall}");
+}
