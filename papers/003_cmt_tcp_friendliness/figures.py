@@ -33,6 +33,8 @@ CAPACITY = 100.0
 """Mbit/s of the tight link of section 5."""
 RTT = 0.09
 """Seconds: the round-trip time of section 4 without queues."""
+FINE = 0.005
+"""Seconds: the bins in which figure 12 records what the added flows send."""
 RIVALS = {
     "plain": "as in\nthe paper",
     "larger-window": "first window\nof 3",
@@ -77,7 +79,7 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
         schemes = found["first"]["scheme"].unique(maintain_order=True).to_list()
         rates = found["first"]["rate"].unique(maintain_order=True).to_list()
         columns = [
-            _column(found[flow], schemes, rate, look, shade)
+            _column(found[flow].filter(pl.col("rate") == rate), "scheme", schemes, look, shade)
             for rate, shade in zip(rates, SHADES[len(rates)], strict=True)
             for flow, look in flows.items()
         ]
@@ -89,9 +91,9 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
     return figure
 
 
-def _column(found: pl.DataFrame, schemes: list[str], rate: str, look: Look, shade: float) -> Bars:
-    rows = {row["scheme"]: row for row in found.filter(pl.col("rate") == rate).iter_rows(named=True)}
-    ordered = [rows[scheme] for scheme in schemes]
+def _column(found: pl.DataFrame, axis: str, groups: list[str], look: Look, shade: float) -> Bars:
+    rows = {row[axis]: row for row in found.iter_rows(named=True)}
+    ordered = [rows[group] for group in groups]
     return Bars(look, [row["mean"] for row in ordered], [row["half_width"] for row in ordered], shade)
 
 
@@ -108,7 +110,7 @@ def table_3(data: FigureData) -> Figure:
 def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
     found = {name: data.summary(name) for name in ("fairness", "link", "system")}
     rates = found["link"]["rate"].unique(maintain_order=True).to_list()
-    figure = plots.new_figure(plots.PAGE_WIDTH, 0.5 + 0.2 * (1 + len(stated)))
+    figure = plots.new_figure(plots.PAGE_WIDTH, 0.5 + 0.2 * (2 + len(stated)))
     short = [f"{leading_number(rate):g}" for rate in rates]
     names = ("fairness index", "link utilisation", "system utilisation")
     head = ["scheme, rates in Mbit/s"]
@@ -174,13 +176,9 @@ def _other(flow: str) -> str:
     return "second" if flow == "first" else "first"
 
 
-def _window(data: FigureData) -> str:
-    return "both" if "both" in data.result.scalars["window"].to_list() else "steady"
-
-
 def worst(data: FigureData, sctp: str) -> tuple[int, float]:
     """The replica in which SCTP got most of what TCP got, and how many times as much."""
-    wanted = (pl.col("quantity") == "sent_share") & (pl.col("window") == _window(data)) & pl.col("path").is_null()
+    wanted = (pl.col("quantity") == "sent_share") & (pl.col("window") == "steady") & pl.col("path").is_null()
     shares = data.result.scalars.filter(wanted)
     mine = shares.filter(pl.col("flow") == sctp).select("replica", "value")
     theirs = shares.filter(pl.col("flow") == _other(sctp)).select("replica", pl.col("value").alias("other"))
@@ -210,7 +208,7 @@ def tcp_gives_and_takes(data: FigureData) -> tuple[bool, str]:
     """The least share of TCP over 100 round-trip times, in the worst run, while both flows are measured."""
     sctp = _sctp_of(data)
     replica, _ = worst(data, sctp)
-    begin = 280.0 if _window(data) == "both" else 60.0
+    begin = 60.0 if data.spec.id == "5" else 280.0
     found = binned(data, replica, _other(sctp), 100).filter(pl.col("time") >= begin + 50 * RTT)
     least = min(found["value"])
     return least >= 0.1, f"least share of TCP over 100 RTT: {least:.2f}"
@@ -223,16 +221,20 @@ def worst_run(data: FigureData) -> tuple[bool, str]:
 
 
 def ablation(data: FigureData) -> Figure:
-    """SCTP over TCP as TCP gets parts of what SCTP has."""
-    rows = {row["rival"]: row for row in data.summary().iter_rows(named=True)}
-    figure = plots.new_figure(height=2.6)
+    """SCTP over TCP as TCP gets parts of what SCTP has, at each rate."""
+    found = data.summary()
+    rates = found["rate"].unique(maintain_order=True).to_list()
+    columns = [
+        _column(found.filter(pl.col("rate") == rate), "rival", list(RIVALS), Look(rate, BLUE), shade)
+        for rate, shade in zip(rates, SHADES[len(rates)], strict=True)
+    ]
+    figure = plots.new_figure(height=2.8)
     axes = figure.subplots()
-    ordered = [rows[rival] for rival in RIVALS]
-    column = Bars(FIRST, [row["mean"] for row in ordered], [row["half_width"] for row in ordered])
-    plots.bars(axes, list(RIVALS.values()), [column])
+    plots.bars(axes, list(RIVALS.values()), columns)
     axes.axhline(1.0, color="0.3", linewidth=0.8)
     axes.set_ylabel("SCTP's throughput over TCP's")
-    axes.set_xlabel("TCP, 10 Mbit/s")
+    axes.set_xlabel("TCP")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(rates), frameon=False)
     data.foot(figure)
     return figure
 
@@ -259,7 +261,8 @@ def figure_10(data: FigureData) -> Figure:
         axes.set_xlabel("Number of TCP flows n")
         axes.set_xticks(numbers)
         axes.legend(loc="upper right")
-    panels[0].set_ylim(bottom=0)
+    most = max(mean for load in names for mean in summarize(each(data, load, 0), "n")["mean"].to_list())
+    panels[0].set_ylim(0, 1.15 * most)
     panels[0].set_ylabel("Throughput [Mbit/s]")
     data.foot(figure)
     return figure
@@ -323,39 +326,77 @@ def figure_12(data: FigureData) -> Figure:
 
 
 def figure_12_bursts(data: FigureData) -> Figure:
-    """How many of the packets arrive in bursts of a length and more, CMT's and an SCTP flow's."""
-    figure = plots.new_figure()
-    axes = figure.subplots()
-    numbers = sorted(set(data.result.scalars["n"].to_list()))
-    for load, name, color, marker in (("CMT", "CMT", BLUE, "o"), ("two-SCTP", "one SCTP flow", VERMILION, "^")):
+    """How many of the packets arrive in trains of a length and more, and how uneven is what is sent; weight 0.002."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.8)
+    trains, dispersion = figure.subplots(1, 2)
+    numbers = [int(n) for n in sorted(set(data.result.scalars["n"].to_list()))]
+    for load, one, look in (("CMT", "CMT", LOADS["CMT"]), ("two-SCTP", "one SCTP flow", LOADS["two-SCTP"])):
         for n, line in ((numbers[0], "-"), (numbers[-1], ":")):
-            share = packets_in_bursts(data, load, n)
-            axes.plot(
-                range(1, len(share) + 1), share, label=f"{name}, n = {n}", color=color, linestyle=line, marker=marker,
-                markerfacecolor="white",
-            )  # fmt: skip
-    axes.set_yscale("log")
-    axes.set_xlabel("Length of a burst, packets")
-    axes.set_ylabel("Share of packets in bursts\nof that length and more")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
+            style = {"color": look.color, "linestyle": line, "marker": look.marker, "markerfacecolor": "white"}
+            share = packets_in_trains(data, load, n)
+            trains.plot(range(1, len(share) + 1), share, label=f"{one}, n = {n}", **style)
+            uneven = index_of_dispersion(data, load, n)
+            widths = [1e3 * width for width in uneven]
+            dispersion.plot(widths, list(uneven.values()), label=f"{look.label}, n = {n}", **style)
+    trains.set_ylim(0, 1.05)
+    trains.set_xlabel("Length of a train at the tight link [packets]")
+    trains.set_ylabel("Share of packets in trains\nof that length and more")
+    dispersion.set_xlabel("Width of bins [ms]")
+    dispersion.set_ylabel("Packets sent: variance / mean")
+    dispersion.set_ylim(bottom=0)
+    for axes in (trains, dispersion):
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     data.foot(figure)
     return figure
 
 
-def packets_in_bursts(data: FigureData, load: str, n: int) -> list[float]:
-    """Share of the packets that come in bursts of 1 and more, 2 and more, ... packets; weight 0.002."""
+def packets_in_trains(data: FigureData, load: str, n: int) -> list[float]:
+    """Share of the packets that come in trains of 1 and more, 2 and more, ... 16 and more packets; weight 0.002."""
     wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
-    counts = data.result.scalars.filter(
-        wanted & (pl.col("flow") == "added-1@link:tight") & (pl.col("quantity").str.starts_with("bursts_of_"))
+    found = data.result.scalars.filter(wanted & (pl.col("flow") == "added-1@link:tight"))
+
+    def of(quantity: str) -> list[float]:
+        return found.filter(pl.col("quantity") == quantity).sort("run")["value"].to_list()
+
+    total = sum(count * mean for count, mean in zip(of("bursts"), of("burst_packets_mean"), strict=True))
+    shorter, share = 0.0, [1.0]
+    for length in range(1, 16):
+        shorter += length * sum(of(f"bursts_of_{length}"))
+        share.append(1.0 - shorter / total)
+    return share
+
+
+def index_of_dispersion(data: FigureData, load: str, n: int) -> dict[float, float]:
+    """Variance over mean of the packets that the added flows together send in a bin, by the width of bins in seconds.
+
+    1 if packets were sent at random, 0 if evenly. Weight 0.002, mean over the runs.
+    """
+    wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
+    runs = data.result.scalars.filter(wanted)["run"].unique().to_list()
+    whole_flows = pl.col("run").is_in(runs) & (pl.col("quantity") == "sent-throughput") & pl.col("path").is_null()
+    sent = (
+        data.result.series.filter(whole_flows)
+        .group_by("run", (pl.col("time") / FINE).round().alias("bin"))
+        .agg(pl.col("value").sum() * FINE / (8 * 1200))
     )
-    length = pl.col("quantity").str.extract(r"bursts_of_(\d+)").cast(pl.Int64).alias("length")
-    packets = (
-        counts.with_columns(length).group_by("length").agg((pl.col("value") * pl.col("length")).sum()).sort("length")
-    )
-    values = packets["value"].to_list()
-    total = sum(values)
-    share = [sum(values[i:]) / total for i in range(len(values))]
-    return [s for s in share if s > 0]
+    found: dict[float, float] = {}
+    for together in (1, 2, 4, 6, 8, 12):
+        wide = sent.group_by("run", (pl.col("bin") / together).floor()).agg(pl.col("value").sum(), pl.len())
+        whole = wide.filter(pl.col("len") == together)
+        each_run = whole.group_by("run").agg(pl.col("value").var() / pl.col("value").mean())
+        found[together * FINE] = sum(each_run["value"]) / len(each_run)
+    return found
+
+
+def cmt_is_burstier(data: FigureData) -> tuple[bool, str]:
+    """The index of dispersion of CMT over that of two SCTP flows in bins of 10 ms, at every n."""
+    numbers = sorted(set(data.result.scalars["n"].to_list()))
+    ratios = {
+        n: index_of_dispersion(data, "CMT", n)[2 * FINE] / index_of_dispersion(data, "two-SCTP", n)[2 * FINE]
+        for n in numbers
+    }
+    least = min(ratios, key=lambda n: ratios[n])
+    return ratios[least] > 1, f"{ratios[least]:.2f} times as much at n = {least:g}, where it is least"
 
 
 def _alike(data: FigureData, load: str) -> tuple[bool, str]:

@@ -203,7 +203,7 @@ def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 4)]
+    ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 2)]
 )
 def test_how_much_is_run_has_three_levels(
     level: dict[str, Any], length: str, replicas: int, tmp_path: Path, monkeypatch

@@ -1,0 +1,58 @@
+"""What figure 12 of paper 003 says of bursts, worked by hand."""
+
+import polars as pl
+import pytest
+
+from anabranch import papers
+from anabranch.reproduce import FigureData
+from anabranch.result import Result
+
+PAPER = papers.find("003")
+CODE = PAPER.code()
+PACKET = 8 * 1200 / CODE.FINE
+"""One packet a bin, in bit/s."""
+SMOOTH = [1.0] * 1200
+UNEVEN = [0.0, 2.0] * 600
+
+
+def scalars(rows: list[tuple[int, str, str, str, float]]) -> pl.DataFrame:
+    found = pl.DataFrame(rows, ["run", "load", "flow", "quantity", "value"], orient="row")
+    return found.with_columns(pl.lit(4.0).alias("n"), pl.lit(0.002).alias("weight"), pl.lit(0).alias("replica"))
+
+
+def sent(run: int, flow: str, packets: list[float]) -> pl.DataFrame:
+    points = [(60.0 + CODE.FINE * bin, PACKET * count) for bin, count in enumerate(packets)]
+    return pl.DataFrame(points, ["time", "value"], orient="row").with_columns(
+        pl.lit(run).alias("run"),
+        pl.lit(flow).alias("flow"),
+        pl.lit(None).cast(pl.Int32).alias("path"),
+        pl.lit("sent-throughput").alias("quantity"),
+    )
+
+
+def data(cmt: list[float], first: list[float], second: list[float]) -> FigureData:
+    known = scalars([(0, "CMT", "added-1", "any", 0.0), (1, "two-SCTP", "added-1", "any", 0.0)])
+    series = [sent(0, "added-1", cmt), sent(1, "added-1", first), sent(1, "added-2", second)]
+    return FigureData(PAPER, PAPER.select(["12-bursts"])[0], Result(known, pl.concat(series), {}), 1, 1)
+
+
+def test_dispersion_counts_both_flows_and_depends_on_the_bins() -> None:
+    found = CODE.index_of_dispersion(data(UNEVEN, UNEVEN, UNEVEN[1:] + UNEVEN[:1]), "CMT", 4)
+    assert found[0.005] == pytest.approx(1.0, rel=0.01)  # 0 and 2 packets in turn: mean 1, variance 1
+    assert found[0.01] == 0.0
+    kept_even = CODE.index_of_dispersion(data(SMOOTH, UNEVEN, UNEVEN[1:] + UNEVEN[:1]), "two-SCTP", 4)
+    assert kept_even[0.005] == 0.0
+
+
+@pytest.mark.parametrize(("cmt", "holds"), [([0.0, 0.0, 4.0, 4.0] * 300, True), ([1.0, 1.0, 3.0, 3.0] * 300, False)])
+def test_cmt_is_burstier_if_its_dispersion_is_larger(cmt: list[float], holds: bool) -> None:
+    swinging = [0.0, 0.0, 2.0, 2.0] * 300
+    assert CODE.cmt_is_burstier(data(cmt, swinging, [0.5, 0.5, 1.5, 1.5] * 300))[0] == holds
+
+
+def test_packets_in_trains_count_the_longest_with_their_true_length() -> None:
+    flow = "added-1@link:tight"
+    rows = [(0, "CMT", flow, "bursts", 2.0), (0, "CMT", flow, "burst_packets_mean", 20.0)]
+    rows += [(0, "CMT", flow, f"bursts_of_{n}", float(n == 4)) for n in range(1, 16)]
+    found = FigureData(PAPER, PAPER.select(["12-bursts"])[0], Result(scalars(rows), pl.DataFrame(), {}), 1, 1)
+    assert CODE.packets_in_trains(found, "CMT", 4) == pytest.approx([1.0] * 4 + [0.9] * 12)
