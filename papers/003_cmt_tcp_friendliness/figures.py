@@ -74,10 +74,10 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
     figure = plots.new_figure(plots.PAGE_WIDTH, 5.2)
     panels = figure.subplots(3, 1, sharex=True, sharey=True)
     names = {"": "Throughput", "-load": "Transport load", "-goodput": "Goodput"}
+    rates = data.summary("first")["rate"].unique(maintain_order=True).to_list()
     for axes, (suffix, label) in zip(panels, names.items(), strict=True):
         found = {flow: data.summary(flow + suffix) for flow in flows}
         schemes = found["first"]["scheme"].unique(maintain_order=True).to_list()
-        rates = found["first"]["rate"].unique(maintain_order=True).to_list()
         columns = [
             _column(found[flow].filter(pl.col("rate") == rate), "scheme", schemes, look, shade)
             for rate, shade in zip(rates, SHADES[len(rates)], strict=True)
@@ -86,7 +86,9 @@ def _measures(data: FigureData, flows: dict[str, Look]) -> Figure:
         plots.bars(axes, [scheme.replace(" fb ", "\nfb ") for scheme in schemes], columns)
         axes.set_ylabel(f"{label}\n[share of the link]")
     panels[0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(flows), frameon=False)
-    panels[0].set_title("from left to right: 5, 10, 20 Mbit/s", loc="right", fontsize=6, color="0.35")
+    order = ", ".join(f"{leading_number(rate):g}" for rate in rates)
+    order = f"from left to right: {order} Mbit/s" if len(rates) > 1 else f"{order} Mbit/s"
+    panels[0].set_title(order, loc="right", fontsize=6, color="0.35")
     data.foot(figure)
     return figure
 
