@@ -16,6 +16,7 @@ import pytest
 
 import anabranch
 from anabranch import Result, ScenarioError, command
+from anabranch.fairness import controls
 
 SCENARIO = """
 title = "Two hosts, two paths"
@@ -177,3 +178,18 @@ def test_commands_that_are_not_pythons_go_to_rust(tmp_path: Path, capfd) -> None
 
 def test_the_schema_is_json() -> None:
     assert "flow" in json.loads(anabranch.scenario_schema())["properties"]
+
+
+@pytest.mark.parametrize(("protocol", "where"), [("SCTP", "sctp"), ("TCP", "tcp")])
+def test_every_control_is_chosen_by_its_name(protocol: str, where: str) -> None:
+    names = list(controls())
+    scenario = tomllib.loads(ONE)
+    key = {"sctp": "congestion_control", "tcp": "control"}[where]
+    scenario[where] = {"cmt": {key: {"vary": names, "name": "control"}}}
+    flow = {name: value for name, value in scenario["flow"][0].items() if name != "sctp"}
+    scenario["flow"] = [flow | {"protocol": protocol, where: "cmt"}]
+    del scenario["probe"]
+    result = anabranch.sweep(scenario, replicas=1, jobs=1)
+    received = result.scalars.filter((pl.col("quantity") == "received_bytes") & (pl.col("flow") == "bulk"))
+    assert received["control"].to_list() == names
+    assert (received["value"] > 100_000).all()

@@ -36,6 +36,24 @@ impl From<Span> for OneWayDelay {
     }
 }
 
+/// Which delay of an acknowledgement counts: the one-way delay, where the peer gives it; until then, round trips. With
+/// those, queues on the way back count as well.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    one_way: bool,
+}
+
+impl Gauge {
+    /// The delay that an acknowledgement tells of, and whether it is the first of its kind, with which none before it
+    /// compares.
+    pub(crate) fn read(&mut self, ack: &PathAck) -> Option<(OneWayDelay, bool)> {
+        let first = ack.owd.is_some() && !self.one_way;
+        self.one_way |= first;
+        let delay = if self.one_way { ack.owd } else { ack.rtt.map(OneWayDelay::from) };
+        delay.map(|delay| (delay, first))
+    }
+}
+
 /// The last few of some values, and the least of them.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind};
+use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay};
 use common::{Bench, M, bytes, setup};
 use units::{Instant, Span};
 
@@ -192,6 +192,37 @@ fn a_faster_path_of_mpplus_aims_lower_and_a_slower_one_higher() {
     };
     assert!(at(0, 57) > 0.0 && at(0, 59) < 0.0);
     assert!(at(1, 65) > 0.0 && at(1, 67) < 0.0);
+}
+
+/// As [`ack`], with a one-way delay in milliseconds as well.
+fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64)) {
+    let mut ack = bench.ack_of(p, acked, true);
+    ack.flight_after = bytes(1000 * M);
+    ack.rtt = Some(Span::from_millis(rtt));
+    ack.owd = Some(OneWayDelay::from_nanos(owd * 1_000_000));
+    bench.sack(&[ack]);
+}
+
+#[test]
+fn a_queue_on_the_way_back_is_not_that_of_mpplus() {
+    // Clocks that are an hour apart. What the path had measured by round trips counts no more.
+    let away = -3_600_000;
+    let grown = |rtt: u64, owd: i64| {
+        let mut bench = steady(Algorithm::MpPlus, 1);
+        bench.paths[0].in_recovery = true;
+        ack_with_delay(&mut bench, 0, 0, (20, away));
+        for _ in 0..4 {
+            ack_with_delay(&mut bench, 0, 0, (rtt, away + owd));
+        }
+        bench.paths[0].in_recovery = false;
+        ack_with_delay(&mut bench, 0, 20 * M, (rtt, away + owd));
+        segments(&bench, 0) - 20.0
+    };
+    // A queue of 180 ms there: half the window at most is given up. The same on the way back: G = 1/min(16, ceil(120/200)).
+    close(grown(200, 180), -10.0);
+    close(grown(200, 0), 1.0);
+    // 72 ms there and 100 ms back: 20 (72/60 - 1), by T/(T + b) with b = 192 - 72, and G = 1.
+    close(grown(192, 72), 1.0 - 4.0 / 3.0);
 }
 
 /// Path `p` of `bench` sees one round of a drain end.

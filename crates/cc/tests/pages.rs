@@ -54,6 +54,7 @@ fn pages_have_the_equations_of_the_source() {
         let file = file.unwrap_or_else(|| panic!("docs/controls/{name}.md does not lead to its source"));
         let source = fs::read_to_string(root().join("crates/cc/src/algorithm").join(file)).unwrap();
         assert!(source.contains(&format!("\"{name}\"")), "docs/controls/{name}.md leads to another's source");
+        assert!(!equations(&page).is_empty(), "docs/controls/{name}.md has no equation");
         assert_eq!(equations(&page), equations(&header(&source)), "equations of {name}");
     }
 }

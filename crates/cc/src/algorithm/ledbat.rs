@@ -17,7 +17,7 @@
 
 use units::ByteCount;
 
-use crate::delay::{OneWayDelay, QueueingDelay};
+use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use crate::knobs::knobs;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
@@ -59,23 +59,8 @@ struct Ledbat {
 
 #[derive(Debug)]
 struct Memory {
+    gauge: Gauge,
     delay: QueueingDelay,
-    /// The peer gives one-way delays.
-    one_way: bool,
-}
-
-impl Memory {
-    /// Round trips count until the first one-way delay.
-    fn sample(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
-        if ack.owd.is_some() && !self.one_way {
-            self.one_way = true;
-            self.delay.clear();
-        }
-        let delay = if self.one_way { ack.owd } else { ack.rtt.map(OneWayDelay::from) };
-        if let Some(delay) = delay {
-            self.delay.sample(at.now(), delay);
-        }
-    }
 }
 
 impl DelayPolicy for Ledbat {
@@ -85,12 +70,17 @@ impl DelayPolicy for Ledbat {
 
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
         let delay = QueueingDelay::new(self.knobs.base_history, self.knobs.current_filter);
-        self.paths.push(Memory { delay, one_way: false });
+        self.paths.push(Memory { gauge: Gauge::default(), delay });
         at.initial_window()
     }
 
     fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
-        self.paths[ack.path].sample(ack, at);
+        let Memory { gauge, delay } = &mut self.paths[ack.path];
+        let Some((sample, first)) = gauge.read(ack) else { return };
+        if first {
+            delay.clear();
+        }
+        delay.sample(at.now(), sample);
     }
 
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {

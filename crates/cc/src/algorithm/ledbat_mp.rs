@@ -2,8 +2,15 @@
 //! memory of its paper.
 //!
 //! Source: Adhari, Werner, Dreibholz, Rathgeb, "LEDBAT-MP – On the Application of Lower-than-Best-Effort for Concurrent
-//! Multipath Transfer", AINA workshops 2014, §II. Its equations are those of [`ledbat`](super::ledbat), whose options
-//! hold here too.
+//! Multipath Transfer", AINA workshops 2014, §II:
+//!
+//! ```text
+//! base       b_P = the least delay of path P in the last 6 minutes
+//! queue      q_P = the least of its last delays - b_P
+//! window     c_P = c_P + GAIN (1 - q_P/T) a M/c_P
+//! ```
+//!
+//! Bounds and losses are those of [`ledbat`](super::ledbat), whose options hold here too.
 //!
 //! The paper shows what is wrong with it where paths share a bottleneck: a subflow whose base delay was measured a few
 //! milliseconds too long aims at a longer queue than its sibling and starves it; and once the minute of the empty queue

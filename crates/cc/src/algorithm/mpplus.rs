@@ -1,8 +1,9 @@
 //! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck instead of starving each
 //! other, and that does not take its own queue for the base delay.
 //!
-//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), by round-trip times. Over the n coupled paths, with
-//! x = c/r the rate of a path and x̄ their mean, four things are different:
+//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), but by one-way delays where the peer gives them: q is
+//! the queue on the way to the peer, b the round trip without it. Over the n coupled paths, with x = c/r the rate of a
+//! path and x̄ their mean, four things are different:
 //!
 //! ```text
 //! growth   G_P = G/n
@@ -23,8 +24,10 @@
 //! next drain comes after fifty times as long as this one took, which keeps the price below two percent on any path; the
 //! first, two round trips after the first slow start of any path.
 //!
-//! **The base delay** is the least RTT ever. It may rise only by the evidence of ten drains in a row whose least RTTs lie
-//! within a quarter of the target: a longer route looks like that, other flows' queues, which come and go, do not.
+//! **The base delay** is the least delay ever. It may rise only by the evidence of ten drains in a row whose least delays lie
+//! within a quarter of the target: a longer route looks like that, other flows' queues, which come and go, do not. By
+//! round trips alone, without one-way delays, a flow in the other direction is in the way: its queue delays the
+//! acknowledgements, and the path gives way on a link that nobody else uses.
 //!
 //! **The rest.** G/n makes all paths together grow as one flow of LEDBAT++ does. The window is answered by a queue of
 //! (b + T)/w a segment: without the factor T/(T + b), a path whose base delay is longer than its target overshoots in
@@ -38,7 +41,7 @@
 use units::{ByteCount, Instant, Span};
 
 use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
-use crate::delay::{Recent, Round};
+use crate::delay::{Gauge, OneWayDelay, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use crate::knobs::knobs;
 use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
@@ -86,9 +89,11 @@ struct Group {
 
 #[derive(Debug)]
 struct Memory {
-    /// The least RTT.
-    base: Option<Span>,
-    recent: Recent<Span>,
+    gauge: Gauge,
+    /// The least delay.
+    base: Option<OneWayDelay>,
+    recent: Recent<OneWayDelay>,
+    rtts: Recent<Span>,
     round: Round,
     /// The first slow start is not over.
     first: bool,
@@ -98,9 +103,9 @@ struct Memory {
     rounds: u32,
     /// The window to return to.
     back: Option<f64>,
-    /// The least RTT of the drain that is on, since its queue is gone.
-    bottom: Option<Span>,
-    bottoms: Recent<Span>,
+    /// The least delay of the drain that is on, since its queue is gone.
+    bottom: Option<OneWayDelay>,
+    bottoms: Recent<OneWayDelay>,
 }
 
 /// Rounds of a drain: one in which what was in flight leaves, and two with an empty queue.
@@ -110,17 +115,44 @@ const ROUNDS: u32 = 3;
 const PATIENCE: u64 = 5;
 
 impl Memory {
-    /// What the queue adds, in seconds.
-    fn queue(&self) -> Option<f64> {
-        Some((self.recent.min()? - self.base?).as_secs_f64())
+    /// What the queue adds.
+    fn queue(&self) -> Option<Span> {
+        Some(self.recent.min()?.beyond(self.base?))
     }
 
-    /// The drain is over: its least RTT may be evidence of a longer route.
+    /// What a round trip takes beside the queue, in seconds (b).
+    fn rest(&self) -> f64 {
+        let rest = self.rtts.min().unwrap_or_default() - self.queue().unwrap_or_default();
+        rest.max(Span::from_nanos(1)).as_secs_f64()
+    }
+
+    /// Takes a delay, in a drain whose queue is gone as evidence of the base.
+    fn sample(&mut self, ack: &PathAck, drained: bool) {
+        if let Some(rtt) = ack.rtt {
+            self.rtts.push(rtt);
+        }
+        let Some((delay, first)) = self.gauge.read(ack) else { return };
+        if first {
+            (self.base, self.bottom) = (None, None);
+            self.recent.clear();
+            self.bottoms.clear();
+        }
+        self.base = Some(self.base.map_or(delay, |base| base.min(delay)));
+        self.recent.push(delay);
+        if drained {
+            self.bottom = Some(self.bottom.map_or(delay, |bottom| bottom.min(delay)));
+        }
+    }
+
+    /// The drain is over: its least delay may be evidence of a longer route.
     fn learn(&mut self, target: Span) {
         let Some(bottom) = self.bottom.take() else { return };
         self.bottoms.push(bottom);
         let (Some(least), Some(most)) = (self.bottoms.min(), self.bottoms.max()) else { return };
-        if self.bottoms.is_full() && most - least <= target / 4 && self.base.is_none_or(|base| base < least) {
+        if self.bottoms.is_full()
+            && most.beyond(least) <= target / 4
+            && self.base.is_none_or(|base| base < least)
+        {
             self.base = Some(least);
         }
     }
@@ -171,7 +203,7 @@ impl MpPlus {
         }
         let memory = &mut self.paths[at.index()];
         if memory.drain != drains {
-            let base = memory.base.unwrap_or_default().as_secs_f64();
+            let base = memory.rest();
             memory.drain = drains;
             memory.rounds = 0;
             memory.bottom = None;
@@ -199,7 +231,7 @@ impl MpPlus {
         let off = self.off(at, queue);
         let w = window.cwnd / at.segment().as_f64();
         let memory = &mut self.paths[at.index()];
-        let base = memory.base.unwrap_or_default().as_secs_f64();
+        let base = memory.rest();
         let gain = gain(target, base);
         if let Some(back) = memory.back {
             if window.cwnd < back && off < 1.0 {
@@ -226,8 +258,10 @@ impl DelayPolicy for MpPlus {
 
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
         self.paths.push(Memory {
+            gauge: Gauge::default(),
             base: None,
             recent: Recent::new(self.knobs.current_filter),
+            rtts: Recent::new(self.knobs.current_filter),
             round: Round::default(),
             first: true,
             drain: 0,
@@ -244,13 +278,7 @@ impl DelayPolicy for MpPlus {
         let target = self.knobs.target;
         let memory = &mut self.paths[ack.path];
         let in_drain = draining.is_some() && memory.drain == drains;
-        if let Some(rtt) = ack.rtt {
-            memory.base = Some(memory.base.map_or(rtt, |base| base.min(rtt)).max(Span::from_nanos(1)));
-            memory.recent.push(rtt);
-            if in_drain && memory.rounds > 0 {
-                memory.bottom = Some(memory.bottom.map_or(rtt, |bottom| bottom.min(rtt)));
-            }
-        }
+        memory.sample(ack, in_drain && memory.rounds > 0);
         if memory.round.ends(ack) && in_drain {
             memory.rounds += 1;
         }
@@ -260,7 +288,7 @@ impl DelayPolicy for MpPlus {
     }
 
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact) {
-        let Some(queue) = self.paths[ack.path].queue() else { return };
+        let Some(queue) = self.paths[ack.path].queue().map(Span::as_secs_f64) else { return };
         self.begin_drain(at);
         if self.drain(ack, at, queue, window) {
             return;
