@@ -8,7 +8,7 @@ export PIP_QUIET := 1
 
 .PHONY: demo test papers fairness control-pictures bench lint docs fuzz clean
 
-# Papers 000, 001, 003 and 004: the numbers they state, with a verdict beside each, and figures in out/demo.
+# Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
 	$(VENV)/bin/anabranch reproduce --demo --out out/demo || [ $$? -eq 3 ]
 
@@ -20,6 +20,7 @@ test: $(VENV)/.module
 papers: $(VENV)/.module
 	$(VENV)/bin/anabranch reproduce 001 --out out/papers
 	$(VENV)/bin/anabranch reproduce 000 --out out/papers
+	$(VENV)/bin/anabranch reproduce 002 --full --out out/papers
 	$(VENV)/bin/anabranch reproduce 003 --full --out out/papers
 	$(VENV)/bin/anabranch reproduce 004 --out out/papers
 

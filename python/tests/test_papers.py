@@ -27,7 +27,7 @@ def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def test_the_papers_are_there() -> None:
-    assert [paper.id for paper in PAPERS] == ["000", "001", "003", "004"]
+    assert [paper.id for paper in PAPERS] == ["000", "001", "002", "003", "004"]
     assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
     assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-right"]
     assert (PAPERS[0].replicas, PAPERS[1].replicas) == (24, 32)
@@ -74,7 +74,7 @@ def test_a_part_selects_itself(name: str) -> None:
 def test_an_unknown_figure_or_paper_is_answered_with_what_there_is() -> None:
     with pytest.raises(PaperError, match="3-left, 3-right, 4, 5-left, 5-right"):
         PAPERS[0].select(["9"])
-    with pytest.raises(PaperError, match="000, 001, 003, 004"):
+    with pytest.raises(PaperError, match="000, 001, 002, 003, 004"):
         papers.find("17")
 
 

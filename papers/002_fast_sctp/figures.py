@@ -1,0 +1,460 @@
+"""The figures of paper 002, its claims about shapes, and what it leaves untested: CMT over FAST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from anabranch import plots
+from anabranch.plots import BLACK, BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, Look
+from anabranch.reproduce import FigureData
+from anabranch.statistics import estimate, summarize
+from anabranch.verdict import format_estimate
+
+FLOWS = (
+    Look("flow 1", BLUE),
+    Look("flow 2", VERMILION, "--"),
+    Look("flow 3", GREEN, "-."),
+    Look("flow 4", PINK, (0, (1, 1))),
+)
+TWO, FOUR = {"flows": "2 flows"}, {"flows": "4 flows"}
+INSIDE, OUTSIDE = {"alpha_inside": True}, {"alpha_inside": False}
+MEASURED, KNOWN, ONCE = ({"delay": delay} for delay in ("measured", "known", "measured, doubling once"))
+PACKET = 1500
+PATHS = (Look("path 1", BLUE), Look("path 2", VERMILION, "--"))
+EXTRACT = (20.0, 40.0)
+"""Seconds that figures 7(a) to 7(c) show."""
+
+LOSS_BASED = "loss-based among loss-based"
+SCHEMES = {
+    LOSS_BASED: Look("loss-based", VERMILION, "--", "s"),
+    "FAST among loss-based": Look("FAST beside loss-based", ORANGE, ":", "^"),
+    "weighted, split and moving among loss-based": Look("best without stalls beside loss-based", SKY, "-.", "v"),
+    "FAST among FAST": Look("FAST beside FAST", BLUE, "-", "o"),
+    "weighted among FAST": Look("weighted beside FAST", GREEN, (0, (5, 1)), "D"),
+    "weighted and split among FAST": Look("weighted, split beside FAST", PINK, (0, (3, 1, 1, 1)), "P"),
+}
+ALONE = {
+    "loss-based": Look("loss-based", VERMILION, "--", "s"),
+    "FAST": Look("FAST", BLUE, "-", "o"),
+    "weighted": Look("weighted", GREEN, (0, (5, 1)), "D"),
+    "weighted and split": Look("weighted, split", PINK, (0, (3, 1, 1, 1)), "P"),
+    "weighted, no delayed SACKs": Look("weighted, SACK each packet", ORANGE, ":", "^"),
+}
+BIN, FINE_BIN = 0.05, 0.01
+"""Seconds: widths of the bins of throughput."""
+STALL = 0.2
+"""Seconds without a delivery that are more than a round trip: 0.12 s, and up to 50 packets at 10 Mbit/s queued."""
+ROUND_TRIP = 0.1215
+"""Seconds: 60 ms there and back, and the times that a packet and its acknowledgement take on the three links."""
+CHUNK, MESSAGE = 1468, 1452
+BOTH_PATHS = 2 * 10 * MESSAGE / PACKET
+"""Mbit/s of payload that both paths carry."""
+
+
+def run_of(data: FigureData, at: Mapping[str, object], replica: int = 0) -> int:
+    """The number of a run."""
+    runs = data.result.scalars.filter(*(pl.col(axis) == value for axis, value in at.items()))
+    return runs.filter(pl.col("replica") == replica)["run"][0]
+
+
+def trace(data: FigureData, run: int, quantity: str, flow: str, path: int | None = None) -> pl.DataFrame:
+    """Time and value of a probe in one run, of a flow, a link or a path."""
+    of = (pl.col("flow") == flow) & (pl.col("quantity") == quantity) & pl.col("path").eq_missing(path)
+    series = data.result.series.filter((pl.col("run") == run) & of)
+    return series.select("time", "value").sort("time", maintain_order=True)
+
+
+# Figures 2 to 5
+
+
+def figure_2(data: FigureData) -> Figure:
+    """Two flows of SCTP."""
+    return _trajectories(data, {"SCTP": TWO}, 2)
+
+
+def figure_3(data: FigureData) -> Figure:
+    """Two flows of FAST, with α where Jin et al. have it, and where the paper prints it."""
+    panels = {"FAST, α within γ(...)": INSIDE, "FAST, α outside, as printed": OUTSIDE}
+    shown = set(data.result.scalars["alpha_inside"])
+    return _trajectories(data, {title: at for title, at in panels.items() if at["alpha_inside"] in shown}, 2)
+
+
+def figure_4(data: FigureData) -> Figure:
+    """Four flows of SCTP."""
+    return _trajectories(data, {"SCTP": FOUR}, 4)
+
+
+def figure_5(data: FigureData) -> Figure:
+    """Four flows of FAST that measure their propagation delay, or know it, or double only until the first queue."""
+    panels = {"FAST, delay measured": MEASURED, "delay known": KNOWN, "measured, doubling once": ONCE}
+    return _trajectories(data, panels, 4)
+
+
+def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]], flows: int) -> Figure:
+    """Throughput of the link, windows, queue and losses over time, a column for each variant."""
+    figure = plots.new_figure(plots.COLUMN_WIDTH if len(columns) == 1 else plots.PAGE_WIDTH, 5.0)
+    grid = figure.subplots(4, len(columns), sharex=True, sharey="row", squeeze=False)
+    link = "link:bottleneck"
+    for column, (title, at) in enumerate(columns.items()):
+        run = run_of(data, at)
+        rate, queue, drops = (trace(data, run, quantity, link) for quantity in ("throughput", "queue", "drops"))
+        panels = [grid[row][column] for row in range(4)]
+        panels[0].plot(rate["time"], rate["value"] * 1e-6, color=BLACK, linewidth=0.8)
+        for number, look in enumerate(FLOWS[:flows], start=1):
+            window = trace(data, run, "cwnd", f"flow-{number}", 0)
+            panels[1].plot(
+                window["time"], window["value"] / PACKET, label=look.label, color=look.color, linestyle=look.line,
+                linewidth=0.9,
+            )  # fmt: skip
+        panels[2].plot(queue["time"], queue["value"], color=BLACK, linewidth=0.5)
+        panels[3].plot(drops["time"], drops["value"], color=BLACK, linewidth=0.9)
+        panels[0].set_title(title)
+        panels[3].set_xlabel("Time [s]")
+        panels[3].set_xlim(0, drops["time"][-1])
+    labels = (
+        "Throughput\n[Mbit/s]",
+        "Congestion window\n[packets]",
+        "Queue\n[packets]",
+        "Losses since\nthe start [packets]",
+    )
+    for row, label in zip(grid, labels, strict=True):
+        row[0].set_ylabel(label)
+        row[0].set_ylim(0, max(1.0, row[0].get_ylim()[1]))
+    handles, names = grid[1][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=flows, columnspacing=1.2, frameon=False)
+    figure.align_ylabels()
+    data.foot(figure)
+    return figure
+
+
+def cuts(values: Sequence[float]) -> int:
+    """How often a value fell by a fifth and more from one to the next."""
+    return sum(later < 0.8 * earlier for earlier, later in pairwise(values))
+
+
+def _cuts_of_flows(data: FigureData, at: Mapping[str, object], flows: int) -> list[int]:
+    run = run_of(data, at)
+    return [cuts(trace(data, run, "cwnd", f"flow-{n}", 0)["value"].to_list()) for n in range(1, flows + 1)]
+
+
+def two_flows_of_sctp_are_sawtooths(data: FigureData) -> tuple[bool, str]:
+    """Each is cut twice and more, and grows by half and more between two cuts."""
+    number = _cuts_of_flows(data, TWO, 2)
+    windows = trace(data, run_of(data, TWO), "cwnd", "flow-1", 0).filter(pl.col("time") > 10)["value"].to_list()
+    swing = max(windows) / min(windows)
+    return min(number) >= 2 and swing >= 1.5, f"{number[0]} and {number[1]} cuts, largest window {swing:.1f} × smallest"
+
+
+def four_flows_of_sctp_are_cut_more_often(data: FigureData) -> tuple[bool, str]:
+    """All cuts of all flows."""
+    four, two = sum(_cuts_of_flows(data, FOUR, 4)), sum(_cuts_of_flows(data, TWO, 2))
+    return four > two, f"{four} cuts, with two flows {two}"
+
+
+def mean_queue(data: FigureData, at: Mapping[str, object]) -> float:
+    """While all flows are there and have settled."""
+    found = trace(data, run_of(data, at), "queue", "link:bottleneck")
+    length = found["time"][-1]
+    begin, end = (200, 850) if data.spec.id == "5" else (100, 999) if length > 500 else (20, length - 1)
+    queues = found.filter(pl.col("time").is_between(begin, end))["value"].to_list()
+    return sum(queues) / len(queues)
+
+
+def _queue_check(at: Mapping[str, object], expected: float) -> Callable[[FigureData], tuple[bool, str]]:
+    def check(data: FigureData) -> tuple[bool, str]:
+        found = mean_queue(data, at)
+        return abs(found - expected) <= 0.05 * expected, f"{found:.0f} packets on average"
+
+    return check
+
+
+two_flows_of_fast_keep_alpha = _queue_check(INSIDE, 400)
+alpha_outside_keeps_twice_as_much = _queue_check(OUTSIDE, 800)
+four_flows_of_fast_keep_alpha = _queue_check(KNOWN, 800)
+latecomers_keep_more = _queue_check(MEASURED, 1368)
+
+
+def overflows(drops: pl.DataFrame, apart: float = 5.0) -> list[float]:
+    """When losses begin that follow others by more than so many seconds."""
+    times = [t for (_, v), (t, w) in pairwise(drops.rows()) if w > v]
+    return [t for last, t in pairwise([-apart - 1, *times]) if t - last > apart]
+
+
+def _overflow_check(expected: float) -> Callable[[FigureData], tuple[bool, str]]:
+    def check(data: FigureData) -> tuple[bool, str]:
+        found = overflows(trace(data, run_of(data, FOUR), "drops", "link:bottleneck"))
+        nearest = min(found, key=lambda time: abs(time - expected))
+        return abs(nearest - expected) <= 0.05 * expected, f"at {nearest:.0f} s"
+
+    return check
+
+
+def first_overflow_at_102_8_s(data: FigureData) -> tuple[bool, str]:
+    """Within 5 %."""
+    first = overflows(trace(data, run_of(data, FOUR), "drops", "link:bottleneck"))[0]
+    return abs(first - 102.8) <= 0.05 * 102.8, f"at {first:.0f} s"
+
+
+cut_at_200_s = _overflow_check(200)
+cut_at_800_s = _overflow_check(800)
+
+
+# Figure 7
+
+
+def figure_7(data: FigureData) -> Figure:
+    """TSNs sent on each path and the peer's window for 20 s, and both windows for all of the run."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 4.2)
+    panels = figure.subplots(2, 2)
+    for axes, path, look, letter in zip(panels[0], (0, 1), PATHS, "ab", strict=True):
+        sent = trace(data, 0, "tsn", "transfer", path).filter(pl.col("time").is_between(*EXTRACT))
+        axes.plot(sent["time"], sent["value"], color=look.color, linestyle="", marker=".", markersize=1.2)
+        axes.set_title(f"({letter}) {look.label}", loc="left")
+        axes.set_ylabel("TSN sent, counted from 1")
+        axes.set_xlim(*EXTRACT)
+    room = trace(data, 0, "peer-rwnd", "transfer").filter(pl.col("time").is_between(EXTRACT[0] - 5, EXTRACT[1]))
+    plots.steps(
+        panels[1][0], room["time"].to_list(), [v / 1024 for v in room["value"]], until=EXTRACT[1],
+        look=Look("", BLACK),
+    )  # fmt: skip
+    panels[1][0].set_title("(c) window of the peer as the sender knows it", loc="left")
+    panels[1][0].set_ylabel("[KiB]")
+    panels[1][0].set_xlim(*EXTRACT)
+    panels[1][0].set_ylim(bottom=0)
+    begin, length = _long_pause(data, 0)
+    panels[1][0].annotate(
+        f"944 bytes: path 1\nstands still\nfor {length:.2f} s", (begin, 944 / 1024), (begin + 1.6, 24),
+        arrowprops={"arrowstyle": "->", "linewidth": 0.6},
+    )  # fmt: skip
+    for path, look in enumerate(PATHS):
+        window = trace(data, 0, "cwnd", "transfer", path)
+        values = [v / 1024 for v in window["value"]]
+        plots.steps(panels[1][1], window["time"].to_list(), values, until=300, look=look)
+    panels[1][1].set_title("(d) congestion windows", loc="left")
+    panels[1][1].set_ylabel("[KiB]")
+    panels[1][1].set_xlim(0, 300)
+    panels[1][1].set_ylim(bottom=0)
+    panels[1][1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    for axes in panels.flat:
+        axes.set_xlabel("Time [s]")
+    for axes in (*panels[0], panels[1][0]):
+        axes.set_xticks(range(20, 41, 5))
+    figure.supxlabel(f"seed {data.seed}, the first of {data.replicas} runs", fontsize=6, color="0.35")
+    return figure
+
+
+def pauses(times: Sequence[float], least: float) -> list[tuple[float, float]]:
+    """Begin and length of every pause of at least so long."""
+    return [(a, b - a) for a, b in pairwise(times) if b - a >= least]
+
+
+def _runs(data: FigureData) -> list[int]:
+    return sorted(set(data.result.scalars["run"].to_list()))
+
+
+def _long_pause(data: FigureData, run: int) -> tuple[float, float]:
+    """The longest pause of path 1 that begins in the seconds of severe congestion."""
+    times = trace(data, run, "tsn", "transfer", 0)["time"].to_list()
+    return max(((a, b) for a, b in pauses(times, 0.1) if 27 <= a <= 32), key=lambda pause: pause[1])
+
+
+def path_1_stands_still(data: FigureData) -> tuple[bool, str]:
+    """In every run more than once."""
+    number = [len(pauses(trace(data, run, "tsn", "transfer", 0)["time"].to_list(), 1.0)) for run in _runs(data)]
+    return min(number) > 1, f"{min(number)} to {max(number)} times in 300 s"
+
+
+def three_timeouts_take_seven_seconds(data: FigureData) -> tuple[bool, str]:
+    """The mean over all runs."""
+    found = [_long_pause(data, run)[1] for run in _runs(data)]
+    mean = sum(found) / len(found)
+    return 7.0 <= mean <= 7.7, f"{mean:.2f} s on average ({min(found):.2f} to {max(found):.2f})"
+
+
+def the_window_left_is_944_bytes(data: FigureData) -> tuple[bool, str]:
+    """What the sender knows of when that pause begins, before anything times out, in every run."""
+    found: set[float] = set()
+    for run in _runs(data):
+        begin, _ = _long_pause(data, run)
+        room = trace(data, run, "peer-rwnd", "transfer")
+        found.add(room.filter(pl.col("time") <= begin + 0.5)["value"][-1])
+    return found == {944.0}, f"{', '.join(f'{v:g}' for v in sorted(found))} bytes"
+
+
+def path_1_is_halved_without_loss(data: FigureData) -> tuple[bool, str]:
+    """In every run more than once; path 1 loses nothing in any of them."""
+    number = [cuts(trace(data, run, "cwnd", "transfer", 0)["value"].to_list()) for run in _runs(data)]
+    lost = data.samples("lost-1")["value"].sum()
+    return min(number) > 1 and lost == 0, f"{min(number)} to {max(number)} times in 300 s"
+
+
+def nothing_blocks_for_good(data: FigureData) -> tuple[bool, str]:
+    """Data is sent in the last ten seconds of every run."""
+    sent = [trace(data, run, "tsn", "transfer", 0) for run in _runs(data)]
+    last = min(found["time"][-1] for found in sent)
+    most = [max(found["value"]) for found in sent]
+    crossed = sum(value > 65536 for value in most)
+    return last > 290, f"to {last:.1f} s and later; {crossed} of {len(most)} runs beyond 65536 messages"
+
+
+# The claim, and multipath FAST
+
+
+def idle_times(rates: Sequence[float], width: float) -> list[float]:
+    """Lengths of the stretches in which nothing was delivered, from bins of throughput."""
+    found: list[float] = []
+    empty = 0
+    for rate in [*rates, 1.0]:
+        if rate == 0:
+            empty += 1
+        elif empty:
+            found.append(empty * width)
+            empty = 0
+    return found
+
+
+def _of_runs(data: FigureData, measure: Callable[[list[float]], float]) -> pl.DataFrame:
+    """A number of the throughput of each run, beside the axes of the run and its replica."""
+    series = data.result.series.filter(pl.col("quantity") == "throughput").sort("time")
+    values = {
+        run: measure(part["value"].to_list()) for (run,), part in series.partition_by("run", as_dict=True).items()
+    }
+    keys = data.result.scalars.select("run", "replica", *data.axes).unique("run", maintain_order=True)
+    return keys.with_columns(pl.Series("value", [values[run] for run in keys["run"]]))
+
+
+def stalled(data: FigureData) -> pl.DataFrame:
+    """Per cent of the time of each run in which nothing was delivered for longer than a round trip."""
+
+    def share(rates: list[float]) -> float:
+        return 100 * sum(t for t in idle_times(rates, BIN) if t > STALL + 1e-9) / (len(rates) * BIN)
+
+    return _of_runs(data, share)
+
+
+def longest_pause(data: FigureData) -> pl.DataFrame:
+    """Milliseconds of each run in which nothing was delivered at the most: no less than it was."""
+    return _of_runs(data, lambda rates: 1000 * (max(idle_times(rates, FINE_BIN), default=0.0) + FINE_BIN))
+
+
+def kibibytes(size: str) -> float:
+    """``"64 KiB"`` and ``"1 MiB"`` in KiB."""
+    number, unit = size.split()
+    return float(number) * {"KiB": 1, "MiB": 1024}[unit]
+
+
+def figure_claim(data: FigureData) -> Figure:
+    """Goodput, and the time in which nothing is delivered, over the receive buffer, for both queues."""
+    queues = sorted(set(data.result.scalars["queue"].to_list()))
+    figure = plots.new_figure(plots.PAGE_WIDTH if len(queues) > 1 else plots.COLUMN_WIDTH, 4.6)
+    grid = figure.subplots(2, len(queues), sharex=True, sharey="row", squeeze=False)
+    shown = set(data.result.scalars["scheme"].to_list())
+    looks = {scheme: look for scheme, look in SCHEMES.items() if scheme in shown}
+    for samples, row in ((data.samples("throughput"), grid[0]), (stalled(data), grid[1])):
+        for queue, axes in zip(queues, row, strict=True):
+            _over_buffer(axes, samples.filter(pl.col("queue") == queue), looks)
+        row[0].set_ylim(0, 1.08 * max(summarize(samples, ["scheme", "buffer", "queue"])["mean"].to_list()))
+    for queue, axes in zip(queues, grid[0], strict=True):
+        axes.set_title(f"queues of path 2: {queue:g} packets")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(3, len(queues) + 1), frameon=False)
+    grid[0][0].set_ylabel("Goodput [Mbit/s]")
+    grid[1][0].set_ylabel("Time in stalls [%]")
+    for axes in grid[1]:
+        axes.set_xlabel("Receive buffer [KiB]")
+    data.foot(figure)
+    return figure
+
+
+def _over_buffer(axes: Axes, samples: pl.DataFrame, looks: Mapping[str, Look]) -> None:
+    sized = samples.with_columns(pl.col("buffer").map_elements(kibibytes, return_dtype=pl.Float64))
+    plots.curves(axes, summarize(sized, ["scheme", "buffer"]), x="buffer", series="scheme", looks=looks)
+    legend = axes.get_legend()
+    if legend is not None:
+        legend.remove()
+    sizes = sorted(set(sized["buffer"].to_list()))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _stall_check(scheme: str, queue: int) -> Callable[[FigureData], tuple[bool, str]]:
+    def check(data: FigureData) -> tuple[bool, str]:
+        found = stalled(data).filter((pl.col("queue") == queue) & (pl.col("buffer") == "64 KiB"))
+        over, base = (estimate(found.filter(pl.col("scheme") == s)["value"]) for s in (scheme, LOSS_BASED))
+        return over.mean <= 0.1 * base.mean, f"{format_estimate(over, '%')} of the time, {format_estimate(base, '%')}"
+
+    return check
+
+
+fast_stalls_less_40 = _stall_check("FAST among FAST", 40)
+split_stalls_less_40 = _stall_check("weighted and split among FAST", 40)
+fast_stalls_less_beside_40 = _stall_check("FAST among loss-based", 40)
+fast_stalls_less_8 = _stall_check("FAST among FAST", 8)
+split_stalls_less_8 = _stall_check("weighted and split among FAST", 8)
+moving_stalls_less_40 = _stall_check("weighted, split and moving among loss-based", 40)
+moving_stalls_less_8 = _stall_check("weighted, split and moving among loss-based", 8)
+
+
+def allowed(size: str) -> float:
+    """Mbit/s that a receive buffer allows: what it holds, once a round trip; and no more than both paths."""
+    chunks = kibibytes(size) * 1024 // CHUNK
+    return min(chunks * MESSAGE * 8e-6 / ROUND_TRIP, BOTH_PATHS)
+
+
+def figure_multipath_fast(data: FigureData) -> Figure:
+    """Goodput over the receive buffer beside what the buffer allows, and the longest time without a delivery."""
+    figure = plots.new_figure(plots.PAGE_WIDTH, 2.9)
+    left, right = figure.subplots(1, 2)
+    _over_buffer(left, data.samples("throughput"), ALONE)
+    sizes = sorted(set(data.result.scalars["buffer"].to_list()), key=kibibytes)
+    left.plot(
+        [kibibytes(s) for s in sizes], [allowed(s) for s in sizes], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1)),
+        label="buffer / round-trip time, both paths",
+    )  # fmt: skip
+    _over_buffer(right, longest_pause(data), ALONE)
+    right.axhline(1000 * ROUND_TRIP, color="0.3", linewidth=0.8, linestyle=(0, (5, 1)))
+    right.annotate("a round trip", (4096, 1000 * ROUND_TRIP), xytext=(0, 3), textcoords="offset points", ha="right")
+    left.set_ylabel("Goodput [Mbit/s]")
+    right.set_ylabel("Longest time without a delivery [ms]")
+    for axes in (left, right):
+        axes.set_xlabel("Receive buffer [KiB]")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
+    data.foot(figure)
+    return figure
+
+
+def _least_share(data: FigureData, wanted: Callable[[str], bool], schemes: Sequence[str]) -> float:
+    """The least of goodput over what is allowed."""
+    found = data.summary("throughput").filter(pl.col("scheme").is_in(schemes))
+    return min(r["mean"] / allowed(r["buffer"]) for r in found.iter_rows(named=True) if wanted(r["buffer"]))
+
+
+OVER_FAST = [scheme for scheme in ALONE if scheme != "loss-based"]
+
+
+def fast_fills_the_buffer(data: FigureData) -> tuple[bool, str]:
+    """Every form of FAST at 64 KiB."""
+    share = _least_share(data, lambda size: size == "64 KiB", OVER_FAST)
+    return share >= 0.98, f"at least {100 * share:.1f} % of {allowed('64 KiB'):.2f} Mbit/s"
+
+
+def fast_fills_both_paths(data: FigureData) -> tuple[bool, str]:
+    """Every form of FAST from 512 KiB on."""
+    share = _least_share(data, lambda size: kibibytes(size) >= 512, OVER_FAST)
+    return share >= 0.99, f"at least {100 * share:.1f} % of {BOTH_PATHS:.2f} Mbit/s"
+
+
+def fast_never_stalls(data: FigureData) -> tuple[bool, str]:
+    """Every form of FAST with every buffer, every run."""
+    found = longest_pause(data).filter(pl.col("scheme") != "loss-based")
+    most = max(found["value"].to_list())
+    return most <= 1000 * ROUND_TRIP, f"at most {most:.0f} ms"
