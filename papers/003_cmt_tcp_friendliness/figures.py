@@ -127,7 +127,7 @@ def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
             row += [paper, *(f"{mean:.3f}" for mean in means)]
         rows.append(row)
     plots.table(figure, head, rows)
-    data.foot(figure)
+    data.foot(figure, "mean")
     return figure
 
 
@@ -348,7 +348,7 @@ def figure_12_bursts(data: FigureData) -> Figure:
     dispersion.set_ylim(bottom=0)
     for axes in (trains, dispersion):
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
-    data.foot(figure)
+    data.foot(figure, "mean")
     return figure
 
 

@@ -25,6 +25,7 @@ COLUMN_WIDTH = 3.5
 """Width of an IEEE column, in inches."""
 PAGE_WIDTH = 7.16
 """Width of both IEEE columns, in inches."""
+MEANS_AND_INTERVALS = "mean and 95 % confidence interval"
 
 BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
@@ -65,9 +66,9 @@ def new_figure(width: float = COLUMN_WIDTH, height: float = 2.7) -> Figure:
     return figure
 
 
-def foot(figure: Figure, seed: int, replicas: int, note: str = "") -> None:
-    """States seed and replicas below the axes, and what else is to be known of them."""
-    many = f"{replicas} replicas, mean and 95 % confidence interval" if replicas > 1 else "1 replica"
+def foot(figure: Figure, seed: int, replicas: int, note: str = "", shown: str = MEANS_AND_INTERVALS) -> None:
+    """States seed and replicas below the axes, what is shown of several, and what else is to be known of them."""
+    many = f"{replicas} replicas, {shown}" if replicas > 1 else "1 replica"
     more = f" ({note})" if note else ""
     figure.supxlabel(f"seed {seed}, {many}{more}", fontsize=6, color="0.35")
 
@@ -135,7 +136,10 @@ def table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) ->
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7)
     drawn.auto_set_column_width(range(len(head)))
+    lines = 1 + max(name.count("\n") for name in head)
     for (row, column), cell in drawn.get_celld().items():
+        if row == 0:
+            cell.set_height(lines * cell.get_height())
         cell.visible_edges = "BT" if row == 0 else "B" if row == len(rows) else ""
         cell.set_linewidth(0.6)
         if column == 0:

@@ -72,9 +72,9 @@ class FigureData:
             and e.quantity == self.spec.quantity
         ]  # fmt: skip
 
-    def foot(self, figure: Figure) -> None:
+    def foot(self, figure: Figure, shown: str = plots.MEANS_AND_INTERVALS) -> None:
         """States seed and replicas at the foot of the figure, and how much less than in the paper was run."""
-        plots.foot(figure, self.seed, self.replicas, self.note)
+        plots.foot(figure, self.seed, self.replicas, self.note, shown)
 
 
 @dataclass(frozen=True)
