@@ -8,7 +8,7 @@ from itertools import pairwise
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from anabranch import plots
 from anabranch.plots import BLACK, BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, Look
@@ -25,6 +25,8 @@ FLOWS = (
 TWO, FOUR = {"flows": "2 flows"}, {"flows": "4 flows"}
 INSIDE, OUTSIDE = {"alpha_inside": True}, {"alpha_inside": False}
 MEASURED, KNOWN, ONCE = ({"delay": delay} for delay in ("measured", "known", "measured, doubling once"))
+LENGTH = 1000
+"""Seconds that figures 2 to 5 show."""
 PACKET = 1500
 PATHS = (Look("path 1", BLUE), Look("path 2", VERMILION, "--"))
 EXTRACT = (20.0, 40.0)
@@ -126,10 +128,14 @@ def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]],
     for row, label in zip(grid, labels, strict=True):
         row[0].set_ylabel(label)
         row[0].set_ylim(0, max(1.0, row[0].get_ylim()[1]))
+        row[0].yaxis.set_major_locator(MaxNLocator(4, integer=True))
     handles, names = grid[1][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=flows, columnspacing=1.2, frameon=False)
     figure.align_ylabels()
-    data.foot(figure)
+    shown = grid[3][0].get_xlim()[1]
+    plots.foot(
+        figure, data.seed, data.replicas, f"{shown:.0f} s, the paper: {LENGTH} s" if shown < 0.99 * LENGTH else ""
+    )
     return figure
 
 
@@ -359,7 +365,8 @@ def figure_claim(data: FigureData) -> Figure:
     for samples, row in ((data.samples("throughput"), grid[0]), (stalled(data), grid[1])):
         for queue, axes in zip(queues, row, strict=True):
             _over_buffer(axes, samples.filter(pl.col("queue") == queue), looks)
-        row[0].set_ylim(0, 1.08 * max(summarize(samples, ["scheme", "buffer", "queue"])["mean"].to_list()))
+        found = summarize(samples, ["scheme", "buffer", "queue"])
+        row[0].set_ylim(0, 1.05 * max((found["mean"] + found["half_width"]).to_list()))
     for queue, axes in zip(queues, grid[0], strict=True):
         axes.set_title(f"queues of path 2: {queue:g} packets")
     handles, labels = grid[0][0].get_legend_handles_labels()
