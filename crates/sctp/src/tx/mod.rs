@@ -15,6 +15,7 @@ mod reschedule;
 mod sack;
 mod send;
 mod split;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod timeout;
@@ -60,6 +61,8 @@ pub(crate) struct Sender {
     lost_chunks: usize,
     /// What they will take at the peer.
     lost_bytes: ByteCount,
+    /// Kept only where the peer may tell of one-way delays.
+    taken: taken::Taken,
     /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
     retained: ByteCount,
     /// What the peer can still take, as far as known.
@@ -110,6 +113,7 @@ impl Sender {
             firm: Vec::new(),
             lost_chunks: 0,
             lost_bytes: ByteCount::ZERO,
+            taken: taken::Taken::default(),
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
             peer_closed: false,

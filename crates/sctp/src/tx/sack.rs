@@ -1,9 +1,10 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
 use super::ranges::{Range, cut_below, difference, trim_common, union};
+use super::taken;
 use super::{ChunkState, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
-use crate::config::Cuc;
+use crate::config::{Cuc, Timestamps};
 use crate::path::{PathId, Paths};
 use cc::{LossKind, OneWayDelay, PathAck};
 use units::{ByteCount, Instant};
@@ -146,9 +147,11 @@ impl Sender {
                     self.note_new(i, &mut news[p]);
                 }
             }
-            if let Some(chunk) = self.out.pop_front()
-                && chunk.state != ChunkState::Freed
-            {
+            let Some(chunk) = self.out.pop_front() else { break };
+            if self.config.timestamps != Timestamps::Off {
+                self.taken.push(&chunk);
+            }
+            if chunk.state != ChunkState::Freed {
                 self.retained -= chunk.payload.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
             }
@@ -303,14 +306,19 @@ impl Sender {
         });
     }
 
-    /// Takes one-way delays, the least of each path until the next SACK. Of a chunk that was sent again nobody knows
-    /// which path it took.
+    /// Takes one-way delays, the least of each path until the next SACK, also of chunks that a SACK on a faster path has
+    /// acknowledged. Of a chunk that was sent again nobody knows which path it took.
     pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
         for PacketDelay { tsn, micros } in control.delays() {
             let i = self.out.index_of(tsn);
-            if self.out.indices().contains(&i) && self.out[i].transmissions == 1 {
+            let taken = if self.out.indices().contains(&i) {
+                taken::path_of(&self.out[i])
+            } else {
+                self.out.first_index().checked_sub(i).and_then(|back| self.taken.path(back))
+            };
+            if let Some(p) = taken {
                 let delay = OneWayDelay::from_nanos(micros.saturating_mul(1000));
-                let path = &mut paths[self.out[i].path];
+                let path = &mut paths[p];
                 path.owd = Some(path.owd.map_or(delay, |least| least.min(delay)));
             }
         }

@@ -1,5 +1,6 @@
 //! The sender against hand-worked vectors, and against itself over random histories.
 
+mod delays;
 mod random;
 mod reinjection;
 mod schedulers;
