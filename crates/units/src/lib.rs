@@ -3,14 +3,14 @@
 //! Time is integer nanoseconds, so that a simulation gives the same result on every machine.
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod bytes;
 mod probability;
 mod rate;
 mod time;
-mod timers;
 
+pub use agenda::{Agenda, Turn};
 pub use bytes::ByteCount;
 pub use probability::{NotAProbability, Probability};
 pub use rate::BitRate;
 pub use time::{Instant, Span};
-pub use timers::Timers;

@@ -4,14 +4,15 @@ use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
 #[derive(Debug)]
+#[repr(C)] // what a message changes first
 pub(crate) struct Meter {
-    pub(crate) endpoint: EndpointId,
+    received: Received,
     /// The connection, once there is one and until it ends.
     pub(crate) conn: Option<ConnId>,
+    pub(crate) endpoint: EndpointId,
+    sending: bool,
     /// None if nothing is sent in this direction.
     source: Option<Source>,
-    sending: bool,
-    received: Received,
     /// What the connection had counted when it ended.
     last: Option<Box<Counted>>,
 }

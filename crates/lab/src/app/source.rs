@@ -7,19 +7,20 @@ use units::{Instant, Span};
 
 /// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
 #[derive(Debug)]
+#[repr(C)] // what a message changes first
 pub(crate) struct Source {
-    traffic: Traffic,
-    random: Random,
+    pub(crate) counters: SourceCounters,
     /// Bytes of the current frame that no message has taken yet.
     frame_left: u64,
+    random: Random,
     /// The message of which the transport did not take all. It is offered again as it is, so that no draw depends on
     /// when there is room.
     refused: Option<Draft>,
+    traffic: Traffic,
     /// A source that pauses is active until then.
     on_until: Instant,
     /// Where the messages end in what the transport took, for a receiver to whom a stream of bytes does not tell.
     pub(super) bounds: Bounds,
-    pub(crate) counters: SourceCounters,
 }
 
 /// What a source did since the start of the run.

@@ -139,7 +139,6 @@ pub(crate) struct PathView {
 
 /// An endpoint of any kind.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a pointer less on the way of every packet")]
 pub(crate) enum Endpoint {
     Sctp(::sctp::Endpoint),
     Tcp(::tcp::Endpoint),

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 /// Events that wait for the user. What can happen again and again takes one place, so the queue is bounded.
 #[derive(Debug, Default)]
+#[repr(C)] // what nearly all events are first
 pub(crate) struct Events {
-    queue: VecDeque<Event>,
     /// [`Event::Readable`] waits behind the queue, and so does [`Event::Writable`]: nearly all events are these, and
     /// need no queue then.
     readable: bool,
@@ -14,6 +14,7 @@ pub(crate) struct Events {
     /// The user was told and has not yet read everything.
     readable_told: bool,
     writable_told: bool,
+    queue: VecDeque<Event>,
 }
 
 /// Error reports of the peer that may wait; more are forgotten.

@@ -70,36 +70,41 @@ pub(crate) struct Peer {
     pub(crate) extensions: Extensions,
 }
 
+/// What each packet looks at stands first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Association {
-    local: Arc<Local>,
     phase: Phase,
-    local_tag: u32,
+    /// Consecutive errors (`rfc9260#section-8.1`).
+    errors: u32,
+    peer_port: u16,
+    /// The tags or addresses by which packets find the association are others than before.
+    renamed: bool,
+
+    paths: Paths,
+    local: Arc<Local>,
     /// Zero until it is known.
     peer_tag: u32,
-    peer_port: u16,
-    ties: TieTags,
-    initial_tsn: Tsn,
-    /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
-    given: Vec<IpAddr>,
-    paths: Paths,
+    extensions: Extensions,
+    packets_sent: u64,
+    packets_received: u64,
+
+    events: Events,
+    control: Control,
     sender: Sender,
     /// From the moment the peer's first TSN is known.
     receiver: Option<Receiver>,
-    streams: (u16, u16),
-    extensions: Extensions,
-    /// Consecutive errors (`rfc9260#section-8.1`).
-    errors: u32,
+
     probes: Probes,
     /// How often a path ceased to be active.
     failures: u64,
-    control: Control,
-    events: Events,
+    local_tag: u32,
+    ties: TieTags,
+    initial_tsn: Tsn,
+    streams: (u16, u16),
+    /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
+    given: Vec<IpAddr>,
     random: Box<Random>,
-    packets_sent: u64,
-    packets_received: u64,
-    /// The tags or addresses by which packets find the association are others than before.
-    renamed: bool,
 }
 
 impl Association {

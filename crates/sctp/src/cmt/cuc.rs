@@ -10,12 +10,12 @@ pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut P
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     for p in paths.ids() {
         let path = &paths[p];
-        let sent_once = path.cuc.pc.is_none().then(|| earliest(path, |i| out[i].transmissions == 1));
-        let sent_again = path.cuc.rpc.is_none().then(|| earliest(path, |i| out[i].transmissions > 1));
+        let sent_once = path.cuc.pc.is_none().then(|| earliest(path, out, |i| out[i].transmissions == 1));
+        let sent_again = path.cuc.rpc.is_none().then(|| earliest(path, out, |i| out[i].transmissions > 1));
         let (mut pc, mut rpc) = (sent_once.flatten(), sent_again.flatten());
         if cuc == Cuc::V1 {
             if path.cuc.pc.is_none() {
-                pc = earliest(path, |_| true);
+                pc = earliest(path, out, |_| true);
             }
             rpc = None;
         }
@@ -27,11 +27,11 @@ pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut P
 
 /// The earliest chunk in flight or lost on a path of which `of` is true; whether it was sent once decides its list,
 /// so that this looks at few.
-fn earliest(path: &Path, of: impl Fn(u64) -> bool) -> Option<u64> {
-    let flying = path.fresh.first().into_iter().chain(path.resent.first()).filter(|&i| of(i)).min();
-    let first_of = |queue: &std::collections::VecDeque<u64>| queue.iter().copied().find(|&i| of(i));
-    let lost = first_of(&path.lost_fast).into_iter().chain(first_of(&path.lost_timer)).min();
-    flying.into_iter().chain(lost).min()
+fn earliest(path: &Path, out: &Outstanding, of: impl Fn(u64) -> bool) -> Option<u64> {
+    let flying = [path.fresh, path.resent].into_iter().filter_map(|list| list.first().filter(|&i| of(i)));
+    let lost =
+        [path.lost_fast, path.lost_timer].into_iter().filter_map(|list| out.along(list).find(|&i| of(i)));
+    flying.chain(lost).min()
 }
 
 /// Chunk `i` of the path is newly acknowledged: was it the one waited for?

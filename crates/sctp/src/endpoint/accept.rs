@@ -92,7 +92,7 @@ impl Endpoint {
     }
 
     fn fresh_name(&mut self, ties: TieTags) -> Name {
-        Name { tag: self.fresh_tag(), tsn: self.random.tsn(), ties }
+        Name { tag: self.fresh_tag(), tsn: self.secrets.random.tsn(), ties }
     }
 
     fn send_init_ack(
@@ -127,7 +127,7 @@ impl Endpoint {
             ties: name.ties,
             peer,
         };
-        let cookie = cookie.seal(&self.key);
+        let cookie = cookie.seal(&self.secrets.key);
         let mut parameters = ParameterList::new();
         if self.local.addresses.len() > 1 {
             push_addresses(
@@ -157,7 +157,7 @@ impl Endpoint {
     pub(super) fn on_cookie_echo(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let mut chunks = packet.chunks();
         let Some(Ok(Chunk::CookieEcho(echo))) = chunks.next() else { return };
-        let Some(cookie) = Cookie::open(&self.key, echo.cookie) else { return };
+        let Some(cookie) = Cookie::open(&self.secrets.key, echo.cookie) else { return };
         let (header, peer) = (packet.header, &cookie.peer);
         let addressed = (cookie.local_tag, peer.port) == (header.verification_tag, header.source_port);
         let from_peer = peer.source == datagram.src || peer.addresses.contains(&datagram.src);
@@ -188,7 +188,7 @@ impl Endpoint {
             None if !self.listening => return self.send_abort(&reply, Causes::default()),
             None if self.slab.is_full() => return self.refuse(&reply, &Cause::OutOfResource),
             None => {
-                let random = self.random.fork();
+                let random = self.secrets.random.fork();
                 self.slab.insert(Association::accept(now, self.local.clone(), &cookie, random))
             }
         };

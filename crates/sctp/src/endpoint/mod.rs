@@ -25,7 +25,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Answer;
 use tags::Tags;
-use units::{Instant, Timers};
+use units::{Agenda, Instant, Turn};
 use wire::{Abort, Causes, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete, is_unicast};
 
 /// A packet that arrived.
@@ -104,20 +104,23 @@ struct Stray {
 #[derive(Debug)]
 pub struct Endpoint {
     local: Arc<Local>,
-    random: Random,
-    key: CookieKey,
-    listening: bool,
-    max_associations: usize,
+    /// Whose turn it is, by place.
+    agenda: Agenda,
     slab: Slab,
     tags: Tags,
+    strays: VecDeque<Stray>,
     /// Places by address and port of the peer: for packets without a tag of ours.
     addresses: BTreeMap<(IpAddr, u16), u32>,
-    timers: Timers,
-    /// Places that may have something to send.
-    ready: VecDeque<u32>,
-    /// Places that have events.
-    eventful: VecDeque<u32>,
-    strays: VecDeque<Stray>,
+    secrets: Box<Secrets>,
+    listening: bool,
+    max_associations: usize,
+}
+
+/// What nobody can guess. Large, and needed only where associations begin.
+#[derive(Debug)]
+struct Secrets {
+    random: Random,
+    key: CookieKey,
 }
 
 impl Endpoint {
@@ -129,16 +132,13 @@ impl Endpoint {
         config.check()?;
         let mut random = Random::new(config.seed);
         Ok(Endpoint {
-            key: CookieKey::new(random.bytes()),
-            random,
+            secrets: Box::new(Secrets { key: CookieKey::new(random.bytes()), random }),
             listening: false,
             max_associations: config.max_associations,
             slab: Slab::new(config.max_associations),
             tags: Tags::new(),
             addresses: BTreeMap::new(),
-            timers: Timers::default(),
-            ready: VecDeque::new(),
-            eventful: VecDeque::new(),
+            agenda: Agenda::default(),
             strays: VecDeque::new(),
             local: Arc::new(Local {
                 port: config.port,
@@ -185,7 +185,7 @@ impl Endpoint {
             return Err(ConnectError::TooManyAssociations { limit: self.max_associations });
         }
         let tag = self.fresh_tag();
-        let random = self.random.fork();
+        let random = self.secrets.random.fork();
         let association = Association::connect(now, self.local.clone(), tag, remote_port, usable, random);
         let slot = self.slab.insert(association);
         self.touched(slot);
@@ -266,17 +266,16 @@ impl Endpoint {
             std::mem::swap(buf, &mut stray.packet);
             return Some(Transmit { src: stray.src, dst: stray.dst });
         }
-        while let Some(&slot) = self.ready.front() {
+        while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(association) = self.slab.get_mut(slot) {
                 if let Some((src, dst)) = association.poll_transmit(now, buf) {
                     return Some(Transmit { src, dst });
                 }
                 if let Some(at) = association.poll_timeout() {
-                    self.timers.arm(slot, at);
+                    self.agenda.arm(slot, at);
                 }
             }
-            self.ready.pop_front();
-            self.slab.place(slot).ready = false;
+            self.agenda.leave(Turn::Send);
             self.reap(slot);
         }
         None
@@ -285,13 +284,12 @@ impl Endpoint {
     /// The next event; none if nothing happened. The answer may change after every call that takes the time but
     /// [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
-        while let Some(&slot) = self.eventful.front() {
+        while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);
             if let Some(event) = self.slab.get_mut(slot).and_then(Association::next_event) {
                 return Some((id, event));
             }
-            self.eventful.pop_front();
-            self.slab.place(slot).eventful = false;
+            self.agenda.leave(Turn::Tell);
             self.reap(slot);
         }
         None
@@ -301,19 +299,19 @@ impl Endpoint {
     /// needed. Valid once [`Self::poll_transmit`] has nothing left.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.timers.next()
+        self.agenda.next()
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(slot) = self.timers.pop(now) {
+        while let Some(slot) = self.agenda.pop(now) {
             let Some(association) = self.slab.get_mut(slot) else { continue };
             match association.poll_timeout() {
                 Some(at) if at <= now => {
                     association.handle_timeout(now);
                     self.touched(slot);
                 }
-                Some(at) => self.timers.arm(slot, at),
+                Some(at) => self.agenda.arm(slot, at),
                 None => {}
             }
         }
@@ -406,7 +404,7 @@ impl Endpoint {
 
     fn fresh_tag(&mut self) -> u32 {
         loop {
-            let tag = self.random.tag();
+            let tag = self.secrets.random.tag();
             if self.tags.get(tag).is_none() {
                 return tag;
             }
@@ -418,13 +416,9 @@ impl Endpoint {
     fn touched(&mut self, slot: u32) {
         let place = self.slab.place(slot);
         let Some(association) = &mut place.association else { return };
-        if !place.ready {
-            place.ready = true;
-            self.ready.push_back(slot);
-        }
-        if association.has_events() && !place.eventful {
-            place.eventful = true;
-            self.eventful.push_back(slot);
+        self.agenda.enter(Turn::Send, slot);
+        if association.has_events() {
+            self.agenda.enter(Turn::Tell, slot);
         }
         if association.is_closed() || association.take_renamed() {
             self.rename(slot);
@@ -436,7 +430,7 @@ impl Endpoint {
     fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
         if self.slab.get(slot).is_some_and(Association::is_closed) {
-            return self.timers.remove(slot);
+            return self.agenda.disarm(slot);
         }
         let place = self.slab.place(slot);
         let Some(association) = &place.association else { return };
@@ -463,9 +457,8 @@ impl Endpoint {
 
     /// Frees the place of an association that has ended, once nothing of it is left to send, to tell or to read.
     fn reap(&mut self, slot: u32) {
-        let place = self.slab.place(slot);
         let over = |association: &Association| association.is_closed() && !association.is_readable();
-        if !place.ready && !place.eventful && place.association.as_deref().is_some_and(over) {
+        if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {
             self.slab.remove(slot);
         }
     }

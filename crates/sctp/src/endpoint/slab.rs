@@ -20,10 +20,6 @@ pub(super) struct Place {
     pub(super) association: Option<Box<Association>>,
     /// Associations that were here before.
     generation: u32,
-    /// In the queue of those that may have something to send.
-    pub(super) ready: bool,
-    /// In the queue of those that have events.
-    pub(super) eventful: bool,
     /// The tag under which it can be found, or zero.
     pub(super) tag: u32,
     /// The addresses under which it can be found.
@@ -44,14 +40,7 @@ impl Slab {
     pub(super) fn insert(&mut self, association: Association) -> u32 {
         self.used += 1;
         let slot = self.free.pop_front().unwrap_or_else(|| {
-            self.places.push(Place {
-                association: None,
-                generation: 0,
-                ready: false,
-                eventful: false,
-                tag: 0,
-                addresses: Vec::new(),
-            });
+            self.places.push(Place { association: None, generation: 0, tag: 0, addresses: Vec::new() });
             self.places.len() as u32 - 1
         });
         self.places[slot as usize].association = Some(Box::new(association));

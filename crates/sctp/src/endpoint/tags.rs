@@ -7,16 +7,18 @@ pub(crate) struct Tags {
     /// A power of two, at most half of them used; tag 0, which no association has, marks a free place.
     places: Vec<(u32, u32)>,
     used: usize,
+    /// The only entry while there is just one: the table need not be touched then.
+    only: (u32, u32),
 }
 
 impl Tags {
     pub(crate) fn new() -> Self {
-        Tags { places: vec![(0, 0); 16], used: 0 }
+        Tags { places: vec![(0, 0); 16], used: 0, only: (0, 0) }
     }
 
     #[inline]
     pub(crate) fn get(&self, tag: u32) -> Option<u32> {
-        let (found, slot) = self.places[self.place_of(tag)];
+        let (found, slot) = if self.used == 1 { self.only } else { self.places[self.place_of(tag)] };
         (found == tag && tag != 0).then_some(slot)
     }
 
@@ -34,6 +36,7 @@ impl Tags {
         let place = self.place_of(tag);
         self.places[place] = (tag, slot);
         self.used += 1;
+        self.only = (tag, slot);
     }
 
     pub(crate) fn remove(&mut self, tag: u32) {
@@ -58,6 +61,9 @@ impl Tags {
             }
         }
         self.places[hole] = (0, 0);
+        if self.used == 1 {
+            self.only = self.places.iter().copied().find(|&(tag, _)| tag != 0).unwrap_or_default();
+        }
     }
 
     /// Where `tag` is, or the free place where it would be.

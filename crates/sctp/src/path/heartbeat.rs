@@ -2,6 +2,7 @@ use units::{Instant, Span};
 
 /// Heartbeats of a path (`rfc9260#section-8.3`): the timer, and the probe that waits for its answer.
 #[derive(Debug, Default)]
+#[repr(C)] // the timer first: beside what is looked at with each packet
 pub(crate) struct Heartbeat {
     timer: Timer,
     /// The last one sent, until it is answered: an answer counts even if it is overdue.

@@ -68,23 +68,25 @@ pub(crate) enum DataVerdict {
     Violation(&'static str),
 }
 
-/// The receiving half of an association.
+/// The receiving half of an association. In the order of what a packet looks at: for what only sends the first cache
+/// line does.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Receiver {
-    tsns: TsnTracker,
-    reassembly: Reassembly,
-    streams: Streams,
     /// What can be read.
     ready: VecDeque<Piece>,
+    sacks: SackPolicy,
+    tsns: TsnTracker,
+    window: ReceiveWindow,
+    streams: Streams,
+    stats: ReceiveStats,
     /// Only with NR-SACK.
     firm: Option<Box<Firm>>,
-    window: ReceiveWindow,
     cost: ChunkCost,
     /// What lies above a gap may be given up to close the gap.
     reneging: bool,
-    sacks: SackPolicy,
+    reassembly: Reassembly,
     pub(crate) delays: Delays,
-    stats: ReceiveStats,
 }
 
 impl Receiver {

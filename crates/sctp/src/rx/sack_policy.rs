@@ -5,18 +5,19 @@ use wire::Tsn;
 
 /// When a SACK is sent (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
 #[derive(Debug)]
+#[repr(C)] // when one is due first
 pub(super) struct SackPolicy {
-    frequency: u32,
-    delay: Span,
-    dac: bool,
-    /// Packets with DATA since the last SACK.
-    packets: u32,
+    deadline: Option<Instant>,
+    due: bool,
     /// The association has received DATA before.
     started: bool,
-    due: bool,
-    deadline: Option<Instant>,
-    packet: Packet,
+    dac: bool,
     source: PathId,
+    packet: Packet,
+    /// Packets with DATA since the last SACK.
+    packets: u32,
+    frequency: u32,
+    delay: Span,
     duplicates: Vec<Tsn>,
 }
 

@@ -74,7 +74,10 @@ impl Sender {
 
     /// When a late chunk's copy is overdue itself, if there is one.
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
-        let flying = paths.iter().zip(&self.copies).filter(|_| !self.habits.copies);
+        if self.silent || self.habits.copies {
+            return None;
+        }
+        let flying = paths.iter().zip(&self.copies);
         flying.filter_map(|(path, copies)| Some(copies.flying.front()?.sent_at + path.overdue())).min()
     }
 

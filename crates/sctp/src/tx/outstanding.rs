@@ -12,7 +12,7 @@ use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
 #[repr(align(64))]
 pub(crate) struct TxChunk {
     pub(crate) payload: Payload,
-    /// [`DataFlags`] as bits.
+    /// [`DataFlags`] as bits, and [`MOVED`].
     flags: u8,
     pub(crate) stream: StreamId,
     pub(crate) ssn: Ssn,
@@ -30,8 +30,6 @@ pub(crate) struct TxChunk {
     pub(crate) timed_out: bool,
     /// It was late, and copies of it left on other paths, the last one at `sent_at`.
     pub(crate) copied: bool,
-    /// It was rescheduled once.
-    pub(crate) moved: bool,
     /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
     /// an end.
     to_prev: u16,
@@ -49,15 +47,27 @@ pub(crate) enum ChunkState {
     Freed,
 }
 
+/// A bit beside those of [`DataFlags`]: the chunk was rescheduled once.
+const MOVED: u8 = 1 << 7;
+
+const _: () = assert!(size_of::<TxChunk>() == 64);
+
 impl TxChunk {
+    pub(crate) fn is_moved(&self) -> bool {
+        self.flags & MOVED != 0
+    }
+
+    pub(crate) fn set_moved(&mut self) {
+        self.flags |= MOVED;
+    }
+
     pub(crate) fn is_acked(&self) -> bool {
         matches!(self.state, ChunkState::Acked | ChunkState::Freed)
     }
 
     /// Its next transmission asks for an acknowledgement without delay (`rfc7053`).
     pub(crate) fn ask_for_sack(&mut self) {
-        let flags = DataFlags { immediate: true, ..DataFlags::from_bits(self.flags) };
-        self.flags = flags.to_bits();
+        self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
     }
 
     pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {
@@ -73,7 +83,7 @@ impl TxChunk {
 }
 
 /// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
-const KEPT: usize = 16;
+const KEPT: usize = 4;
 
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]
@@ -152,7 +162,6 @@ impl Outstanding {
             credited: false,
             timed_out: false,
             copied: false,
-            moved: false,
             to_prev: 0,
             to_next: 0,
         });
@@ -183,6 +192,11 @@ impl Outstanding {
             0 => NIL,
             distance => i - u64::from(distance),
         }
+    }
+
+    /// The chunks on a list.
+    pub(crate) fn along(&self, list: List) -> impl Iterator<Item = u64> {
+        std::iter::successors(list.first(), |&i| Some(self.following(i)).filter(|&next| next != NIL))
     }
 
     /// Makes two chunks neighbours on a list; either may be [`NIL`], an end.

@@ -6,14 +6,15 @@ use units::ByteCount;
 use wire::{DataFlags, Ppid, Ssn, StreamId};
 
 #[derive(Debug)]
+#[repr(C)] // the pieces first
 pub(super) struct SendQueue {
     pieces: VecDeque<Piece>,
     /// Pieces, each copy counted.
     len: usize,
     bytes: ByteCount,
-    next_ssn: Vec<Ssn>,
     /// Stream and order of the last message pushed, if its end is still to come.
     unfinished: Option<(StreamId, bool)>,
+    next_ssn: Vec<Ssn>,
 }
 
 /// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that

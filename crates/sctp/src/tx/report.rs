@@ -85,9 +85,6 @@ impl Sender {
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));
         let path = &mut paths[self.out[i].path];
-        let queue = path.lost(cause);
-        let at =
-            if queue.back().is_none_or(|&b| b < i) { queue.len() } else { queue.partition_point(|&q| q < i) };
-        queue.insert(at, i);
+        self.out.link(path.lost(cause), i);
     }
 }

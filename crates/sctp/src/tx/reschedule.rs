@@ -20,7 +20,7 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.moved {
+        if head.state != ChunkState::InFlight || head.is_moved() {
             return None;
         }
         let (on, age) = (head.path, self.opportunity.since(head.sent_at));
@@ -49,7 +49,7 @@ impl Sender {
         let from = self.out[i].path;
         self.take_from_flight(i, paths);
         let chunk = &mut self.out[i];
-        chunk.moved = true;
+        chunk.set_moved();
         chunk.ask_for_sack();
         // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
         chunk.credited |= self.cmt.moved_penalty;
@@ -79,14 +79,14 @@ impl Sender {
             control.on_loss(now, views, from.index(), LossKind::FastRetransmit, windows);
         });
         let path = &mut paths[from];
-        let last = path.fresh.last().max(path.resent.last()).max(path.lost_fast.back().copied());
+        let last = path.fresh.last().max(path.resent.last()).max(path.lost_fast.last());
         path.recovery = Some(last.map_or(i, |last| last.max(i)));
         path.stats.fast_recoveries += 1;
     }
 
     /// When a path that rests may be used again, if one does.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.cmt.rescheduling == BufferSide::None {
+        if self.silent || self.cmt.rescheduling == BufferSide::None {
             return None;
         }
         paths.iter().map(|path| path.blocked_until).filter(|&at| at > self.opportunity).min()

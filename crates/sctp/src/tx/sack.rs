@@ -202,12 +202,9 @@ impl Sender {
                 path.flight -= booked;
             }
             ChunkState::Lost(cause) => {
-                let queue = path.lost(cause);
-                if let Ok(at) = queue.binary_search(&i) {
-                    queue.remove(at);
-                    self.lost_chunks -= 1;
-                    self.lost_bytes -= booked;
-                }
+                self.out.unlink(path.lost(cause), i);
+                self.lost_chunks -= 1;
+                self.lost_bytes -= booked;
             }
             ChunkState::Acked | ChunkState::Freed => {}
         }
@@ -345,7 +342,7 @@ impl Sender {
         let highest = self.out.next_index() - 1;
         for p in hit {
             let path = &mut paths[p];
-            let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.back().copied());
+            let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.last());
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
             path.one_shot = true;
             path.stats.fast_recoveries += 1;

@@ -33,7 +33,11 @@ pub(super) enum Source {
 impl Sender {
     /// Something happened: a new opportunity to send. The paths are ordered anew, and at a later instant than before
     /// the burst limit begins anew.
+    #[inline]
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
+        if self.silent {
+            return;
+        }
         self.order.clear();
         self.turn = 0;
         if now > self.opportunity {
@@ -54,6 +58,9 @@ impl Sender {
     /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths) -> Option<Plan> {
+        if self.silent {
+            return None;
+        }
         self.control.as_ref()?;
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
@@ -83,7 +90,7 @@ impl Sender {
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         for on in paths.ids() {
             for cause in [LossCause::Timeout, LossCause::FastRetransmit] {
-                let Some(&i) = paths[on].lost(cause).front() else { continue };
+                let Some(i) = paths[on].lost(cause).first() else { continue };
                 let Some(target) = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random) else {
                     continue;
                 };
@@ -294,13 +301,13 @@ impl Sender {
     ) -> usize {
         let one_shot = std::mem::take(&mut paths[on].one_shot);
         let mut sent = 0;
-        while let Some(&i) = paths[on].lost(cause).front() {
+        while let Some(i) = paths[on].lost(cause).first() {
             let fits = chunk_len(self.out[i].payload.len()) <= w.room();
             let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
             }
-            paths[on].lost(cause).pop_front();
+            self.out.unlink(paths[on].lost(cause), i);
             self.lost_chunks -= 1;
             self.lost_bytes -= ByteCount::new(u64::from(self.out[i].booked));
             match cause {

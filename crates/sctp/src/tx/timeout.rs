@@ -24,14 +24,14 @@ impl Sender {
         });
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
-        for first in [paths[p].fresh.head, paths[p].resent.head] {
-            let mut i = first;
-            while i != NIL {
-                let next = self.out.following(i);
-                if now.since(self.out[i].sent_at) >= spared {
-                    self.mark_lost(i, LossCause::Timeout, paths);
-                }
-                i = next;
+        // By TSN, so that each goes to the end of the list of the lost.
+        let mut next = [paths[p].fresh.head, paths[p].resent.head];
+        while let i = next[0].min(next[1])
+            && i != NIL
+        {
+            next[usize::from(next[0] != i)] = self.out.following(i);
+            if now.since(self.out[i].sent_at) >= spared {
+                self.mark_lost(i, LossCause::Timeout, paths);
             }
         }
         let path = &mut paths[p];

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Stray;
-use units::{Instant, Timers};
+use units::{Agenda, Instant, Turn};
 use wire::{Octets, PacketBuf, Payload, is_unicast, nearest};
 
 /// The ECN field of an IP header (`rfc3168#section-5`).
@@ -102,15 +102,12 @@ pub enum ConnectError {
 pub struct Endpoint {
     local: Arc<Local>,
     addresses: Vec<IpAddr>,
-    births: Births,
+    births: Box<Births>,
     listening: bool,
     max_connections: usize,
     slab: Slab,
-    timers: Timers,
-    /// Places that may have something to send.
-    ready: VecDeque<u32>,
-    /// Places that have events.
-    eventful: VecDeque<u32>,
+    /// Whose turn it is, by place.
+    agenda: Agenda,
     strays: VecDeque<Stray>,
 }
 
@@ -131,13 +128,11 @@ impl Endpoint {
                 config: Arc::new(config.config),
             }),
             addresses: config.addresses,
-            births: Births::new(config.seed),
+            births: Box::new(Births::new(config.seed)),
             listening: false,
             max_connections: config.max_connections,
             slab: Slab::default(),
-            timers: Timers::default(),
-            ready: VecDeque::new(),
-            eventful: VecDeque::new(),
+            agenda: Agenda::default(),
             strays: VecDeque::new(),
         })
     }
@@ -233,17 +228,16 @@ impl Endpoint {
             std::mem::swap(buf, &mut stray.packet);
             return Some(Transmit { src: stray.src, dst: stray.dst, ecn: Ecn::NotCapable });
         }
-        while let Some(&slot) = self.ready.front() {
+        while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(connection) = self.slab.get_mut(slot) {
                 if let Some(transmit) = connection.poll_transmit(now, buf) {
                     return Some(transmit);
                 }
                 if let Some(at) = connection.poll_timeout() {
-                    self.timers.arm(slot, at);
+                    self.agenda.arm(slot, at);
                 }
             }
-            self.ready.pop_front();
-            self.slab.place(slot).ready = false;
+            self.agenda.leave(Turn::Send);
             self.reap(slot);
         }
         None
@@ -252,13 +246,12 @@ impl Endpoint {
     /// The next event; none if nothing happened. The answer may change after every call that takes the time but
     /// [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        while let Some(&slot) = self.eventful.front() {
+        while let Some(slot) = self.agenda.first(Turn::Tell) {
             let id = self.slab.id(slot);
             if let Some(event) = self.slab.get_mut(slot).and_then(Connection::next_event) {
                 return Some((id, event));
             }
-            self.eventful.pop_front();
-            self.slab.place(slot).eventful = false;
+            self.agenda.leave(Turn::Tell);
             self.reap(slot);
         }
         None
@@ -268,19 +261,19 @@ impl Endpoint {
     /// needed. Valid once [`Self::poll_transmit`] has nothing left.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.timers.next()
+        self.agenda.next()
     }
 
     /// Does what has become due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        while let Some(slot) = self.timers.pop(now) {
+        while let Some(slot) = self.agenda.pop(now) {
             let Some(connection) = self.slab.get_mut(slot) else { continue };
             match connection.poll_timeout() {
                 Some(at) if at <= now => {
                     connection.handle_timeout(now);
                     self.touched(slot);
                 }
-                Some(at) => self.timers.arm(slot, at),
+                Some(at) => self.agenda.arm(slot, at),
                 None => {}
             }
         }
@@ -361,25 +354,20 @@ impl Endpoint {
     fn touched(&mut self, slot: u32) {
         let place = self.slab.place(slot);
         let Some(connection) = &place.connection else { return };
-        if !place.ready {
-            place.ready = true;
-            self.ready.push_back(slot);
-        }
-        if connection.has_events() && !place.eventful {
-            place.eventful = true;
-            self.eventful.push_back(slot);
+        self.agenda.enter(Turn::Send, slot);
+        if connection.has_events() {
+            self.agenda.enter(Turn::Tell, slot);
         }
         if connection.is_closed() {
             self.slab.hide(slot);
-            self.timers.remove(slot);
+            self.agenda.disarm(slot);
         }
     }
 
     /// Frees the place of a connection that has ended, once nothing of it is left to send, to tell or to read.
     fn reap(&mut self, slot: u32) {
-        let place = self.slab.place(slot);
         let over = |connection: &Connection| connection.is_closed() && !connection.is_readable();
-        if !place.ready && !place.eventful && place.connection.as_deref().is_some_and(over) {
+        if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {
             self.slab.remove(slot);
         }
     }

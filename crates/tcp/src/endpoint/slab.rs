@@ -18,10 +18,6 @@ pub(super) struct Slab {
 pub(super) struct Place {
     pub(super) connection: Option<Box<Connection>>,
     id: u32,
-    /// In the queue of those that may have something to send.
-    pub(super) ready: bool,
-    /// In the queue of those that have events.
-    pub(super) eventful: bool,
 }
 
 const GONE: u32 = u32::MAX;
@@ -44,8 +40,7 @@ impl Slab {
         let ends = connection.ends();
         let id = self.oldest + self.ids.len() as u32;
         self.ids.push_back(slot);
-        self.places[slot as usize] =
-            Place { connection: Some(Box::new(connection)), id, ready: false, eventful: false };
+        self.places[slot as usize] = Place { connection: Some(Box::new(connection)), id };
         let at = self.ends.partition_point(|(known, _)| *known < ends);
         self.ends.insert(at, (ends, slot));
         slot

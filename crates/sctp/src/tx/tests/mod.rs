@@ -197,7 +197,8 @@ impl Rig {
             assert_eq!(listed[0] + listed[1], *flight, "listed bytes");
             assert!(path.flight.is_zero() || path.t3.is_some(), "data in flight has a timer");
         }
-        let waiting: usize = self.paths.iter().map(|p| p.lost_fast.len() + p.lost_timer.len()).sum();
+        let lists = self.paths.iter().flat_map(|path| [path.lost_fast, path.lost_timer]);
+        let waiting: usize = lists.map(|list| out.along(list).count()).sum();
         assert_eq!((waiting, self.sender.lost_chunks), (lost, lost), "lost chunks");
         assert_eq!(self.sender.lost_bytes.get(), lost_bytes, "lost bytes");
         assert_eq!(self.sender.retained.get(), retained, "retained bytes");

@@ -1,0 +1,255 @@
+use crate::Instant;
+
+/// What the connections of an endpoint, by slot, wait for: to be asked for packets, to be asked for events, and to be
+/// looked at again at a time. All that is noted of one lies side by side, so that a packet for one of many touches
+/// little.
+///
+/// A time may be early, never late: a deadline that moves on, as a retransmission timer does with every
+/// acknowledgement, costs nothing here; whoever takes it asks the connection and enters it again.
+#[derive(Debug, Default)]
+pub struct Agenda {
+    /// By slot; and the first `armed` of them hold the heap of times, each that of whatever slot it names.
+    entries: Vec<Entry>,
+    armed: u32,
+    queues: [Queue; 2],
+}
+
+/// What a connection is asked for when its turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Packets.
+    Send,
+    /// Events.
+    Tell,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: Instant,
+    slot: u32,
+    /// Where the heap has the time of this slot, or [`ABSENT`].
+    place: u32,
+    /// The slot behind this one in each queue, [`END`], or [`ABSENT`] if this one is not in it.
+    next: [u32; 2],
+}
+
+impl Entry {
+    const NEW: Entry = Entry { at: Instant::FAR, slot: ABSENT, place: ABSENT, next: [ABSENT; 2] };
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue { first: END, last: END }
+    }
+}
+
+const ABSENT: u32 = u32::MAX;
+const END: u32 = u32::MAX - 1;
+
+impl Agenda {
+    /// Puts a connection at the end of a queue, unless it is in it.
+    #[inline]
+    pub fn enter(&mut self, turn: Turn, slot: u32) {
+        let n = turn as usize;
+        let entry = self.entry(slot);
+        if entry.next[n] != ABSENT {
+            return;
+        }
+        entry.next[n] = END;
+        let last = std::mem::replace(&mut self.queues[n].last, slot);
+        match last {
+            END => self.queues[n].first = slot,
+            last => self.entries[last as usize].next[n] = slot,
+        }
+    }
+
+    /// The connection whose turn it is.
+    #[inline]
+    pub fn first(&self, turn: Turn) -> Option<u32> {
+        let first = self.queues[turn as usize].first;
+        (first != END).then_some(first)
+    }
+
+    /// The first of a queue has had its turn.
+    #[inline]
+    pub fn leave(&mut self, turn: Turn) {
+        let n = turn as usize;
+        let Some(slot) = self.first(turn) else { return };
+        let next = std::mem::replace(&mut self.entries[slot as usize].next[n], ABSENT);
+        self.queues[n].first = next;
+        if next == END {
+            self.queues[n].last = END;
+        }
+    }
+
+    /// True if a connection is in no queue.
+    pub fn is_idle(&self, slot: u32) -> bool {
+        self.entries.get(slot as usize).is_none_or(|entry| entry.next == [ABSENT; 2])
+    }
+
+    /// The earliest time.
+    #[inline]
+    pub fn next(&self) -> Option<Instant> {
+        (self.armed > 0).then(|| self.entries[0].at)
+    }
+
+    /// Makes sure that a connection is looked at no later than `at`.
+    #[inline]
+    pub fn arm(&mut self, slot: u32, at: Instant) {
+        let place = self.entry(slot).place;
+        match place {
+            ABSENT => {
+                let place = self.armed;
+                self.armed += 1;
+                self.put(place, at, slot);
+                self.rise(place);
+            }
+            _ if at < self.entries[place as usize].at => {
+                self.entries[place as usize].at = at;
+                self.rise(place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a connection that is to be looked at by `now`.
+    pub fn pop(&mut self, now: Instant) -> Option<u32> {
+        self.next().filter(|&at| at <= now)?;
+        let slot = self.entries[0].slot;
+        self.disarm(slot);
+        Some(slot)
+    }
+
+    /// A connection need not be looked at.
+    pub fn disarm(&mut self, slot: u32) {
+        let Some(entry) = self.entries.get_mut(slot as usize) else { return };
+        let place = std::mem::replace(&mut entry.place, ABSENT);
+        if place == ABSENT {
+            return;
+        }
+        self.armed -= 1;
+        let Entry { at, slot: moved, .. } = self.entries[self.armed as usize];
+        if place < self.armed {
+            self.put(place, at, moved);
+            self.rise(place);
+            self.sink(self.entries[moved as usize].place);
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, slot: u32) -> &mut Entry {
+        let slot = slot as usize;
+        if self.entries.len() <= slot {
+            self.entries.resize(slot + 1, Entry::NEW);
+        }
+        &mut self.entries[slot]
+    }
+
+    #[inline]
+    fn put(&mut self, place: u32, at: Instant, slot: u32) {
+        let entry = &mut self.entries[place as usize];
+        (entry.at, entry.slot) = (at, slot);
+        self.entries[slot as usize].place = place;
+    }
+
+    fn key(&self, place: u32) -> (Instant, u32) {
+        let entry = &self.entries[place as usize];
+        (entry.at, entry.slot)
+    }
+
+    fn rise(&mut self, mut place: u32) {
+        while place > 0 && self.key(place) < self.key((place - 1) / 2) {
+            self.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
+        }
+    }
+
+    fn sink(&mut self, mut place: u32) {
+        loop {
+            let children = 2 * place + 1..(2 * place + 3).min(self.armed);
+            let Some(least) = children.min_by_key(|&child| self.key(child)) else { break };
+            if self.key(place) <= self.key(least) {
+                break;
+            }
+            self.swap(place, least);
+            place = least;
+        }
+    }
+
+    fn swap(&mut self, a: u32, b: u32) {
+        let ((at_a, slot_a), (at_b, slot_b)) = (self.key(a), self.key(b));
+        self.put(a, at_b, slot_b);
+        self.put(b, at_a, slot_a);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, VecDeque};
+
+    proptest! {
+        #[test]
+        fn times_come_in_order_and_never_late(
+            steps in prop::collection::vec((0u32..12, 0u64..50, 0u8..4), 1..200),
+        ) {
+            let mut agenda = Agenda::default();
+            let mut model: BTreeMap<u32, u64> = BTreeMap::new();
+            for (slot, at, step) in steps {
+                match step {
+                    0 => {
+                        agenda.disarm(slot);
+                        model.remove(&slot);
+                    }
+                    1 => {
+                        let due = model.iter().map(|(&slot, &due)| (due, slot)).min().filter(|&(due, _)| due <= at);
+                        prop_assert_eq!(agenda.pop(Instant::from_nanos(at)), due.map(|(_, slot)| slot));
+                        due.map(|(_, slot)| model.remove(&slot));
+                    }
+                    _ => {
+                        agenda.arm(slot, Instant::from_nanos(at));
+                        let due = model.entry(slot).or_insert(at);
+                        *due = at.min(*due);
+                    }
+                }
+                prop_assert_eq!(agenda.next(), model.values().min().map(|&at| Instant::from_nanos(at)));
+            }
+        }
+
+        #[test]
+        fn turns_come_in_the_order_of_entering_whatever_is_armed(
+            steps in prop::collection::vec((0u32..6, any::<bool>(), 0u8..3), 1..200),
+        ) {
+            let mut agenda = Agenda::default();
+            let mut model: [VecDeque<u32>; 2] = Default::default();
+            for (slot, tell, step) in steps {
+                let turn = if tell { Turn::Tell } else { Turn::Send };
+                let queue = &mut model[usize::from(tell)];
+                match step {
+                    0 => {
+                        agenda.leave(turn);
+                        queue.pop_front();
+                    }
+                    1 => agenda.arm(slot, Instant::from_nanos(u64::from(slot ^ 3))),
+                    _ => {
+                        agenda.enter(turn, slot);
+                        if !queue.contains(&slot) {
+                            queue.push_back(slot);
+                        }
+                    }
+                }
+                prop_assert_eq!(agenda.first(turn), queue.front().copied());
+                for slot in 0..6 {
+                    prop_assert_eq!(agenda.is_idle(slot), model.iter().all(|queue| !queue.contains(&slot)));
+                }
+            }
+        }
+    }
+}
