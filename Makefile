@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness control-pictures bench lint docs fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures bench lint docs fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -29,6 +29,11 @@ REPLICAS ?= 8
 fairness: $(VENV)/.module
 	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md \
 		--picture docs/figures/fairness.png
+
+# The table of docs/bonding.md and its figure.
+bonding: $(VENV)/.module
+	$(VENV)/bin/anabranch bonding --replicas $(REPLICAS) --out out/bonding --page docs/bonding.md \
+		--picture docs/figures/bonding.png
 
 # The pictures of docs/controls.
 control-pictures: $(VENV)/.module

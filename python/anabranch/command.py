@@ -1,4 +1,4 @@
-"""The command ``anabranch``: ``reproduce``, ``papers`` and ``fairness`` here, everything else in Rust."""
+"""The command ``anabranch``: ``reproduce``, ``papers`` and the suites here, everything else in Rust."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from . import _core, fairness_command, papers, plots
-from .fairness import SuiteError
+from . import _core, bonding_command, fairness_command, papers, plots, suite_command
 from .papers import Paper, PaperError
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
+from .suites import SuiteError
 from .verdict import Row, Verdict
 
 OK, FAILED, USAGE, MISSED = 0, 1, 2, 3
@@ -124,10 +124,14 @@ def _papers(arguments: Sequence[str]) -> int:
 
 
 def _fairness(arguments: Sequence[str]) -> int:
-    return fairness_command.run(arguments, _count)
+    return suite_command.run(fairness_command.SUITE, arguments, _count)
 
 
-_COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness}
+def _bonding(arguments: Sequence[str]) -> int:
+    return suite_command.run(bonding_command.SUITE, arguments, _count)
+
+
+_COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness, "bonding": _bonding}
 
 
 def table(paper: Paper, item: Reproduction, color: bool = False) -> str:

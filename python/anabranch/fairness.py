@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ from typing import Any
 
 import polars as pl
 
+from . import suites
 from ._core import scenario_schema
-from .laboratory import sweep
 from .result import Result
 from .statistics import Estimate, estimate
+from .suites import Report, Runner, Running, ratio
 
 DEFAULT_REPLICAS = 8
 RIVALS = ("reno", "cubic")
@@ -30,10 +30,6 @@ ALONE = "shared"
 """The topology in which each control also runs over one path only."""
 
 _FLOW, _WINDOW = "contender", "steady"
-
-
-class SuiteError(ValueError):
-    """The suite's files are not there, or a control of that name is not."""
 
 
 class Rule(StrEnum):
@@ -69,13 +65,6 @@ def judge(rule: Rule, found: Estimate) -> State | None:
         case Rule.BALANCE:
             low, high = found.low, found.high
     return State.KEPT if low >= 0 else State.BROKEN if high < 0 else State.OPEN
-
-
-def ratio(above: Estimate, below: Estimate) -> Estimate:
-    """The quotient of two independent means, with the interval to first order."""
-    mean = above.mean / below.mean
-    half = math.hypot(above.half_width, mean * below.half_width) / abs(below.mean)
-    return Estimate(mean, half, min(above.count, below.count))
 
 
 def improve(total: Sequence[float], singles: Sequence[Sequence[float]]) -> Estimate:
@@ -116,13 +105,10 @@ class Topology:
 
 @dataclass(frozen=True)
 class Options:
-    """How much to run and where to put it."""
+    """What to compare, and how much of it to run."""
 
-    out: Path
     controls: tuple[str, ...]
-    replicas: int = DEFAULT_REPLICAS
-    seed: int | None = None
-    jobs: int | None = None
+    running: Running
 
 
 @dataclass(frozen=True)
@@ -214,10 +200,6 @@ class Table:
         }
 
 
-Report = Callable[[str, int, int, float | None], object]
-"""Called with the topology, the runs that are done, the runs there are, and the seconds left if known."""
-
-
 def controls() -> tuple[str, ...]:
     """Every congestion control that a scenario can name, in the order of the program."""
     return tuple(_property(json.loads(scenario_schema()), "congestion_control")["anyOf"][0]["enum"])
@@ -239,25 +221,12 @@ def _property(node: Any, name: str) -> dict[str, Any]:
 
 def chosen(names: str | None) -> tuple[str, ...]:
     """The controls named, separated by commas; all of them if none is."""
-    known = controls()
-    wanted = known if names is None else tuple(name.strip() for name in names.split(","))
-    for name in wanted:
-        if name not in known:
-            raise SuiteError(f"there is no congestion control `{name}`: there are {', '.join(known)}")
-    return wanted
-
-
-def folder() -> Path:
-    """Where the suites lie: where ``ANABRANCH_SUITES`` says, else in the source tree of this package."""
-    named = os.environ.get("ANABRANCH_SUITES")
-    return Path(named) if named else Path(__file__).parents[2] / "suites"
+    return suites.chosen(names, controls(), "congestion control")
 
 
 def topologies() -> list[Topology]:
     """The topologies of the suite."""
-    path = folder() / "fairness" / "suite.toml"
-    if not path.is_file():
-        raise SuiteError(f"no {path}: name the folder of the suites in ANABRANCH_SUITES (they come with the sources)")
+    path = suites.description("fairness")
     return [
         Topology(
             entry["id"],
@@ -277,8 +246,8 @@ def measure(options: Options, report: Report | None = None) -> Table:
     seed = 0
     for topology in topologies():
         base = tomllib.loads(topology.scenario.read_text(encoding="utf-8"))
-        seed = int(base["seed"]) if options.seed is None else options.seed
-        run = _Runner(topology.id, options, report)
+        seed = int(base["seed"]) if options.running.seed is None else options.running.seed
+        run = Runner(topology.id, options.running, report)
         tcp = run("tcp", with_tcp(base, [networks[0] for networks in topology.bottlenecks]))
         contender = run("controls", with_controls(base, options.controls))
         references += _references(topology, tcp)
@@ -286,25 +255,7 @@ def measure(options: Options, report: Report | None = None) -> Table:
         if topology.id == ALONE:
             one = run("one-path", over(with_controls(base, options.controls), topology.bottlenecks[0][0]))
             scores += _alone(topology, one, tcp, options.controls)
-    return Table(options.controls, scores, references, seed, options.replicas)
-
-
-@dataclass(frozen=True)
-class _Runner:
-    topology: str
-    options: Options
-    report: Report | None
-
-    def __call__(self, name: str, scenario: Mapping[str, Any]) -> Result:
-        report, label = self.report, f"{self.topology} ({name})"
-        return sweep(
-            scenario,
-            replicas=self.options.replicas,
-            jobs=self.options.jobs,
-            seed=self.options.seed,
-            out=self.options.out / "runs" / self.topology / name,
-            progress=None if report is None else lambda done, total, left: report(label, done, total, left),
-        )
+    return Table(options.controls, scores, references, seed, options.running.replicas)
 
 
 def with_controls(base: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from . import plots
-from .fairness import RIVALS, Rule, Score, State, SuiteError, Table
-from .statistics import Estimate
+from .fairness import RIVALS, Rule, Score, State, Table
+from .tables import Grid, basis, number
 
 MARKS = {State.KEPT: "✓", State.OPEN: "~", State.BROKEN: "✗", None: ""}
 TITLES = {
@@ -25,15 +23,6 @@ TITLES = {
 _FILLS = {State.KEPT: "#CFE6F5", State.OPEN: "white", State.BROKEN: "#F6C7A4", None: "#EEEEEE"}
 _RIVAL = {"reno": "Reno", "cubic": "CUBIC"}
 LEGEND = "✓ kept, ~ open: the interval holds the bound, ✗ broken"
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A titled table of words."""
-
-    title: str
-    head: list[str]
-    rows: list[list[str]]
 
 
 def grids(table: Table) -> Iterator[Grid]:
@@ -69,12 +58,6 @@ def _references(table: Table) -> Grid:
     return Grid("What one TCP flow gets in the contender's place", head, rows)
 
 
-def number(found: Estimate, scale: float = 1.0) -> str:
-    """Mean and interval with two digits after the point."""
-    mean = f"{found.mean * scale:.2f}"
-    return f"{mean} ± {found.half_width * scale:.2f}" if math.isfinite(found.half_width) else mean
-
-
 def _cell(score: Score | None) -> str:
     return "" if score is None else f"{number(score.found)} {MARKS[score.state]}".rstrip()
 
@@ -83,50 +66,9 @@ def _worst(score: Score | None) -> str:
     return "" if score is None else f"{_cell(score)} {score.topology}"
 
 
-def text(table: Table) -> str:
-    """For a terminal."""
-    parts = [f"{_basis(table)}. {LEGEND}.\n"]
-    for grid in grids(table):
-        widths = [max(map(len, column)) for column in zip(grid.head, *grid.rows, strict=True)]
-        lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)) for row in [grid.head, *grid.rows]]
-        parts.append("\n".join([grid.title, *(f"  {line}".rstrip() for line in lines)]) + "\n")
-    return "\n".join(parts)
-
-
-def markdown(table: Table) -> str:
-    """For a page."""
-    parts = [f"{_basis(table)}. {LEGEND}.\n"]
-    for grid in grids(table):
-        rows = [grid.head, ["---"] * len(grid.head), *grid.rows]
-        parts.append(f"**{grid.title}**\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows))
-    return "\n".join(parts)
-
-
-def _basis(table: Table) -> str:
-    many = f"{table.replicas} replicas" if table.replicas > 1 else "1 replica"
-    return f"Seed {table.seed}, {many}, means and 95 % intervals"
-
-
-@dataclass(frozen=True)
-class Page:
-    """A Markdown page with a place for the table, between two marks."""
-
-    path: Path
-    before: str
-    after: str
-
-    @classmethod
-    def read(cls, path: Path) -> Page:
-        """Raises :class:`SuiteError` if the marks are missing."""
-        before, begin, rest = path.read_text(encoding="utf-8").partition("<!-- table -->\n")
-        _, end, after = rest.partition("<!-- end of table -->")
-        if not begin or not end:
-            raise SuiteError(f"{path} has no `<!-- table -->` and `<!-- end of table -->`")
-        return cls(path, before + begin, end + after)
-
-    def write(self, table: Table) -> None:
-        """Writes the page with this table between the marks."""
-        self.path.write_text(f"{self.before}\n{markdown(table)}\n{self.after}", encoding="utf-8")
+def legend(table: Table) -> str:
+    """What the numbers and marks are."""
+    return f"{basis(table.seed, table.replicas)}. {LEGEND}."
 
 
 def draw(table: Table) -> Figure:

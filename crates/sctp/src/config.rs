@@ -174,8 +174,9 @@ impl Config {
             send_buffer: ByteCount::new(8 << 20),
             cmt: Cmt {
                 enabled: true,
-                path_selection: PathSelection::Blest,
+                path_selection: PathSelection::InTime,
                 rtx: RtxPolicy::Fastest,
+                rescheduling: BufferSide::Both,
                 reinjection: Reinjection::Both,
                 ..Cmt::default()
             },

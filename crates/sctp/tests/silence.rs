@@ -1,6 +1,6 @@
 //! A path dies without a word (after rfc8985#section-7, rfc7829).
 
-use anabranch_sctp::{Cmt, Config, Message, PathSelection, PathState, Payload};
+use anabranch_sctp::{BufferSide, Cmt, Config, Message, PathSelection, PathState, Payload, Reinjection};
 use testkit::*;
 use units::{Instant, Span};
 
@@ -72,7 +72,8 @@ fn the_other_path_goes_on_and_the_dead_one_is_used_again() {
 #[test]
 fn without_reinjection_all_paths_wait_for_t3() {
     let mut config = recommended();
-    config.cmt.reinjection = anabranch_sctp::Reinjection::None;
+    config.cmt.reinjection = Reinjection::None;
+    config.cmt.rescheduling = BufferSide::None;
     let (stall, _) = outage(&config, Span::from_secs(5));
     assert!(stall > ms(900), "{stall}");
 }

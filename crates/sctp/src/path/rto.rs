@@ -7,6 +7,8 @@ use units::Span;
 pub(crate) struct Rto {
     smoothed: SmoothedRtt,
     rto: Span,
+    /// The least sample.
+    base: Span,
 }
 
 /// Clock granularity: the variation never gets smaller (`rfc9260#section-6.3.1`, rule G1).
@@ -15,12 +17,13 @@ const GRANULARITY: Span = Span::from_nanos(1);
 impl Rto {
     pub(crate) fn new(config: &Config) -> Self {
         let smoothed = SmoothedRtt::new(config.rto_alpha, config.rto_beta, GRANULARITY);
-        Rto { smoothed, rto: config.rto_initial }
+        Rto { smoothed, rto: config.rto_initial, base: Span::MAX }
     }
 
     /// Takes a round-trip time of a chunk that was sent once (Karn's rule is the caller's).
     pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
         self.smoothed.sample(rtt);
+        self.base = self.base.min(rtt);
         let mean = self.smoothed.mean().unwrap_or(rtt);
         self.rto = (mean + self.smoothed.variation() * 4).max(config.rto_min).min(config.rto_max);
     }
@@ -37,6 +40,11 @@ impl Rto {
 
     pub(crate) fn variation(&self) -> Span {
         self.smoothed.variation()
+    }
+
+    /// What a round trip takes at the least, once one was measured.
+    pub(crate) fn base(&self) -> Option<Span> {
+        self.srtt().map(|_| self.base)
     }
 
     #[inline]

@@ -52,6 +52,8 @@ schedulers! {
     Ecf = "ecf" in ecf::Ecf;
     /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
     Blest = "blest" in blest::Blest;
+    /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
+    InTime = "in-time" in in_time::InTime;
     /// Each path carries everything, as far as its window goes.
     Redundant = "redundant" in redundant::Redundant;
     /// Packets in proportion to `weights`, or to the paths' rates if there are none.

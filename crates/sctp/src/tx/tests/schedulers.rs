@@ -84,6 +84,45 @@ fn data_waits_where_the_scheduler_says_so() {
     assert_eq!(rig.poll().map(|(p, _)| p), Some(P1));
 }
 
+fn ordered(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> Vec<PathId> {
+    use rand_core::SeedableRng;
+    let mut order: Vec<PathId> = rig.paths.ids().collect();
+    let mut random = rand_chacha::ChaCha8Rng::from_seed([0; 32]);
+    scheduler.order(&at(rig, 1 << 20, window), &mut random, &mut order);
+    order
+}
+
+/// While a packet is on its way for 100 ms, the other path sends 14520/0.02 * 0.1 = 72600 bytes: with the packet, 74100,
+/// which are 7/8 of 84685.7.
+#[test]
+fn a_path_is_used_if_it_is_in_time() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    for (window, admitted) in [(84_686, true), (84_685, false)] {
+        assert_eq!(ordered(&rig, &mut *in_time, window), [P1, P2]);
+        assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), admitted);
+        assert!(in_time.admits(&at(&rig, 1 << 20, window), P1), "the best one alone");
+    }
+    rig.paths[P1].silent = true;
+    ordered(&rig, &mut *in_time, 3000);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
+}
+
+/// Both had queues, and the round-trip times then; of the path that is idle now the queue is gone.
+#[test]
+fn an_idle_path_is_not_slow_for_a_queue_it_had() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    let config = cmt(Cmt::default());
+    for _ in 0..50 {
+        rig.paths[P1].rto.sample(Span::from_millis(300), &config);
+        rig.paths[P2].rto.sample(Span::from_millis(400), &config);
+    }
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P2, P1], "100 < 300");
+    rig.paths[P2].flight = ByteCount::new(7 * CHUNK);
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P1, P2], "100 + 0.7 * 300 > 300");
+}
+
 #[test]
 fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
     let (mut rig, mut scheduler) = unequal(PathSelection::LowestRtt);

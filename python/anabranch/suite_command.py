@@ -1,0 +1,92 @@
+"""What the commands of the suites have in common: their options, and where table and figure go."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from matplotlib.figure import Figure
+
+from . import plots, tables
+from .progress import Progress
+from .suites import Report, Running
+
+
+class Measured(Protocol):
+    """What a suite measured."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        ...
+
+
+T = TypeVar("T", bound=Measured)
+
+
+@dataclass(frozen=True)
+class Suite(Generic[T]):
+    """A suite as its command needs it."""
+
+    name: str
+    description: str
+    epilog: str
+    replicas: int
+    choice: tuple[str, str, str]
+    """The option that chooses what is compared: its name, the words for its value, and its help."""
+    chosen: Callable[[str | None], tuple[str, ...]]
+    measure: Callable[[Running, tuple[str, ...], Report | None], T]
+    legend: Callable[[T], str]
+    grids: Callable[[T], Iterator[tables.Grid]]
+    draw: Callable[[T], Figure]
+
+
+def run(suite: Suite[T], arguments: Sequence[str], count: Callable[[str], int]) -> int:
+    """Runs the suite, prints its table and writes table.md, table.json and the figure."""
+    given = _parser(suite, count).parse_args(arguments)
+    names = suite.chosen(given.choice)
+    page = None if given.page is None else tables.Page.read(given.page)
+    progress = None if given.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "topology")
+    table = suite.measure(Running(given.out, given.replicas, given.seed, given.jobs), names, progress)
+    if progress is not None:
+        progress.clear()
+    legend = suite.legend(table)
+    report = json.dumps(table.as_dict(), indent=2, ensure_ascii=False)
+    markdown = tables.markdown(legend, suite.grids(table))
+    print(report if given.json else tables.text(legend, suite.grids(table)))
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "table.json").write_text(report + "\n", encoding="utf-8")
+    (given.out / "table.md").write_text(markdown, encoding="utf-8")
+    if page is not None:
+        page.write(markdown)
+    with plots.style():
+        figure = suite.draw(table)
+        plots.save(figure, given.out, suite.name, given.formats.split(","))
+        if given.picture is not None:
+            plots.save_small(figure, given.picture, dpi=170)
+    if not given.json:
+        print(f"Table, figure and runs are in {given.out}")
+    return 0
+
+
+def _parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"anabranch {suite.name}", description=suite.description, epilog=suite.epilog)
+    add = parser.add_argument
+    option, value, which = suite.choice
+    add(option, dest="choice", metavar=value, help=which)
+    help_of_replicas = "runs of each point (default: %(default)s)"
+    add("--replicas", type=count, metavar="N", default=suite.replicas, help=help_of_replicas)
+    add("--seed", type=int, help="root seed (default: that of the scenarios)")
+    add("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
+    out = Path("out", suite.name)
+    add("--out", type=Path, metavar="DIR", default=out, help="where all goes (default: %(default)s)")
+    add("--page", type=Path, metavar="FILE", help="a Markdown page whose marked part becomes the table")
+    add("--picture", type=Path, metavar="FILE", help="the figure once more, as a small PNG for that page")
+    add("--formats", default=",".join(plots.FORMATS), help="of the figure (default: %(default)s)")
+    add("--json", action="store_true", help="print the table as JSON")
+    add("--quiet", "-q", action="store_true", help="no progress")
+    return parser
