@@ -274,15 +274,14 @@ def longest_stall(bins: Sequence[float]) -> float:
 
 def _outages(topology: Topology, dead: str, result: Result) -> Iterator[Outage]:
     runs = result.scalars.select("run", "options", "buffer").unique(maintain_order=True)
-    by_run = {key[0]: rows for key, rows in result.series.group_by("run", maintain_order=True)}
-    for run, options, buffer in runs.iter_rows():
-        series = by_run[run].sort("replica", "time")
-        samples = [rows for _, rows in series.group_by("replica", maintain_order=True)]
+    by_run = {key[0]: rows.sort("time") for key, rows in result.series.group_by("run", maintain_order=True)}
+    for (options, buffer), replicas in runs.group_by("options", "buffer", maintain_order=True):
+        samples = [by_run[run] for run in replicas["run"]]
         after = [rows.filter(pl.col("time") > OUTAGE[0])["value"].to_list() for rows in samples]
         during = [rows.filter(pl.col("time").is_between(*OUTAGE, closed="right"))["value"] for rows in samples]
         stall = estimate([longest_stall(bins) for bins in after])
         meanwhile = estimate([float(bins.mean() or 0.0) for bins in during])  # pyright: ignore[reportArgumentType]
-        yield Outage(options, topology.id, dead, buffer, stall, meanwhile, _course(samples[0]))
+        yield Outage(str(options), topology.id, dead, str(buffer), stall, meanwhile, _course(samples[0]))
 
 
 def _course(rows: pl.DataFrame) -> tuple[tuple[float, float], ...]:
