@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use sctp::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload,
-    PfCwnd, RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
+    PfCwnd, Reinjection, RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
 };
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -19,8 +19,9 @@ const STREAMS: u16 = 4;
 fn cmt() -> impl Strategy<Value = Cmt> {
     let switches = prop::array::uniform10(any::<bool>());
     let buffers = (select(BufferSide::ALL), select(SplitBy::ALL), select(BufferSide::ALL));
-    let choices = (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL));
-    (switches, choices, buffers).prop_map(|(on, (cuc, rtx, path_selection), buffers)| Cmt {
+    let choices =
+        (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL), select(Reinjection::ALL));
+    (switches, choices, buffers).prop_map(|(on, (cuc, rtx, path_selection, reinjection), buffers)| Cmt {
         enabled: on[0],
         sfr: on[1],
         dac: on[2],
@@ -39,6 +40,7 @@ fn cmt() -> impl Strategy<Value = Cmt> {
         rescheduling: buffers.2,
         moved_penalty: on[8],
         keep_room: on[9],
+        reinjection,
     })
 }
 
@@ -49,14 +51,24 @@ fn config() -> impl Strategy<Value = Config> {
         select(cc::GrowthRule::ALL),
         select(cc::Algorithm::ALL),
         select(cc::UnsetShare::ALL),
+        select(cc::IdleThreshold::ALL),
     );
     let sizes = (4_000u64..200_000, 4_000u64..200_000, select(vec![0u64, 1500, 3000]), 600u64..1500);
     let counts = (1u32..8, 1u32..4, 0u32..4, prop::option::of(2u32..40));
-    let switches = prop::array::uniform5(any::<bool>());
+    let switches = prop::array::uniform6(any::<bool>());
     let failures = (prop::option::of(0u32..3), select(PfCwnd::ALL), prop::option::of(0u32..4));
     let acks = (select(SackPath::ALL), select(Accounting::ALL), select(Timestamps::ALL));
     (cmt(), choices, sizes, counts, switches, acks, failures, 50u64..1000).prop_map(
-        |(cmt, (burst, accounting, growth, algorithm, unset), sizes, counts, on, acks, failures, rto_min)| {
+        |(
+            cmt,
+            (burst, accounting, growth, algorithm, unset, idle),
+            sizes,
+            counts,
+            on,
+            acks,
+            failures,
+            rto_min,
+        )| {
             Config {
                 potentially_failed: failures.0.map(|most| most.min(counts.2)),
                 pf_cwnd: failures.1,
@@ -67,6 +79,8 @@ fn config() -> impl Strategy<Value = Config> {
                 timestamps: acks.2,
                 reneging: on[3],
                 nr_sack: on[4],
+                rtx_losses: on[5],
+                idle_threshold: idle,
                 burst_control: burst,
                 accounting,
                 growth,
