@@ -51,20 +51,21 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             for buffer in BUFFERS:
                 for loss in [None] if dead else ["0.0", "0.01"]:
                     for network in ["[1]", "[2]"] if "networks" in flow else [None]:
-                        at = {"run": len(rows), "options": options, "buffer": buffer}
+                        first = len(rows)  # each replica is a run of its own
+                        at = {"options": options, "buffer": buffer}
                         at |= {"loss": loss} if loss else {}
                         at |= {"network": network} if network else {}
                         value = 10e6 if network else 20e6
                         rows += [
                             at
-                            | {"replica": r, "flow": "transfer", "path": None}
+                            | {"run": first + r, "replica": r, "flow": "transfer", "path": None}
                             | {"quantity": "throughput_bps", "value": value}
                             for r in range(replicas)
                         ]
                         for step in range(500, 2500) if dead else []:
                             still = 1000 <= step < 1030
                             point = {"time": (step + 1) / 100, "value": 0.0 if still else 20e6}
-                            series += [{"run": at["run"], "replica": r} | point for r in range(replicas)]
+                            series += [{"run": first + r, "replica": r} | point for r in range(replicas)]
         return Result(pl.DataFrame(rows, infer_schema_length=None), pl.DataFrame(series), {})
 
     monkeypatch.setattr(suites, "sweep", sweep)
@@ -82,6 +83,7 @@ def test_the_command_writes_table_figure_and_page(faked: list[dict[str, Any]], t
     table = json.loads((tmp_path / "table.json").read_text())
     assert len(table["cells"]) == 3 * 2 * len(BUFFERS) * 2
     assert {cell["ratio"]["mean"] for cell in table["cells"]} == {2.0}
+    assert len(table["outages"]) == 3 * 2 * len(BUFFERS) * 3
     assert {round(outage["stall_s"]["mean"], 6) for outage in table["outages"]} == {0.3}
     assert {outage["options"] for outage in table["outages"]} == {PAPER, FAILOVER, RECOMMENDED}
     assert (tmp_path / "table.md").read_text() in page.read_text()
