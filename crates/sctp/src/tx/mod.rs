@@ -43,7 +43,7 @@ use wire::{Data, StreamId, Tsn};
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
 
-/// In the order of what a packet looks at: for what only receives the first two cache lines do.
+/// In the order of what a packet looks at: of an association that only receives, the first cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sender {

@@ -83,7 +83,7 @@ impl TxChunk {
 }
 
 /// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
-const KEPT: usize = 4;
+const KEPT: usize = 16;
 
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]

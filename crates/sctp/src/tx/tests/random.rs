@@ -38,7 +38,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform10(any::<bool>());
+    let options = proptest::array::uniform11(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let reinjection = proptest::sample::select(Reinjection::ALL);
@@ -74,7 +74,7 @@ fn configs() -> impl Strategy<Value = Config> {
             let mut config = cmt(options.clone());
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
-            config.rtx_losses = o[9];
+            config.rtx_losses = o[10];
             (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a);
             config
         },
