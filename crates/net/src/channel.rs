@@ -26,7 +26,7 @@ pub(crate) struct Channel {
     pub armed: bool,
     pub up: bool,
     /// Counts failures, to tell packets that travel on their own and started before one.
-    pub epoch: u32,
+    pub epoch: u16,
     host: Option<HostJitter>,
     pub wire: Option<Box<Wire>>,
     pub taps: Taps,
@@ -179,7 +179,7 @@ impl Channel {
 
     /// Begins anew with nothing queued and nothing on the wire.
     pub fn reset(&mut self, now: Instant) {
-        self.epoch += 1;
+        self.epoch = self.epoch.wrapping_add(1);
         self.flights = Flights::new();
         self.armed = false;
         self.transmitter.busy_until = now;

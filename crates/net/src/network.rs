@@ -145,7 +145,7 @@ impl Network {
     }
 
     /// Sends a packet of the bytes in `head`, followed by `outgoing.zeros` zero bytes, from a host. `head` is left
-    /// empty, with the buffer of an earlier packet. What cannot be sent (an unknown address, two families, or no
+    /// empty, and keeps a buffer. What cannot be sent (an unknown address, two families, or no
     /// route) is counted and gone, as are packets dropped later.
     #[inline]
     pub fn send(
@@ -204,7 +204,7 @@ impl Network {
             protocol: stored.protocol,
             ecn: stored.ecn,
             sent_at: stored.sent_at,
-            head: &stored.head,
+            head: self.pool.head(id),
             zeros: stored.zeros as usize,
             corrupted: stored.corrupted,
         }
@@ -290,7 +290,7 @@ impl Network {
         let now = schedule.now();
         let channel = &mut self.channels[direction as usize];
         channel.flights.pop_shadows();
-        let stored = self.pool.get_mut(packet);
+        let stored = self.pool.get(packet);
         let payload = parcel.size() - stored.dst.header_len();
         let header = channel.framing_and(stored.dst.header_len());
         let Some(wire) = &mut channel.wire else { return };
@@ -298,7 +298,7 @@ impl Network {
         for error in wire.bit_errors(header, u64::from(payload)) {
             match error {
                 BitError::Header => harm = harm.or(Some(DropCause::Damaged)),
-                BitError::Payload(bit) => stored.invert_bit(bit),
+                BitError::Payload(bit) => self.pool.invert_bit(packet, bit),
             }
         }
         let (twice, alone) = (wire.duplicates(), wire.reorders());
@@ -368,7 +368,7 @@ impl Network {
         packet: PacketId,
     ) -> Option<Delivered> {
         let stored = self.pool.get(packet);
-        let size = stored.dst.header_len() + stored.head.len() as u32 + stored.zeros;
+        let size = stored.dst.header_len() + self.pool.head(packet).len() as u32 + stored.zeros;
         let parcel = Parcel::new(stored.dst.interface(), size, stored.hops);
         if stored.epoch != self.channels[direction.index()].epoch {
             self.lose(schedule.now(), direction.0, packet, parcel, DropCause::LinkDown);
@@ -409,7 +409,7 @@ impl Network {
 
     #[inline]
     fn note_delivery(&mut self, now: Instant, direction: LinkDir, packet: PacketId, size: u32) {
-        let head = &self.pool.get(packet).head;
+        let head = self.pool.head(packet);
         self.digest.word(now.as_nanos());
         self.digest.word(u64::from(direction.0) << 32 | u64::from(size));
         self.digest.word(head.len() as u64);
@@ -536,8 +536,8 @@ impl Network {
 
     #[cold]
     fn record(&mut self, now: Instant, tap: Tap, packet: PacketId, hops: u8, sighting: Sighting) {
-        let stored = self.pool.get(packet);
+        let (stored, head) = (self.pool.get(packet), self.pool.head(packet));
         let capture = &mut self.captures[usize::from(tap.capture)];
-        capture.record(now, tap.interface, sighting, &self.addresses, stored, hops);
+        capture.record(now, tap.interface, sighting, &self.addresses, (stored, head), hops);
     }
 }

@@ -85,10 +85,10 @@ pub struct Packet<'a> {
     pub corrupted: bool,
 }
 
-/// A packet as it is stored.
+/// A packet as it is stored: one cache line, since on its way through a crowd it leaves the cache.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Stored {
-    pub head: Vec<u8>,
     pub zeros: u32,
     pub src: AddressId,
     pub dst: AddressId,
@@ -98,19 +98,32 @@ pub(crate) struct Stored {
     /// Links crossed, and the direction's epoch at the last transmission: only kept for packets that travel outside
     /// of a channel's order.
     pub hops: u8,
-    pub epoch: u32,
+    pub epoch: u16,
+    /// Bytes of the head, or [`SPILLED`].
+    len: u8,
+    head: [u8; INLINE],
     pub sent_at: Instant,
 }
+
+/// The longest head stored with its packet: room for a DATA chunk without its payload, or a SACK with two gap blocks.
+const INLINE: usize = 36;
+
+/// The head is longer, and stored apart.
+const SPILLED: u8 = u8::MAX;
+
+const _: () = assert!(size_of::<Stored>() == 64);
 
 /// Storage of all packets. Slots keep their buffers, so that in steady state nothing is allocated.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     slots: Vec<Stored>,
+    /// Long heads, each in the place of its packet.
+    spills: Vec<Vec<u8>>,
     free: Vec<PacketId>,
 }
 
 impl Pool {
-    /// Stores a packet, taking over the bytes of `head` and leaving an empty buffer there.
+    /// Stores a packet, leaving an empty buffer in `head`: that of an earlier packet, if this one keeps its own.
     #[inline]
     pub fn store(
         &mut self,
@@ -123,10 +136,16 @@ impl Pool {
     ) -> PacketId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let slot = &mut self.slots[id.index()];
-        std::mem::swap(&mut slot.head, head);
-        head.clear();
         (slot.zeros, slot.src, slot.dst) = (zeros, src, dst);
         (slot.protocol, slot.ecn, slot.corrupted) = (protocol, ecn, false);
+        if head.len() <= INLINE {
+            slot.len = head.len() as u8;
+            copy_short(&mut slot.head, head);
+        } else {
+            slot.len = SPILLED;
+            std::mem::swap(self.spill(id), head);
+        }
+        head.clear();
         id
     }
 
@@ -135,7 +154,6 @@ impl Pool {
         let id = PacketId::new(self.slots.len());
         let (src, dst) = (AddressId::default(), AddressId::default());
         self.slots.push(Stored {
-            head: Vec::new(),
             zeros: 0,
             src,
             dst,
@@ -144,14 +162,35 @@ impl Pool {
             corrupted: false,
             hops: 0,
             epoch: 0,
+            len: 0,
+            head: [0; INLINE],
             sent_at: Instant::ZERO,
         });
         id
     }
 
+    /// Where the long head of a packet is.
+    fn spill(&mut self, id: PacketId) -> &mut Vec<u8> {
+        let at = id.index();
+        if at >= self.spills.len() {
+            self.spills.resize_with(at + 1, Vec::new);
+        }
+        &mut self.spills[at]
+    }
+
+    /// The stored bytes of a packet.
+    #[inline]
+    pub fn head(&self, id: PacketId) -> &[u8] {
+        let stored = self.get(id);
+        match stored.head.get(..usize::from(stored.len)) {
+            Some(head) => head,
+            None => &self.spills[id.index()],
+        }
+    }
+
     /// Stores a copy.
     pub fn copy(&mut self, id: PacketId) -> PacketId {
-        let mut head = self.get(id).head.clone();
+        let mut head = self.head(id).to_vec();
         let &Stored { zeros, src, dst, protocol, ecn, corrupted, sent_at, .. } = self.get(id);
         let copy = self.store(&mut head, zeros, src, dst, protocol, ecn);
         let stored = self.get_mut(copy);
@@ -167,12 +206,27 @@ impl Pool {
     /// Brings a packet that will soon be read into the cache.
     #[inline]
     pub fn touch(&self, id: PacketId) {
-        std::hint::black_box(self.get(id).head.first().copied());
+        std::hint::black_box(self.get(id).zeros);
     }
 
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Stored {
         &mut self.slots[id.index()]
+    }
+
+    /// Inverts one bit of the payload, storing zeros up to it if it lies there.
+    pub fn invert_bit(&mut self, id: PacketId, bit: u64) {
+        let byte = (bit / 8) as usize;
+        let mut head = self.head(id).to_vec();
+        let stored = self.get_mut(id);
+        if byte >= head.len() {
+            stored.zeros -= (byte + 1 - head.len()) as u32;
+            head.resize(byte + 1, 0);
+        }
+        head[byte] ^= 0x80 >> (bit % 8);
+        stored.corrupted = true;
+        stored.len = SPILLED;
+        *self.spill(id) = head;
     }
 
     #[inline]
@@ -186,17 +240,17 @@ impl Pool {
     }
 }
 
-impl Stored {
-    /// Inverts one bit of the payload, storing zeros up to it if it lies there.
-    pub fn invert_bit(&mut self, bit: u64) {
-        let byte = (bit / 8) as usize;
-        if byte >= self.head.len() {
-            let stored = byte + 1;
-            self.zeros -= (stored - self.head.len()) as u32;
-            self.head.resize(stored, 0);
+/// Copies at most [`INLINE`] bytes: of the usual lengths in two parts of a fixed length, which may overlap and cost less
+/// than one of any length.
+#[inline]
+fn copy_short(to: &mut [u8; INLINE], from: &[u8]) {
+    let to = &mut to[..from.len()];
+    match (from.first_chunk::<20>(), from.last_chunk::<16>()) {
+        (Some(first), Some(last)) => {
+            to[..20].copy_from_slice(first);
+            to[from.len() - 16..].copy_from_slice(last);
         }
-        self.head[byte] ^= 0x80 >> (bit % 8);
-        self.corrupted = true;
+        _ => to.copy_from_slice(from),
     }
 }
 
@@ -213,22 +267,38 @@ mod tests {
     fn a_bit_inverted_among_the_zeros_stores_them_up_to_it() {
         let mut pool = Pool::default();
         let id = store(&mut pool, &mut vec![0xff; 4], 10);
-        let packet = pool.get_mut(id);
-        packet.invert_bit(1);
-        packet.invert_bit(6 * 8 + 7);
-        assert_eq!((&packet.head[..], packet.zeros), (&[0xbf, 0xff, 0xff, 0xff, 0, 0, 1][..], 7));
-        packet.invert_bit(13 * 8);
-        assert_eq!((packet.head.len(), packet.head[13], packet.zeros), (14, 0x80, 0));
+        pool.invert_bit(id, 1);
+        pool.invert_bit(id, 6 * 8 + 7);
+        assert_eq!((pool.head(id), pool.get(id).zeros), (&[0xbf, 0xff, 0xff, 0xff, 0, 0, 1][..], 7));
+        pool.invert_bit(id, 13 * 8);
+        assert_eq!((pool.head(id).len(), pool.head(id)[13], pool.get(id).zeros), (14, 0x80, 0));
     }
 
     #[test]
-    fn a_released_buffer_serves_the_next_packet() {
+    fn heads_of_every_length_come_back_as_they_were() {
         let mut pool = Pool::default();
-        let mut head = Vec::with_capacity(100);
-        head.push(7);
+        let heads: Vec<Vec<u8>> = (0..100).map(|length: u8| (0..length).map(|n| n ^ length).collect()).collect();
+        let ids: Vec<PacketId> = heads.iter().map(|head| store(&mut pool, &mut head.clone(), 0)).collect();
+        // Slots are used again with heads of other lengths.
+        for &id in &ids {
+            pool.release(id);
+        }
+        let ids: Vec<PacketId> = heads.iter().map(|head| store(&mut pool, &mut head.clone(), 0)).collect();
+        for (id, head) in ids.into_iter().zip(&heads) {
+            assert_eq!(pool.head(id), head);
+            let copy = pool.copy(id);
+            assert_eq!(pool.head(copy), head);
+        }
+    }
+
+    #[test]
+    fn a_released_buffer_serves_the_next_long_head() {
+        let mut pool = Pool::default();
+        let mut head = vec![7; 100];
         let id = store(&mut pool, &mut head, 0);
         pool.release(id);
         assert!(head.is_empty());
+        head.resize(40, 7);
         store(&mut pool, &mut head, 0);
         assert!(head.is_empty() && head.capacity() >= 100, "the first packet's buffer comes back, empty");
         assert_eq!(pool.in_use(), 1);

@@ -60,16 +60,16 @@ impl Capture {
         interface: u32,
         sighting: Sighting,
         addresses: &AddressTable,
-        packet: &Stored,
+        (packet, head): (&Stored, &[u8]),
         hops: u8,
     ) {
         let (src, dst) = (addresses.address(packet.src), addresses.address(packet.dst));
-        let payload = packet.head.len() + packet.zeros as usize;
+        let payload = head.len() + packet.zeros as usize;
         self.bytes.clear();
         let label = Label { src, dst, protocol: packet.protocol, ecn: packet.ecn };
         ip::write_header(&mut self.bytes, label, payload, hops);
         let header = self.bytes.len();
-        self.bytes.extend_from_slice(&packet.head);
+        self.bytes.extend_from_slice(head);
         self.bytes.resize(header + payload, 0);
         // Of a corrupted packet the checksum must stay wrong.
         if let Some(finish) = self.finish
