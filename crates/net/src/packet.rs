@@ -277,7 +277,8 @@ mod tests {
     #[test]
     fn heads_of_every_length_come_back_as_they_were() {
         let mut pool = Pool::default();
-        let heads: Vec<Vec<u8>> = (0..100).map(|length: u8| (0..length).map(|n| n ^ length).collect()).collect();
+        let heads: Vec<Vec<u8>> =
+            (0..100).map(|length: u8| (0..length).map(|n| n ^ length).collect()).collect();
         let ids: Vec<PacketId> = heads.iter().map(|head| store(&mut pool, &mut head.clone(), 0)).collect();
         // Slots are used again with heads of other lengths.
         for &id in &ids {

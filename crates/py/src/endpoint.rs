@@ -83,7 +83,7 @@ impl Endpoint {
         options: &str,
     ) -> PyResult<Self> {
         let checksum = if checksum { Checksum::Computed } else { Checksum::Offloaded };
-        let config = options::config(options)?;
+        let config = options::config(options)?.into();
         let settings =
             EndpointConfig { port, addresses, seed: seed.into(), checksum, max_associations, config };
         let inner = sctp::Endpoint::new(settings).map_err(|error| ConfigError::new_err(error.to_string()))?;

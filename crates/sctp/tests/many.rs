@@ -17,7 +17,7 @@ fn endpoint(n: u16, max_associations: usize) -> Endpoint {
         seed: u64::from(n).into(),
         checksum: Checksum::Offloaded,
         max_associations,
-        config: Config::default(),
+        config: Config::default().into(),
     };
     Endpoint::new(config).unwrap()
 }

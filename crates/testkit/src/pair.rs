@@ -111,7 +111,7 @@ pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig 
         seed: u64::from(side.port()).into(),
         checksum: Checksum::Computed,
         max_associations: 16,
-        config: config.clone(),
+        config: config.clone().into(),
     }
 }
 

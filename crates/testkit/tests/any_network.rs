@@ -344,7 +344,7 @@ proptest! {
                 seed: (u64::from(seed) * 2 + host as u64).into(),
                 checksum: Checksum::Computed,
                 max_associations: 1,
-                config: config.clone(),
+                config: config.clone().into(),
             };
             let remotes = world.addresses(1 - host);
             let mut ours = Ours::new(endpoint, remotes.clone());

@@ -38,7 +38,7 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
         checksum: Checksum::Computed,
         max_associations: 1,
         // To a peer with one address that knows nothing of it, CMT changes little, and must do no harm.
-        config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() },
+        config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() }.into(),
     };
     Ours::new(config, world.addresses(1 - host))
 }

@@ -29,7 +29,7 @@ fn fingerprint(paths: usize, config: &Config) -> u64 {
             seed: (host as u64).into(),
             checksum: Checksum::Computed,
             max_associations: 1,
-            config: Config { rto_min: Span::from_millis(200), ..config.clone() },
+            config: Config { rto_min: Span::from_millis(200), ..config.clone() }.into(),
         };
         Ours::new(config, world.addresses(1 - host))
     };

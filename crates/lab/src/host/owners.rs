@@ -3,38 +3,55 @@
 use super::Owner;
 use super::transport::ConnId;
 
-/// The owners of an endpoint's connections, in the order of their ids.
+/// The owners of an endpoint's connections.
 #[derive(Debug, Default)]
-pub(super) struct Owners(Vec<(ConnId, Owner)>);
+pub(super) struct Owners {
+    /// In the order of the ids.
+    list: Vec<(ConnId, Owner)>,
+    /// The only one while there is just one: the list need not be touched then.
+    only: Option<(ConnId, Owner)>,
+}
 
 impl Owners {
     /// Whose connection this is.
     #[inline]
     pub(super) fn get(&self, conn: ConnId) -> Option<Owner> {
+        if let Some((id, owner)) = self.only {
+            return (id == conn).then_some(owner);
+        }
         // Ids count up from zero: as long as no connection has been removed, each is where its id says.
-        match self.0.get(conn.0 as usize) {
+        match self.list.get(conn.0 as usize) {
             Some(&(id, owner)) if id == conn => Some(owner),
-            _ => self.place(conn).ok().map(|place| self.0[place].1),
+            _ => self.place(conn).ok().map(|place| self.list[place].1),
         }
     }
 
     /// Notes whose connection this is; one that was known gets this owner.
     pub(super) fn insert(&mut self, conn: ConnId, owner: Owner) {
         match self.place(conn) {
-            Ok(place) => self.0[place].1 = owner,
-            Err(place) => self.0.insert(place, (conn, owner)),
+            Ok(place) => self.list[place].1 = owner,
+            Err(place) => self.list.insert(place, (conn, owner)),
         }
+        self.note_only();
     }
 
     /// Forgets a connection that has ended.
     pub(super) fn remove(&mut self, conn: ConnId) {
         if let Ok(place) = self.place(conn) {
-            self.0.remove(place);
+            self.list.remove(place);
         }
+        self.note_only();
+    }
+
+    fn note_only(&mut self) {
+        self.only = match self.list[..] {
+            [only] => Some(only),
+            _ => None,
+        };
     }
 
     fn place(&self, conn: ConnId) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&conn, |(id, _)| *id)
+        self.list.binary_search_by_key(&conn, |(id, _)| *id)
     }
 }
 
@@ -61,5 +78,20 @@ mod tests {
         let found: Vec<_> =
             (0..9).filter_map(|id| owners.get(ConnId(id)).map(|owner| (id, owner.flow))).collect();
         assert_eq!(found, [(2, 12), (3, 13), (4, 14), (7, 17)]);
+    }
+
+    #[test]
+    fn one_alone_is_found_and_no_other() {
+        let mut owners = Owners::default();
+        let found = |owners: &Owners| [0, 3].map(|id| owners.get(ConnId(id)).map(|owner| owner.flow));
+        owners.insert(ConnId(3), owner(1));
+        assert_eq!(found(&owners), [None, Some(1)]);
+        owners.insert(ConnId(0), owner(2));
+        assert_eq!(found(&owners), [Some(2), Some(1)]);
+        owners.remove(ConnId(3));
+        owners.insert(ConnId(0), owner(4));
+        assert_eq!(found(&owners), [Some(4), None]);
+        owners.remove(ConnId(0));
+        assert_eq!(found(&owners), [None, None]);
     }
 }

@@ -6,6 +6,7 @@ use des::Streams;
 use net::{Network, NodeId, Protocol};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use wire::Checksum;
 
 /// The endpoints claimed so far.
@@ -109,9 +110,10 @@ impl Bindings {
         hosts: &mut Hosts,
     ) -> Result<Vec<EndpointId>, RunError> {
         let mut ids = Vec::with_capacity(self.list.len());
+        let mut configs = Vec::new();
         for binding in self.list {
             let (node, port) = (binding.node, binding.port);
-            let endpoint = binding.endpoint(streams, checksum, network)?;
+            let endpoint = binding.endpoint(streams, checksum, network, &mut configs)?;
             ids.push(hosts.add(node, port, endpoint));
         }
         Ok(self.claims.into_iter().map(|place| ids[place]).collect())
@@ -128,16 +130,33 @@ impl Claim<'_> {
     ) -> Result<Endpoint, RunError> {
         let Claim { flow, node, port, addresses, options, connections } = self;
         let flow = flow.to_owned();
-        Binding { flow, node, port, addresses, options, connections }.endpoint(streams, checksum, network)
+        Binding { flow, node, port, addresses, options, connections }.endpoint(
+            streams,
+            checksum,
+            network,
+            &mut Vec::new(),
+        )
     }
 }
 
+/// The same configuration as before, if there is one: what many endpoints share stays in the cache.
+fn shared(config: sctp::Config, configs: &mut Vec<Arc<sctp::Config>>) -> Arc<sctp::Config> {
+    if let Some(same) = configs.iter().find(|other| ***other == config) {
+        return same.clone();
+    }
+    let config = Arc::new(config);
+    configs.push(config.clone());
+    config
+}
+
 impl Binding {
+    /// Makes the endpoint, with one of `configs` if that is what it needs.
     fn endpoint(
         self,
         streams: &Streams,
         checksum: Checksum,
         network: &Network,
+        configs: &mut Vec<Arc<sctp::Config>>,
     ) -> Result<Endpoint, RunError> {
         let Binding { flow, node, port, addresses, options, connections } = self;
         let stream = |protocol: &str| {
@@ -156,7 +175,7 @@ impl Binding {
                     seed: stream("").into(),
                     checksum,
                     max_associations: connections,
-                    config,
+                    config: shared(config, configs),
                 });
                 endpoint.map(Endpoint::Sctp).map_err(|error| wrong(&error))
             }

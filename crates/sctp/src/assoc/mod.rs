@@ -78,6 +78,9 @@ pub(crate) struct Association {
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
     peer_port: u16,
+    /// As in [`Local`]; here they are in the cache.
+    port: u16,
+    checksum: Checksum,
     /// The tags or addresses by which packets find the association are others than before.
     renamed: bool,
 
@@ -144,6 +147,8 @@ impl Association {
             local_tag: tag,
             peer_tag: 0,
             peer_port,
+            port: local.port,
+            checksum: local.checksum,
             ties: TieTags { local: random.tag(), peer: random.tag() },
             initial_tsn,
             given: Vec::new(),
@@ -181,7 +186,7 @@ impl Association {
     }
 
     fn config(&self) -> &Config {
-        &self.local.config
+        self.sender.config()
     }
 
     fn connected(&self) -> Event {

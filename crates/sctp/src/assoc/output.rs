@@ -66,7 +66,7 @@ impl Association {
         }
         let echo = first == Some(&Pending::CookieEcho);
         let limit = self.paths[path].packet_limit();
-        let bundling = self.local.config.bundling;
+        let bundling = self.config().bundling;
         let header = self.header(self.peer_tag);
         let mut w =
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
@@ -84,7 +84,7 @@ impl Association {
             self.sender.write(now, &plan, &mut self.paths, &mut w);
         }
         let written = !w.is_empty();
-        w.finish(self.local.checksum);
+        w.finish(self.checksum);
         written
     }
 
@@ -110,7 +110,7 @@ impl Association {
     /// Bytes that tell when a packet with data leaves.
     #[inline]
     pub(super) fn stamp_len(&self) -> usize {
-        let stamped = self.extensions.delays && self.local.config.timestamps == Timestamps::Chunk;
+        let stamped = self.extensions.delays && self.config().timestamps == Timestamps::Chunk;
         if stamped { Timestamp::LEN } else { 0 }
     }
 
@@ -122,7 +122,7 @@ impl Association {
     }
 
     fn header(&self, verification_tag: u32) -> CommonHeader {
-        CommonHeader { source_port: self.local.port, destination_port: self.peer_port, verification_tag }
+        CommonHeader { source_port: self.port, destination_port: self.peer_port, verification_tag }
     }
 
     /// Writes what control chunks fit; one that does not even fit an empty packet is dropped.
@@ -132,7 +132,7 @@ impl Association {
             if !written && !w.is_empty() {
                 return self.control.give_back(path, chunk);
             }
-            if written && !self.local.config.bundling {
+            if written && !self.config().bundling {
                 return;
             }
         }
@@ -180,7 +180,7 @@ impl Association {
         };
         let mut w = PacketWriter::new(buf, self.header(0), UNDIVIDED);
         let written = w.push(&init);
-        w.finish(self.local.checksum);
+        w.finish(self.checksum);
         written
     }
 
@@ -197,7 +197,7 @@ impl Association {
                 w.push(&ShutdownComplete { reflected_tag: false });
             }
         }
-        w.finish(self.local.checksum);
+        w.finish(self.checksum);
         self.count_packet(path, buf);
         (self.paths[path].local, self.paths[path].remote)
     }

@@ -10,7 +10,7 @@ impl Association {
     /// The path for the next SACK. No choice leads to a path that may not work: then it goes where the data came from.
     #[inline]
     pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
-        match self.local.config.sack_path {
+        match self.config().sack_path {
             SackPath::Standard => receiver.sack_path(),
             choice => self.chosen_sack_path(choice).unwrap_or(receiver.sack_path()),
         }

@@ -121,7 +121,7 @@ impl Endpoint {
         let cookie = Cookie {
             created: now,
             lifetime: config.valid_cookie_life + extra,
-            local_port: self.local.port,
+            local_port: self.port,
             local_tag: name.tag,
             local_tsn: name.tsn,
             ties: name.ties,
@@ -161,7 +161,7 @@ impl Endpoint {
         let (header, peer) = (packet.header, &cookie.peer);
         let addressed = (cookie.local_tag, peer.port) == (header.verification_tag, header.source_port);
         let from_peer = peer.source == datagram.src || peer.addresses.contains(&datagram.src);
-        if !addressed || cookie.local_port != self.local.port || !from_peer {
+        if !addressed || cookie.local_port != self.port || !from_peer {
             return;
         }
         let addresses = std::iter::once(peer.source).chain(peer.addresses.iter().copied());
@@ -219,11 +219,10 @@ impl Endpoint {
             return;
         }
         let mut stray = Stray { src: datagram.dst, dst: datagram.src, packet: Default::default() };
-        let header =
-            CommonHeader { source_port: self.local.port, destination_port: port, verification_tag: tag };
+        let header = CommonHeader { source_port: self.port, destination_port: port, verification_tag: tag };
         let mut w = PacketWriter::new(&mut stray.packet, header, UNDIVIDED);
         if w.push(chunk) {
-            w.finish(self.local.checksum);
+            w.finish(self.checksum);
             self.strays.push_back(stray);
         }
     }

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::path::Paths;
 use cc::{ConfigError, check};
 use std::net::IpAddr;
+use std::sync::Arc;
 use units::{ByteCount, Span};
 use wire::{Checksum, is_unicast};
 
@@ -21,8 +22,8 @@ pub struct EndpointConfig {
     pub checksum: Checksum,
     /// Most associations at a time; more are refused with Out of Resource (`rfc9260#section-5.1`).
     pub max_associations: usize,
-    /// The protocol parameters of its associations.
-    pub config: Config,
+    /// The protocol parameters of its associations. Endpoints may share them.
+    pub config: Arc<Config>,
 }
 
 /// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
@@ -144,8 +145,12 @@ mod tests {
             seed: 1.into(),
             checksum: Checksum::Computed,
             max_associations: 1,
-            config: Config::default(),
+            config: Config::default().into(),
         }
+    }
+
+    fn config(endpoint: &mut EndpointConfig) -> &mut Config {
+        Arc::make_mut(&mut endpoint.config)
     }
 
     // rfc9260#section-16
@@ -159,17 +164,17 @@ mod tests {
             ("addresses", |e| e.addresses.push([10, 0, 0, 1].into())),
             ("addresses", |e| e.addresses.push([224, 0, 0, 1].into())),
             ("max_associations", |e| e.max_associations = 0),
-            ("rto_max", |e| e.config.rto_min = Span::from_secs(61)),
-            ("rto_initial", |e| e.config.rto_initial = Span::from_secs(61)),
-            ("rto_alpha", |e| e.config.rto_alpha = f64::NAN),
-            ("rto_beta", |e| e.config.rto_beta = 1.5),
-            ("valid_cookie_life", |e| e.config.valid_cookie_life = Span::ZERO),
-            ("sack_delay", |e| e.config.sack_delay = Span::from_millis(501)),
-            ("max_burst", |e| e.config.max_burst = 0),
-            ("outbound_streams", |e| e.config.outbound_streams = 0),
-            ("mtu", |e| e.config.mtu = ByteCount::new(575)),
-            ("receive_buffer", |e| e.config.receive_buffer = ByteCount::new(1499)),
-            ("send_queue", |e| e.config.send_queue = Some(0)),
+            ("rto_max", |e| config(e).rto_min = Span::from_secs(61)),
+            ("rto_initial", |e| config(e).rto_initial = Span::from_secs(61)),
+            ("rto_alpha", |e| config(e).rto_alpha = f64::NAN),
+            ("rto_beta", |e| config(e).rto_beta = 1.5),
+            ("valid_cookie_life", |e| config(e).valid_cookie_life = Span::ZERO),
+            ("sack_delay", |e| config(e).sack_delay = Span::from_millis(501)),
+            ("max_burst", |e| config(e).max_burst = 0),
+            ("outbound_streams", |e| config(e).outbound_streams = 0),
+            ("mtu", |e| config(e).mtu = ByteCount::new(575)),
+            ("receive_buffer", |e| config(e).receive_buffer = ByteCount::new(1499)),
+            ("send_queue", |e| config(e).send_queue = Some(0)),
         ];
         for (option, spoil) in wrong {
             let mut endpoint = endpoint();
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn the_message_says_what_to_change() {
         let mut endpoint = endpoint();
-        endpoint.config.sack_delay = Span::from_secs(1);
+        config(&mut endpoint).sack_delay = Span::from_secs(1);
         let error = endpoint.check().unwrap_err();
         assert_eq!(error.to_string(), "sack_delay = 1 s: expected at most 500 ms");
     }

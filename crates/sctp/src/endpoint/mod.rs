@@ -26,7 +26,9 @@ use std::sync::Arc;
 use stray::Answer;
 use tags::Tags;
 use units::{Agenda, Instant, Turn};
-use wire::{Abort, Causes, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete, is_unicast};
+use wire::{
+    Abort, Causes, Checksum, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete, is_unicast,
+};
 
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -102,17 +104,20 @@ struct Stray {
 /// [`poll_event`]: Self::poll_event
 /// [`poll_timeout`]: Self::poll_timeout
 #[derive(Debug)]
+#[repr(C)] // what a packet looks at first
 pub struct Endpoint {
-    local: Arc<Local>,
+    port: u16,
+    checksum: Checksum,
+    listening: bool,
+    tags: Tags,
+    slab: Slab,
     /// Whose turn it is, by place.
     agenda: Agenda,
-    slab: Slab,
-    tags: Tags,
     strays: VecDeque<Stray>,
+    local: Arc<Local>,
     /// Places by address and port of the peer: for packets without a tag of ours.
     addresses: BTreeMap<(IpAddr, u16), u32>,
     secrets: Box<Secrets>,
-    listening: bool,
     max_associations: usize,
 }
 
@@ -132,6 +137,8 @@ impl Endpoint {
         config.check()?;
         let mut random = Random::new(config.seed);
         Ok(Endpoint {
+            port: config.port,
+            checksum: config.checksum,
             secrets: Box::new(Secrets { key: CookieKey::new(random.bytes()), random }),
             listening: false,
             max_associations: config.max_associations,
@@ -144,7 +151,7 @@ impl Endpoint {
                 port: config.port,
                 addresses: config.addresses,
                 checksum: config.checksum,
-                config: Arc::new(config.config),
+                config: config.config,
             }),
         })
     }
@@ -194,11 +201,11 @@ impl Endpoint {
 
     /// Takes a packet. Whatever its bytes, it does no harm.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        let Ok(packet) = Packet::parse(datagram.bytes, self.local.checksum) else { return };
+        let Ok(packet) = Packet::parse(datagram.bytes, self.checksum) else { return };
         let header = packet.header;
         let echo = datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&CookieEcho::TYPE);
         if !echo
-            && header.destination_port == self.local.port
+            && header.destination_port == self.port
             && let Some(slot) = self.tags.get(header.verification_tag)
             && let Some(association) = self.slab.get_mut(slot)
             && association.peer_port() == header.source_port
@@ -215,7 +222,7 @@ impl Endpoint {
     /// A packet that does not bear the tag of an association (`rfc9260#section-8.5`).
     fn handle_unnamed(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let header = packet.header;
-        let addressed = header.destination_port == self.local.port && header.source_port != 0;
+        let addressed = header.destination_port == self.port && header.source_port != 0;
         if !addressed || !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return;
         }

@@ -17,7 +17,7 @@ pub(super) struct Slab {
 
 #[derive(Debug)]
 pub(super) struct Place {
-    pub(super) association: Option<Box<Association>>,
+    pub(super) association: Option<Association>,
     /// Associations that were here before.
     generation: u32,
     /// The tag under which it can be found, or zero.
@@ -43,7 +43,7 @@ impl Slab {
             self.places.push(Place { association: None, generation: 0, tag: 0, addresses: Vec::new() });
             self.places.len() as u32 - 1
         });
-        self.places[slot as usize].association = Some(Box::new(association));
+        self.places[slot as usize].association = Some(association);
         slot
     }
 
@@ -65,12 +65,12 @@ impl Slab {
 
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Association> {
-        self.places[slot as usize].association.as_deref()
+        self.places[slot as usize].association.as_ref()
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Association> {
-        self.places[slot as usize].association.as_deref_mut()
+        self.places[slot as usize].association.as_mut()
     }
 
     #[inline]

@@ -146,6 +146,12 @@ impl Sender {
         }
     }
 
+    /// The protocol parameters.
+    #[inline]
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
     pub(crate) fn establish(
         &mut self,
