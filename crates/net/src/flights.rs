@@ -143,14 +143,14 @@ impl Flights {
         }
     }
 
-    /// Arrival of the first entry that has a packet, and that packet.
+    /// Arrival of the first entry that has a packet.
     #[inline]
-    pub fn next_arrival(&self) -> Option<(Instant, PacketId)> {
+    pub fn next_arrival(&self) -> Option<Instant> {
         let mut counter = self.head;
         while counter != self.tail {
             let flight = self.slot(counter);
-            if let Some(packet) = flight.packet {
-                return Some((flight.arrival, packet));
+            if flight.packet.is_some() {
+                return Some(flight.arrival);
             }
             counter = counter.wrapping_add(1);
         }

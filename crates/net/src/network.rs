@@ -272,6 +272,9 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         let Passage { start, arrival } = passage;
         channel.flights.push(Flight { start, arrival, packet, parcel });
+        if channel.to_host && let Some(packet) = packet {
+            self.pool.prefetch(packet);
+        }
         if packet.is_some() && !channel.armed {
             channel.armed = true;
             schedule.at(arrival, NetEvent::arrive(LinkDir(direction)));
@@ -350,12 +353,7 @@ impl Network {
         }
         let flight = channel.flights.pop()?;
         match channel.flights.next_arrival() {
-            Some((arrival, next)) => {
-                schedule.at(arrival, NetEvent::arrive(direction));
-                if channel.to_host {
-                    self.pool.touch(next);
-                }
-            }
+            Some(arrival) => schedule.at(arrival, NetEvent::arrive(direction)),
             None => channel.armed = false,
         }
         Some((flight.packet?, flight.parcel))
