@@ -272,7 +272,9 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         let Passage { start, arrival } = passage;
         channel.flights.push(Flight { start, arrival, packet, parcel });
-        if channel.to_host && let Some(packet) = packet {
+        if channel.to_host
+            && let Some(packet) = packet
+        {
             self.pool.prefetch(packet);
         }
         if packet.is_some() && !channel.armed {
