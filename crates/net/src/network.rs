@@ -222,6 +222,9 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         match channel.offer(now, parcel) {
             Ok(passage) => {
+                if channel.to_host {
+                    self.pool.prefetch(packet);
+                }
                 if channel.taps.sender.is_some() | channel.taps.watched {
                     self.note_arrival(now, direction, packet);
                     self.record_sent(now, direction, packet, parcel, Sighting::Sent);
@@ -272,11 +275,6 @@ impl Network {
         let channel = &mut self.channels[direction as usize];
         let Passage { start, arrival } = passage;
         channel.flights.push(Flight { start, arrival, packet, parcel });
-        if channel.to_host
-            && let Some(packet) = packet
-        {
-            self.pool.prefetch(packet);
-        }
         if packet.is_some() && !channel.armed {
             channel.armed = true;
             schedule.at(arrival, NetEvent::arrive(LinkDir(direction)));
