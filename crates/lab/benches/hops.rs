@@ -30,7 +30,7 @@ struct Case {
 }
 
 /// The first six as in `benches/ns2`; then what the number of associations changes.
-const CASES: [Case; 11] = [
+const CASES: [Case; 13] = [
     Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", rivals: &["ns2"], build: single },
     Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", rivals: &["ns2"], build: cmt },
     Case {
@@ -66,6 +66,13 @@ const CASES: [Case; 11] = [
     Case { name: "10", what: "10 associations of two hosts", rivals: &[], build: || together(10) },
     Case { name: "100", what: "100 associations of two hosts", rivals: &[], build: || together(100) },
     Case { name: "1000", what: "1000 associations of two hosts", rivals: &[], build: || together(1000) },
+    Case { name: "share", what: "1 association, 10 Mbit/s, 600 s", rivals: &[], build: || shares(1, 600) },
+    Case {
+        name: "shares",
+        what: "1000 associations, 10 Mbit/s each, 5 s",
+        rivals: &[],
+        build: || shares(1000, 5),
+    },
     Case { name: "apart", what: "1000 associations of 2000 hosts", rivals: &[], build: || dumbbell(1000) },
 ];
 
@@ -273,9 +280,25 @@ fn dumbbell(associations: usize) -> Scenario {
     scenario
 }
 
-/// All associations between the same two hosts, each from a port of its own to the same port.
+/// A link of 1 Gbit/s, whatever their number: of a thousand associations each has two packets a round trip and loses many.
 fn together(associations: u16) -> Scenario {
-    let mut scenario = bell(1, BitRate::from_mbps(1000), Span::from_millis(10), 1000);
+    crowd(associations, 1000, 1000, 20)
+}
+
+/// A link and a queue that grow with their number: each association does the same work.
+fn shares(associations: u16, seconds: u64) -> Scenario {
+    let number = u32::from(associations);
+    crowd(associations, 10 * u64::from(number), 20 * number, seconds)
+}
+
+/// All associations between the same two hosts, each from a port of its own to the same port, over a link of so many
+/// Mbit/s with a queue of so many packets.
+fn crowd(associations: u16, mbps: u64, packets: u32, seconds: u64) -> Scenario {
+    let mut scenario = bell(1, BitRate::from_mbps(mbps), Span::from_millis(10), packets);
+    for link in &mut scenario.links[1..] {
+        link.forward.rate = BitRate::from_mbps(10 * mbps);
+        link.back.rate = link.forward.rate;
+    }
     let template = scenario.flows.remove(0);
     for number in 0..associations {
         let mut flow = template.clone();
@@ -283,7 +306,7 @@ fn together(associations: u16) -> Scenario {
         flow.local_port = 10_000 + number;
         scenario.flows.push(flow);
     }
-    saturate(&mut scenario, 1_000_000, Span::from_secs(1), 20);
+    saturate(&mut scenario, 1_000_000, Span::from_secs(1), seconds);
     scenario
 }
 
