@@ -65,12 +65,14 @@ def _throughput(data: FigureData, x: str, looks: dict[str, Look], label: str) ->
 
 
 def _fractions(axes: Axes, lines: dict[str, float]) -> None:
-    """Thin lines at fractions of the rate, as orientation."""
+    """Thin lines at fractions of the rate, as orientation, named where they end."""
     end = axes.get_xlim()[1]
+    top = max(axes.get_ylim()[1], *(slope * end for slope in lines.values()))
     for label, slope in lines.items():
         axes.plot([0, end], [0, slope * end], color="0.6", linewidth=0.6, linestyle="-", zorder=0)
-        axes.annotate(label, (0.14 * end, 0.14 * slope * end), xytext=(-2, 3), textcoords="offset points", ha="right")
+        axes.annotate(label, (end, slope * end), xytext=(3, 0), textcoords="offset points", va="center")
     axes.set_xlim(left=0, right=end)
+    axes.set_ylim(bottom=0, top=top)
 
 
 def figure_4(data: FigureData) -> Figure:
