@@ -1,8 +1,8 @@
 //! A packet-level network: links with queues and impairments, routers, hosts, routing over independent networks,
 //! and captures.
 //!
-//! Packets are real bytes in pooled buffers; the network knows IP addresses and nothing of transports but their number. A packet that crosses
-//! a link costs one event. Build a [`NetworkBuilder`], then run a loop of [`des::Kernel::pop`] and
+//! Packets are real bytes in pooled slots; the network knows IP addresses and nothing of transports but their number.
+//! A packet that crosses a link costs one event. Build a [`NetworkBuilder`], then run a loop of [`des::Kernel::pop`] and
 //! [`Network::handle`]:
 //!
 //! ```

@@ -219,16 +219,19 @@ impl Pool {
     /// Inverts one bit of the payload, storing zeros up to it if it lies there.
     pub fn invert_bit(&mut self, id: PacketId, bit: u64) {
         let byte = (bit / 8) as usize;
-        let mut head = self.head(id).to_vec();
-        let stored = self.get_mut(id);
-        if byte >= head.len() {
-            stored.zeros -= (byte + 1 - head.len()) as u32;
-            head.resize(byte + 1, 0);
+        let (head, len) = (self.get(id).head, self.get(id).len);
+        let spill = self.spill(id);
+        if let Some(head) = head.get(..usize::from(len)) {
+            spill.clear();
+            spill.extend_from_slice(head);
         }
-        head[byte] ^= 0x80 >> (bit % 8);
+        let zeros = (byte + 1).saturating_sub(spill.len());
+        spill.resize(spill.len() + zeros, 0);
+        spill[byte] ^= 0x80 >> (bit % 8);
+        let stored = self.get_mut(id);
+        stored.zeros -= zeros as u32;
         stored.corrupted = true;
         stored.len = SPILLED;
-        *self.spill(id) = head;
     }
 
     #[inline]
