@@ -4,7 +4,7 @@ use crate::flights::{Flights, Parcel};
 use crate::queue::{Backlog, Limit, Red};
 use crate::topology::Impairments;
 use des::Random;
-use units::{BitRate, ByteCount, Instant, Span};
+use units::{BitRate, ByteCount, Instant, Pace, Span};
 
 /// One direction of a link at work: queue, transmitter and wire.
 ///
@@ -50,18 +50,8 @@ pub(crate) enum Queue {
 struct Transmitter {
     pace: Pace,
     busy_until: Instant,
-    /// What [`BitRate::serialise`] carries into the next packet.
+    /// What [`Pace::serialise`] carries into the next packet.
     carry: u64,
-}
-
-#[derive(Debug)]
-enum Pace {
-    /// Takes no time.
-    Unlimited,
-    /// A byte takes a whole number of nanoseconds; saves a division.
-    NanosPerByte(u64),
-    /// Any other rate.
-    Rate(BitRate),
 }
 
 /// The processing time of the host at the far end, folded into the arrival.
@@ -144,7 +134,12 @@ impl Channel {
         if parcel.size() > self.mtu {
             return Err(DropCause::TooBig);
         }
-        let backlog = self.flights.backlog(now);
+        let backlog = if self.transmitter.is_idle(now) {
+            self.flights.all_started();
+            Backlog::default()
+        } else {
+            self.flights.backlog(now)
+        };
         let size = ByteCount::new(u64::from(parcel.size()));
         match &mut self.queue {
             Queue::DropTail(limit) if !limit.admits(backlog, size) => return Err(DropCause::QueueFull),
@@ -195,15 +190,14 @@ impl Channel {
 
 impl Transmitter {
     fn new(rate: Option<BitRate>) -> Self {
-        const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
-        let pace = match rate {
-            None => Pace::Unlimited,
-            Some(rate) if NANOS_PER_BYTE_AT_1_BPS.is_multiple_of(rate.as_bps()) => {
-                Pace::NanosPerByte(NANOS_PER_BYTE_AT_1_BPS / rate.as_bps())
-            }
-            Some(rate) => Pace::Rate(rate),
-        };
+        let pace = rate.map_or(Pace::UNLIMITED, BitRate::pace);
         Transmitter { pace, busy_until: Instant::ZERO, carry: 0 }
+    }
+
+    /// Nothing waits, and a packet that comes starts at once.
+    #[inline]
+    fn is_idle(&self, now: Instant) -> bool {
+        self.busy_until <= now
     }
 
     /// Start and end of the transmission of a packet that comes at `now`, behind all that came before.
@@ -214,15 +208,8 @@ impl Transmitter {
             self.carry = 0;
         }
         let start = self.busy_until;
-        let time = match self.pace {
-            Pace::Unlimited => Span::ZERO,
-            Pace::NanosPerByte(nanos) => Span::from_nanos(bytes.get() * nanos),
-            Pace::Rate(rate) => {
-                let (time, carry) = rate.serialise(bytes, self.carry);
-                self.carry = carry;
-                time
-            }
-        };
+        let (time, carry) = self.pace.serialise(bytes, self.carry);
+        self.carry = carry;
         self.busy_until = start + time;
         (start, self.busy_until)
     }

@@ -375,7 +375,7 @@ impl TcpPair {
         let now = self.now;
         let Some(rate) = self.rate else { return now };
         let node = self.node(side);
-        let (time, _) = rate.serialise(ByteCount::from(buf.len() + 20), 0);
+        let (time, _) = rate.pace().serialise(ByteCount::from(buf.len() + 20), 0);
         node.busy_until = node.busy_until.max(now) + time;
         node.busy_until
     }

@@ -12,5 +12,5 @@ mod time;
 pub use agenda::{Agenda, Turn};
 pub use bytes::ByteCount;
 pub use probability::{NotAProbability, Probability};
-pub use rate::BitRate;
+pub use rate::{BitRate, Pace};
 pub use time::{Instant, Span};

@@ -21,26 +21,42 @@ impl BitRate {
         self.0
     }
 
-    /// Time to serialise `bytes`, and the remainder in units of 1/rate nanoseconds that the caller carries into
-    /// the next packet (`carry` is what the last call returned), so that no rate error adds up.
-    ///
-    /// The rate must not be zero.
-    pub fn serialise(self, bytes: ByteCount, carry: u64) -> (Span, u64) {
-        let exact = u128::from(bytes.get()) * 8_000_000_000 + u128::from(carry);
-        let rate = u128::from(self.0);
-        match u64::try_from(exact) {
-            Ok(exact) => (Span::from_nanos(exact / self.0), exact % self.0),
-            Err(_) => {
-                let ns = u64::try_from(exact / rate).unwrap_or(u64::MAX);
-                (Span::from_nanos(ns), (exact % rate) as u64)
-            }
+    /// How long bytes take at this rate, which must not be zero.
+    pub const fn pace(self) -> Pace {
+        let (mut divisor, mut rest) = (NANOS_PER_BYTE_AT_1_BPS, self.0);
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
         }
+        Pace { nanos: NANOS_PER_BYTE_AT_1_BPS / divisor, bytes: self.0 / divisor }
     }
 
     /// Bytes this rate carries in `time`, rounded down.
     pub fn bytes_in(self, time: Span) -> ByteCount {
         let bits = u128::from(self.0) * u128::from(time.as_nanos()) / 1_000_000_000;
         ByteCount::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+    }
+}
+
+const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
+
+/// So many nanoseconds for so many bytes, in lowest terms: what a [`BitRate`] means to a transmitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    nanos: u64,
+    bytes: u64,
+}
+
+impl Pace {
+    /// Bytes take no time.
+    pub const UNLIMITED: Pace = Pace { nanos: 0, bytes: 1 };
+
+    /// Time to serialise `bytes`, and the remainder that the caller carries into the next packet (`carry` is what the last
+    /// call returned), so that no rate error adds up.
+    #[inline]
+    pub fn serialise(self, bytes: ByteCount, carry: u64) -> (Span, u64) {
+        // No packet is longer than 2 GB, with which this does not overflow.
+        let exact = bytes.get().saturating_mul(self.nanos).saturating_add(carry);
+        (Span::from_nanos(exact / self.bytes), exact % self.bytes)
     }
 }
 
@@ -58,10 +74,11 @@ impl fmt::Display for BitRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn serialisation_carries_the_sub_nanosecond_remainder() {
-        let rate = BitRate::from_mbps(7);
+        let rate = BitRate::from_mbps(7).pace();
         let mut carry = 0;
         let mut total = 0;
         for _ in 0..7 {
@@ -75,8 +92,23 @@ mod tests {
 
     #[test]
     fn a_full_packet_at_100_mbps_takes_120_us() {
-        let (span, carry) = BitRate::from_mbps(100).serialise(ByteCount::new(1500), 0);
+        let (span, carry) = BitRate::from_mbps(100).pace().serialise(ByteCount::new(1500), 0);
         assert_eq!((span, carry), (Span::from_micros(120), 0));
         assert_eq!(BitRate::from_mbps(100).bytes_in(span), ByteCount::new(1500));
+    }
+
+    proptest! {
+        /// Against the same in 128 bits and without lowest terms.
+        #[test]
+        fn no_rate_error_adds_up(bps in 1u64..500_000_000_000, sizes in prop::collection::vec(1u64..100_000, 1..50)) {
+            let (pace, mut carry, mut total) = (BitRate::from_bps(bps).pace(), 0, 0);
+            for &size in &sizes {
+                let (span, left) = pace.serialise(ByteCount::new(size), carry);
+                carry = left;
+                total += span.as_nanos();
+            }
+            let bits = u128::from(sizes.iter().sum::<u64>()) * 8;
+            prop_assert_eq!(u128::from(total), bits * 1_000_000_000 / u128::from(bps));
+        }
     }
 }
