@@ -83,7 +83,7 @@ impl TxChunk {
 }
 
 /// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
-const KEPT: usize = 16;
+const KEPT: usize = 32;
 
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]
@@ -171,6 +171,9 @@ impl Outstanding {
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
         self.first += 1;
         let chunk = self.chunks.pop_front();
+        if self.chunks.is_empty() {
+            self.chunks.clear(); // begins at its first place again, which is still in the cache
+        }
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
         }
