@@ -30,7 +30,7 @@ struct Case {
 }
 
 /// The first six as in `benches/ns2`; then what the number of associations changes.
-const CASES: [Case; 13] = [
+const CASES: [Case; 16] = [
     Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", rivals: &["ns2"], build: single },
     Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", rivals: &["ns2"], build: cmt },
     Case {
@@ -66,12 +66,30 @@ const CASES: [Case; 13] = [
     Case { name: "10", what: "10 associations of two hosts", rivals: &[], build: || together(10) },
     Case { name: "100", what: "100 associations of two hosts", rivals: &[], build: || together(100) },
     Case { name: "1000", what: "1000 associations of two hosts", rivals: &[], build: || together(1000) },
-    Case { name: "share", what: "1 association, 10 Mbit/s, 600 s", rivals: &[], build: || shares(1, 600) },
+    Case {
+        name: "tenth",
+        what: "100 associations, 100 Mbit/s: the crowd, at a tenth in everything",
+        rivals: &[],
+        build: || crowd(100, 100, 100, 20),
+    },
+    Case {
+        name: "share",
+        what: "1 association, 10 Mbit/s, 600 s",
+        rivals: &[],
+        build: || shares(1, 10, 600),
+    },
     Case {
         name: "shares",
         what: "1000 associations, 10 Mbit/s each, 5 s",
         rivals: &[],
-        build: || shares(1000, 5),
+        build: || shares(1000, 10, 5),
+    },
+    Case { name: "mite", what: "1 association, 1 Mbit/s, 2000 s", rivals: &[], build: || shares(1, 1, 2000) },
+    Case {
+        name: "mites",
+        what: "1000 associations, 1 Mbit/s each, 20 s",
+        rivals: &[],
+        build: || shares(1000, 1, 20),
     },
     Case { name: "apart", what: "1000 associations of 2000 hosts", rivals: &[], build: || dumbbell(1000) },
 ];
@@ -286,9 +304,9 @@ fn together(associations: u16) -> Scenario {
 }
 
 /// A link and a queue that grow with their number: each association does the same work.
-fn shares(associations: u16, seconds: u64) -> Scenario {
+fn shares(associations: u16, mbps_each: u64, seconds: u64) -> Scenario {
     let number = u32::from(associations);
-    crowd(associations, 10 * u64::from(number), 20 * number, seconds)
+    crowd(associations, mbps_each * u64::from(number), 20 * number, seconds)
 }
 
 /// All associations between the same two hosts, each from a port of its own to the same port, over a link of so many
