@@ -34,11 +34,12 @@ pub(crate) struct Hosts {
     buf: PacketBuf,
 }
 
-/// An endpoint in its host.
+/// An endpoint in its host. What a packet looks at lies together: of many endpoints few are in the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Slot {
-    endpoint: Endpoint,
     seat: Seat,
+    endpoint: Endpoint,
 }
 
 /// What an endpoint has around it.

@@ -137,9 +137,7 @@ impl Association {
         if had_data && !self.phase.is_closed() {
             if let Some(receiver) = &mut self.receiver {
                 receiver.packet_done(now);
-                if self.extensions.delays {
-                    receiver.delays.extend(transit.delay(now));
-                }
+                receiver.note_delay(|| transit.delay(now));
             }
             self.on_data_in_shutdown_sent(now, from);
         }

@@ -28,7 +28,7 @@ pub(crate) use restart::UnexpectedInit;
 
 use crate::config::Config;
 use crate::endpoint::{Cookie, Random};
-use crate::event::Event;
+use crate::event::{AssocId, Event};
 use crate::message::{Message, Received, SendError};
 use crate::path::{Path, PathId, Paths};
 use crate::rx::Receiver;
@@ -70,34 +70,36 @@ pub(crate) struct Peer {
     pub(crate) extensions: Extensions,
 }
 
-/// What each packet looks at stands first.
+/// In the order of what a packet looks at: of many associations few are in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Association {
-    phase: Phase,
     /// Consecutive errors (`rfc9260#section-8.1`).
     errors: u32,
+    /// Zero until it is known.
+    peer_tag: u32,
     peer_port: u16,
     /// As in [`Local`]; here they are in the cache.
     port: u16,
     checksum: Checksum,
     /// The tags or addresses by which packets find the association are others than before.
     renamed: bool,
-
-    paths: Paths,
-    local: Arc<Local>,
-    /// Zero until it is known.
-    peer_tag: u32,
     extensions: Extensions,
-    packets_sent: u64,
     packets_received: u64,
-
+    paths: Paths,
+    /// Which phase it is stands in the first cache line, what exists only in it in the next.
+    phase: Phase,
     events: Events,
     control: Control,
+    packets_sent: u64,
+    /// Given when it gets its place.
+    pub(crate) id: AssocId,
+
     sender: Sender,
     /// From the moment the peer's first TSN is known.
     receiver: Option<Receiver>,
 
+    local: Arc<Local>,
     probes: Probes,
     /// How often a path ceased to be active.
     failures: u64,
@@ -144,6 +146,7 @@ impl Association {
         let begun = Begun { at: now, stale: 0, shutdown: false };
         Association {
             phase: Phase::CookieWait { t1, begun, preservative: None },
+            id: AssocId(0),
             local_tag: tag,
             peer_tag: 0,
             peer_port,

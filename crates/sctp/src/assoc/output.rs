@@ -6,7 +6,6 @@ use super::phase::{Farewell, Phase};
 use super::{Association, Extensions, push_addresses};
 use crate::config::Timestamps;
 use crate::path::PathId;
-use crate::rx::Receiver;
 use crate::tx::Plan;
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
@@ -93,10 +92,9 @@ impl Association {
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let needed = receiver.least_sack_len() + self.stamp_len();
-        let fits = |plan: &Plan| plan.first_chunk + needed <= w.room();
-        let welcome = |receiver: &Receiver| receiver.sack_pending() && plan.is_some_and(fits);
-        self.sack_path(receiver) == path && (receiver.sack_due() || welcome(receiver))
+        let needed = || receiver.least_sack_len() + self.stamp_len();
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use units::{Instant, Span};
 
 /// The states of an association (`rfc9260#section-4`), each with what exists only in it, its timers above all.
 #[derive(Debug)]
+#[repr(u8)] // which one it is stands first, in the cache
 pub(crate) enum Phase {
     CookieWait {
         t1: Retry,

@@ -189,7 +189,7 @@ impl Endpoint {
             None if self.slab.is_full() => return self.refuse(&reply, &Cause::OutOfResource),
             None => {
                 let random = self.secrets.random.fork();
-                self.slab.insert(Association::accept(now, self.local.clone(), &cookie, random))
+                self.slab.insert(Association::accept(now, self.local.clone(), &cookie, random)).0
             }
         };
         if let Some(association) = self.slab.get_mut(slot) {

@@ -110,10 +110,10 @@ pub struct Endpoint {
     checksum: Checksum,
     listening: bool,
     tags: Tags,
-    slab: Slab,
     /// Whose turn it is, by place.
     agenda: Agenda,
     strays: VecDeque<Stray>,
+    slab: Slab,
     local: Arc<Local>,
     /// Places by address and port of the peer: for packets without a tag of ours.
     addresses: BTreeMap<(IpAddr, u16), u32>,
@@ -194,9 +194,9 @@ impl Endpoint {
         let tag = self.fresh_tag();
         let random = self.secrets.random.fork();
         let association = Association::connect(now, self.local.clone(), tag, remote_port, usable, random);
-        let slot = self.slab.insert(association);
+        let (slot, id) = self.slab.insert(association);
         self.touched(slot);
-        Ok(self.slab.id(slot))
+        Ok(id)
     }
 
     /// Takes a packet. Whatever its bytes, it does no harm.
@@ -292,9 +292,10 @@ impl Endpoint {
     /// [`Self::poll_transmit`].
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
-            let id = self.slab.id(slot);
-            if let Some(event) = self.slab.get_mut(slot).and_then(Association::next_event) {
-                return Some((id, event));
+            if let Some(association) = self.slab.get_mut(slot)
+                && let Some(event) = association.next_event()
+            {
+                return Some((association.id, event));
             }
             self.agenda.leave(Turn::Tell);
             self.reap(slot);
@@ -390,7 +391,7 @@ impl Endpoint {
 
     /// The associations that have not ended.
     pub fn associations(&self) -> impl Iterator<Item = AssocId> {
-        self.slab.iter().filter(|(_, association)| !association.is_closed()).map(|(id, _)| id)
+        self.slab.iter().filter(|association| !association.is_closed()).map(|association| association.id)
     }
 
     fn get(&self, id: AssocId) -> Option<&Association> {

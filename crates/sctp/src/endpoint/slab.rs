@@ -5,14 +5,15 @@ use std::net::IpAddr;
 
 /// The associations of an endpoint, each in a numbered place.
 #[derive(Debug)]
+#[repr(C)] // what a packet looks at first
 pub(super) struct Slab {
     places: Vec<Place>,
+    /// Bits of an [`AssocId`] that name the place; the others count its associations.
+    bits: u32,
     /// Places to use again, the one that is free longest first.
     free: VecDeque<u32>,
     used: usize,
     limit: usize,
-    /// Bits of an [`AssocId`] that name the place; the others count its associations.
-    bits: u32,
 }
 
 #[derive(Debug)]
@@ -36,15 +37,18 @@ impl Slab {
         self.used >= self.limit || (self.free.is_empty() && self.places.len() >= self.limit)
     }
 
-    /// Finds a place; there must be one.
-    pub(super) fn insert(&mut self, association: Association) -> u32 {
+    /// Finds a place, of which there must be one, and a name.
+    pub(super) fn insert(&mut self, mut association: Association) -> (u32, AssocId) {
         self.used += 1;
         let slot = self.free.pop_front().unwrap_or_else(|| {
             self.places.push(Place { association: None, generation: 0, tag: 0, addresses: Vec::new() });
             self.places.len() as u32 - 1
         });
-        self.places[slot as usize].association = Some(association);
-        slot
+        let place = &mut self.places[slot as usize];
+        let id = AssocId(place.generation << self.bits | slot);
+        association.id = id;
+        place.association = Some(association);
+        (slot, id)
     }
 
     /// Frees a place, for good if it has no more numbers for new associations.
@@ -73,21 +77,15 @@ impl Slab {
         self.places[slot as usize].association.as_mut()
     }
 
-    #[inline]
-    pub(super) fn id(&self, slot: u32) -> AssocId {
-        AssocId(self.places[slot as usize].generation << self.bits | slot)
-    }
-
     /// The place of an association, if it is still there.
     #[inline]
     pub(super) fn slot(&self, id: AssocId) -> Option<u32> {
         let slot = id.0 & ((1 << self.bits) - 1);
-        let place = self.places.get(slot as usize)?;
-        (place.association.is_some() && self.id(slot) == id).then_some(slot)
+        let association = self.places.get(slot as usize)?.association.as_ref()?;
+        (association.id == id).then_some(slot)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (AssocId, &Association)> {
-        let slots = 0..self.places.len() as u32;
-        slots.filter_map(|slot| Some((self.id(slot), self.get(slot)?)))
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
+        self.places.iter().filter_map(|place| place.association.as_ref())
     }
 }

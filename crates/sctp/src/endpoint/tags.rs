@@ -3,12 +3,13 @@
 /// An open-addressed table: tags are random numbers of our own choosing, so their low bits are as good as any hash
 /// of them, and nobody else can make them collide. A lookup costs the same from one association to thousands.
 #[derive(Debug)]
+#[repr(C)] // what one association alone needs first
 pub(crate) struct Tags {
-    /// A power of two, at most half of them used; tag 0, which no association has, marks a free place.
-    places: Vec<(u32, u32)>,
-    used: usize,
     /// The only entry while there is just one: the table need not be touched then.
     only: (u32, u32),
+    used: usize,
+    /// A power of two, at most half of them used; tag 0, which no association has, marks a free place.
+    places: Vec<(u32, u32)>,
 }
 
 impl Tags {

@@ -30,25 +30,26 @@ use std::collections::VecDeque;
 use streams::Streams;
 use units::{ByteCount, Instant};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Data, GapBlock, NrSack, PacketWriter, Sack, Ssn, Tsn};
+use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, Tsn};
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // what each packet changes first
 pub struct ReceiveStats {
     /// Packets with DATA.
     pub data_packets: u64,
     /// DATA chunks, whatever became of them.
     pub chunks: u64,
+    /// User bytes that arrived and were kept.
+    pub user_bytes: ByteCount,
+    /// SACKs written.
+    pub sacks: u64,
     /// Chunks that had arrived before.
     pub duplicates: u64,
     /// Chunks dropped for want of room.
     pub dropped: u64,
     /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
-    /// User bytes that arrived and were kept.
-    pub user_bytes: ByteCount,
-    /// SACKs written.
-    pub sacks: u64,
 }
 
 /// What became of a DATA chunk.
@@ -78,15 +79,18 @@ pub(crate) struct Receiver {
     sacks: SackPolicy,
     tsns: TsnTracker,
     window: ReceiveWindow,
-    streams: Streams,
-    stats: ReceiveStats,
-    /// Only with NR-SACK.
-    firm: Option<Box<Firm>>,
     cost: ChunkCost,
+    /// Streams the peer may use.
+    inbound_streams: u16,
     /// What lies above a gap may be given up to close the gap.
     reneging: bool,
     reassembly: Reassembly,
-    pub(crate) delays: Delays,
+    /// Only with NR-SACK.
+    firm: Option<Box<Firm>>,
+    /// Only where the peer is told of one-way delays.
+    delays: Option<Box<Delays>>,
+    stats: ReceiveStats,
+    streams: Streams,
 }
 
 impl Receiver {
@@ -100,14 +104,15 @@ impl Receiver {
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
             reassembly: Reassembly::new(cost),
-            streams: Streams::new(inbound_streams),
+            inbound_streams,
+            streams: Streams::default(),
             ready: VecDeque::new(),
             firm: extensions.nr_sack.then(|| Box::new(Firm::new(peer_initial_tsn, config.reneging))),
             window: ReceiveWindow::new(config),
             cost,
             reneging: config.reneging,
             sacks: SackPolicy::new(config),
-            delays: Delays::default(),
+            delays: extensions.delays.then(Box::default),
             stats: ReceiveStats::default(),
         }
     }
@@ -144,7 +149,7 @@ impl Receiver {
     #[inline]
     fn take_new(&mut self, index: u64, data: &Data<'_>) -> Result<DataVerdict, &'static str> {
         let fragment = !(data.flags.beginning && data.flags.ending);
-        let kept = self.streams.contains(data.stream);
+        let kept = data.stream.0 < self.inbound_streams;
         if fragment || !self.reassembly.is_idle() {
             self.reassembly.check(index, data, &self.tsns, kept)?;
         }
@@ -282,6 +287,14 @@ impl Receiver {
         self.sacks.packet_done(now);
     }
 
+    /// A packet with data took so long on its way, if that is known.
+    #[inline]
+    pub(crate) fn note_delay(&mut self, delay: impl FnOnce() -> Option<PacketDelay>) {
+        if let Some(delays) = &mut self.delays {
+            delays.extend(delay());
+        }
+    }
+
     /// Makes a SACK due whatever the rules say.
     pub(crate) fn sack_now(&mut self) {
         self.sacks.force();
@@ -319,7 +332,7 @@ impl Receiver {
     /// Bytes of a SACK without gaps, and of what goes with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
-        self.fixed_sack_len() + self.delays.len()
+        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len())
     }
 
     #[inline]
@@ -334,7 +347,9 @@ impl Receiver {
         if fixed > w.room() {
             return false;
         }
-        self.delays.write(w, fixed);
+        if let Some(delays) = &mut self.delays {
+            delays.write(w, fixed);
+        }
         let (cumulative, window) = (self.cumulative_tsn(), self.a_rwnd());
         let (packets, duplicates) = (self.sacks.packets_since_last(), self.sacks.duplicates());
         let written = match &mut self.firm {

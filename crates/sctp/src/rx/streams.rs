@@ -3,9 +3,8 @@ use std::collections::VecDeque;
 use wire::{Ssn, StreamId};
 
 /// The order within each stream (`rfc9260#section-6.5`): a message that comes too early is parked.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Streams {
-    count: u16,
     /// As far as streams have been used.
     streams: Vec<Inbound>,
     parked: usize,
@@ -32,15 +31,6 @@ pub(super) struct Place {
 const KEPT: usize = 64;
 
 impl Streams {
-    pub(super) fn new(count: u16) -> Self {
-        Streams { count, streams: Vec::new(), parked: 0 }
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, stream: StreamId) -> bool {
-        stream.0 < self.count
-    }
-
     #[inline]
     fn inbound(&mut self, stream: StreamId) -> &mut Inbound {
         let at = usize::from(stream.0);
@@ -165,7 +155,7 @@ mod tests {
     // rfc9260#section-6.5
     #[test]
     fn streams_do_not_wait_for_each_other() {
-        let (mut s, mut ready) = (Streams::new(3), VecDeque::new());
+        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
         s.accept(message(0, 1, 11), &mut ready).unwrap();
         s.accept(message(2, 0, 12), &mut ready).unwrap();
         assert_eq!(ready.pop_front().map(|m| m.label.stream), Some(StreamId(2)));
@@ -177,7 +167,7 @@ mod tests {
     // rfc9260#section-6.5
     #[test]
     fn a_number_used_again_is_refused() {
-        let (mut s, mut ready) = (Streams::new(1), VecDeque::new());
+        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
         s.accept(message(0, 0, 10), &mut ready).unwrap();
         s.accept(message(0, 3, 13), &mut ready).unwrap();
         assert!(s.accept(message(0, 0, 14), &mut ready).is_err(), "delivered");
@@ -188,7 +178,7 @@ mod tests {
 
     #[test]
     fn the_highest_tsn_is_found_among_all_streams() {
-        let (mut s, mut ready) = (Streams::new(3), VecDeque::new());
+        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
         assert!(s.highest().is_none());
         for (stream, ssn, index) in [(0, 2, 20), (2, 1, 22), (2, 3, 21), (1, 1, 19)] {
             s.accept(message(stream, ssn, index), &mut ready).unwrap();
@@ -208,7 +198,7 @@ mod tests {
             shuffle in Just((0..60_u16).collect::<Vec<_>>()).prop_shuffle(),
         ) {
             let start = Ssn(0).add(0_u16.wrapping_sub(lead));
-            let mut s = Streams::new(1);
+            let mut s = Streams::default();
             s.inbound(StreamId(0)).next = start;
             let mut ready = VecDeque::new();
             for n in shuffle {

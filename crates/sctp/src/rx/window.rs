@@ -6,20 +6,20 @@ use wire::{CommonHeader, Data};
 /// Held is what arrived and the user has not read yet, each chunk by its [`ChunkCost`].
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
-    limit: u64,
-    sws_limit: u64,
-    /// A window below this lets no full packet in.
-    open: u64,
     held: u64,
+    limit: u32,
+    sws_limit: u32,
+    /// A window below this lets no full packet in.
+    open: u32,
     /// The peer was last told of a window below `open`.
     closed: bool,
 }
 
 impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
-        let limit = config.receive_buffer.get().min(u64::from(u32::MAX));
-        let sws_limit = config.sws_limit.get().min(limit);
-        let open = sws_limit.max(config.mtu.get()).min(limit);
+        let limit = config.receive_buffer.get().min(u64::from(u32::MAX)) as u32;
+        let sws_limit = config.sws_limit.get().min(u64::from(limit)) as u32;
+        let open = u64::from(sws_limit).max(config.mtu.get()).min(u64::from(limit)) as u32;
         ReceiveWindow { limit, sws_limit, open, held: 0, closed: limit < open }
     }
 
@@ -27,7 +27,7 @@ impl ReceiveWindow {
     /// sent for ever.
     #[inline]
     pub(super) fn fits(&self, cost: u32) -> bool {
-        self.held + u64::from(cost) <= self.limit || self.held == 0
+        self.held + u64::from(cost) <= u64::from(self.limit) || self.held == 0
     }
 
     #[inline]
@@ -43,8 +43,8 @@ impl ReceiveWindow {
 
     /// What is left of the buffer.
     #[inline]
-    fn free(&self) -> u64 {
-        self.limit.saturating_sub(self.held)
+    fn free(&self) -> u32 {
+        u64::from(self.limit).saturating_sub(self.held) as u32
     }
 
     /// True if no full packet may come in.
@@ -55,14 +55,14 @@ impl ReceiveWindow {
 
     /// True if more is held than there is room for.
     pub(super) fn is_overdrawn(&self) -> bool {
-        self.held > self.limit
+        self.held > u64::from(self.limit)
     }
 
     /// The window to advertise: nothing rather than little (`rfc9260#section-6.2`, `rfc1122#section-4.2.3.3`).
     #[inline]
     pub(super) fn advertised(&self) -> u32 {
         let free = self.free();
-        if free < self.sws_limit { 0 } else { free as u32 }
+        if free < self.sws_limit { 0 } else { free }
     }
 
     /// The peer is being told of the window as it is now.

@@ -36,6 +36,7 @@ use queue::SendQueue;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use ranges::Range;
+use std::mem::offset_of;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
 use wire::{Data, StreamId, Tsn};
@@ -43,7 +44,8 @@ use wire::{Data, StreamId, Tsn};
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
 
-/// In the order of what a packet looks at: of an association that only receives, the first cache line.
+/// In the order of what a packet looks at: of an association that only receives, the first cache line; of one that sends
+/// on one path, the first six.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sender {
@@ -65,43 +67,43 @@ pub(crate) struct Sender {
     closing: bool,
     /// A buffer is full, and copies of what is late may help.
     starved: bool,
-    turn: usize,
-
-    /// Paths in the order they are served at this opportunity; empty if not sorted yet.
-    order: Vec<PathId>,
-    queue: SendQueue,
     /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
     retained: ByteCount,
+
+    queue: SendQueue,
     /// What the peer can still take, as far as known.
     peer_rwnd: ByteCount,
     /// Largest payload of a chunk that fits every path.
     fragment: usize,
-
     out: Outstanding,
     packets: u64,
-    /// How often new data waited because the peer had no room.
-    refusals: u64,
-
     /// What the peer has above the cumulative TSN, by its last SACK.
     gap_acked: Vec<Range>,
     /// The gap blocks of the SACK at hand.
     blocks: Vec<Range>,
-    /// What the lost chunks will take at the peer.
-    lost_bytes: ByteCount,
-    /// Bytes of a packet with data that are for something else.
-    extra: usize,
-
     /// `config.cmt`, or standard SCTP if that is not enabled.
     cmt: Cmt,
     /// What the peer has above the cumulative TSN for good; only with NR-SACK.
     firm: Vec<Range>,
-    scheduler: Box<dyn Scheduler>,
     /// By path; only where the scheduler wants copies.
     copies: Vec<Copies>,
+
+    /// What the lost chunks will take at the peer.
+    lost_bytes: ByteCount,
+    /// Paths in the order they are served at this opportunity; empty if not sorted yet.
+    order: Vec<PathId>,
+    turn: usize,
+    /// How often new data waited because the peer had no room.
+    refusals: u64,
+    /// Bytes of a packet with data that are for something else.
+    extra: usize,
+    scheduler: Box<dyn Scheduler>,
     /// Kept only where the peer may tell of one-way delays.
     taken: taken::Taken,
     random: Box<ChaCha8Rng>,
 }
+
+const _: () = assert!(offset_of!(Sender, queue) == 64 && offset_of!(Sender, lost_bytes) <= 6 * 64);
 
 /// One value a path; on the stack, where it is always in the cache. It has room for the most paths there can be, so fill
 /// it where it stays: to move it costs more than to use it.

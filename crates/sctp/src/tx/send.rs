@@ -38,8 +38,10 @@ impl Sender {
         if self.silent {
             return;
         }
-        self.order.clear();
-        self.turn = 0;
+        if self.cmt.enabled {
+            self.order.clear();
+            self.turn = 0;
+        }
         if now > self.opportunity {
             self.opportunity = now;
             self.total_burst_left = self.config.max_burst;
