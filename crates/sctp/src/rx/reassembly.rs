@@ -80,7 +80,7 @@ pub(super) struct Reassembly {
     /// By index; runs are maximal, and never reach across the border of a message.
     fragments: VecDeque<Fragment>,
     /// A message that is handed out in parts.
-    partial: Option<Box<Partial>>,
+    partial: Option<Partial>,
     cost: ChunkCost,
 }
 
@@ -128,11 +128,8 @@ impl Reassembly {
         let label = Label::of(data);
         let at = self.position(index);
         let settled = |index| (kept && tsns.contains(index)).then_some((label, true));
-        let partial = self
-            .partial
-            .as_ref()
-            .filter(|partial| partial.next == index)
-            .map(|partial| (partial.label, false));
+        let partial =
+            self.partial.filter(|partial| partial.next == index).map(|partial| (partial.label, false));
         let before = at.checked_sub(1).and_then(|at| self.fragments.get(at)).filter(|f| f.index + 1 == index);
         let before = partial.or(before.map(|f| (f.label, f.ending))).or_else(|| settled(index - 1));
         join(label, data.flags.beginning, before)?;
@@ -163,7 +160,7 @@ impl Reassembly {
         );
         self.fragments[first].run = run;
         self.fragments[last].run = run;
-        if let Some(&partial) = self.partial.as_deref().filter(|partial| partial.next == index) {
+        if let Some(partial) = self.partial.filter(|partial| partial.next == index) {
             return Outcome::Continuation(self.take_partial(at, run, partial));
         }
         if self.fragments[first].beginning && self.fragments[last].ending {
@@ -196,7 +193,7 @@ impl Reassembly {
     fn take_partial(&mut self, first: usize, run: u32, partial: Partial) -> Piece {
         let piece = self.take(first, run, partial.message);
         let next = partial.next + u64::from(run);
-        self.partial = (!piece.ending).then(|| Box::new(Partial { next, ..partial }));
+        self.partial = (!piece.ending).then_some(Partial { next, ..partial });
         piece
     }
 
