@@ -79,8 +79,8 @@ pub(super) enum Outcome {
 pub(super) struct Reassembly {
     /// By index; runs are maximal, and never reach across the border of a message.
     fragments: VecDeque<Fragment>,
-    /// A message that is handed out in parts.
-    partial: Option<Partial>,
+    /// A message that is handed out in parts; apart, since that is rare.
+    partial: Option<Box<Partial>>,
     cost: ChunkCost,
 }
 
@@ -128,8 +128,11 @@ impl Reassembly {
         let label = Label::of(data);
         let at = self.position(index);
         let settled = |index| (kept && tsns.contains(index)).then_some((label, true));
-        let partial =
-            self.partial.filter(|partial| partial.next == index).map(|partial| (partial.label, false));
+        let partial = self
+            .partial
+            .as_ref()
+            .filter(|partial| partial.next == index)
+            .map(|partial| (partial.label, false));
         let before = at.checked_sub(1).and_then(|at| self.fragments.get(at)).filter(|f| f.index + 1 == index);
         let before = partial.or(before.map(|f| (f.label, f.ending))).or_else(|| settled(index - 1));
         join(label, data.flags.beginning, before)?;
@@ -160,7 +163,7 @@ impl Reassembly {
         );
         self.fragments[first].run = run;
         self.fragments[last].run = run;
-        if let Some(partial) = self.partial.filter(|partial| partial.next == index) {
+        if let Some(&partial) = self.partial.as_deref().filter(|partial| partial.next == index) {
             return Outcome::Continuation(self.take_partial(at, run, partial));
         }
         if self.fragments[first].beginning && self.fragments[last].ending {
@@ -193,7 +196,12 @@ impl Reassembly {
     fn take_partial(&mut self, first: usize, run: u32, partial: Partial) -> Piece {
         let piece = self.take(first, run, partial.message);
         let next = partial.next + u64::from(run);
-        self.partial = (!piece.ending).then_some(Partial { next, ..partial });
+        let partial = Partial { next, ..partial };
+        match &mut self.partial {
+            _ if piece.ending => self.partial = None,
+            Some(under_way) => **under_way = partial,
+            None => self.partial = Some(Box::new(partial)),
+        }
         piece
     }
 
