@@ -39,9 +39,6 @@ pub struct Kernel<E> {
 /// times as many shorter. Timers are then far nearly always.
 const BATCH: u64 = 64;
 
-/// More events are not kept near, unless they are of one instant.
-const MOST_NEAR: usize = 256;
-
 const LONGEST_STRIDE: Span = Span::from_secs(1);
 
 impl<E: Copy> Default for Kernel<E> {
@@ -77,12 +74,13 @@ impl<E: Copy> Kernel<E> {
         let time = at.max(self.now);
         let number = self.scheduled;
         self.scheduled += 1;
-        if time >= self.horizon {
-            return self.far.push(Entry { time, number, event });
-        }
-        self.near.insert(time, number, event);
-        if self.near.len() > MOST_NEAR {
+        if self.near.is_full() && time < self.horizon {
             self.draw_horizon_in();
+        }
+        if time < self.horizon {
+            self.near.insert(time, number, event);
+        } else {
+            self.far.push(Entry { time, number, event });
         }
     }
 
@@ -90,7 +88,11 @@ impl<E: Copy> Kernel<E> {
     /// the clock stands still.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
-        let &Entry { time, event, .. } = self.first()?;
+        if self.near.len() == 0 {
+            self.far.first().filter(|first| first.time <= until)?;
+            self.move_horizon();
+        }
+        let &Entry { time, event, .. } = self.near.first()?;
         if time > until {
             return None;
         }
@@ -102,8 +104,8 @@ impl<E: Copy> Kernel<E> {
 
     /// When the next event runs.
     #[inline]
-    pub fn peek_time(&mut self) -> Option<Instant> {
-        self.first().map(|first| first.time)
+    pub fn peek_time(&self) -> Option<Instant> {
+        self.near.first().or_else(|| self.far.first()).map(|first| first.time)
     }
 
     /// Events popped since the start: what a run cost.
@@ -121,20 +123,17 @@ impl<E: Copy> Kernel<E> {
         self.len() == 0
     }
 
-    #[inline]
-    fn first(&mut self) -> Option<&Entry<E>> {
-        if self.near.first().is_none() {
-            self.move_horizon();
-        }
-        self.near.first()
-    }
-
-    /// Nothing is near: the horizon moves behind the first event that is far.
+    /// Nothing is near: the horizon moves behind the first event that is far, which runs now.
     fn move_horizon(&mut self) {
         let Some(&first) = self.far.first() else { return };
+        self.near.begin(first.time);
         self.horizon = first.time + self.stride;
         let mut next = Some(first);
         while let Some(entry) = next {
+            if self.near.is_full() {
+                self.horizon = entry.time;
+                break;
+            }
             self.far.pop();
             self.near.insert(entry.time, entry.number, entry.event);
             next = self.far.first().copied().filter(|entry| entry.time < self.horizon);
@@ -147,10 +146,11 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Too much is near: the later half becomes far.
+    /// Too much is near: the later half becomes far. What is of the instant where it is cut keeps its order, since what
+    /// is added to that instant is far as well.
     #[cold]
     fn draw_horizon_in(&mut self) {
-        for entry in self.near.spill(MOST_NEAR) {
+        for entry in self.near.spill() {
             self.horizon = entry.time;
             self.far.push(entry);
         }
