@@ -49,7 +49,11 @@ impl Control {
     /// The next chunk for `path`.
     pub(crate) fn take(&mut self, path: PathId) -> Option<Pending> {
         let n = self.queue.iter().position(|&(p, _)| p == path)?;
-        self.queue.remove(n).map(|(_, chunk)| chunk)
+        let (_, chunk) = self.queue.remove(n)?;
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new(); // these come rarely, and of many associations each would keep room
+        }
+        Some(chunk)
     }
 
     /// Gives back a chunk that did not fit.

@@ -72,8 +72,11 @@ impl Events {
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let event = if !self.queue.is_empty() {
-            self.queue.pop_front()
+        let event = if let Some(event) = self.queue.pop_front() {
+            if self.queue.is_empty() {
+                self.queue = VecDeque::new(); // these come rarely, and of many associations each would keep room
+            }
+            Some(event)
         } else if std::mem::take(&mut self.readable) {
             Some(Event::Readable)
         } else if std::mem::take(&mut self.writable) {

@@ -109,7 +109,7 @@ pub(crate) struct Association {
     streams: (u16, u16),
     /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
     given: Vec<IpAddr>,
-    random: Box<Random>,
+    random: Random,
 }
 
 impl Association {
@@ -165,7 +165,7 @@ impl Association {
             failures: 0,
             control: Control::default(),
             events: Events::default(),
-            random: Box::new(random),
+            random,
             packets_sent: 0,
             packets_received: 0,
             renamed: true,

@@ -2,8 +2,7 @@
 
 use crate::config::RtxPolicy;
 use crate::path::{LossCause, Path, PathId, Paths};
-use rand_chacha::ChaCha8Rng;
-use rand_core::RngCore;
+use crate::tx::Draws;
 
 /// The path for chunks lost `on` a path; none if the policy has to wait for room on any. Ties of a best path are
 /// broken at random. A policy that names one path sticks to it even if its window is full.
@@ -12,14 +11,14 @@ pub(crate) fn target(
     on: PathId,
     cause: LossCause,
     paths: &Paths,
-    random: &mut ChaCha8Rng,
+    random: &mut Draws,
 ) -> Option<PathId> {
     if !paths.iter().any(Path::is_active) {
         // rfc9260#section-8.2: with no active path left, keep trying.
         return paths.best_failing().or(Some(on));
     }
     let stay = if paths[on].is_active() { Some(on) } else { paths.next_active(on) };
-    let best = |key: fn(&Path) -> f64, random: &mut ChaCha8Rng| {
+    let best = |key: fn(&Path) -> f64, random: &mut Draws| {
         let active = || paths.ids().filter(|&p| paths[p].is_active());
         let top = active().map(|p| key(&paths[p])).fold(f64::NEG_INFINITY, f64::max);
         pick(active().filter(|&p| key(&paths[p]) == top), random)
@@ -43,11 +42,11 @@ pub(crate) fn target(
 }
 
 /// One of the candidates, each as likely as the others; no draw if there is just one.
-fn pick(candidates: impl Iterator<Item = PathId> + Clone, random: &mut ChaCha8Rng) -> Option<PathId> {
+fn pick(candidates: impl Iterator<Item = PathId> + Clone, random: &mut Draws) -> Option<PathId> {
     let n = candidates.clone().count() as u64;
     match n {
         0 => None,
         1 => candidates.into_iter().next(),
-        n => candidates.into_iter().nth((random.next_u64() % n) as usize),
+        n => candidates.into_iter().nth((random.number() % n) as usize),
     }
 }

@@ -30,38 +30,51 @@ impl std::fmt::Debug for Seed {
     }
 }
 
-/// A random stream.
+/// A random stream, kept as its seed and how far it has been drawn: small, since every association has one and hardly
+/// ever draws.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(ChaCha8Rng);
+pub(crate) struct Random {
+    seed: Seed,
+    /// Words of 32 bits drawn.
+    drawn: u64,
+}
 
 impl Random {
     pub(crate) fn new(seed: Seed) -> Self {
-        Random(ChaCha8Rng::from_seed(seed.0))
+        Random { seed, drawn: 0 }
     }
 
     /// A stream of its own, so that one association's draws do not shift another's.
     pub(crate) fn fork(&mut self) -> Self {
-        Random(ChaCha8Rng::from_seed(self.bytes()))
+        Random::new(Seed(self.bytes()))
+    }
+
+    fn draw<T>(&mut self, from: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {
+        let mut stream = ChaCha8Rng::from_seed(self.seed.0);
+        stream.set_word_pos(self.drawn.into());
+        let drawn = from(&mut stream);
+        self.drawn = stream.get_word_pos() as u64;
+        drawn
     }
 
     pub(crate) fn bytes(&mut self) -> [u8; 32] {
         let mut bytes = [0; 32];
-        self.0.fill_bytes(&mut bytes);
+        self.draw(|stream| stream.fill_bytes(&mut bytes));
         bytes
     }
 
     pub(crate) fn number(&mut self) -> u64 {
-        self.0.next_u64()
+        self.draw(ChaCha8Rng::next_u64)
     }
 
     pub(crate) fn tsn(&mut self) -> wire::Tsn {
-        wire::Tsn(self.0.next_u32())
+        wire::Tsn(self.draw(ChaCha8Rng::next_u32))
     }
 
     /// A tag: any number but zero (`rfc9260#section-5.3.1`).
     pub(crate) fn tag(&mut self) -> u32 {
         loop {
-            let tag = self.0.next_u32();
+            let tag = self.draw(ChaCha8Rng::next_u32);
             if tag != 0 {
                 return tag;
             }

@@ -31,6 +31,7 @@ impl Label {
 
 /// A message, or a part of one that has no hole.
 #[derive(Debug)]
+#[repr(align(64))] // not two cache lines
 pub(super) struct Piece {
     /// Index of the TSN of the message's first fragment.
     pub(super) message: u64,

@@ -12,7 +12,7 @@
 use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 use units::{Instant, Span};
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Blest {
 }
 
 impl Scheduler for Blest {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         by_rtt(at.paths, order);
     }
 

@@ -11,7 +11,7 @@
 use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct Ecf {
@@ -28,7 +28,7 @@ impl Ecf {
 }
 
 impl Scheduler for Ecf {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         by_rtt(at.paths, order);
     }
 

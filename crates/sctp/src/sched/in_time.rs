@@ -22,7 +22,7 @@
 use super::{Habits, Opportunity, Scheduler};
 use crate::config::Cmt;
 use crate::path::{Path, PathId};
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 use units::ByteCount;
 
 #[derive(Debug)]
@@ -84,7 +84,7 @@ fn round_trip(path: &Path, flight: ByteCount) -> f64 {
 }
 
 impl Scheduler for InTime {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         self.look(at);
         let time = |p: PathId| round_trip(&at.paths[p], at.paths[p].flight);
         let late = |p: PathId| !self.paths[p.index()].in_time;

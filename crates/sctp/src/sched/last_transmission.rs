@@ -3,7 +3,7 @@
 use super::{Opportunity, Scheduler};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct SmallestLastTransmission;
@@ -15,7 +15,7 @@ impl SmallestLastTransmission {
 }
 
 impl Scheduler for SmallestLastTransmission {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         order.sort_by_key(|&p| at.paths[p].last_order);
     }
 }

@@ -4,7 +4,7 @@
 use super::{Opportunity, Scheduler, by_rtt};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct LowestRtt;
@@ -16,7 +16,7 @@ impl LowestRtt {
 }
 
 impl Scheduler for LowestRtt {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         by_rtt(at.paths, order);
     }
 }

@@ -10,8 +10,8 @@
 
 use crate::config::Cmt;
 use crate::path::{Path, PathId, Paths};
+use crate::tx::Draws;
 use cc::named;
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Debug;
 use units::{ByteCount, Instant, Span};
 
@@ -85,7 +85,7 @@ pub(crate) struct Habits {
 
 pub(crate) trait Scheduler: Debug + Send {
     /// Sorts the active paths, which come by their numbers, first to be served first.
-    fn order(&mut self, at: &Opportunity<'_>, random: &mut ChaCha8Rng, order: &mut [PathId]);
+    fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]);
 
     /// False if new data should rather wait than go to `p`, which has room while those before it have none.
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {

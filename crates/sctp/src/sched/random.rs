@@ -3,8 +3,8 @@
 use super::{Opportunity, Scheduler};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
-use rand_core::RngCore;
+use crate::tx::Draws;
+
 #[derive(Debug)]
 pub(super) struct Random;
 
@@ -15,9 +15,9 @@ impl Random {
 }
 
 impl Scheduler for Random {
-    fn order(&mut self, _: &Opportunity<'_>, random: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, _: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]) {
         for i in (1..order.len()).rev() {
-            order.swap(i, (random.next_u64() % (i as u64 + 1)) as usize);
+            order.swap(i, (random.number() % (i as u64 + 1)) as usize);
         }
     }
 }

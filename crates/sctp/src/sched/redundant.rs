@@ -5,7 +5,7 @@
 use super::{Habits, Opportunity, Scheduler, by_rtt};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct Redundant;
@@ -17,7 +17,7 @@ impl Redundant {
 }
 
 impl Scheduler for Redundant {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         by_rtt(at.paths, order);
     }
 

@@ -3,7 +3,7 @@
 use super::{Opportunity, Scheduler, Habits};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct RoundRobin;
@@ -15,7 +15,7 @@ impl RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         order.sort_by_key(|&p| at.paths[p].last_order);
     }
 

@@ -3,7 +3,7 @@
 use super::{Opportunity, Scheduler};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 use std::cmp::Reverse;
 #[derive(Debug)]
 pub(super) struct LargestSpace;
@@ -15,7 +15,7 @@ impl LargestSpace {
 }
 
 impl Scheduler for LargestSpace {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         order.sort_by_key(|&p| Reverse(at.paths[p].space()));
     }
 }

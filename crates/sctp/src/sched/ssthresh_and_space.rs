@@ -3,7 +3,7 @@
 use super::{Opportunity, Scheduler, ssthresh};
 use crate::config::Cmt;
 use crate::path::PathId;
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 use std::cmp::Reverse;
 #[derive(Debug)]
 pub(super) struct LargestSsthreshAndSpace;
@@ -15,7 +15,7 @@ impl LargestSsthreshAndSpace {
 }
 
 impl Scheduler for LargestSsthreshAndSpace {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         order.sort_by_key(|&p| (Reverse(ssthresh(&at.paths[p])), Reverse(at.paths[p].space())));
     }
 }

@@ -8,7 +8,7 @@
 use super::{Habits, Opportunity, Scheduler};
 use crate::config::Cmt;
 use crate::path::{PathId, Paths};
-use rand_chacha::ChaCha8Rng;
+use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct Weighted {
@@ -46,7 +46,7 @@ impl Weighted {
 }
 
 impl Scheduler for Weighted {
-    fn order(&mut self, at: &Opportunity<'_>, _: &mut ChaCha8Rng, order: &mut [PathId]) {
+    fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
         self.paths.resize(at.paths.len(), Clock::default());
         let mut furthest = 0.0f64;
         for p in at.paths.ids() {

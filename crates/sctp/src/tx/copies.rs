@@ -7,7 +7,7 @@
 //! carries copies at the rate its window allows and no faster, whatever the others do. No timer runs for it.
 
 use super::send::{Plan, Source, chunk_len};
-use super::{ChunkState, Outstanding, Sender};
+use super::{ChunkState, Mark, Sender};
 use crate::path::{PathId, Paths};
 use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
@@ -39,7 +39,7 @@ impl Sender {
                 && self.has_room(p, paths)
                 && self.has_room_beside_copies(p, paths)
             {
-                let first_chunk = chunk_len(self.out[i].payload.len());
+                let first_chunk = chunk_len(self.out[i].len());
                 return Some(Plan { path: p, first_chunk, source: Source::Copy });
             }
         }
@@ -64,8 +64,9 @@ impl Sender {
             self.copies[p.index()].next = i;
             let chunk = &self.out[i];
             let elsewhere = chunk.state == ChunkState::InFlight && chunk.path != p;
-            if elsewhere && !(chunk.copied && self.age(i) < paths[p].overdue()) {
-                return (self.habits.copies || chunk.copied || self.is_late(i, p, paths)).then_some(i);
+            if elsewhere && !(chunk.is(Mark::Copied) && self.age(i) < paths[p].overdue()) {
+                return (self.habits.copies || chunk.is(Mark::Copied) || self.is_late(i, p, paths))
+                    .then_some(i);
             }
         }
         self.copies[p.index()].next = self.out.next_index();
@@ -117,15 +118,15 @@ impl Sender {
         while let Some(i) = self.next_copy(p, paths) {
             let room = |sender: &Sender| sender.has_room(p, paths) && sender.has_room_beside_copies(p, paths);
             let more = sent == 0 || (self.config.bundling && room(self));
-            let chunk = &self.out[i];
-            let length = chunk.payload.len();
+            let length = self.out[i].len();
             if !more || Data::HEADER_LEN + length > w.room() {
                 break;
             }
-            w.data(&chunk.data(Outstanding::tsn(i)));
+            w.data(&self.out.data(i));
             let booked = ByteCount::new(u64::from(self.booked(length, &paths[p])));
             if !self.habits.copies {
-                (self.out[i].copied, self.out[i].sent_at) = (true, now);
+                self.out[i].mark(Mark::Copied);
+                self.out[i].sent_at = now;
             }
             let copies = &mut self.copies[p.index()];
             copies.flying.push_back(Copy { chunk: i, booked, sent_at: now });

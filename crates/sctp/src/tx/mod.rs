@@ -4,6 +4,7 @@
 //! acknowledged and kept only until the cumulative TSN passes it.
 
 mod copies;
+mod draws;
 mod news;
 mod nr_sack;
 mod outstanding;
@@ -20,8 +21,9 @@ mod taken;
 mod tests;
 mod timeout;
 
+pub(crate) use draws::Draws;
 pub(crate) use news::{News, SackNews};
-pub(crate) use outstanding::{ChunkState, Outstanding};
+pub(crate) use outstanding::{ChunkState, Mark, Outstanding};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -33,8 +35,6 @@ use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window};
 use copies::Copies;
 use queue::SendQueue;
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 use ranges::Range;
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -67,14 +67,14 @@ pub(crate) struct Sender {
     closing: bool,
     /// A buffer is full, and copies of what is late may help.
     starved: bool,
+    /// Largest payload of a chunk that fits every path: less than the MTU, which has 16 bits.
+    fragment: u16,
     /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
     retained: ByteCount,
 
     queue: SendQueue,
     /// What the peer can still take, as far as known.
     peer_rwnd: ByteCount,
-    /// Largest payload of a chunk that fits every path.
-    fragment: usize,
     out: Outstanding,
     packets: u64,
     /// What the peer has above the cumulative TSN, by its last SACK.
@@ -100,7 +100,7 @@ pub(crate) struct Sender {
     scheduler: Box<dyn Scheduler>,
     /// Kept only where the peer may tell of one-way delays.
     taken: taken::Taken,
-    random: Box<ChaCha8Rng>,
+    random: Draws,
 }
 
 const _: () = assert!(offset_of!(Sender, queue) == 64 && offset_of!(Sender, lost_bytes) <= 6 * 64);
@@ -143,7 +143,7 @@ impl Sender {
             opportunity: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
-            random: Box::new(ChaCha8Rng::seed_from_u64(seed)),
+            random: Draws::new(seed),
             config,
         }
     }
@@ -187,7 +187,13 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         paths[p].window = control.on_path_added(&views, p.index());
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
-        self.fragment = limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3;
+        self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
+    }
+
+    /// What of so many user bytes a chunk can carry.
+    #[inline]
+    fn fragment_of(&self, len: usize) -> usize {
+        len.min(usize::from(self.fragment))
     }
 
     /// A heartbeat was answered on a path that had potentially failed.
@@ -262,7 +268,7 @@ impl Sender {
         for i in self.out.indices() {
             let chunk = &self.out[i];
             if !chunk.is_acked() {
-                tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.payload.len());
+                tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
             }
         }
         for piece in self.queue.iter() {
@@ -293,8 +299,8 @@ impl Sender {
         all.extend(views(&self.cmt.groups, paths));
         windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut all, &mut windows);
-        for (path, window) in paths.iter_mut().zip(windows) {
-            path.window = window;
+        for (path, window) in paths.iter_mut().zip(&windows) {
+            path.window = *window;
         }
     }
 

@@ -4,7 +4,6 @@
 use super::ranges::{Range, cut_below, difference, union};
 use super::sack::SackOutcome;
 use super::{ChunkState, News, Sender};
-use crate::message::Payload;
 use crate::path::Paths;
 use units::{ByteCount, Instant};
 use wire::NrSack;
@@ -51,10 +50,10 @@ impl Sender {
         difference(&firm, known, |range| {
             for i in range.first..=range.last {
                 let chunk = &mut self.out[i];
-                self.retained -= chunk.payload.byte_count();
+                self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
-                chunk.payload = Payload::Filler(chunk.payload.len() as u32);
                 chunk.state = ChunkState::Freed;
+                self.out.free(i);
             }
         });
         self.firm = firm;

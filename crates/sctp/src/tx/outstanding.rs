@@ -2,39 +2,38 @@
 
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, PathId};
+use bytes::Bytes;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
-use units::Instant;
-use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
+use units::{ByteCount, Instant};
+use wire::{Data, DataFlags, Octets, Ppid, Ssn, StreamId, Tsn};
 
-/// A DATA chunk that was sent: one cache line.
+/// A DATA chunk that was sent, but for its bytes: half a cache line.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(align(32))]
 pub(crate) struct TxChunk {
-    pub(crate) payload: Payload,
-    /// [`DataFlags`] as bits, and [`MOVED`].
-    flags: u8,
-    pub(crate) stream: StreamId,
-    pub(crate) ssn: Ssn,
-    pub(crate) ppid: Ppid,
+    pub(crate) sent_at: Instant,
     /// What it counts as in flight.
     pub(crate) booked: u32,
-    /// Where it was last sent.
-    pub(crate) path: PathId,
-    pub(crate) sent_at: Instant,
-    pub(crate) transmissions: u8,
-    pub(crate) missing: u8,
-    pub(crate) state: ChunkState,
-    /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
-    pub(crate) credited: bool,
-    pub(crate) timed_out: bool,
-    /// It was late, and copies of it left on other paths, the last one at `sent_at`.
-    pub(crate) copied: bool,
+    ppid: Ppid,
+    pub(crate) stream: StreamId,
+    ssn: Ssn,
+    /// User bytes: fewer than the MTU, which has 16 bits.
+    length: u16,
     /// Distances to the neighbours on its list, fewer than [`MOST_OUTSTANDING`](super::send::MOST_OUTSTANDING); zero at
     /// an end.
     to_prev: u16,
     to_next: u16,
+    /// [`DataFlags`] as bits, and the [`Mark`]s.
+    flags: u8,
+    /// Where it was last sent.
+    pub(crate) path: PathId,
+    pub(crate) transmissions: u8,
+    pub(crate) missing: u8,
+    pub(crate) state: ChunkState,
 }
+
+const _: () = assert!(size_of::<TxChunk>() == 32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkState {
@@ -47,38 +46,49 @@ pub(crate) enum ChunkState {
     Freed,
 }
 
-/// A bit beside those of [`DataFlags`]: the chunk was rescheduled once.
-const MOVED: u8 = 1 << 7;
-
-const _: () = assert!(size_of::<TxChunk>() == 64);
+/// What can have happened to a chunk, as bits beside those of [`DataFlags`].
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub(crate) enum Mark {
+    /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
+    Credited = 1 << 4,
+    TimedOut = 1 << 5,
+    /// It was late, and copies of it left on other paths, the last one at `sent_at`.
+    Copied = 1 << 6,
+    /// It was rescheduled once.
+    Moved = 1 << 7,
+}
 
 impl TxChunk {
-    pub(crate) fn is_moved(&self) -> bool {
-        self.flags & MOVED != 0
+    #[inline]
+    pub(crate) fn is(&self, mark: Mark) -> bool {
+        self.flags & mark as u8 != 0
     }
 
-    pub(crate) fn set_moved(&mut self) {
-        self.flags |= MOVED;
+    #[inline]
+    pub(crate) fn mark(&mut self, mark: Mark) {
+        self.flags |= mark as u8;
     }
 
     pub(crate) fn is_acked(&self) -> bool {
         matches!(self.state, ChunkState::Acked | ChunkState::Freed)
     }
 
+    /// User bytes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.length)
+    }
+
+    /// User bytes, as a quantity.
+    #[inline]
+    pub(crate) fn byte_count(&self) -> ByteCount {
+        ByteCount::from(self.len())
+    }
+
     /// Its next transmission asks for an acknowledgement without delay (`rfc7053`).
     pub(crate) fn ask_for_sack(&mut self) {
         self.flags |= DataFlags { immediate: true, ..DataFlags::from_bits(0) }.to_bits();
-    }
-
-    pub(crate) fn data(&self, tsn: Tsn) -> Data<'_> {
-        Data {
-            flags: DataFlags::from_bits(self.flags),
-            tsn,
-            stream: self.stream,
-            ssn: self.ssn,
-            ppid: self.ppid,
-            payload: self.payload.as_octets(),
-        }
     }
 }
 
@@ -92,13 +102,19 @@ pub(crate) struct Outstanding {
     origin: u64,
     first: u64,
     chunks: VecDeque<TxChunk>,
+    /// From the first chunk on that is not filler.
+    stored: Option<Box<Stored>>,
 }
+
+/// What chunks carry, for each of them; nothing for filler.
+#[derive(Debug, Default)]
+struct Stored(VecDeque<Bytes>);
 
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
         // One lap ahead, so that there is room below.
         let origin = (1 << 32) + u64::from(initial_tsn.0);
-        Outstanding { origin, first: origin, chunks: VecDeque::new() }
+        Outstanding { origin, first: origin, chunks: VecDeque::new(), stored: None }
     }
 
     /// The TSN at an index.
@@ -147,25 +163,60 @@ impl Outstanding {
 
     pub(crate) fn push(&mut self, fragment: super::queue::Fragment, booked: u32, path: PathId) -> u64 {
         let i = self.next_index();
+        let length = fragment.payload.len() as u16;
+        self.keep(fragment.payload);
         self.chunks.push_back(TxChunk {
-            payload: fragment.payload,
-            flags: fragment.flags.to_bits(),
+            sent_at: Instant::ZERO,
+            booked,
+            ppid: fragment.ppid,
             stream: fragment.stream,
             ssn: fragment.ssn,
-            ppid: fragment.ppid,
-            booked,
+            length,
+            to_prev: 0,
+            to_next: 0,
+            flags: fragment.flags.to_bits(),
             path,
-            sent_at: Instant::ZERO,
             transmissions: 0,
             missing: 0,
             state: ChunkState::InFlight,
-            credited: false,
-            timed_out: false,
-            copied: false,
-            to_prev: 0,
-            to_next: 0,
         });
         i
+    }
+
+    /// Stores what the chunk that is pushed next carries.
+    #[inline]
+    fn keep(&mut self, payload: Payload) {
+        let Stored(all) = match (&payload, &mut self.stored) {
+            (Payload::Filler(_), None) => return,
+            (_, stored) => &mut **stored.get_or_insert_default(),
+        };
+        all.resize(self.chunks.len(), Bytes::new());
+        all.push_back(match payload {
+            Payload::Filler(_) => Bytes::new(),
+            Payload::Bytes(bytes) => bytes,
+        });
+    }
+
+    /// The bytes of a chunk are not needed any more.
+    pub(crate) fn free(&mut self, i: u64) {
+        if let Some(Stored(all)) = self.stored.as_deref_mut() {
+            all[(i - self.first) as usize] = Bytes::new();
+        }
+    }
+
+    /// A chunk as it travels.
+    #[inline]
+    pub(crate) fn data(&self, i: u64) -> Data<'_> {
+        let chunk = &self[i];
+        let head = self.stored.as_ref().map_or(&[][..], |stored| &stored.0[(i - self.first) as usize]);
+        Data {
+            flags: DataFlags::from_bits(chunk.flags),
+            tsn: Self::tsn(i),
+            stream: chunk.stream,
+            ssn: chunk.ssn,
+            ppid: chunk.ppid,
+            payload: Octets { head, zeros: chunk.len() - head.len() },
+        }
     }
 
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
@@ -176,6 +227,10 @@ impl Outstanding {
         }
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
+        }
+        if let Some(Stored(all)) = self.stored.as_deref_mut() {
+            all.pop_front();
+            all.shrink_to(self.chunks.capacity());
         }
         chunk
     }
@@ -248,5 +303,42 @@ impl IndexMut<u64> for Outstanding {
     #[inline]
     fn index_mut(&mut self, i: u64) -> &mut TxChunk {
         &mut self.chunks[(i - self.first) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue::Fragment;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Filler and real bytes in turn, acknowledged and let go of: every chunk carries what it was given.
+        #[test]
+        fn a_chunk_carries_what_it_was_given(steps in prop::collection::vec((0u8..5, 1usize..40), 1..200)) {
+            let mut out = Outstanding::new(Tsn(u32::MAX - 20));
+            let mut model: VecDeque<Vec<u8>> = VecDeque::new();
+            for (kind, n) in steps {
+                match kind {
+                    0..=2 => {
+                        let bytes = vec![if kind == 0 { 0 } else { n as u8 }; n];
+                        let filler = kind == 0;
+                        let payload =
+                            if filler { Payload::Filler(n as u32) } else { Payload::Bytes(bytes.clone().into()) };
+                        let (flags, stream, ssn) = (DataFlags::from_bits(3), StreamId(1), Ssn(n as u16));
+                        out.push(Fragment { payload, flags, stream, ssn, ppid: Ppid(7) }, 0, PathId(0));
+                        model.push_back(bytes);
+                    }
+                    3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),
+                    _ if n < model.len() => {
+                        out.free(out.first_index() + n as u64);
+                        model[n].fill(0);
+                    }
+                    _ => {}
+                }
+                let carried: Vec<_> = out.indices().map(|i| out.data(i).payload.to_vec()).collect();
+                prop_assert_eq!(carried, Vec::from(model.clone()));
+            }
+        }
     }
 }

@@ -20,6 +20,7 @@ pub(super) struct SendQueue {
 /// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
 /// a long queue of them costs no memory.
 #[derive(Debug)]
+#[repr(align(64))] // not two cache lines
 pub(super) struct Piece {
     pub(super) message: Message,
     pub(super) copies: usize,

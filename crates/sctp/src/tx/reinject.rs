@@ -21,7 +21,7 @@ impl Sender {
         let reinjection = self.cmt.reinjection;
         self.starved = reinjection.blocked()
             && match self.queue.head_len() {
-                Some(len) => !self.peer_can_take(len.min(self.fragment), paths),
+                Some(len) => !self.peer_can_take(self.fragment_of(len), paths),
                 None => self.blocked,
             };
         self.starved || (reinjection.silent() && paths.iter().any(|path| path.silent))

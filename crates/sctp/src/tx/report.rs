@@ -1,7 +1,7 @@
 //! Step C: chunks that a SACK reports missing, and when they count as lost.
 
 use super::sack::LOSS_WEIGHT;
-use super::{ChunkState, MISSING_REPORTS, News, Sender};
+use super::{ChunkState, MISSING_REPORTS, Mark, News, Sender};
 use crate::cmt::dac;
 use crate::path::{LossCause, NIL, PathId, Paths};
 use units::ByteCount;
@@ -79,7 +79,9 @@ impl Sender {
         let path = &mut paths[chunk.path];
         chunk.state = ChunkState::Lost(cause);
         chunk.missing = 0;
-        chunk.timed_out |= cause == LossCause::Timeout;
+        if cause == LossCause::Timeout {
+            chunk.mark(Mark::TimedOut);
+        }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;

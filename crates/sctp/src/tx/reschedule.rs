@@ -2,7 +2,7 @@
 //! chunk, that chunk is sent again on a path that would otherwise stand still.
 
 use super::send::{Plan, Source, chunk_len};
-use super::{ChunkState, Sender};
+use super::{ChunkState, Mark, Sender};
 use crate::config::BufferSide;
 use crate::path::{PathId, Paths};
 use cc::LossKind;
@@ -20,11 +20,11 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is_moved() {
+        if head.state != ChunkState::InFlight || head.is(Mark::Moved) {
             return None;
         }
         let (on, age) = (head.path, self.opportunity.since(head.sent_at));
-        let first_chunk = chunk_len(head.payload.len());
+        let first_chunk = chunk_len(head.len());
         let wants = |p: PathId| {
             let path = &paths[p];
             let stale = path.rto.srtt().is_some_and(|srtt| age > srtt * 2);
@@ -49,11 +49,11 @@ impl Sender {
         let from = self.out[i].path;
         self.take_from_flight(i, paths);
         let chunk = &mut self.out[i];
-        chunk.set_moved();
+        chunk.mark(Mark::Moved);
         chunk.ask_for_sack();
-        // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
-        chunk.credited |= self.cmt.moved_penalty;
         if self.cmt.moved_penalty {
+            // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
+            chunk.mark(Mark::Credited);
             self.penalise(now, i, from, paths);
         }
         paths[p].stats.rescheduled += 1;

@@ -2,7 +2,7 @@
 
 use super::ranges::{Range, cut_below, difference, trim_common, union};
 use super::taken;
-use super::{ChunkState, News, PerPath, SackNews, Sender};
+use super::{ChunkState, Mark, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
 use crate::path::{PathId, Paths};
@@ -138,7 +138,7 @@ impl Sender {
             if !self.out[i].is_acked() {
                 let p = self.acknowledge(now, i, paths, news);
                 paths[p].cuc.forget();
-                if !self.out[i].copied {
+                if !self.out[i].is(Mark::Copied) {
                     news[p].new_cum = true;
                     news[p].new_pc = true;
                     news[p].new_rpc = true;
@@ -152,7 +152,7 @@ impl Sender {
                 self.taken.push(&chunk);
             }
             if chunk.state != ChunkState::Freed {
-                self.retained -= chunk.payload.byte_count();
+                self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
             }
         }
@@ -196,7 +196,7 @@ impl Sender {
         let (path, news) = (&mut paths[p], &mut news[p]);
         match chunk.state {
             ChunkState::InFlight => {
-                news.oldest |= !chunk.copied && i == path.fresh.head.min(path.resent.head);
+                news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
                 let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
                 self.out.unlink(list, i);
                 path.flight -= booked;
@@ -210,9 +210,9 @@ impl Sender {
         }
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::Acked;
-        if !chunk.credited {
-            chunk.credited = true;
-            if chunk.copied {
+        if !chunk.is(Mark::Credited) {
+            chunk.mark(Mark::Credited);
+            if chunk.is(Mark::Copied) {
                 return p;
             }
             news.new_bytes += booked;
@@ -229,11 +229,11 @@ impl Sender {
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
     /// sent on another path before a timeout.
     fn note_new(&self, i: u64, news: &mut SackNews) {
-        if self.out[i].copied {
+        if self.out[i].is(Mark::Copied) {
             return;
         }
         news.saw_new = true;
-        if self.cmt.smart_fast_rtx && self.out[i].timed_out {
+        if self.cmt.smart_fast_rtx && self.out[i].is(Mark::TimedOut) {
             return;
         }
         news.lo = Some(news.lo.map_or(i, |lo| lo.min(i)));

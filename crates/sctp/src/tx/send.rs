@@ -1,6 +1,6 @@
 //! The send loop: which path sends next, and what.
 
-use super::{ChunkState, Outstanding, Sender};
+use super::{ChunkState, Sender};
 use crate::cmt::rtx;
 use crate::config::BurstControl;
 use crate::path::{LossCause, Path, PathId, PathState, Paths};
@@ -77,7 +77,7 @@ impl Sender {
         {
             return Some(plan);
         }
-        let len = self.queue.head_len()?.min(self.fragment);
+        let len = self.fragment_of(self.queue.head_len()?);
         if !self.peer_can_take(len, paths) {
             self.refusals += 1;
             return None;
@@ -99,7 +99,7 @@ impl Sender {
                 throttle(&mut paths[target]);
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
-                    let first_chunk = chunk_len(self.out[i].payload.len());
+                    let first_chunk = chunk_len(self.out[i].len());
                     return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
                 }
             }
@@ -125,7 +125,9 @@ impl Sender {
     }
 
     fn nagle_holds(&self, paths: &Paths) -> bool {
-        self.config.nagle && self.queue.bytes() < ByteCount::from(self.fragment) && !paths.flight().is_zero()
+        self.config.nagle
+            && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
+            && !paths.flight().is_zero()
     }
 
     fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
@@ -263,8 +265,8 @@ impl Sender {
     ) -> usize {
         let mut sent = 0;
         while let Some(waiting) = self.queue.head_len() {
-            let room = w.room().saturating_sub(Data::HEADER_LEN).min(self.fragment);
-            let len = waiting.min(self.fragment);
+            let room = w.room().saturating_sub(Data::HEADER_LEN);
+            let len = self.fragment_of(waiting);
             if len > room {
                 break; // whole chunks only: a fragment more is a header more
             }
@@ -304,7 +306,7 @@ impl Sender {
         let one_shot = std::mem::take(&mut paths[on].one_shot);
         let mut sent = 0;
         while let Some(i) = paths[on].lost(cause).first() {
-            let fits = chunk_len(self.out[i].payload.len()) <= w.room();
+            let fits = chunk_len(self.out[i].len()) <= w.room();
             let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
@@ -338,7 +340,7 @@ impl Sender {
         if from != p {
             paths[from].cuc.forget();
             paths[from].queued -= ByteCount::new(u64::from(self.out[i].booked));
-            self.out[i].booked = self.booked(self.out[i].payload.len(), &paths[p]);
+            self.out[i].booked = self.booked(self.out[i].len(), &paths[p]);
             paths[p].queued += ByteCount::new(u64::from(self.out[i].booked));
         }
         // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
@@ -363,11 +365,11 @@ impl Sender {
         chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
         path.flight += ByteCount::new(u64::from(chunk.booked));
-        path.stats.user_bytes += chunk.payload.byte_count();
+        path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
-        w.data(&chunk.data(Outstanding::tsn(i)));
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);
+        w.data(&self.out.data(i));
     }
 }
 

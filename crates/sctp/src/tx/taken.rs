@@ -1,7 +1,7 @@
 //! Which paths chunks took that are acknowledged already. One-way delays come with the SACK that answers the packet, and
 //! where paths differ in length a SACK on a faster one has often acknowledged it before.
 
-use super::outstanding::TxChunk;
+use super::outstanding::{Mark, TxChunk};
 use crate::path::PathId;
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) struct Taken {
 
 /// The path of a chunk, if nobody can doubt it: it was sent once.
 pub(super) fn path_of(chunk: &TxChunk) -> Option<PathId> {
-    (chunk.transmissions == 1 && !chunk.copied).then_some(chunk.path)
+    (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
 
 impl Taken {

@@ -166,7 +166,7 @@ impl Rig {
         for i in out.indices() {
             let chunk = &out[i];
             if chunk.state != ChunkState::Freed {
-                retained += chunk.payload.len() as u64;
+                retained += chunk.len() as u64;
                 queued[chunk.path.index()] += u64::from(chunk.booked);
             }
             match chunk.state {

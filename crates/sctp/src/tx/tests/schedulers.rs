@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::PathSelection;
 use crate::sched::{Opportunity, Scheduler};
+use crate::tx::Draws;
 
 /// Two paths with windows of ten chunks: 20 ms and 100 ms, variations half of that.
 fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {
@@ -85,9 +86,8 @@ fn data_waits_where_the_scheduler_says_so() {
 }
 
 fn ordered(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> Vec<PathId> {
-    use rand_core::SeedableRng;
     let mut order: Vec<PathId> = rig.paths.ids().collect();
-    let mut random = rand_chacha::ChaCha8Rng::from_seed([0; 32]);
+    let mut random = Draws::new(0);
     scheduler.order(&at(rig, 1 << 20, window), &mut random, &mut order);
     order
 }
@@ -129,11 +129,10 @@ fn the_lowest_round_trip_time_goes_first_and_a_path_not_measured_before_it() {
     let order = |rig: &Rig, scheduler: &mut dyn Scheduler| {
         let mut order: Vec<PathId> = rig.paths.ids().collect();
         order.reverse();
-        let mut random = rand_chacha::ChaCha8Rng::from_seed([0; 32]);
+        let mut random = Draws::new(0);
         scheduler.order(&at(rig, 0, 0), &mut random, &mut order);
         order
     };
-    use rand_core::SeedableRng;
     assert_eq!(order(&rig, &mut *scheduler), [P1, P2]);
     rig.paths[P2].rto = crate::path::Rto::new(&cmt(Cmt::default()));
     assert_eq!(order(&rig, &mut *scheduler), [P2, P1]);

@@ -4,8 +4,7 @@ use super::*;
 use crate::cmt::rtx;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
 use crate::path::LossCause;
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
+use crate::tx::Draws;
 
 fn new_chunks(rig: &Rig, p: PathId) -> u64 {
     rig.news[p].new_bytes.get() / CHUNK
@@ -126,7 +125,7 @@ fn retransmission_policies_choose_their_path() {
         path.flight = m(flight);
         path.loss_rate = if p == P1 { 0.1 } else { 0.2 };
     }
-    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut random = Draws::new(1);
     let mut target =
         |policy, paths: &Paths| rtx::target(policy, P2, LossCause::FastRetransmit, paths, &mut random);
     assert_eq!(target(RtxPolicy::Same, &rig.paths), Some(P2));
@@ -139,7 +138,7 @@ fn retransmission_policies_choose_their_path() {
     let after_timeout = rtx::target(RtxPolicy::Alternate, P2, LossCause::Timeout, &rig.paths, &mut random);
     assert_eq!(after_timeout, Some(P1));
     rig.paths[P1].state = PathState::Inactive;
-    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut random = Draws::new(1);
     let without_p1 = rtx::target(RtxPolicy::Cwnd, P2, LossCause::FastRetransmit, &rig.paths, &mut random);
     assert_eq!(without_p1, Some(P2));
 }
@@ -402,8 +401,8 @@ fn the_chunk_that_fills_the_buffer_moves() {
     let before = rig.paths[P2].window.cwnd;
     assert_eq!(rig.poll(), Some((P1, vec![10])));
     rig.audit();
-    let chunk = &rig.sender.out[rig.index(10)];
-    assert!(chunk.data(Tsn(10)).flags.immediate, "its acknowledgement is wanted at once");
+    let chunk = rig.sender.out.data(rig.index(10));
+    assert!(chunk.flags.immediate, "its acknowledgement is wanted at once");
     assert_eq!((rig.paths[P1].queued.get(), rig.paths[P2].queued.get()), (18 * CHUNK, 0));
     assert!(rig.paths[P2].recovery.is_some() && rig.paths[P2].window.ssthresh < Some(before * 2), "cut");
     assert_eq!(rig.paths[P1].stats.rescheduled, 1);

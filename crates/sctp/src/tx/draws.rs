@@ -1,0 +1,20 @@
+use rand_chacha::ChaCha8Rng;
+use rand_core::{RngCore, SeedableRng};
+
+/// Random numbers. The generator is large and made when the first is drawn: most associations draw none.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    seed: u64,
+    generator: Option<Box<ChaCha8Rng>>,
+}
+
+impl Draws {
+    pub(crate) fn new(seed: u64) -> Self {
+        Draws { seed, generator: None }
+    }
+
+    /// The next number.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.generator.get_or_insert_with(|| Box::new(ChaCha8Rng::seed_from_u64(self.seed))).next_u64()
+    }
+}
