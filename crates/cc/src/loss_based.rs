@@ -15,10 +15,11 @@ use crate::{
 
 /// A congestion control made of a [`WindowPolicy`].
 #[derive(Debug)]
+#[repr(C, align(64))] // what a SACK looks at first
 pub struct LossBased<P> {
-    setup: Setup,
-    policy: P,
     paths: Vec<Progress>,
+    policy: P,
+    setup: Setup,
 }
 
 /// What the mechanism remembers of a path.

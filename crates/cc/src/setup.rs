@@ -7,6 +7,7 @@ use crate::names::named;
 
 /// What is known of an association when its controller is built.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // the knobs, which few need once they are built, last
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,

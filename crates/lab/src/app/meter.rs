@@ -4,7 +4,7 @@ use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
 #[derive(Debug)]
-#[repr(C)] // what a message changes first
+#[repr(C, align(64))] // what a message changes first
 pub(crate) struct Meter {
     received: Received,
     /// The connection, once there is one and until it ends.
