@@ -27,7 +27,7 @@ use stray::Answer;
 use tags::Tags;
 use units::{Agenda, Instant, Turn};
 use wire::{
-    Abort, Causes, Checksum, Chunk, CookieEcho, Octets, Packet, PacketBuf, ShutdownComplete, is_unicast,
+    Abort, Causes, Checksum, Chunk, CookieEcho, Octets, Packet, PacketBuf, Sack, ShutdownComplete, is_unicast,
 };
 
 /// A packet that arrived.
@@ -210,6 +210,9 @@ impl Endpoint {
             && let Some(association) = self.slab.get_mut(slot)
             && association.peer_port() == header.source_port
         {
+            if datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&Sack::TYPE) {
+                association.fetch();
+            }
             match association.handle(now, datagram.src, datagram.sent_at, packet.chunks()) {
                 Handled::Here => self.touched(slot),
                 Handled::OutOfTheBlue => self.on_stray(&datagram, &packet),

@@ -27,6 +27,7 @@ pub(crate) use outstanding::{ChunkState, Mark, Outstanding};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
+use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
 use crate::path::{Path, PathId, Paths};
@@ -146,6 +147,17 @@ impl Sender {
             random: Draws::new(seed),
             config,
         }
+    }
+
+    /// Asks the cache for what a SACK touches, in each line of it.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        fetch(self);
+        fetch(&self.queue);
+        fetch(&self.out);
+        fetch(&self.gap_acked);
+        fetch(&self.cmt);
+        self.out.fetch();
     }
 
     /// The protocol parameters.

@@ -1,5 +1,6 @@
 //! Chunks that were sent and that the peer has not cumulatively acknowledged.
 
+use crate::ahead::fetch;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, PathId};
 use bytes::Bytes;
@@ -147,6 +148,16 @@ impl Outstanding {
     #[inline]
     pub(crate) fn next_index(&self) -> u64 {
         self.first + self.chunks.len() as u64
+    }
+
+    /// Asks the cache for the first chunk and the last.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        let ends = self.chunks.front().zip(self.chunks.back());
+        if let Some((first, last)) = ends {
+            fetch(first);
+            fetch(last);
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
