@@ -213,7 +213,8 @@ pub struct Cmt {
     pub smart_fast_rtx: bool,
     /// T3 marks only chunks sent at least a smoothed RTT ago.
     pub rtt_heuristic: bool,
-    /// Fast recovery of a path ends with its own pseudo-cumulative TSN.
+    /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant; if not, only with the
+    /// cumulative TSN of the association.
     pub recovery_by_cuc: bool,
     /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path, for SFR and DAC.
     pub note_cumulative: bool,
