@@ -131,6 +131,9 @@ impl Sender {
     }
 
     fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
+        if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
+            return self.may_send_new(p, paths).then_some(p);
+        }
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             throttle(&mut paths[p]);
@@ -263,14 +266,15 @@ impl Sender {
         paths: &mut Paths,
         w: &mut PacketWriter<'_>,
     ) -> usize {
-        let mut sent = 0;
+        let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
             let room = w.room().saturating_sub(Data::HEADER_LEN);
             let len = self.fragment_of(waiting);
             if len > room {
                 break; // whole chunks only: a fragment more is a header more
             }
-            if sent > 0 && (!self.config.bundling || !self.fits_window(len, p, paths)) {
+            let alike = self.queue.head_path() == chosen;
+            if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
                 break;
             }
             let probing = self.peer_rwnd < ByteCount::from(len);
