@@ -61,6 +61,38 @@ def test_every_expectation_names_its_place_in_the_paper(paper: Paper) -> None:
     assert (paper.folder / "NOTES.md").is_file()
 
 
+CALIBRATED = {
+    "000": 0,
+    "001": 0,
+    "002": 4,  # the first overflow, path 1 without loss, three timeouts, 944 bytes
+    "003": 18,  # SCTP's advantage, link utilisation
+    "004": 0,
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda p: p.id)
+def test_every_calibrated_number_names_a_section_of_the_notes(paper: Paper) -> None:
+    notes = (paper.folder / "NOTES.md").read_text(encoding="utf-8")
+    marks = [e.calibrated for e in paper.expectations if e.calibrated]
+    assert len(marks) == CALIBRATED[paper.id]
+    for mark in marks:
+        knob, _, section = mark.partition(": NOTES, ")
+        assert knob
+        assert f"\n## {section}" in notes, mark
+
+
+@pytest.mark.parametrize(
+    ("mark", "error"), [("calibrated = true", "text that says why"), ("open = 1", "text that says why")]
+)
+def test_a_mark_without_words_is_refused(mark: str, error: str, tmp_path: Path) -> None:
+    for name in ("paper.toml", "expected.toml"):
+        (tmp_path / name).write_text((PAPERS[0].folder / name).read_text(encoding="utf-8"), encoding="utf-8")
+    with (tmp_path / "expected.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[[expected]]\nfigure = "4"\nwhat = "x"\nsource = "y"\nabove = 1\n{mark}\n')
+    with pytest.raises(PaperError, match=error):
+        papers.load(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["3", "fig3", "Figure 3", "figure-3"])
 def test_a_number_selects_all_parts_of_a_figure(name: str) -> None:
     assert [f.id for f in PAPERS[0].select([name])] == ["3-left", "3-right"]
