@@ -465,7 +465,8 @@ def deficits(data: FigureData, weight: float) -> pl.DataFrame:
     pairs = found.filter(pl.col("load") == "CMT").join(
         found.filter(pl.col("load") == "two-SCTP"), on=["n", "replica"], suffix="_sctp"
     )
-    return pairs.select("n", "replica", 100 * (1 - pl.col("value") / pl.col("value_sctp")))
+    lacking = 100 * (1 - pl.col("value") / pl.col("value_sctp"))
+    return pairs.select("n", "replica", lacking.alias("value"))
 
 
 def _difference(more: pl.DataFrame, less: pl.DataFrame) -> list[float]:
