@@ -29,7 +29,7 @@ def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
 def test_the_papers_are_there() -> None:
     assert [paper.id for paper in PAPERS] == ["000", "001", "002", "003", "004"]
     assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
-    assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-right"]
+    assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-quirk", "8-right"]
     assert (PAPERS[0].replicas, PAPERS[1].replicas) == (24, 32)
 
 
