@@ -52,6 +52,7 @@ class Options(TypedDict, total=False):
     rto_max: str
     rto_alpha: float
     rto_beta: float
+    rto_jitter: float
     max_burst: int
     burst_control: str
     valid_cookie_life: str

@@ -19,6 +19,10 @@ pub struct Config {
     pub rto_alpha: f64,
     /// Weight of a new sample in the RTT variation (`RTO.Beta`), 0 to 1.
     pub rto_beta: f64,
+    /// Most that is added to the RTO at random when T3, or the timer of a heartbeat, is started after an expiry, as a share of
+    /// it, 0 to 0.5; zero: nothing. Without it retransmissions may fall into each outage of a path that fails periodically
+    /// (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
+    pub rto_jitter: f64,
     /// Packets sent at one opportunity (`Max.Burst`); see [`BurstControl`].
     pub max_burst: u32,
     /// What the burst limit acts upon.
@@ -117,6 +121,7 @@ impl Default for Config {
             rto_alpha: 0.125,
             rto_beta: 0.25,
             max_burst: 4,
+            rto_jitter: 0.0,
             burst_control: BurstControl::MaxBurst,
             valid_cookie_life: Span::from_secs(60),
             association_max_retrans: 10,
@@ -170,6 +175,7 @@ impl Config {
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),
             association_max_retrans: 20,
+            rto_jitter: 0.25,
             receive_buffer: ByteCount::new(4 << 20),
             send_buffer: ByteCount::new(8 << 20),
             cmt: Cmt {

@@ -98,6 +98,7 @@ fn config() -> impl Strategy<Value = Config> {
                 nagle: on[1],
                 hb_interval: on[2].then_some(Span::from_secs(5)),
                 rto_min: Span::from_millis(rto_min),
+                rto_jitter: if on[5] { 0.25 } else { 0.0 },
                 // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
                 rto_max: Span::from_secs(400),
                 association_max_retrans: 10_000,

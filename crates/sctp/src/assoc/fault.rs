@@ -175,7 +175,11 @@ impl Association {
     fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
         let path = &mut self.paths[p];
-        path.heartbeat.sent(now, nonce, path.rto.current());
+        let (mut rto, jitter) = (path.rto.current(), self.local.config.rto_jitter);
+        if path.errors > 0 && jitter > 0.0 {
+            rto += rto.mul_f64(jitter * self.random.unit());
+        }
+        path.heartbeat.sent(now, nonce, rto);
         self.control.push(p, Pending::Heartbeat);
     }
 

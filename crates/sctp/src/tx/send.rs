@@ -248,7 +248,9 @@ impl Sender {
         path.last_order = self.packets;
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
-            path.t3.get_or_insert(now + path.rto.current());
+            if paths[p].t3.is_none() {
+                paths[p].t3 = Some(now + self.t3_span(&paths[p]));
+            }
             self.be_patient(now, &mut paths[p]);
         }
         if self.habits.each_packet {
