@@ -50,9 +50,12 @@ impl Sender {
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
-                if !self.copies.is_empty() && !self.habits.copies {
-                    self.let_go(p, paths);
-                }
+            }
+        }
+        if !self.copies.is_empty() && !self.habits.copies {
+            // Also at the same instant: a new RTT sample may have made copies overdue, and their timer is in the past.
+            for p in paths.ids().take(self.copies.len()) {
+                self.let_go(p, paths);
             }
         }
     }
