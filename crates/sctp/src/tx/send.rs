@@ -137,7 +137,7 @@ impl Sender {
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             throttle(&mut paths[p]);
-            return self.may_send_new(p, paths).then_some(p);
+            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if self.order.is_empty() {
             self.order.extend(paths.ids().filter(|&p| paths[p].is_usable()));
@@ -150,15 +150,20 @@ impl Sender {
         }
         while let Some(&p) = self.order.get(self.turn) {
             if self.may_send_new(p, paths) && self.copies_leave_room(p, paths) {
-                if self.habits.choosy {
-                    let at = self.look(paths);
-                    return self.scheduler.admits(&at, p).then_some(p);
+                if !self.habits.choosy || self.must_send_new(paths) {
+                    return Some(p);
                 }
                 return Some(p);
             }
             self.turn += 1;
         }
-        None
+        self.order.first().copied().filter(|_| self.must_send_new(paths))
+    }
+
+    /// Nothing is in flight or lost and no path rests, so that neither an acknowledgement nor a timer will bring another
+    /// opportunity: then neither burst limit, scheduler, buffer split nor copies keep a path back.
+    fn must_send_new(&self, paths: &Paths) -> bool {
+        self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
     /// What copies of other paths' chunks there are lets new data pass.

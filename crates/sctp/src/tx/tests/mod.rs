@@ -5,6 +5,7 @@ mod random;
 mod reinjection;
 mod schedulers;
 mod vectors;
+mod stall;
 
 use super::outstanding::ChunkState;
 use super::{News, SackOutcome, Sender};
