@@ -292,7 +292,8 @@ named! {
 named! {
     /// The path a lost chunk is sent on again.
     "retransmission policy" RtxPolicy {
-        /// The path it was last sent on.
+        /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
+        /// another one.
         Same = "same",
         /// A random path with room in its window.
         Asap = "asap",
@@ -302,7 +303,8 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
-        /// The path of the least round-trip time, of those that answer: it pays to wait for room there.
+        /// The path of the least round-trip time, of those that answer: it pays to wait for room there. After a timeout another
+        /// one than before if there is an active one.
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
