@@ -85,7 +85,8 @@ pub struct Config {
     pub mtu: ByteCount,
     /// Several chunks a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
     pub bundling: bool,
-    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`).
+    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`), but for one that leaves
+    /// in any case, as one with a SACK does.
     pub nagle: bool,
     /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
     pub announce_address_types: bool,
@@ -120,8 +121,8 @@ impl Default for Config {
             rto_max: Span::from_secs(60),
             rto_alpha: 0.125,
             rto_beta: 0.25,
-            max_burst: 4,
             rto_jitter: 0.0,
+            max_burst: 4,
             burst_control: BurstControl::MaxBurst,
             valid_cookie_life: Span::from_secs(60),
             association_max_retrans: 10,
@@ -174,8 +175,8 @@ impl Config {
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),
-            association_max_retrans: 20,
             rto_jitter: 0.25,
+            association_max_retrans: 20,
             receive_buffer: ByteCount::new(4 << 20),
             send_buffer: ByteCount::new(8 << 20),
             cmt: Cmt {

@@ -61,8 +61,9 @@ impl Sender {
     }
 
     /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
+    /// `departing` is the path of a packet that leaves in any case: small chunks that Nagle's rule holds may join it.
     #[inline]
-    pub(crate) fn next_packet(&mut self, paths: &mut Paths) -> Option<Plan> {
+    pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         if self.silent {
             return None;
         }
@@ -85,10 +86,14 @@ impl Sender {
             self.refusals += 1;
             return None;
         }
-        if !self.has_numbers() || self.nagle_holds(paths) {
+        let held = self.nagle_holds(paths);
+        if !self.has_numbers() || (held && departing.is_none()) {
             return None;
         }
         let path = self.path_for_new_data(paths)?;
+        if held && departing != Some(path) {
+            return None;
+        }
         Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
     }
 
@@ -133,7 +138,9 @@ impl Sender {
             && !paths.flight().is_zero()
     }
 
-    fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
+    /// The path for the next new chunk. With nothing in flight there always is one, or a time at which a path ceases to
+    /// rest: no acknowledgement and no timer would ask again.
+    pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             throttle(&mut paths[p]);
@@ -153,7 +160,8 @@ impl Sender {
                 if !self.habits.choosy || self.must_send_new(paths) {
                     return Some(p);
                 }
-                return Some(p);
+                let at = self.look(paths);
+                return self.scheduler.admits(&at, p).then_some(p);
             }
             self.turn += 1;
         }
