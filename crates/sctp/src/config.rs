@@ -19,6 +19,10 @@ pub struct Config {
     pub rto_alpha: f64,
     /// Weight of a new sample in the RTT variation (`RTO.Beta`), 0 to 1.
     pub rto_beta: f64,
+    /// Most that is added to the RTO at random when T3, or the timer of a heartbeat, is started after an expiry, as a share of
+    /// it, 0 to 0.5; zero: nothing. Without it retransmissions may fall into each outage of a path that fails periodically
+    /// (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
+    pub rto_jitter: f64,
     /// Packets sent at one opportunity (`Max.Burst`); see [`BurstControl`].
     pub max_burst: u32,
     /// What the burst limit acts upon.
@@ -84,7 +88,8 @@ pub struct Config {
     pub mtu: ByteCount,
     /// Several chunks a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
     pub bundling: bool,
-    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`).
+    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`), but for one that leaves
+    /// in any case, as one with a SACK does.
     pub nagle: bool,
     /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
     pub announce_address_types: bool,
@@ -122,6 +127,7 @@ impl Default for Config {
             rto_max: Span::from_secs(60),
             rto_alpha: 0.125,
             rto_beta: 0.25,
+            rto_jitter: 0.0,
             max_burst: 4,
             burst_control: BurstControl::MaxBurst,
             valid_cookie_life: Span::from_secs(60),
@@ -177,6 +183,7 @@ impl Config {
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),
+            rto_jitter: 0.25,
             association_max_retrans: 20,
             receive_buffer: ByteCount::new(4 << 20),
             send_buffer: ByteCount::new(8 << 20),
@@ -295,7 +302,8 @@ named! {
 named! {
     /// The path a lost chunk is sent on again.
     "retransmission policy" RtxPolicy {
-        /// The path it was last sent on.
+        /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
+        /// another one.
         Same = "same",
         /// A random path with room in its window.
         Asap = "asap",
@@ -305,7 +313,8 @@ named! {
         Ssthresh = "ssthresh",
         /// The path with the lowest loss rate.
         LossRate = "lossrate",
-        /// The path of the least round-trip time, of those that answer: it pays to wait for room there.
+        /// The path of the least round-trip time, of those that answer: it pays to wait for room there. After a timeout another
+        /// one than before if there is an active one.
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",

@@ -316,6 +316,33 @@ fn nagle_holds_small_chunks_while_data_is_in_flight() {
     assert_eq!(client.numbers(), [2]);
 }
 
+/// A SACK leaves in any case: small chunks that Nagle's rule holds join it, and do not leave without it.
+// rfc9260#section-6.1
+#[test]
+fn small_chunks_held_by_nagle_join_a_sack_that_is_due() {
+    for bundling in [true, false] {
+        let config = Config { nagle: true, bundling, ..Config::default() };
+        let mut pair = Pair::new(1, &config);
+        pair.establish();
+        pair.on_wire(|sent| if sent.from == Side::Client { Fate::Lost } else { Fate::Arrives });
+        let begin = pair.sent.len();
+        pair.send(Side::Client, 100);
+        pair.send(Side::Client, 100);
+        assert_eq!(pair.said(Side::Client, begin), ["DATA"], "the second one is held");
+        pair.send(Side::Server, 1452);
+        pair.run_for(Span::from_millis(15));
+        let sack = if bundling { "SACK DATA" } else { "SACK" };
+        assert_eq!(pair.said(Side::Client, begin), ["DATA", sack], "the first data is acknowledged at once");
+        // This SACK is pending, but not due before 200 ms have passed.
+        pair.send(Side::Server, 1452);
+        pair.run_for(Span::from_millis(15));
+        pair.send(Side::Client, 100);
+        assert_eq!(pair.said(Side::Client, begin).len(), 2);
+        pair.run_for(Span::from_millis(200));
+        assert_eq!(pair.said(Side::Client, begin)[2], sack);
+    }
+}
+
 // rfc7053#section-4.1
 #[test]
 fn the_user_and_the_end_of_data_ask_for_a_sack_at_once() {

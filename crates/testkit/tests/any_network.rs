@@ -98,6 +98,7 @@ fn config() -> impl Strategy<Value = Config> {
                 nagle: on[1],
                 hb_interval: on[2].then_some(Span::from_secs(5)),
                 rto_min: Span::from_millis(rto_min),
+                rto_jitter: if on[5] { 0.25 } else { 0.0 },
                 // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
                 rto_max: Span::from_secs(400),
                 association_max_retrans: 10_000,
@@ -185,6 +186,16 @@ impl Watched {
         }
     }
 
+    /// With nothing more to send now, what is not acknowledged has a timer.
+    fn check_timer(&mut self) {
+        let Some(stats) = self.ours.association().and_then(|id| self.ours.endpoint().stats(id)) else {
+            return;
+        };
+        let waits = stats.unsent_messages > 0 || stats.outstanding_chunks > 0;
+        let timer = self.ours.endpoint().poll_timeout();
+        assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
+    }
+
     fn check_bounds(&mut self) {
         let Some(stats) = self.ours.association().and_then(|id| self.ours.endpoint().stats(id)) else {
             return;
@@ -240,6 +251,8 @@ impl Station for Watched {
         if sent.is_some() {
             assert!(packet.len() as u64 + 20 <= self.config.mtu.get(), "{} bytes", packet.len());
             check_form(packet);
+        } else {
+            self.check_timer();
         }
         sent
     }

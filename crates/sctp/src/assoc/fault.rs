@@ -4,7 +4,7 @@ use super::Association;
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::{CloseReason, Event};
-use crate::path::{HeartbeatTimer, PathId, PathState};
+use crate::path::{HeartbeatTimer, Path, PathId, PathState};
 use crate::tx::SackOutcome;
 use std::net::IpAddr;
 use units::{Instant, Span};
@@ -49,7 +49,7 @@ impl Association {
             PathState::Active if failing => {
                 self.set_path_state(p, PathState::PotentiallyFailed);
                 if self.phase.sends_heartbeats() {
-                    self.probe(now, p);
+                    self.probe_failing(now, p);
                 }
             }
             _ => {}
@@ -149,10 +149,10 @@ impl Association {
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
-        let silent = self.paths[p].is_active() && self.paths[p].silent;
-        if silent || self.paths[p].state == PathState::PotentiallyFailed {
-            // rfc7829#section-3: one each RTO, whether heartbeats are on or off.
+        if self.paths[p].is_active() && self.paths[p].silent {
             self.probe(now, p);
+        } else if self.paths[p].state == PathState::PotentiallyFailed {
+            self.probe_failing(now, p);
         } else if verifying && self.paths[p].errors <= self.config().path_max_retrans {
             self.paths[p].heartbeat.defer(now);
         } else {
@@ -185,10 +185,27 @@ impl Association {
         self.probe(now, p);
     }
 
+    /// Path `p` has potentially failed: a heartbeat each RTO, whether heartbeats are on or off. Data that is in flight
+    /// there, as no other path is active, tells as much: then the heartbeat waits until an RTO after the last data
+    /// (`rfc7829#section-3`).
+    fn probe_failing(&mut self, now: Instant, p: PathId) {
+        let none_active = !self.paths.iter().any(Path::is_active);
+        let path = &mut self.paths[p];
+        if none_active && !path.flight.is_zero() {
+            path.heartbeat.rest(now, Some(path.rto.current()));
+        } else {
+            self.probe(now, p);
+        }
+    }
+
     fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
         let path = &mut self.paths[p];
-        path.heartbeat.sent(now, nonce, path.rto.current());
+        let (mut rto, jitter) = (path.rto.current(), self.local.config.rto_jitter);
+        if path.errors > 0 && jitter > 0.0 {
+            rto += rto.mul_f64(jitter * self.random.unit());
+        }
+        path.heartbeat.sent(now, nonce, rto);
         self.control.push(p, Pending::Heartbeat);
     }
 

@@ -28,10 +28,15 @@ impl Association {
                 let farewell = farewell.take()?;
                 return Some(self.write_farewell(&farewell, buf));
             }
-            let plan = if self.may_plan_data() { self.sender.next_packet(&mut self.paths) } else { None };
-            let sack = self.sack_due_on();
             let control = self.control.front().map(|&(p, _)| p);
-            let path = control.or(sack).or(plan.map(|plan| plan.path))?;
+            let departing = control.or_else(|| self.sack_due_on());
+            let plan = if self.may_plan_data() {
+                let joined = departing.filter(|_| self.config().bundling);
+                self.sender.next_packet(&mut self.paths, joined)
+            } else {
+                None
+            };
+            let path = departing.or(plan.map(|plan| plan.path))?;
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
                 return Some((self.paths[path].local, self.paths[path].remote));

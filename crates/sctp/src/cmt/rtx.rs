@@ -25,8 +25,14 @@ pub(crate) fn target(
     };
     match policy {
         RtxPolicy::Fastest => {
+            // rfc9260#section-6.4: after a timeout another path than the last one, if there is one.
+            let (excluded, otherwise) = match cause {
+                LossCause::FastRetransmit => (None, stay),
+                LossCause::Timeout => (Some(on), paths.next_active(on)),
+            };
             let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
-            answering.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(paths[p].rto.current())).or(stay)
+            let others = answering.filter(|&p| Some(p) != excluded);
+            others.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(paths[p].rto.current())).or(otherwise)
         }
         RtxPolicy::Same => stay,
         RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,

@@ -90,6 +90,8 @@ impl Config {
         for (option, weight) in [("rto_alpha", self.rto_alpha), ("rto_beta", self.rto_beta)] {
             check(weight > 0.0 && weight <= 1.0, option, weight, "a number above 0, at most 1")?;
         }
+        let jitter = self.rto_jitter;
+        check((0.0..=0.5).contains(&jitter), "rto_jitter", jitter, "a number from 0 to 0.5")?;
         let life = self.valid_cookie_life;
         check(!life.is_zero(), "valid_cookie_life", life, "more than zero")?;
         if let Some(interval) = self.hb_interval {
@@ -168,7 +170,7 @@ mod tests {
     fn the_defaults_work_and_each_wrong_value_is_named() {
         assert_eq!(endpoint().check(), Ok(()));
         type Spoil = fn(&mut EndpointConfig);
-        let wrong: [(&str, Spoil); 16] = [
+        let wrong: [(&str, Spoil); 18] = [
             ("port", |e| e.port = 0),
             ("addresses", |e| e.addresses.clear()),
             ("addresses", |e| e.addresses.push([10, 0, 0, 1].into())),
@@ -178,6 +180,8 @@ mod tests {
             ("rto_initial", |e| config(e).rto_initial = Span::from_secs(61)),
             ("rto_alpha", |e| config(e).rto_alpha = f64::NAN),
             ("rto_beta", |e| config(e).rto_beta = 1.5),
+            ("rto_jitter", |e| config(e).rto_jitter = 0.51),
+            ("rto_jitter", |e| config(e).rto_jitter = f64::NAN),
             ("valid_cookie_life", |e| config(e).valid_cookie_life = Span::ZERO),
             ("sack_delay", |e| config(e).sack_delay = Span::from_millis(501)),
             ("max_burst", |e| config(e).max_burst = 0),

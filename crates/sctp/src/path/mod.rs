@@ -230,9 +230,10 @@ impl Path {
         }
     }
 
-    /// What left so long ago was probably lost: a round-trip time and a quarter, and what it varies.
+    /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].
     pub(crate) fn overdue(&self) -> Span {
-        self.rto.srtt().map_or(self.rto.current(), |srtt| srtt + srtt / 4 + self.rto.variation() * 4)
+        let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;
+        self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
     /// Room in the congestion window; none if it is fully used.
@@ -245,6 +246,10 @@ impl Path {
         }
     }
 }
+
+/// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
+/// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.
+pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 
 /// The paths of an association.
 #[derive(Debug, Default)]
@@ -280,6 +285,11 @@ impl Paths {
         (0..self.list.len() as u8).map(PathId)
     }
 
+    /// Path number `n`, counted round and round.
+    pub(crate) fn cyclic(&self, n: usize) -> PathId {
+        PathId((n % self.list.len()) as u8)
+    }
+
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Path> {
         self.list.iter()
     }
@@ -297,7 +307,7 @@ impl Paths {
     /// The next active path after `p`, in cyclic order; `p` itself only if no other is active and it is.
     pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
         let n = self.list.len();
-        (1..=n).map(|k| (p.index() + k) % n).find(|&i| self.list[i].is_active()).map(|i| PathId(i as u8))
+        (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_active())
     }
 
     /// The potentially failed path with the fewest errors, and of several the one that was active last

@@ -48,11 +48,12 @@ impl InTime {
         InTime { paths: Vec::new() }
     }
 
-    fn look(&mut self, at: &Opportunity<'_>) {
+    /// Estimates what each path carries and decides which of the `candidates` may carry the next packet.
+    fn look(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) {
         self.paths.resize(at.paths.len(), Estimate::default());
         let window = at.window.as_f64();
         let room = window * (1.0 - SPARE);
-        let (mut total, mut best) = (0.0, (0, f64::NEG_INFINITY));
+        let (mut total, mut best) = (0.0, None);
         for p in at.paths.ids() {
             let path = &at.paths[p];
             let now = path.rto.srtt().map_or(0.0, |srtt| path.flight.as_f64() / srtt.as_secs_f64().max(1e-6));
@@ -61,9 +62,9 @@ impl InTime {
             *rate = if usable { now.max(*rate * FADING) } else { 0.0 };
             total += *rate;
             let base = path.rto.base().map_or(0.0, |base| base.as_secs_f64());
-            let alone = if usable { rate.min(window / base.max(1e-6)) } else { -1.0 };
-            if alone > best.1 {
-                best = (p.index(), alone);
+            let alone = rate.min(window / base.max(1e-6));
+            if usable && candidates.contains(&p) && best.is_none_or(|(_, most)| alone > most) {
+                best = Some((p, alone));
             }
         }
         for p in at.paths.ids() {
@@ -71,7 +72,8 @@ impl InTime {
             let others = total - self.paths[p.index()].rate;
             let after = path.flight + path.mtu;
             let needed = others * round_trip(path, after) + after.as_f64();
-            self.paths[p.index()].in_time = p.index() == best.0 || needed <= room;
+            // If no path answers, there is none to wait for.
+            self.paths[p.index()].in_time = best.is_none_or(|(best, _)| p == best) || needed <= room;
         }
     }
 }
@@ -85,7 +87,7 @@ fn round_trip(path: &Path, flight: ByteCount) -> f64 {
 
 impl Scheduler for InTime {
     fn order(&mut self, at: &Opportunity<'_>, _: &mut Draws, order: &mut [PathId]) {
-        self.look(at);
+        self.look(at, order);
         let time = |p: PathId| round_trip(&at.paths[p], at.paths[p].flight);
         let late = |p: PathId| !self.paths[p.index()].in_time;
         order.sort_by(|&a, &b| late(a).cmp(&late(b)).then(time(a).total_cmp(&time(b))));

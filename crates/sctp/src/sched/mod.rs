@@ -87,7 +87,8 @@ pub(crate) trait Scheduler: Debug + Send {
     /// Sorts the active paths, which come by their numbers, first to be served first.
     fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]);
 
-    /// False if new data should rather wait than go to `p`, which has room while those before it have none.
+    /// False if new data should rather wait than go to `p`, which has room while those before it have none. Not asked when
+    /// nothing is in flight: then nothing would end the waiting.
     fn admits(&mut self, at: &Opportunity<'_>, p: PathId) -> bool {
         let _ = (at, p);
         true

@@ -5,21 +5,37 @@
 //! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. A copy takes room in
 //! the window of its path until its chunk is acknowledged, but for a round-trip time of that path at least: so a path
 //! carries copies at the rate its window allows and no faster, whatever the others do. No timer runs for it.
+//!
+//! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
+//! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one
+//! packet of copies at a time until one is acknowledged. So when no path works, copies end soon and T3 with its own backoff
+//! is left.
 
 use super::send::{Plan, Source, chunk_len};
 use super::{ChunkState, Mark, Sender};
 use crate::path::{PathId, Paths};
-use std::collections::VecDeque;
+use std::array::from_fn;
+use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
 use wire::{Data, PacketWriter};
+
+/// Copies of a late chunk, on all paths together.
+const MOST_COPIES: usize = 3;
 
 /// The copies of one path.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     /// The first chunk it has not come to.
     next: u64,
-    flying: VecDeque<Copy>,
+    /// On their way, by how often their chunk was copied before; each queue in the order of departure.
+    flying: [VecDeque<Copy>; MOST_COPIES],
+    /// Bytes of `flying`.
     flight: ByteCount,
+    /// The copy that left `flying` last was one of a late chunk, overdue and not acknowledged.
+    overdue: bool,
+    /// Chunks of which this path is the holder and the last copy is overdue, with the number of copies sent. Entries
+    /// of chunks that left the path or arrived are removed when they are met.
+    again: BTreeMap<u64, usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +45,25 @@ struct Copy {
     sent_at: Instant,
 }
 
+impl Copies {
+    /// The path may have failed, too, and a packet of copies is on its way.
+    fn waits(&self) -> bool {
+        self.overdue && !self.flight.is_zero()
+    }
+}
+
 impl Sender {
     /// The next copy that a path has room for.
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
-        for p in paths.ids().filter(|&p| paths[p].is_usable()) {
+        // Late chunks go to the paths in turn: the path that carried the last copy may have failed, too.
+        let first = if self.habits.copies { 0 } else { self.copy_turn };
+        for p in paths.ids().map(|p| paths.cyclic(p.index() + first)).filter(|&p| paths[p].is_usable()) {
             self.let_go(p, paths);
-            if let Some(i) = self.next_copy(p, paths)
+            if let Some((i, _)) = self.next_copy(p, paths)
                 && self.has_room(p, paths)
                 && self.has_room_beside_copies(p, paths)
+                && !self.copies[p.index()].waits()
             {
                 let first_chunk = chunk_len(self.out[i].len());
                 return Some(Plan { path: p, first_chunk, source: Source::Copy });
@@ -57,29 +83,56 @@ impl Sender {
         self.copies.get(p.index()).is_none_or(|copies| copies.flight < paths[p].space())
     }
 
-    /// The lowest chunk in flight elsewhere that the path has not come to yet, if it is to be copied.
-    fn next_copy(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
+    /// The lowest chunk that the path is to copy, and the number of copies it had before.
+    fn next_copy(&mut self, p: PathId, paths: &Paths) -> Option<(u64, usize)> {
+        self.next_again(p).or_else(|| Some((self.next_first(p, paths)?, 0)))
+    }
+
+    /// The lowest chunk on another path whose last copy is overdue.
+    fn next_again(&mut self, p: PathId) -> Option<(u64, usize)> {
+        let mut lowest = None;
+        for holder in (0..self.copies.len()).filter(|&holder| holder != p.index()) {
+            while let Some(entry) = self.copies[holder].again.first_entry() {
+                let (i, sent) = (*entry.key(), *entry.get());
+                let held = self.out.first_index() <= i
+                    && self.out[i].state == ChunkState::InFlight
+                    && self.out[i].path.index() == holder;
+                if held {
+                    lowest = lowest.into_iter().chain([(i, sent)]).min();
+                    break;
+                }
+                entry.remove();
+            }
+        }
+        lowest
+    }
+
+    /// The lowest chunk in flight on another path that the path has not come to yet, if it is to be copied. Every chunk
+    /// is passed once.
+    fn next_first(&mut self, p: PathId, paths: &Paths) -> Option<u64> {
         let first = self.copies[p.index()].next.max(self.out.first_index());
         for i in first..self.out.next_index() {
             self.copies[p.index()].next = i;
             let chunk = &self.out[i];
-            let elsewhere = chunk.state == ChunkState::InFlight && chunk.path != p;
-            if elsewhere && !(chunk.is(Mark::Copied) && self.age(i) < paths[p].overdue()) {
-                return (self.habits.copies || chunk.is(Mark::Copied) || self.is_late(i, p, paths))
-                    .then_some(i);
+            if chunk.state == ChunkState::InFlight && chunk.path != p && !chunk.is(Mark::Copied) {
+                return (self.habits.copies || self.is_late(i, p, paths)).then_some(i);
             }
         }
         self.copies[p.index()].next = self.out.next_index();
         None
     }
 
-    /// When a late chunk's copy is overdue itself, if there is one.
+    /// When the next copy of a late chunk is overdue itself, if there is one.
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
         if self.silent || self.habits.copies {
             return None;
         }
-        let flying = paths.iter().zip(&self.copies);
-        flying.filter_map(|(path, copies)| Some(copies.flying.front()?.sent_at + path.overdue())).min()
+        let of_path = |(path, copies): (&crate::path::Path, &Copies)| {
+            let fronts: [_; MOST_COPIES] =
+                from_fn(|n| Some(copies.flying[n].front()?.sent_at + path.overdue() * (1 << n)));
+            fronts.into_iter().flatten().min()
+        };
+        paths.iter().zip(&self.copies).filter_map(of_path).min()
     }
 
     /// How long ago a chunk left, or its last copy.
@@ -91,18 +144,24 @@ impl Sender {
     pub(super) fn let_go(&mut self, p: PathId, paths: &Paths) {
         let now = self.opportunity;
         let (srtt, rto) = (paths[p].rto.srtt().unwrap_or_default(), paths[p].rto.current());
-        let patience = if self.habits.copies { rto } else { paths[p].overdue() };
-        let copies = &mut self.copies[p.index()];
-        while let Some(&Copy { chunk, booked, sent_at }) = copies.flying.front() {
-            let acked = chunk < self.out.first_index() || self.out[chunk].is_acked();
-            let age = now.since(sent_at);
-            if !(acked && age >= srtt) && age < patience {
-                break;
-            }
-            copies.flying.pop_front();
-            copies.flight -= booked;
-            if !acked && !self.habits.copies {
-                copies.next = copies.next.min(chunk);
+        for before in 0..MOST_COPIES {
+            let patience = if self.habits.copies { rto } else { paths[p].overdue() * (1 << before) };
+            while let Some(&Copy { chunk, booked, sent_at }) = self.copies[p.index()].flying[before].front() {
+                let acked = chunk < self.out.first_index() || self.out[chunk].is_acked();
+                let age = now.since(sent_at);
+                if !(acked && age >= srtt) && age < patience {
+                    break;
+                }
+                let copies = &mut self.copies[p.index()];
+                copies.flying[before].pop_front();
+                copies.flight -= booked;
+                copies.overdue = !acked && !self.habits.copies;
+                if !acked && !self.habits.copies && before + 1 < MOST_COPIES {
+                    let holder = self.out[chunk].path.index();
+                    if let Some(copies) = self.copies.get_mut(holder) {
+                        copies.again.insert(chunk, before + 1);
+                    }
+                }
             }
         }
     }
@@ -115,7 +174,7 @@ impl Sender {
         w: &mut PacketWriter<'_>,
     ) -> usize {
         let mut sent = 0;
-        while let Some(i) = self.next_copy(p, paths) {
+        while let Some((i, before)) = self.next_copy(p, paths) {
             let room = |sender: &Sender| sender.has_room(p, paths) && sender.has_room_beside_copies(p, paths);
             let more = sent == 0 || (self.config.bundling && room(self));
             let length = self.out[i].len();
@@ -128,14 +187,20 @@ impl Sender {
                 self.out[i].mark(Mark::Copied);
                 self.out[i].sent_at = now;
             }
+            if before == 0 {
+                self.copies[p.index()].next = i + 1;
+            } else {
+                let holder = self.out[i].path.index();
+                self.copies[holder].again.remove(&i);
+            }
             let copies = &mut self.copies[p.index()];
-            copies.flying.push_back(Copy { chunk: i, booked, sent_at: now });
+            copies.flying[before].push_back(Copy { chunk: i, booked, sent_at: now });
             copies.flight += booked;
-            copies.next = i + 1;
             paths[p].stats.user_bytes += ByteCount::from(length);
             paths[p].stats.copies += 1;
             sent += 1;
         }
+        self.copy_turn = p.index() + 1;
         sent
     }
 }

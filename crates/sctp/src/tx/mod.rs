@@ -86,7 +86,7 @@ pub(crate) struct Sender {
     cmt: Cmt,
     /// What the peer has above the cumulative TSN for good; only with NR-SACK.
     firm: Vec<Range>,
-    /// By path; only where the scheduler wants copies.
+    /// By path; empty before the first copy.
     copies: Vec<Copies>,
 
     /// What the lost chunks will take at the peer.
@@ -94,6 +94,8 @@ pub(crate) struct Sender {
     /// Paths in the order they are served at this opportunity; empty if not sorted yet.
     order: Vec<PathId>,
     turn: usize,
+    /// The path that is asked first to carry a copy of a late chunk.
+    copy_turn: usize,
     /// How often new data waited because the peer had no room.
     refusals: u64,
     /// Bytes of a packet with data that are for something else.
@@ -141,6 +143,7 @@ impl Sender {
             starved: false,
             order: Vec::new(),
             turn: 0,
+            copy_turn: 0,
             opportunity: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,

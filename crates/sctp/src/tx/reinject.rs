@@ -11,7 +11,7 @@
 //! timer starts again, no round-trip time is taken and no older chunk is reported missing.
 
 use super::Sender;
-use crate::path::{Path, PathId, Paths};
+use crate::path::{LEAST_PROBE_TIMEOUT, Path, PathId, Paths};
 use units::{Instant, Span};
 
 impl Sender {
@@ -47,11 +47,12 @@ impl Sender {
         }
     }
 
-    /// The probe timeout: two round-trip times, what they vary, and for a lone packet the delay of its acknowledgement.
+    /// The probe timeout: 2 SRTT + 4 RTTVAR, for a lone packet plus the delay of its acknowledgement; at least
+    /// [`LEAST_PROBE_TIMEOUT`], at most the RTO.
     fn patience(&self, path: &Path) -> Span {
         let Some(srtt) = path.rto.srtt() else { return path.rto.current() };
         let delay = if path.flight <= path.mtu { self.config.sack_delay } else { Span::ZERO };
-        (srtt * 2 + path.rto.variation() * 4 + delay).min(path.rto.current())
+        (srtt * 2 + path.rto.variation() * 4 + delay).max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
     }
 
     /// The time of a path has run out: true if it is silent from now on, which needs another one to carry its chunks.

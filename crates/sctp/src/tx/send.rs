@@ -50,16 +50,20 @@ impl Sender {
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
-                if !self.copies.is_empty() && !self.habits.copies {
-                    self.let_go(p, paths);
-                }
+            }
+        }
+        if !self.copies.is_empty() && !self.habits.copies {
+            // Also at the same instant: a new RTT sample may have made copies overdue, and their timer is in the past.
+            for p in paths.ids().take(self.copies.len()) {
+                self.let_go(p, paths);
             }
         }
     }
 
     /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
+    /// `departing` is the path of a packet that leaves in any case: small chunks that Nagle's rule holds may join it.
     #[inline]
-    pub(crate) fn next_packet(&mut self, paths: &mut Paths) -> Option<Plan> {
+    pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         if self.silent {
             return None;
         }
@@ -82,10 +86,14 @@ impl Sender {
             self.refusals += 1;
             return None;
         }
-        if !self.has_numbers() || self.nagle_holds(paths) {
+        let held = self.nagle_holds(paths);
+        if !self.has_numbers() || (held && departing.is_none()) {
             return None;
         }
         let path = self.path_for_new_data(paths)?;
+        if held && departing != Some(path) {
+            return None;
+        }
         Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
     }
 
@@ -130,14 +138,16 @@ impl Sender {
             && !paths.flight().is_zero()
     }
 
-    fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
+    /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always
+    /// is one, or a time at which a path ceases to rest: no acknowledgement and no timer would ask again.
+    pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
         if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
-            return self.may_send_new(p, paths).then_some(p);
+            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             throttle(&mut paths[p]);
-            return self.may_send_new(p, paths).then_some(p);
+            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if self.order.is_empty() {
             self.order.extend(paths.ids().filter(|&p| paths[p].is_usable()));
@@ -150,15 +160,21 @@ impl Sender {
         }
         while let Some(&p) = self.order.get(self.turn) {
             if self.may_send_new(p, paths) && self.copies_leave_room(p, paths) {
-                if self.habits.choosy {
-                    let at = self.look(paths);
-                    return self.scheduler.admits(&at, p).then_some(p);
+                if !self.habits.choosy || self.must_send_new(paths) {
+                    return Some(p);
                 }
-                return Some(p);
+                let at = self.look(paths);
+                return self.scheduler.admits(&at, p).then_some(p);
             }
             self.turn += 1;
         }
-        None
+        self.order.first().copied().filter(|_| self.must_send_new(paths))
+    }
+
+    /// Nothing is in flight or lost and no path rests, so that neither an acknowledgement nor a timer will bring another
+    /// opportunity: then neither burst limit, scheduler, buffer split nor copies keep a path back.
+    fn must_send_new(&self, paths: &Paths) -> bool {
+        self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
     /// What copies of other paths' chunks there are lets new data pass.
@@ -251,7 +267,9 @@ impl Sender {
         path.last_order = self.packets;
         path.stats.data_packets += 1;
         if plan.source != Source::Copy {
-            path.t3.get_or_insert(now + path.rto.current());
+            if paths[p].t3.is_none() {
+                paths[p].t3 = Some(now + self.t3_span(&paths[p]));
+            }
             self.be_patient(now, &mut paths[p]);
         }
         if self.habits.each_packet {

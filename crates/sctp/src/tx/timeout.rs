@@ -1,7 +1,7 @@
 //! T3 expires (`rfc9260#section-6.3.3`).
 
 use super::Sender;
-use crate::path::{LossCause, NIL, PathId, Paths};
+use crate::path::{LossCause, NIL, Path, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
 
@@ -34,14 +34,24 @@ impl Sender {
                 self.mark_lost(i, LossCause::Timeout, paths);
             }
         }
+        paths[p].timed_out = true;
+        paths[p].rto.back_off(&self.config);
+        let span = self.t3_span(&paths[p]);
         let path = &mut paths[p];
-        path.rto.back_off(&self.config);
         path.recovery = None;
-        path.timed_out = true;
         path.blocked_until = Instant::ZERO;
         path.one_shot = path.has_lost();
         path.stats.timeouts += 1;
-        path.t3 = (!path.flight.is_zero()).then(|| now + path.rto.current());
+        path.t3 = (!path.flight.is_zero()).then(|| now + span);
         outcome
+    }
+
+    /// How long T3 runs on a path: the RTO, and after an expiry a random part of it more (`rto_jitter`).
+    pub(super) fn t3_span(&mut self, path: &Path) -> Span {
+        let rto = path.rto.current();
+        if !path.timed_out || self.config.rto_jitter == 0.0 {
+            return rto;
+        }
+        rto + rto.mul_f64(self.config.rto_jitter * self.random.unit())
     }
 }

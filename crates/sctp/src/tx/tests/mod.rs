@@ -4,7 +4,9 @@ mod delays;
 mod random;
 mod recovery;
 mod reinjection;
+mod retransmission;
 mod schedulers;
+mod stall;
 mod vectors;
 
 use super::outstanding::ChunkState;
@@ -77,7 +79,7 @@ impl Rig {
 
     /// Sends what is planned, one packet; answers its path and TSNs.
     fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
-        let plan = self.sender.next_packet(&mut self.paths)?;
+        let plan = self.sender.next_packet(&mut self.paths, None)?;
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let limit = self.paths[plan.path].packet_limit();
         let mut w = PacketWriter::new(&mut self.buf, header, limit);

@@ -84,6 +84,56 @@ fn a_copy_that_was_lost_is_sent_again() {
     assert_eq!(rig.poll(), Some((P1, vec![1])));
 }
 
+/// Three copies at most, each overdue after twice the time of the one before: 55, 110 and 220 ms.
+#[test]
+fn copies_of_a_chunk_back_off_and_end() {
+    let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(40));
+    rig.paths[P2].t3 = None; // it would stop the copies
+    let begin = rig.now;
+    let mut copies = Vec::new();
+    loop {
+        while let Some((p, tsns)) = rig.poll() {
+            assert_eq!((p, tsns), (P1, vec![1]));
+            copies.push(rig.now.since(begin));
+        }
+        let Some(at) = rig.sender.copies_overdue(&rig.paths) else { break };
+        assert!(at > rig.now, "a timer that is due has been served");
+        rig.pass(at.since(rig.now));
+    }
+    assert_eq!(copies, [ms(0), ms(55), ms(165)]);
+}
+
+/// Without a floor a copy would be overdue at once on a path whose RTT is zero.
+#[test]
+fn a_copy_is_not_overdue_before_10_ms() {
+    let config = reinjecting(Reinjection::Both);
+    let mut rig = on_both(&config);
+    for _ in 0..200 {
+        rig.paths[P1].rto.sample(Span::ZERO, &config);
+    }
+    assert_eq!(rig.paths[P1].overdue(), ms(10));
+    rig.sender.end_silence(rig.now, &mut rig.paths[P1]);
+    assert_eq!(rig.paths[P1].patience, Some(rig.now + ms(10)));
+}
+
+/// With three paths, of which the first fell silent and the second carries copies in vain, the third is asked.
+#[test]
+fn an_overdue_copy_is_followed_by_one_on_another_path() {
+    let config = reinjecting(Reinjection::Silent);
+    let mut rig = Rig::new(&config, 3, 1);
+    for p in rig.paths.ids() {
+        rig.paths[p].rto.sample(ms(20), &config);
+    }
+    rig.transmit(P1);
+    rig.paths[P1].silent = true;
+    rig.pass(ms(1));
+    assert_eq!(rig.poll(), Some((P2, vec![1])));
+    rig.audit();
+    let at = rig.sender.copies_overdue(&rig.paths).unwrap();
+    rig.pass(at.since(rig.now));
+    assert_eq!(rig.poll(), Some((PathId(2), vec![1])));
+}
+
 /// Copies take room in the window of their path: for them new data waits.
 #[test]
 fn new_data_and_copies_share_a_window() {

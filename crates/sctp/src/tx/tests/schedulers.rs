@@ -108,6 +108,17 @@ fn a_path_is_used_if_it_is_in_time() {
     assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
 }
 
+/// A window of zero makes every path too slow, and none answers that could be the best one.
+#[test]
+fn in_time_admits_every_active_path_if_none_answers() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].state = PathState::Inactive;
+    rig.paths[P2].timed_out = true;
+    let mut order = [P2];
+    in_time.order(&at(&rig, 1 << 20, 0), &mut Draws::new(0), &mut order);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 0), P2));
+}
+
 /// Both had queues, and the round-trip times then; of the path that is idle now the queue is gone.
 #[test]
 fn an_idle_path_is_not_slow_for_a_queue_it_had() {

@@ -30,6 +30,8 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     rto_alpha: f64;
     /// Weight of a new sample in the RTT variation (RTO.Beta).
     rto_beta: f64;
+    /// Most that is added to the RTO at random after an expiry of T3, as a share of it: 0 to 0.5.
+    rto_jitter: f64;
     /// Packets sent at one opportunity (Max.Burst).
     max_burst: u32;
     /// What the burst limit acts upon.

@@ -1,0 +1,48 @@
+//! Where a chunk goes after timeouts, for each retransmission policy.
+
+use super::*;
+use crate::config::RtxPolicy;
+
+/// Two active paths of 20 ms and 100 ms; one chunk, sent on the first, and the second has timed out before.
+fn rig(rtx: RtxPolicy) -> Rig {
+    let config = cmt(Cmt { rtx, ..Cmt::default() });
+    let mut rig = Rig::new(&config, 2, 1);
+    for (p, rtt) in [(P1, 20), (P2, 100)] {
+        rig.paths[p].rto.sample(Span::from_millis(rtt), &config);
+    }
+    rig.transmit(P2);
+    rig.pass(Span::from_secs(1));
+    rig.t3(P2);
+    rig.sack(1, &[], 1);
+    rig.transmit(P1);
+    rig
+}
+
+/// The paths of the chunk after each of `n` timeouts.
+fn after_timeouts(rtx: RtxPolicy, n: usize) -> Vec<PathId> {
+    let mut rig = rig(rtx);
+    let mut found = Vec::new();
+    for _ in 0..n {
+        let at = rig.sender.out[rig.index(2)].path;
+        rig.pass(rig.paths[at].rto.current());
+        rig.t3(at);
+        found.push(rig.poll().expect("the lost chunk leaves").0);
+    }
+    found
+}
+
+// rfc9260#section-6.4
+#[test]
+fn after_each_timeout_a_chunk_goes_to_another_active_path() {
+    for rtx in [RtxPolicy::Alternate, RtxPolicy::Fastest] {
+        assert_eq!(after_timeouts(rtx, 6), [P2, P1, P2, P1, P2, P1], "{rtx}");
+    }
+}
+
+#[test]
+fn every_policy_but_same_tries_another_path_within_five_timeouts() {
+    for &rtx in RtxPolicy::ALL {
+        let elsewhere = after_timeouts(rtx, 5).contains(&P2);
+        assert_eq!(elsewhere, rtx != RtxPolicy::Same, "{rtx}");
+    }
+}

@@ -1,0 +1,166 @@
+//! All paths fail at once: how many packets a sender still sends, and how often it asks to be woken.
+
+use anabranch_sctp::{
+    BufferSide, BurstControl, Cmt, Config, Message, PathSelection, Payload, Reinjection, RtxPolicy,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use testkit::*;
+use units::Span;
+use wire::PacketBuf;
+
+/// What the client has to send in the outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Load {
+    /// One message of 500 bytes.
+    OneMessage,
+    /// As much as the buffer takes, given to a client that was idle.
+    Burst,
+    /// The same, after eight round trips in which the buffer was never empty: the windows are in flight.
+    FullWindow,
+}
+
+/// What a client did while no packet arrived anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outage {
+    packets: usize,
+    /// Calls of `handle_timeout`.
+    wakes: usize,
+}
+
+const LASTS: Span = Span::from_secs(10);
+
+/// More wakes than any outage takes, so that a livelock ends.
+const LIMIT: usize = 10_000;
+
+/// Two endpoints with `nets` paths of round-trip time `rtt`, which have carried data for three seconds. Then every packet is
+/// lost for 10 s.
+fn outage(config: &Config, nets: u8, rtt: Span, load: Load) -> Outage {
+    let mut pair = Pair::new(nets, config);
+    pair.set_delay(rtt / 2);
+    let (client, _) = pair.establish();
+    let message = |length| Message::new(Payload::Filler(length));
+    let mut rounds = |rounds: usize, messages: usize, round: Span| {
+        for _ in 0..rounds {
+            let now = pair.now;
+            let mut left = messages;
+            while left > 0 && pair.endpoint(Side::Client).send(now, client, message(1400)).is_ok() {
+                left -= 1;
+            }
+            pair.drain();
+            pair.run_for(round);
+            pair.read_all(Side::Server);
+        }
+    };
+    rounds(30, 40, Span::from_millis(100));
+    rounds(1, 0, Span::from_secs(1));
+    if load == Load::FullWindow {
+        rounds(8, usize::MAX, rtt);
+    }
+    let mut now = pair.now;
+    let endpoint = pair.endpoint(Side::Client);
+    match load {
+        Load::OneMessage => endpoint.send(now, client, message(500)).expect("there is room"),
+        Load::Burst | Load::FullWindow => while endpoint.send(now, client, message(1400)).is_ok() {},
+    }
+    let (end, mut done, mut buf) = (now + LASTS, Outage::default(), PacketBuf::default());
+    loop {
+        while endpoint.poll_transmit(now, &mut buf).is_some() {
+            done.packets += 1;
+        }
+        match endpoint.poll_timeout().filter(|&at| at <= end && done.wakes < LIMIT) {
+            Some(at) => now = now.max(at),
+            None => return done,
+        }
+        endpoint.handle_timeout(now);
+        done.wakes += 1;
+    }
+}
+
+const MS: Span = Span::from_millis(1);
+
+#[test]
+fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defaults() {
+    for load in [Load::OneMessage, Load::Burst, Load::FullWindow] {
+        for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
+            for nets in [2, 3] {
+                let standard = outage(&Config::default(), nets, rtt, load);
+                for &reinjection in Reinjection::ALL {
+                    let recommended = Config::recommended();
+                    let cmt = Cmt { reinjection, ..recommended.cmt.clone() };
+                    let found = outage(&Config { cmt, ..recommended }, nets, rtt, load);
+                    let case = format!(
+                        "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
+                    );
+                    assert!(found.packets <= 3 * standard.packets, "{case}");
+                    assert!(found.wakes <= 30, "{case}");
+                }
+            }
+        }
+    }
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let choices = (
+        select(Reinjection::ALL),
+        select(PathSelection::ALL),
+        select(RtxPolicy::ALL),
+        select(BufferSide::ALL),
+        select(BufferSide::ALL),
+        select(BurstControl::ALL),
+        select(cc::Algorithm::ALL),
+    );
+    let failing = prop::option::of(0u32..3);
+    let rto_min = select(vec![Span::from_nanos(1), Span::from_micros(100), MS * 10, MS * 1000]);
+    let switches = prop::array::uniform5(any::<bool>());
+    (choices, failing, rto_min, switches, select(vec![0.0, 0.25, 0.5])).prop_map(
+        |(
+            (reinjection, path_selection, rtx, rescheduling, split, burst, algorithm),
+            failing,
+            rto_min,
+            on,
+            jitter,
+        )| {
+            let cmt = Cmt {
+                enabled: true,
+                reinjection,
+                path_selection,
+                rtx,
+                rescheduling,
+                buffer_split: split,
+                keep_room: on[0],
+                rtt_heuristic: on[1],
+                ..Cmt::default()
+            };
+            Config {
+                cmt,
+                burst_control: burst,
+                congestion_control: algorithm,
+                potentially_failed: failing,
+                rto_min,
+                rto_jitter: jitter,
+                rtx_losses: on[2],
+                nagle: on[3],
+                bundling: on[4],
+                send_buffer: units::ByteCount::new(200_000),
+                association_max_retrans: 10_000,
+                ..Config::default()
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// From the least RTO of 1 ns to the largest of 60 s there are 36 doublings.
+    #[test]
+    fn an_outage_wakes_no_sender_without_end(
+        config in config(),
+        rtt in select(vec![Span::ZERO, MS / 10, MS * 20]),
+        load in select(vec![Load::OneMessage, Load::Burst, Load::FullWindow]),
+    ) {
+        let found = outage(&config, 3, rtt, load);
+        prop_assert!(found.wakes <= 600 && found.packets <= 1500, "{found:?}");
+    }
+}
