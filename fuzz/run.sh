@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fuzzes every target for some seconds each: fuzz/run.sh SECONDS
 # Needs a nightly compiler; fetches cargo-fuzz into the build folder if it is not there.
+# Each begins with fuzz/cases, where every input belongs that ever failed: `cargo test` plays those of `machine` again.
 # Ends with an error if a target crashes. Without nightly or cargo-fuzz it says so and runs the property tests instead.
 set -eu
 
@@ -13,6 +14,7 @@ PATH=$tools/bin:$PATH
 without_fuzzer() {
     echo "fuzz: $1; running the property tests instead"
     cargo test -p anabranch-wire --test properties
+    cargo test -p anabranch-testkit --test machine
     exec cargo test -p anabranch-tcp --lib segment
 }
 
@@ -24,6 +26,8 @@ fi
 
 for target in $(cargo +nightly fuzz list); do
     echo "fuzz: $target for $seconds s"
-    cargo +nightly fuzz run "$target" -- -max_total_time="$seconds" -max_len=2048 -print_final_stats=1
+    mkdir -p "fuzz/corpus/$target" "fuzz/cases/$target"
+    cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "fuzz/cases/$target" -- \
+        -max_total_time="$seconds" -max_len=2048 -print_final_stats=1
 done
 echo "fuzz: no crash"

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod dialogue;
+pub mod machine;
 mod ours;
 mod packet;
 mod pair;

@@ -1,112 +1,21 @@
 //! Any two endpoints over any network: whatever is configured and whatever happens on the way, everything arrives once
 //! and in order, memory stays within its bounds, and the association ends well.
 
+use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World, parse};
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
-use sctp::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EndpointConfig, Message, PathSelection, Payload,
-    PfCwnd, Reinjection, RtxPolicy, SackPath, SendError, SplitBy, Timestamps,
-};
+use sctp::{Config, EndpointConfig, Message, Payload, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use units::{BitRate, ByteCount, Instant, Probability, Span};
+use units::{BitRate, Instant, Probability, Span};
 use wire::{Checksum, Chunk, Octets, PacketBuf, StreamId};
 
 const STREAMS: u16 = 4;
 
-fn cmt() -> impl Strategy<Value = Cmt> {
-    let switches = prop::array::uniform10(any::<bool>());
-    let buffers = (select(BufferSide::ALL), select(SplitBy::ALL), select(BufferSide::ALL));
-    let choices =
-        (select(Cuc::ALL), select(RtxPolicy::ALL), select(PathSelection::ALL), select(Reinjection::ALL));
-    (switches, choices, buffers).prop_map(|(on, (cuc, rtx, path_selection, reinjection), buffers)| Cmt {
-        enabled: on[0],
-        sfr: on[1],
-        dac: on[2],
-        cuc,
-        rtx,
-        path_selection,
-        smart_t3: on[3],
-        smart_fast_rtx: on[4],
-        rtt_heuristic: on[5],
-        recovery_by_cuc: on[6],
-        note_cumulative: on[7],
-        weights: if on[8] { vec![2, 3] } else { Vec::new() },
-        groups: if on[7] { vec![1, 2] } else { Vec::new() },
-        buffer_split: buffers.0,
-        split_by: buffers.1,
-        rescheduling: buffers.2,
-        moved_penalty: on[8],
-        keep_room: on[9],
-        reinjection,
-    })
-}
-
 fn config() -> impl Strategy<Value = Config> {
-    let choices = (
-        select(BurstControl::ALL),
-        select(Accounting::ALL),
-        select(cc::GrowthRule::ALL),
-        select(cc::Algorithm::ALL),
-        select(cc::UnsetShare::ALL),
-        select(cc::IdleThreshold::ALL),
-    );
-    let sizes = (4_000u64..200_000, 4_000u64..200_000, select(vec![0u64, 1500, 3000]), 600u64..1500);
-    let counts = (1u32..8, 1u32..4, 0u32..4, prop::option::of(2u32..40));
-    let switches = prop::array::uniform6(any::<bool>());
-    let failures = (prop::option::of(0u32..3), select(PfCwnd::ALL), prop::option::of(0u32..4));
-    let acks = (select(SackPath::ALL), select(Accounting::ALL), select(Timestamps::ALL));
-    (cmt(), choices, sizes, counts, switches, acks, failures, 50u64..1000).prop_map(
-        |(
-            cmt,
-            (burst, accounting, growth, algorithm, unset, idle),
-            sizes,
-            counts,
-            on,
-            acks,
-            failures,
-            rto_min,
-        )| {
-            Config {
-                potentially_failed: failures.0.map(|most| most.min(counts.2)),
-                pf_cwnd: failures.1,
-                primary_switchover: failures.2.map(|most| most.max(failures.0.unwrap_or(0))),
-                cmt,
-                sack_path: acks.0,
-                receive_accounting: acks.1,
-                timestamps: acks.2,
-                reneging: on[3],
-                nr_sack: on[4],
-                rtx_losses: on[5],
-                idle_threshold: idle,
-                burst_control: burst,
-                accounting,
-                growth,
-                congestion_control: algorithm,
-                unset_share: unset,
-                send_buffer: ByteCount::new(sizes.0),
-                receive_buffer: ByteCount::new(sizes.1),
-                sws_limit: ByteCount::new(sizes.2),
-                mtu: ByteCount::new(sizes.3),
-                max_burst: counts.0,
-                sack_frequency: counts.1,
-                path_max_retrans: counts.2,
-                send_queue: counts.3,
-                bundling: on[0],
-                nagle: on[1],
-                hb_interval: on[2].then_some(Span::from_secs(5)),
-                rto_min: Span::from_millis(rto_min),
-                rto_jitter: if on[5] { 0.25 } else { 0.0 },
-                // Bad luck is no reason to give up here, nor is what a peer says after our SHUTDOWN for five times RTO.Max.
-                rto_max: Span::from_secs(400),
-                association_max_retrans: 10_000,
-                max_init_retransmits: 10_000,
-                ..Config::default()
-            }
-        },
-    )
+    prop::collection::vec(any::<u8>(), 80).prop_map(|bytes| any_config(&mut Tape::new(&bytes)))
 }
 
 fn channel() -> impl Strategy<Value = ChannelSpec> {

@@ -1,0 +1,83 @@
+use super::Tape;
+use sctp::{
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
+    SackPath, SplitBy, Timestamps,
+};
+use units::{ByteCount, Span};
+
+/// Any configuration that can work, its limits so wide that bad luck is no reason to give up.
+pub fn any_config(tape: &mut Tape<'_>) -> Config {
+    let recommended = tape.once_in(3);
+    let config = if recommended { Config::recommended() } else { Config::default() };
+    let buffer = |tape: &mut Tape<'_>| ByteCount::new(tape.between(4_000, 200_000));
+    let path_max_retrans = tape.below(4) as u32;
+    let config = Config {
+        rto_min: Span::from_millis(tape.between(50, 1000)),
+        // Nor is what a peer says after our SHUTDOWN for five times RTO.Max.
+        rto_max: Span::from_secs(400),
+        rto_jitter: tape.pick(&[0.0, 0.25, 0.5]),
+        association_max_retrans: 10_000,
+        max_init_retransmits: 10_000,
+        path_max_retrans,
+        send_buffer: buffer(tape),
+        receive_buffer: buffer(tape),
+        hb_interval: tape.flag().then_some(Span::from_secs(5)),
+        ..config
+    };
+    if recommended {
+        return Config { potentially_failed: Some(0), ..config };
+    }
+    let potentially_failed = tape.flag().then(|| (tape.below(3) as u32).min(path_max_retrans));
+    let switchover = tape.flag().then(|| tape.below(4) as u32);
+    Config {
+        potentially_failed,
+        primary_switchover: switchover.map(|most| most.max(potentially_failed.unwrap_or(0))),
+        pf_cwnd: tape.pick(PfCwnd::ALL),
+        sack_path: tape.pick(SackPath::ALL),
+        receive_accounting: tape.pick(Accounting::ALL),
+        timestamps: tape.pick(Timestamps::ALL),
+        reneging: tape.flag(),
+        nr_sack: tape.flag(),
+        rtx_losses: tape.flag(),
+        idle_threshold: tape.pick(cc::IdleThreshold::ALL),
+        burst_control: tape.pick(BurstControl::ALL),
+        accounting: tape.pick(Accounting::ALL),
+        growth: tape.pick(cc::GrowthRule::ALL),
+        congestion_control: tape.pick(cc::Algorithm::ALL),
+        unset_share: tape.pick(cc::UnsetShare::ALL),
+        sws_limit: ByteCount::new(tape.pick(&[0, 1500, 3000])),
+        mtu: ByteCount::new(tape.between(600, 1500)),
+        initial_window: tape.flag().then(|| tape.between(1, 20) as u32),
+        max_burst: tape.between(1, 8) as u32,
+        sack_frequency: tape.between(1, 4) as u32,
+        send_queue: tape.flag().then(|| tape.between(2, 40) as u32),
+        bundling: tape.flag(),
+        nagle: tape.flag(),
+        cmt: any_cmt(tape),
+        ..config
+    }
+}
+
+fn any_cmt(tape: &mut Tape<'_>) -> Cmt {
+    Cmt {
+        enabled: tape.flag(),
+        sfr: tape.flag(),
+        dac: tape.flag(),
+        cuc: tape.pick(Cuc::ALL),
+        rtx: tape.pick(RtxPolicy::ALL),
+        path_selection: tape.pick(PathSelection::ALL),
+        smart_t3: tape.flag(),
+        smart_fast_rtx: tape.flag(),
+        rtt_heuristic: tape.flag(),
+        recovery_by_cuc: tape.flag(),
+        note_cumulative: tape.flag(),
+        weights: if tape.flag() { vec![2, 3] } else { Vec::new() },
+        groups: if tape.flag() { vec![1, 2] } else { Vec::new() },
+        buffer_split: tape.pick(BufferSide::ALL),
+        split_by: tape.pick(SplitBy::ALL),
+        rescheduling: tape.pick(BufferSide::ALL),
+        moved_penalty: tape.flag(),
+        keep_room: tape.flag(),
+        reinjection: tape.pick(Reinjection::ALL),
+    }
+}

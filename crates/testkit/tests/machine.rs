@@ -1,0 +1,118 @@
+//! The state machine of an endpoint under random commands, under every case that fuzzing ever found, and under specimens
+//! of each chunk, which fuzzing begins with.
+
+use anabranch_testkit::machine::{Tape, any_config, play};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use wire::*;
+
+/// What fuzzing of `target` begins with: specimens, and cases that once failed.
+fn cases(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/cases").join(target)
+}
+
+#[test]
+fn every_case_of_fuzzing_is_played_again() {
+    let mut played = 0;
+    for entry in std::fs::read_dir(cases("machine")).expect("the cases are there") {
+        play(&std::fs::read(entry.expect("a file").path()).expect("readable"));
+        played += 1;
+    }
+    assert!(played > 16);
+}
+
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-testkit --test machine` writes them.
+#[test]
+fn fuzzing_begins_with_a_specimen_of_each_chunk() {
+    let packets = packets().into_iter().map(|(name, bytes)| (cases("packet").join(name), bytes));
+    let forged = (0..16u8).map(|kind| (cases("machine").join(format!("forged-{kind:02}")), forged(kind)));
+    for (path, bytes) in packets.chain(forged) {
+        if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+            std::fs::write(&path, &bytes).expect("writable");
+        }
+        assert_eq!(std::fs::read(&path).ok(), Some(bytes), "{}", path.display());
+    }
+}
+
+/// Packets for the parser, each with the leading byte that chooses how many zeros follow.
+fn packets() -> Vec<(String, Vec<u8>)> {
+    let mut parameters = ParameterList::new();
+    parameters.push(&Parameter::Ipv4([10, 1, 0, 2].into()));
+    parameters.push(&Parameter::StateCookie(b"cookie"));
+    parameters.push(&Parameter::SupportedExtensions(&[16]));
+    let init = Init {
+        initiate_tag: 7,
+        a_rwnd: 65_536,
+        outbound_streams: 10,
+        inbound_streams: 10,
+        initial_tsn: Tsn(1),
+        parameters: parameters.as_parameters(),
+    };
+    let mut causes = CauseList::new();
+    causes.push(&Cause::ProtocolViolation(b"why"));
+    let causes = causes.as_causes();
+    let data = Data {
+        flags: DataFlags::from_bits(3),
+        tsn: Tsn(1),
+        stream: StreamId(0),
+        ssn: Ssn(0),
+        ppid: Ppid(0),
+        payload: (b"user data").into(),
+    };
+    let chunks = [
+        Chunk::Data(data),
+        Chunk::Init(init),
+        Chunk::InitAck(InitAck(init)),
+        Chunk::Heartbeat(Heartbeat { info: b"nonce" }),
+        Chunk::HeartbeatAck(HeartbeatAck { info: b"nonce" }),
+        Chunk::Abort(Abort { reflected_tag: false, causes }),
+        Chunk::Shutdown(Shutdown { cumulative_tsn_ack: Tsn(1) }),
+        Chunk::ShutdownAck(ShutdownAck),
+        Chunk::Error(OperationError { causes }),
+        Chunk::CookieEcho(CookieEcho { cookie: b"cookie" }),
+        Chunk::CookieAck(CookieAck),
+        Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
+        Chunk::Timestamp(Timestamp { micros: 1 }),
+    ];
+    let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
+    let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
+    let write = |push: &dyn Fn(&mut PacketWriter<'_>) -> bool| {
+        let mut buf = PacketBuf::default();
+        let mut w = PacketWriter::new(&mut buf, header, 1480);
+        assert!(push(&mut w));
+        w.finish(Checksum::Computed);
+        [&[0], &buf.as_octets().to_vec()[..]].concat()
+    };
+    let name =
+        |chunk: &Chunk<'_>| format!("{chunk:?}").split(['(', ' ']).next().unwrap_or_default().to_lowercase();
+    let mut all: Vec<_> = chunks.iter().map(|chunk| (name(chunk), write(&|w| w.push(chunk)))).collect();
+    all.push(("sack".into(), write(&|w| w.sack(Tsn(9), 1500, 2, blocks.iter().copied(), &[Tsn(4)]))));
+    all.push(("nrsack".into(), write(&|w| w.nr_sack(Tsn(9), 1500, 2, &blocks[..1], &blocks[1..], &[]))));
+    let delays = [PacketDelay { tsn: Tsn(3), micros: -5 }];
+    all.push(("ledbatcontrol".into(), write(&|w| w.ledbat_control(&delays))));
+    all
+}
+
+/// An established association, and then packets with a chunk of one kind that nobody sent.
+fn forged(kind: u8) -> Vec<u8> {
+    let zeros = [0; 1000];
+    let mut tape = Tape::new(&zeros);
+    tape.flag();
+    (any_config(&mut tape), any_config(&mut tape), tape.once_in(4));
+    let mut bytes = vec![0; zeros.len() - tape.left()];
+    for n in 0..6u8 {
+        // A side, the command `forge`, the victim, the network, the right tag, one chunk.
+        bytes.extend([0, 20, n, 1, 0, 0, kind]);
+        bytes.extend((0..40u8).map(|byte| byte.wrapping_mul(7).wrapping_add(n)));
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+    #[test]
+    fn no_sequence_of_commands_breaks_an_invariant(bytes in prop::collection::vec(any::<u8>(), 0..1200)) {
+        play(&bytes);
+    }
+}
