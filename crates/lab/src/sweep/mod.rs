@@ -109,6 +109,15 @@ pub enum SweepError {
         /// Why.
         source: RunError,
     },
+    /// A stored table changed while the sweep ran.
+    #[error(
+        "{} is not as it was written: something changed it while the sweep ran; the same command does the run again",
+        path.display()
+    )]
+    Damaged {
+        /// The table.
+        path: PathBuf,
+    },
     /// Results could not be kept.
     #[error("cannot write {}: {source}", path.display())]
     Store {

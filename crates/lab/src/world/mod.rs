@@ -82,6 +82,7 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
             &world.windows,
             world.network.unroutable(),
         ),
+        failures: metrics::failures(&world.flows, &world.transfers),
         digest: world.network.digest(),
         packet_hops: world.network.packet_hops(),
         events: world.kernel.events_processed(),
