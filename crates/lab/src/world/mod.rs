@@ -11,8 +11,10 @@ mod event;
 mod flows;
 mod topology;
 mod transfers;
+mod trial;
 
 pub(crate) use event::LabEvent;
+pub(crate) use trial::Trial;
 
 use crate::app::{Flow, Lane, TransferSource};
 use crate::host::{Hosts, Signal, Surroundings};
