@@ -36,6 +36,7 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
                 out.display()
             ),
         },
+        SweepError::TooManyRuns { .. } => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
     })?;
     let redone = report.runs.iter().filter(|run| run.redone).count();

@@ -263,6 +263,18 @@ fn no_number_of_a_scenario_makes_it_panic_or_take_all_memory() {
 }
 
 #[test]
+fn combinations_of_many_flows_do_not_add_up_to_all_memory() {
+    let text = file("flow", "count", "1000\nstart_time = { vary = [TIMES] }");
+    let times: Vec<String> = (1..=120).map(|ms| format!("\"{ms} ms\"")).collect();
+    let before = HELD.get();
+    MOST.set(before);
+    let error = Sweep::parse(&text.replace("TIMES", &times.join(", ")), "x.toml").unwrap_err();
+    let message = "the combinations of variations have more than 100000 nodes, links, flows and probes";
+    assert!(error.to_string().contains(message), "{error}");
+    assert!(MOST.get() - before < 8 * LIMIT, "{} bytes", MOST.get() - before);
+}
+
+#[test]
 fn what_would_take_all_memory_is_refused_before_it_does() {
     for (table, key, value, message) in [
         ("node", "count", "4000000000", "expected a `count` from 1 to 10000"),

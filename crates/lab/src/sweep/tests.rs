@@ -180,6 +180,15 @@ fn progress_counts_what_was_there_and_tells_the_time_left() {
     assert_eq!(Progress { done: 2, reused: 2, ..half }.left(), None);
 }
 
+#[test]
+fn more_runs_than_can_be_kept_track_of_are_refused() {
+    let out = Scratch::new("many-runs");
+    let many = SweepOptions { replicas: u32::MAX, ..options(&out.0, 1) };
+    let error = sweep_with(&quick, &sweep(), &many, &mut |_| {}).unwrap_err();
+    let told = "25769803770 runs; expected at most 1000000: fewer replicas or combinations";
+    assert_eq!(error.to_string(), told);
+}
+
 /// Sweeps in the same folder again and compares the tables with those of a clean sweep. Says how many runs were done
 /// again.
 fn sweeps_as(clean: &Scratch, out: &Scratch) -> usize {

@@ -136,14 +136,27 @@ pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], 
 
 /// Messages that a flow keeps waiting at most.
 fn most_waiting(flow: &Flow) -> u64 {
-    let of = |traffic: &Traffic, buffer: ByteCount| {
-        u64::from(traffic.queue_size).min(buffer.get() / traffic.max_msg_size.get().max(1))
+    let both = |client: ByteCount, server: ByteCount, of: fn(&Traffic, ByteCount) -> u64| {
+        flow.forward.as_ref().map_or(0, |traffic| of(traffic, client))
+            + flow.back.as_ref().map_or(0, |traffic| of(traffic, server))
     };
-    let (client, server) = match flow.protocol {
-        Protocol::Sctp => (flow.client_options.send_buffer, flow.server_options.send_buffer),
-        Protocol::Tcp => (flow.client_tcp.send_buffer, flow.server_tcp.send_buffer),
-        Protocol::Udp => return 0,
-    };
-    flow.forward.as_ref().map_or(0, |traffic| of(traffic, client))
-        + flow.back.as_ref().map_or(0, |traffic| of(traffic, server))
+    match flow.protocol {
+        Protocol::Sctp => both(flow.client_options.send_buffer, flow.server_options.send_buffer, queued),
+        // A stream takes no memory for a message, but time to be filled.
+        Protocol::Tcp => {
+            let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);
+            if messages > WAITING { messages } else { 0 }
+        }
+        Protocol::Udp => 0,
+    }
+}
+
+/// Messages that a send buffer holds.
+fn buffered(traffic: &Traffic, buffer: ByteCount) -> u64 {
+    buffer.get() / traffic.max_msg_size.get().max(1)
+}
+
+/// Messages of them that wait for their first transmission.
+fn queued(traffic: &Traffic, buffer: ByteCount) -> u64 {
+    u64::from(traffic.queue_size).min(buffered(traffic, buffer))
 }
