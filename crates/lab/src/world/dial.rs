@@ -133,8 +133,11 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
     }
 }
 
-/// Whether a message of each direction can ever be sent.
+/// Whether the server can be called, and a message of each direction can ever be sent.
 fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
+    if flow.remote_port == 0 {
+        return Err(Misfit::new("remote_port", "expected a `remote_port` from 1 to 65535".to_owned()));
+    }
     for (key, traffic, options) in
         [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
     {

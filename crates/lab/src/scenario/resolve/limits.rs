@@ -69,24 +69,35 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
     Some(())
 }
 
-/// When the last flow stops and the last transfer comes, if all connect at once; none if that is not known, or if
-/// there is neither.
-pub(super) fn planned_end(flows: &[Flow], transfers: &[Transfers]) -> Option<Instant> {
-    let stop = |flow: &Flow| {
-        let connect = match flow.connect_time {
-            Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
-            Distribution::Exponential(_) | Distribution::Pareto(..) => return Instant::FAR,
+/// When a scenario ends if every flow connects at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlannedEnd {
+    /// When the last flow stops and the last transfer comes, flows being begun after the mean of their time.
+    pub at: Instant,
+    /// No flow can stop later, unless it is slow to connect.
+    pub certain: bool,
+}
+
+impl PlannedEnd {
+    pub(super) fn of(flows: &[Flow], transfers: &[Transfers]) -> Self {
+        let stop = |flow: &Flow| {
+            let connect = match flow.connect_time {
+                Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
+                Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => mean,
+            };
+            Instant::ZERO + connect + flow.start_time + flow.stop_time
         };
-        Instant::ZERO + connect + flow.start_time + flow.stop_time
-    };
-    let end = flows.iter().map(stop).chain(transfers.iter().map(|transfers| transfers.to)).max();
-    end.filter(|end| *end < Instant::FAR)
+        let bounded =
+            |flow: &Flow| matches!(flow.connect_time, Distribution::Constant(_) | Distribution::Uniform(..));
+        let ends = flows.iter().map(stop).chain(transfers.iter().map(|transfers| transfers.to));
+        PlannedEnd { at: ends.max().unwrap_or(Instant::ZERO), certain: flows.iter().all(bounded) }
+    }
 }
 
 /// Rows that a probe records at intervals.
-pub(super) fn rows(probe: &Probe, end: Option<Instant>) -> u64 {
+pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
     let Every::Interval(every) = probe.every else { return 0 };
-    let to = [probe.to, end].into_iter().flatten().min().unwrap_or(probe.from);
+    let to = probe.to.map_or(end.at, |to| to.min(end.at));
     to.since(probe.from).as_nanos() / every.as_nanos().max(1)
 }
 

@@ -13,6 +13,7 @@ use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
 use super::{Node, NodeKind, Scenario, Window};
 use crate::scenario::decode::At;
 use flows::OptionSets;
+use limits::PlannedEnd;
 use std::ops::Range;
 use units::{Instant, Span};
 
@@ -42,7 +43,7 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
     let links = links?;
     let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
     let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
-    let end = limits::planned_end(&flows, &transfers);
+    let end = PlannedEnd::of(&flows, &transfers);
     let windows = windows(&file.window, end, faults)?;
     let nodes = groups.all;
     let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows, end };
@@ -95,7 +96,7 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
     right.then_some(nodes)
 }
 
-fn windows(tables: &[WindowTable], end: Option<Instant>, faults: &mut Faults) -> Option<Vec<Window>> {
+fn windows(tables: &[WindowTable], end: PlannedEnd, faults: &mut Faults) -> Option<Vec<Window>> {
     let mut windows: Vec<Window> = Vec::new();
     let mut right = true;
     for WindowTable { name, from, to } in tables {
@@ -105,8 +106,8 @@ fn windows(tables: &[WindowTable], end: Option<Instant>, faults: &mut Faults) ->
             faults.note(to.span.clone(), "nothing is measured; expected `to` after `from`".into());
             right = false;
         }
-        if let Some(end) = end.filter(|end| from >= end) {
-            let end = end.since(Instant::ZERO);
+        if end.certain && *from >= end.at {
+            let end = end.at.since(Instant::ZERO);
             let message =
                 format!("nothing is measured: the last flow stops at {end}; expected `from` before");
             faults.note(name.span.clone(), message);

@@ -1,5 +1,5 @@
 use super::flows::Group;
-use super::limits;
+use super::limits::{self, PlannedEnd};
 use super::links::named;
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
@@ -13,8 +13,7 @@ pub(super) struct Names<'a> {
     pub nodes: &'a [Node],
     pub links: &'a [Link],
     pub windows: &'a [Window],
-    /// When the last flow stops, if that is known.
-    pub end: Option<Instant>,
+    pub end: PlannedEnd,
 }
 
 /// The probes, one for each flow they name; `None` if a fault was noted.
