@@ -38,7 +38,10 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     } else if !chosen.get_flag("quiet") {
         say(&readable(&sweep, replica, &report));
     }
-    Ok(code::OK)
+    if report.output.failures.is_empty() {
+        return Ok(code::OK);
+    }
+    Err(Failure::failed(format!("the run failed: {}", report.output.failures.join("; "))))
 }
 
 /// Why a scenario with variations is not run, and what to do.
@@ -94,6 +97,7 @@ fn as_json(scenario: &Scenario, replica: u32, report: &RunReport) -> serde_json:
         "replica": replica,
         "manifest": report.manifest,
         "warnings": report.output.warnings,
+        "failures": report.output.failures,
         "scalars": scalars,
     })
 }

@@ -25,13 +25,22 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// A number with so many digits behind the point, and no sign where that is zero.
+fn fixed(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.bytes().all(|byte| byte == b'0' || byte == b'.') => zero.to_owned(),
+        _ => text,
+    }
+}
+
 /// A rate with the unit a person would choose.
 pub fn rate(bps: f64) -> String {
     match bps.abs() {
-        n if n >= 1e9 => format!("{:.3} Gbit/s", bps / 1e9),
-        n if n >= 1e6 => format!("{:.2} Mbit/s", bps / 1e6),
-        n if n >= 1e3 => format!("{:.2} kbit/s", bps / 1e3),
-        _ => format!("{bps:.0} bit/s"),
+        n if n >= 1e9 => fixed(bps / 1e9, 3) + " Gbit/s",
+        n if n >= 1e6 => fixed(bps / 1e6, 2) + " Mbit/s",
+        n if n >= 1e3 => fixed(bps / 1e3, 2) + " kbit/s",
+        _ => fixed(bps, 0) + " bit/s",
     }
 }
 
@@ -46,21 +55,21 @@ pub fn rate_interval(bps: f64, half: f64) -> String {
         n if n >= 1e3 => (1e3, "kbit/s"),
         _ => (1.0, "bit/s"),
     };
-    format!("{:.3} ± {:.3} {unit}", bps / scale, half / scale)
+    format!("{} ± {} {unit}", fixed(bps / scale, 3), fixed(half / scale, 3))
 }
 
 /// A time with the unit a person would choose.
 pub fn time(seconds: f64) -> String {
     match seconds {
-        s if s >= 1.0 => format!("{s:.2} s"),
-        s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s => format!("{:.0} us", s * 1e6),
+        s if s >= 1.0 => fixed(s, 2) + " s",
+        s if s >= 1e-3 => fixed(s * 1e3, 2) + " ms",
+        s => fixed(s * 1e6, 0) + " us",
     }
 }
 
 /// A number as whole as it is.
 pub fn count(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:.3}") }
+    fixed(value, if value.fract() == 0.0 && value.abs() < 1e15 { 0 } else { 3 })
 }
 
 #[cfg(test)]
@@ -72,6 +81,17 @@ mod tests {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let text = table(&[row(["flow", "rate", ""]), row(["ä", "1.5", "x"]), row(["long name", "±2", ""])]);
         assert_eq!(text, "flow       rate\nä           1.5  x\nlong name    ±2\n");
+    }
+
+    #[test]
+    fn no_zero_has_a_sign() {
+        let shown =
+            [rate(-0.0), rate(-0.4), rate_interval(-0.0, -0.0), time(-0.0), count(-0.0), count(-1e-9)];
+        assert_eq!(
+            shown,
+            ["0 bit/s", "0 bit/s", "0.000 ± 0.000 bit/s", "0 us", "0", "0.000"].map(str::to_owned)
+        );
+        assert_eq!((rate(-5.0), count(-0.5)), ("-5 bit/s".into(), "-0.500".into()));
     }
 
     #[test]

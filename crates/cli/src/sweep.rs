@@ -4,7 +4,7 @@ use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
 use lab::results::{Column, Table, TableError, read_parquet, scalars_of, scalars_table};
 use lab::results::{Kind, RunKey};
 use lab::scenario::Sweep;
-use lab::sweep::{Progress, SweepError, SweepOptions, SweepReport, run_sweep};
+use lab::sweep::{Progress, RunRecord, SweepError, SweepOptions, SweepReport, run_sweep};
 use serde_json::{Map, Value as Json, json};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -36,9 +36,16 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
                 out.display()
             ),
         },
+        SweepError::TooManyRuns { .. } => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
     })?;
-    for run in report.runs.iter().filter(|run| !quiet && !run.warnings.is_empty()).take(5) {
+    let redone = report.runs.iter().filter(|run| run.redone).count();
+    if redone > 0 {
+        let (runs, they) = if redone == 1 { ("run", "it was") } else { ("runs", "they were") };
+        complain(&format!("the stored results of {redone} {runs} were damaged: {they} done again"));
+    }
+    let warned = |run: &&RunRecord| !quiet && run.failures.is_empty() && !run.warnings.is_empty();
+    for run in report.runs.iter().filter(warned).take(MOST_LINES) {
         complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
     }
     let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
@@ -48,7 +55,26 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     } else if !quiet {
         say(&readable(&sweep, &options, &report, &means));
     }
-    Ok(code::OK)
+    failures(&report.runs)
+}
+
+/// Lines about runs of one kind.
+const MOST_LINES: usize = 5;
+
+/// Fails if a run did; results of all runs are written.
+fn failures(runs: &[RunRecord]) -> Result<i32, Failure> {
+    let failed: Vec<&RunRecord> = runs.iter().filter(|run| !run.failures.is_empty()).collect();
+    if failed.is_empty() {
+        return Ok(code::OK);
+    }
+    let mut text = format!("{} of {} runs failed:", failed.len(), runs.len());
+    for run in failed.iter().take(MOST_LINES) {
+        text += &format!("\n  run {} (replica {}): {}", run.run, run.replica, run.failures.join("; "));
+    }
+    if failed.len() > MOST_LINES {
+        text += "\n  and so on: `failures` of each run in manifest.json";
+    }
+    Err(Failure::failed(text))
 }
 
 /// `out/NAME` for a scenario file of that name.

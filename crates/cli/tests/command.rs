@@ -169,6 +169,77 @@ fn arguments_that_make_no_sense_are_answered_with_the_nearest() {
     }
 }
 
+/// The link is down from the start: nobody connects.
+const DOWN: &str = "loss = 0\ndown = [[\"0 s\", \"10000 s\"]]";
+
+#[test]
+fn a_run_whose_flow_never_connects_fails_and_says_which() {
+    let scratch = Scratch::new("unconnected");
+    fs::write(scratch.0.join("down.toml"), SCENARIO.replace("loss = 0.01", DOWN)).unwrap();
+    let (code, out, err) = scratch.call(&["run", "down.toml", "--out", "results", "--csv"]);
+    assert_eq!((code, err.as_str()), (1, "anabranch: the run failed: flow `f` never connected\n"));
+    assert!(out.contains("Note: flow `f` had not connected"), "{out}");
+    let scalars = fs::read_to_string(scratch.0.join("results/scalars.csv")).unwrap();
+    assert!(scalars.contains(",throughput_bps,0\n"), "results are written: {scalars}");
+    assert!(![scalars.as_str(), &out].concat().contains("-0"), "{out}{scalars}");
+    let (code, out, _) = scratch.call(&["run", "down.toml", "--json"]);
+    let run: Json = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &run["failures"][0]), (1, &"flow `f` never connected".into()));
+}
+
+#[test]
+fn a_run_that_delivers_nothing_fails() {
+    let scratch = Scratch::new("nothing");
+    // The handshake is over when the link fails, a second before data is sent.
+    let cut = SCENARIO.replace("loss = 0.01", "down = [[\"0.5 s\", \"10000 s\"]]");
+    fs::write(scratch.0.join("cut.toml"), &cut).unwrap();
+    let (code, _, err) = scratch.call(&["run", "cut.toml", "-q"]);
+    assert_eq!((code, err.as_str()), (1, "anabranch: the run failed: no flow delivered anything\n"));
+    // Starved in its window only, it has delivered before: that is a result.
+    let late = cut.replace("0.5 s", "1.5 s");
+    fs::write(scratch.0.join("late.toml"), late).unwrap();
+    assert_eq!(scratch.call(&["run", "late.toml", "-q"]), (0, String::new(), String::new()));
+}
+
+#[test]
+fn a_sweep_with_failed_runs_writes_its_results_and_fails() {
+    let scratch = Scratch::new("some");
+    let varied = "down = { name = \"down\", vary = [[], [[\"0 s\", \"10000 s\"]]] }";
+    fs::write(scratch.0.join("some.toml"), SCENARIO.replace("loss = 0.01", varied)).unwrap();
+    let sweep = ["sweep", "some.toml", "--replicas", "2", "--out", "results"];
+    for _ in 0..2 {
+        let (code, out, err) = scratch.call(&sweep);
+        let told = "anabranch: 2 of 4 runs failed:\n  run 2 (replica 0): flow `f` never connected\n  \
+                    run 3 (replica 1): flow `f` never connected\n";
+        assert_eq!((code, err.as_str()), (1, told));
+        assert!(out.contains("4 runs: 2 replicas each"), "{out}");
+    }
+    let manifest = fs::read_to_string(scratch.0.join("results/manifest.json")).unwrap();
+    let manifest: Json = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["runs"][1]["failures"], serde_json::json!([]));
+    assert_eq!(manifest["runs"][3]["failures"], serde_json::json!(["flow `f` never connected"]));
+}
+
+#[test]
+fn a_damaged_run_is_done_again_with_a_line_that_says_so() {
+    let scratch = Scratch::new("damaged");
+    let sweep = ["sweep", "one.toml", "--replicas", "2", "--out", "results", "-q"];
+    let tables = || {
+        ["scalars", "series"].map(|name| fs::read(scratch.0.join(format!("results/{name}.parquet"))).unwrap())
+    };
+    assert_eq!(scratch.call(&sweep), (0, String::new(), String::new()));
+    let clean = tables();
+    let run = fs::read_dir(scratch.0.join("results/runs")).unwrap().next().unwrap().unwrap().path();
+    let mut series = fs::read(run.join("series.parquet")).unwrap();
+    let middle = series.len() / 2;
+    series[middle] ^= 1;
+    fs::write(run.join("series.parquet"), series).unwrap();
+    let (code, _, err) = scratch.call(&sweep);
+    let told = "anabranch: the stored results of 1 run were damaged: it was done again\n";
+    assert_eq!((code, err.as_str()), (0, told));
+    assert_eq!(clean, tables());
+}
+
 #[test]
 fn the_schema_is_json() {
     let schema = Scratch::new("schema").json(&["schema"]);

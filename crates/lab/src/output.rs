@@ -49,6 +49,8 @@ pub struct RunOutput {
     pub series: Vec<Series>,
     /// What a reader of the numbers should know: flows that never connected, or ended before their time.
     pub warnings: Vec<String>,
+    /// Why the run measured nothing that can be used: flows that never connected, or nothing delivered by any flow.
+    pub failures: Vec<String>,
     /// Digest of every packet that reached a host.
     pub digest: u64,
     /// Packets crossing links.

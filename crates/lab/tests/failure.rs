@@ -105,6 +105,7 @@ fn a_flow_that_never_connects_is_a_result_of_zero_with_a_warning() {
     scenario.flows[0].client_options.max_init_retransmits = 2;
     let output = run(&scenario);
     assert_eq!(output.warnings, ["flow `flow` never connected"]);
+    assert_eq!(output.failures, output.warnings);
     assert_eq!(scalar(&output, "flow", "throughput_bps"), 0.0);
 }
 
@@ -118,6 +119,7 @@ fn an_association_that_dies_is_measured_to_the_end_and_reported() {
     }
     let output = run(&scenario);
     assert_eq!(output.warnings, ["flow `flow` ended before its time: TooManyErrors"]);
+    assert_eq!(output.failures, Vec::<String>::new());
     // Measured from 6 s to 31 s, it carried data for 10 s of them.
     let throughput = scalar(&output, "flow", "throughput_bps");
     assert!((throughput * 1e-6 / (9.635 * 10.0 / 25.0) - 1.0).abs() < 0.01, "{throughput}");

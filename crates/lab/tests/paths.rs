@@ -59,15 +59,15 @@ fn what_cannot_be_simulated_is_explained() {
         (|s| s.flows[0].server = 0, "flow `flow`: both ends are `client`"),
         (
             |s| s.flows[0].local_address = LocalAddress::Ip([10, 9, 0, 1].into()),
-            "flow `flow`: local_address 10.9.0.1 is none of [10.1.0.1, 10.2.0.1]",
+            "flow `flow`: local_address 10.9.0.1 is not the client's; expected one of 10.1.0.1, 10.2.0.1",
         ),
         (
             |s| s.flows[0].primary_path = PrimaryPath::Network(3),
-            "flow `flow`: primary_path leads to none of [10.1.0.2, 10.2.0.2]",
+            "flow `flow`: primary_path is none of the addresses that are called; expected one of 10.1.0.2, 10.2.0.2",
         ),
         (
             |s| s.flows[0].client_options.send_buffer = ByteCount::new(1000),
-            "flow `flow`: max_msg_size = 1452 B can never fit the send buffer of 1000 B (sctp)",
+            "flow `flow`: max_msg_size = 1452 B can never fit the send buffer (sctp); expected at most 1000 B",
         ),
         (
             |s| {

@@ -20,6 +20,8 @@ between = ["a", "b"]
 rate = "10 Mbit/s"
 "#;
 
+const FLOW: &str = "[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n";
+
 fn parse(rest: &str) -> Sweep {
     Sweep::parse(&format!("{NETWORK}{rest}"), "x.toml").unwrap_or_else(|error| panic!("{}", error.render()))
 }
@@ -29,7 +31,7 @@ fn scenario(rest: &str) -> Scenario {
 }
 
 fn flow(rest: &str) -> Flow {
-    scenario(&format!("[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{rest}")).flows.remove(0)
+    scenario(&format!("{FLOW}{rest}")).flows.remove(0)
 }
 
 #[test]
@@ -68,7 +70,7 @@ fn the_direction_back_differs_only_in_what_it_says() {
     let back = flow("unordered = 0.5\nqueue_size = 7\n[flow.back]\nunordered = 1").back.unwrap();
     assert_eq!((back.unordered, back.queue_size), (Probability::ONE, 7));
 
-    let link = &scenario("delay = \"10 ms\"\nback = { rate = \"1 Mbit/s\" }").links[0];
+    let link = &scenario(&format!("delay = \"10 ms\"\nback = {{ rate = \"1 Mbit/s\" }}\n{FLOW}")).links[0];
     assert_eq!((link.forward.rate, link.back.rate), (BitRate::from_mbps(10), BitRate::from_mbps(1)));
     assert_eq!(link.back.delay, Span::from_millis(10));
     assert_eq!(link.back.queue, Queue::DropTail(QueueLimit::Packets(100)));
@@ -209,8 +211,9 @@ fn variations_make_their_product_with_the_last_axis_fastest() {
 
 #[test]
 fn a_combination_can_be_chosen() {
-    let mut sweep =
-        parse("loss = { name = \"loss\", vary = [0, 0.25] }\ndelay = { vary = [\"1 ms\", \"2 ms\"] }");
+    let mut sweep = parse(&format!(
+        "loss = {{ name = \"loss\", vary = [0, 0.25] }}\ndelay = {{ vary = [\"1 ms\", \"2 ms\"] }}\n{FLOW}"
+    ));
     sweep.restrict("loss", "0.25").unwrap();
     assert_eq!((sweep.variants().len(), sweep.axes()[0].values.len()), (2, 1));
     let wrong = |axis, value| sweep.clone().restrict(axis, value).unwrap_err();
@@ -226,9 +229,12 @@ fn a_combination_can_be_chosen() {
 
 #[test]
 fn a_fault_in_one_variation_is_told_once_and_where_it_stands() {
-    let text = "seed = { vary = [1, 2, 3] }\n[[node]]\nname = { vary = [\"a\", \"b c\", \"d\"] }\n";
-    let error = Sweep::parse(text, "x.toml").unwrap_err().to_string();
-    assert_eq!(error, "x.toml:3:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
+    let text = format!(
+        "seed = {{ vary = [1, 2, 3] }}{}{FLOW}",
+        NETWORK.replace("rate", "name = { vary = [\"l\", \"b c\", \"m\"] }\nrate")
+    );
+    let error = Sweep::parse(&text, "x.toml").unwrap_err().to_string();
+    assert_eq!(error, "x.toml:8:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
 }
 
 /// The repository.

@@ -144,6 +144,11 @@ impl Network {
         way
     }
 
+    /// Whether packets from `node` find a way to the host that has the address `dst`.
+    pub fn reaches(&self, node: NodeId, dst: IpAddr) -> bool {
+        self.way(node, dst).last().is_some_and(|last| self.channels[last.index()].to_host)
+    }
+
     /// Sends a packet of the bytes in `head`, followed by `outgoing.zeros` zero bytes, from a host. `head` is left
     /// empty, and keeps a buffer. What cannot be sent (an unknown address, two families, or no
     /// route) is counted and gone, as are packets dropped later.

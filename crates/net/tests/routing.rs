@@ -241,3 +241,21 @@ fn senseless_networks_are_refused_with_the_reason() {
         ConfigError::NoInterface("b".into(), "a-router".into())
     );
 }
+
+/// A host passes nothing on, and networks are apart from each other.
+#[test]
+fn an_address_is_reached_over_routers_of_its_network_only() {
+    let mut builder = NetworkBuilder::new();
+    let [a, b, c] = ["a", "b", "c"].map(|name| builder.add_node(name, STEADY));
+    let router = builder.add_node("r", NodeKind::Router);
+    for (from, to, net_id) in [(a, router, 1), (router, b, 1), (b, c, 1), (c, router, 2)] {
+        link(&mut builder, from, to, net_id);
+    }
+    let network = builder.configure(&Streams::new(1, 0)).unwrap();
+    let address = |node, place: usize| IpAddr::V4(network.addresses(node)[place].ipv4);
+    assert!(network.reaches(a, address(b, 0)) && network.reaches(b, address(a, 0)));
+    assert!(network.reaches(b, address(c, 0)));
+    assert!(!network.reaches(a, address(c, 0)), "only over a host");
+    assert!(!network.reaches(a, address(c, 1)), "only over two networks");
+    assert!(!network.reaches(a, "192.0.2.1".parse().unwrap()), "nobody's address");
+}

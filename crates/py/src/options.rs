@@ -4,7 +4,7 @@ use crate::error::ConfigError;
 use lab::scenario::Sweep;
 use pyo3::prelude::*;
 
-/// The smallest scenario around a set of options: it gives them their only meaning.
+/// The smallest scenario around a set of options, of which any suits it: it gives them their only meaning.
 const AROUND: &str = r#"
 [[node]]
 name = "a"
@@ -13,10 +13,12 @@ name = "b"
 [[link]]
 between = ["a", "b"]
 rate = "1 Gbit/s"
+mtu = "1000000 GB"
 [[flow]]
 name = "f"
 client = "a"
 server = "b"
+max_msg_size = "1 B"
 sctp = "options"
 [sctp.options]
 "#;

@@ -1,19 +1,20 @@
 //! Draws from the distributions a scenario names.
 
-use crate::scenario::{Distribution, Hertz};
+use crate::scenario::{Distribution, Hertz, LONGEST_TIME};
 use des::Random;
 use units::{ByteCount, Span};
 
-/// A length of time.
+/// A length of time, at most the longest that a scenario may state: sums of a few do not overflow.
 pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
-    match law {
+    let drawn = match law {
         Distribution::Constant(value) => value,
         Distribution::Uniform(low, high) => {
             Span::from_secs_f64(random.uniform_in(low.as_secs_f64(), high.as_secs_f64()))
         }
         Distribution::Exponential(mean) => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
         Distribution::Pareto(mean, shape) => Span::from_secs_f64(random.pareto(mean.as_secs_f64(), shape)),
-    }
+    };
+    drawn.min(LONGEST_TIME)
 }
 
 /// A size: of a continuous law the nearest whole number of bytes, but at least one.

@@ -13,7 +13,7 @@ pub(crate) use report::of_run;
 pub(crate) use transfers::{completion_times, of_transfers};
 pub(crate) use windows::{Edge, Windows};
 
-use crate::app::{Flow, TransferSource};
+use crate::app::{Flow, Side, TransferSource};
 
 /// What a reader of the numbers should know.
 pub(crate) fn warnings(
@@ -29,4 +29,18 @@ pub(crate) fn warnings(
         warnings.push(format!("{unroutable} packets had an address to which no link leads"));
     }
     warnings
+}
+
+/// Why the numbers cannot be used: flows that never connected, or nothing delivered at all.
+pub(crate) fn failures(flows: &[Flow], sources: &[TransferSource]) -> Vec<String> {
+    let unconnected = flows.iter().filter(|flow| flow.connected.is_none());
+    let mut failures: Vec<String> =
+        unconnected.map(|flow| format!("flow `{}` never connected", flow.name)).collect();
+    let received = |flow: &Flow| [Side::Client, Side::Server].map(|side| flow.end(side).received().bytes);
+    let delivered = flows.iter().any(|flow| received(flow) != [0, 0])
+        || sources.iter().any(|source| !source.done.is_empty());
+    if failures.is_empty() && !delivered {
+        failures.push("no flow delivered anything".to_owned());
+    }
+    failures
 }

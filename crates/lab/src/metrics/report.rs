@@ -48,7 +48,8 @@ impl Put<'_> {
             window: self.window.to_owned(),
             path: path.map(|path| path as u8),
             quantity,
-            value,
+            // Adding zero makes -0, the sum of nothing, a plain 0.
+            value: value + 0.0,
         });
     }
 }

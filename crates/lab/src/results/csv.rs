@@ -50,7 +50,8 @@ fn cells(column: &Column) -> Vec<String> {
         Column::OptionalWhole(rows) => {
             rows.iter().map(|row| row.map_or(String::new(), |n| n.to_string())).collect()
         }
-        Column::Real(rows) => rows.iter().map(ToString::to_string).collect(),
+        // Adding zero makes -0 a plain 0.
+        Column::Real(rows) => rows.iter().map(|value| (value + 0.0).to_string()).collect(),
         Column::Flag(rows) => rows.iter().map(ToString::to_string).collect(),
     }
 }
@@ -75,7 +76,7 @@ mod tests {
         let table = Table::new(vec![
             ("word, odd".into(), Column::Text(words)),
             ("path".into(), Column::OptionalWhole(vec![None, Some(0), Some(1)])),
-            ("value".into(), Column::Real(vec![1.5, 0.1, 1e300])),
+            ("value".into(), Column::Real(vec![-0.0, 0.1, 1e300])),
         ]);
         let mut csv = CsvWriter::new(Vec::new());
         csv.append(&table).unwrap();
@@ -83,7 +84,7 @@ mod tests {
         let large = format!("1{}", "0".repeat(300));
         assert_eq!(
             text,
-            format!("\"word, odd\",path,value\nplain,,1.5\n\"a,b\",0,0.1\n\"say \"\"x\"\"\",1,{large}\n")
+            format!("\"word, odd\",path,value\nplain,,0\n\"a,b\",0,0.1\n\"say \"\"x\"\"\",1,{large}\n")
         );
     }
 }

@@ -33,3 +33,9 @@ pub use sweep::{Sweep, Variant};
 pub use transfers::Transfers;
 pub use vary::{Axis, AxisValue};
 pub use window::Window;
+
+use quantity::Quantity;
+use units::Span;
+
+/// The longest time that a scenario may state: a hundred years.
+pub(crate) const LONGEST_TIME: Span = Span::from_nanos(Span::MOST_SMALLEST);

@@ -24,6 +24,13 @@ pub struct Scenario {
     pub captures: Vec<Capture>,
 }
 
+impl Scenario {
+    /// How many nodes, links, flows and probes it has.
+    pub(super) fn parts(&self) -> usize {
+        self.nodes.len() + self.links.len() + self.flows.len() + self.transfers.len() + self.probes.len()
+    }
+}
+
 /// A host or a router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {

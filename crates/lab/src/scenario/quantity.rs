@@ -14,6 +14,10 @@ pub(super) trait Quantity: Sized {
     const EXAMPLE: &'static str;
     /// Every unit, and how many of the smallest units it is.
     const UNITS: &'static [(&'static str, u64)];
+    /// The largest that a scenario may state, as it is written. Sums of a few fit 64 bits, whatever the unit.
+    const MOST: &'static str;
+    /// How many of the smallest units that is.
+    const MOST_SMALLEST: u64;
     /// The quantity of so many of the smallest units.
     fn from_smallest(n: u64) -> Self;
 
@@ -33,14 +37,16 @@ pub(super) trait Quantity: Sized {
             return Err(format!("unknown unit `{unit}` in \"{text}\"; {}", expected_one_of(unit, units)));
         };
         match decimal.times(*factor) {
-            Ok(n) => Ok(Self::from_smallest(n)),
+            Ok(n) if n <= Self::MOST_SMALLEST => Ok(Self::from_smallest(n)),
+            Ok(_) | Err(Inexact::TooLarge) => {
+                Err(format!("\"{text}\" is too large; expected at most {}", Self::MOST))
+            }
             Err(Inexact::Fraction) => {
                 let smallest = Self::UNITS[0].0;
                 Err(format!(
                     "\"{text}\" is finer than can be counted; expected a whole number of `{smallest}`"
                 ))
             }
-            Err(Inexact::TooLarge) => Err(format!("\"{text}\" is too large")),
         }
     }
 }
@@ -49,6 +55,9 @@ impl Quantity for Span {
     const KIND: &'static str = "a time";
     const NAME: &'static str = "time";
     const EXAMPLE: &'static str = "10 ms";
+    /// A hundred years.
+    const MOST: &'static str = "876000 h";
+    const MOST_SMALLEST: u64 = 876_000 * 3_600_000_000_000;
     const UNITS: &'static [(&'static str, u64)] = &[
         ("ns", 1),
         ("us", 1_000),
@@ -67,6 +76,8 @@ impl Quantity for BitRate {
     const KIND: &'static str = "a rate";
     const NAME: &'static str = "rate";
     const EXAMPLE: &'static str = "10 Mbit/s";
+    const MOST: &'static str = "1000000 Gbit/s";
+    const MOST_SMALLEST: u64 = 1_000_000_000_000_000;
     const UNITS: &'static [(&'static str, u64)] = &[
         ("bit/s", 1),
         ("kbit/s", 1_000),
@@ -86,6 +97,8 @@ impl Quantity for ByteCount {
     const KIND: &'static str = "a size";
     const NAME: &'static str = "size";
     const EXAMPLE: &'static str = "1500 B";
+    const MOST: &'static str = "1000000 GB";
+    const MOST_SMALLEST: u64 = 1_000_000_000_000_000;
     const UNITS: &'static [(&'static str, u64)] = &[
         ("B", 1),
         ("kB", 1_000),
@@ -104,6 +117,9 @@ impl Quantity for Hertz {
     const KIND: &'static str = "a frequency";
     const NAME: &'static str = "frequency";
     const EXAMPLE: &'static str = "10 Hz";
+    /// One a nanosecond.
+    const MOST: &'static str = "1000 MHz";
+    const MOST_SMALLEST: u64 = 1_000_000_000_000_000_000;
     const UNITS: &'static [(&'static str, u64)] = &[
         ("mHz", 1_000_000),
         ("Hz", 1_000_000_000),
@@ -166,6 +182,21 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_quantities_are_those_of_the_messages() {
+        fn check<Q: Quantity + PartialEq + std::fmt::Debug>() {
+            assert_eq!(Q::parse(Q::MOST), Ok(Q::from_smallest(Q::MOST_SMALLEST)));
+            let (number, unit) = Q::MOST.split_once(' ').unwrap();
+            let more = format!("{number}.001 {unit}");
+            let message = format!("\"{more}\" is too large; expected at most {}", Q::MOST);
+            assert_eq!(Q::parse(&more), Err(message));
+        }
+        check::<Span>();
+        check::<BitRate>();
+        check::<ByteCount>();
+        check::<Hertz>();
+    }
+
+    #[test]
     fn what_is_no_quantity_is_explained() {
         for (got, message) in [
             (Span::parse("10").err(), r#""10" has no unit; expected a time such as "10 ms""#),
@@ -180,7 +211,10 @@ mod tests {
                 ByteCount::parse("0.5 B").err(),
                 r#""0.5 B" is finer than can be counted; expected a whole number of `B`"#,
             ),
-            (Span::parse("9999999999999 h").err(), r#""9999999999999 h" is too large"#),
+            (
+                Span::parse("9999999999999 h").err(),
+                r#""9999999999999 h" is too large; expected at most 876000 h"#,
+            ),
         ] {
             assert_eq!(got.as_deref(), Some(message));
         }

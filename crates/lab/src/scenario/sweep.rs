@@ -28,6 +28,9 @@ pub struct Variant {
 /// Combinations a file may have at most.
 const MOST_VARIANTS: usize = 100_000;
 
+/// Nodes, links, flows and probes that the combinations of a file may have together: all are kept in memory.
+const MOST_PARTS: usize = 100_000;
+
 impl Sweep {
     /// Reads a scenario file; `file` is how messages call it.
     ///
@@ -102,16 +105,25 @@ fn expand(root: &Item, text: &str, faults: &mut Faults) -> Option<(Vec<Axis>, Ve
     }
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|count| *count <= MOST_VARIANTS) else {
-        faults.note(0..0, format!("more than {MOST_VARIANTS} combinations of variations"));
+        faults.note(0..0, format!("more than {MOST_VARIANTS} combinations of variations; expected fewer"));
         return None;
     };
-    let (mut variants, mut failed) = (Vec::new(), 0);
+    let (mut variants, mut failed, mut parts) = (Vec::new(), 0, 0);
     for number in 0..count {
         let choice = digits(number, &axes);
         let chosen = choose(root, &sites, &axes, &choice);
         let scenario = FileTable::decode(&chosen, faults).and_then(|file| resolve::scenario(&file, faults));
         failed += usize::from(!faults.is_empty());
         if failed >= MOST_FAILED {
+            return None;
+        }
+        parts += scenario.as_ref().map_or(0, Scenario::parts);
+        if parts > MOST_PARTS {
+            let message = format!(
+                "the combinations of variations have more than {MOST_PARTS} nodes, links, flows and probes; expected \
+                 fewer in one file"
+            );
+            faults.note(0..0, message);
             return None;
         }
         let value = |(axis, i): (&Axis, &usize)| (axis.name.clone(), axis.values[*i].clone());

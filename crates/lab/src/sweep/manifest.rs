@@ -34,9 +34,11 @@ fn machine() -> Json {
     })
 }
 
-/// The manifest of one run.
-pub(super) fn of_run(seed: u64, record: &RunRecord) -> Json {
-    json!({
+/// The manifest of one run, whose files have the SHA-256 that `tables` says; it is sealed with its own.
+pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -> Json {
+    let tables: Map<String, Json> =
+        tables.iter().map(|(name, sum)| ((*name).to_owned(), json!(sum))).collect();
+    let mut manifest = json!({
         "format": FORMAT,
         "simulator": simulator(),
         "commit": commit(),
@@ -49,8 +51,26 @@ pub(super) fn of_run(seed: u64, record: &RunRecord) -> Json {
         "events": record.events,
         "simulated_ns": record.simulated.as_nanos(),
         "warnings": record.warnings,
+        "failures": record.failures,
         "wall_ns": record.wall.as_nanos(),
-    })
+        TABLES: tables,
+    });
+    let sum = hexadecimal(&Sha256::digest(manifest.to_string()));
+    manifest[SEAL] = json!(sum);
+    manifest
+}
+
+/// The key of the SHA-256 of each table of a run.
+pub(super) const TABLES: &str = "tables_sha256";
+
+/// The key of the SHA-256 of a run's manifest as it is without this key.
+const SEAL: &str = "manifest_sha256";
+
+/// The manifest of a run in `text`; none if it is not as [`of_run`] wrote it.
+pub(super) fn read_run(text: &str) -> Option<Json> {
+    let mut manifest: Json = serde_json::from_str(text).ok()?;
+    let sum = manifest.as_object_mut()?.remove(SEAL)?;
+    (sum == hexadecimal(&Sha256::digest(manifest.to_string()))).then_some(manifest)
 }
 
 /// The manifest of a sweep and the files it wrote.
@@ -90,6 +110,7 @@ pub(super) fn of_sweep(
                 "simulated_s": record.simulated.as_secs_f64(),
                 "wall_s": record.wall.as_secs_f64(),
                 "warnings": record.warnings,
+                "failures": record.failures,
             })
         })
         .collect();

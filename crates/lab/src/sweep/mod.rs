@@ -109,6 +109,21 @@ pub enum SweepError {
         /// Why.
         source: RunError,
     },
+    /// There would be more runs than can be kept track of.
+    #[error("{runs} runs; expected at most {MOST_RUNS}: fewer replicas or combinations")]
+    TooManyRuns {
+        /// Combinations times replicas.
+        runs: u64,
+    },
+    /// A stored table changed while the sweep ran.
+    #[error(
+        "{} is not as it was written: something changed it while the sweep ran; the same command does the run again",
+        path.display()
+    )]
+    Damaged {
+        /// The table.
+        path: PathBuf,
+    },
     /// Results could not be kept.
     #[error("cannot write {}: {source}", path.display())]
     Store {
@@ -118,6 +133,9 @@ pub enum SweepError {
         source: TableError,
     },
 }
+
+/// Runs of a sweep.
+const MOST_RUNS: u64 = 1_000_000;
 
 /// What simulates a run.
 type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput, RunError> + Sync);
@@ -159,6 +177,10 @@ fn sweep_with(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SweepReport, SweepError> {
     let watch = Stopwatch::start();
+    let runs = sweep.variants().len() as u64 * u64::from(options.replicas);
+    if runs > MOST_RUNS {
+        return Err(SweepError::TooManyRuns { runs });
+    }
     let store = Store::open(&options.out)?;
     let jobs: Vec<Job<'_>> = jobs(sweep, options.replicas);
     let runs = pool::work(simulate, &jobs, &store, options, &watch, progress)?;

@@ -31,6 +31,9 @@ impl Job<'_> {
     }
 }
 
+/// Threads of a sweep; more than any machine has cores are of no use.
+const MOST_THREADS: usize = 1024;
+
 /// Time between two reports of progress when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -49,7 +52,7 @@ pub(super) fn work(
     let mut state = Progress { done: 0, reused: 0, total: jobs.len(), elapsed: watch.elapsed() };
     let mut failed: Option<(usize, SweepError)> = None;
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.clamp(1, jobs.len().max(1)) {
+        for _ in 0..options.jobs.clamp(1, jobs.len().clamp(1, MOST_THREADS)) {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
             scope.spawn(move || {
                 loop {

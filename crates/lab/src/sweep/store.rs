@@ -7,13 +7,17 @@ use super::{Simulate, SweepError, manifest};
 use crate::output::{RunControl, RunOutput};
 use crate::results::{Table, TableError, read_parquet, scalars_of, series_of, to_parquet_bytes};
 use crate::scenario::{Scenario, hexadecimal};
+use bytes::Bytes;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Span;
+
+const SCALARS: &str = "scalars.parquet";
+const SERIES: &str = "series.parquet";
 
 /// What is remembered of a finished run.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,10 +38,14 @@ pub struct RunRecord {
     pub simulated: Span,
     /// [`RunOutput::warnings`].
     pub warnings: Vec<String>,
+    /// [`RunOutput::failures`].
+    pub failures: Vec<String>,
     /// Wall time it took.
     pub wall: Span,
     /// Whether it was there before.
     pub reused: bool,
+    /// Whether it was there before, but damaged, so that it was simulated again.
+    pub redone: bool,
 }
 
 impl RunRecord {
@@ -51,8 +59,10 @@ impl RunRecord {
             events: output.events,
             simulated: output.simulated,
             warnings: output.warnings.clone(),
+            failures: output.failures.clone(),
             wall,
             reused: false,
+            redone: false,
         }
     }
 }
@@ -90,6 +100,7 @@ impl Store {
         if let Some(record) = self.load(run, replica, &hash) {
             return Ok(record);
         }
+        let redone = self.runs.join(&hash).exists();
         let part = self.runs.join(format!(".part-{hash}-{}", std::process::id()));
         fs::create_dir_all(&part).map_err(|error| refused(&part, error))?;
         let captures = (!scenario.captures.is_empty()).then(|| part.clone());
@@ -100,7 +111,7 @@ impl Store {
             let _ = fs::remove_dir_all(&part);
             SweepError::Run { run: String::new(), source }
         })?;
-        let record = RunRecord::new(run, replica, hash, &output, watch.elapsed());
+        let record = RunRecord { redone, ..RunRecord::new(run, replica, hash, &output, watch.elapsed()) };
         self.keep(&part, scenario, &record, &output)?;
         Ok(record)
     }
@@ -114,11 +125,16 @@ impl Store {
     ) -> Result<(), SweepError> {
         let folder = self.runs.join(&record.hash);
         let write = || -> Result<(), TableError> {
-            fs::write(part.join("scalars.parquet"), to_parquet_bytes(&scalars_of(&output.scalars))?)?;
-            fs::write(part.join("series.parquet"), to_parquet_bytes(&series_of(&output.series))?)?;
-            let manifest = manifest::of_run(scenario.seed, record);
+            let tables = [(SCALARS, scalars_of(&output.scalars)), (SERIES, series_of(&output.series))];
+            let mut sums = Vec::with_capacity(tables.len());
+            for (name, table) in tables {
+                let bytes = to_parquet_bytes(&table)?;
+                sums.push((name, hexadecimal(&Sha256::digest(&bytes))));
+                fs::write(part.join(name), bytes)?;
+            }
+            let manifest = manifest::of_run(scenario.seed, record, &sums);
             fs::write(part.join("manifest.json"), format!("{manifest:#}\n"))?;
-            // What a crash left unreadable makes room.
+            // What was damaged makes room.
             if folder.exists() && self.load(record.run, record.replica, &record.hash).is_none() {
                 fs::remove_dir_all(&folder)?;
             }
@@ -134,15 +150,27 @@ impl Store {
         }
     }
 
-    /// The record of a finished run, if it is there and whole.
+    /// The manifest of a finished run, if it is as it was written.
+    fn manifest(&self, hash: &str) -> Option<Json> {
+        manifest::read_run(&fs::read_to_string(self.runs.join(hash).join("manifest.json")).ok()?)
+    }
+
+    /// The bytes of a table of a finished run, if they are as they were written.
+    fn bytes(&self, hash: &str, name: &str, manifest: &Json) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.runs.join(hash).join(name)).ok()?;
+        (manifest[manifest::TABLES][name] == hexadecimal(&Sha256::digest(&bytes))).then_some(bytes)
+    }
+
+    /// The record of a finished run, if it is there and everything of it is as it was written.
     fn load(&self, run: u32, replica: u32, hash: &str) -> Option<RunRecord> {
-        let folder = self.runs.join(hash);
-        let manifest: Json =
-            serde_json::from_str(&fs::read_to_string(folder.join("manifest.json")).ok()?).ok()?;
-        let tables = ["scalars.parquet", "series.parquet"].map(|name| folder.join(name));
+        let manifest = self.manifest(hash).filter(|manifest| manifest["hash"] == hash)?;
+        for name in [SCALARS, SERIES] {
+            self.bytes(hash, name, &manifest)?;
+        }
         let number = |key: &str| manifest[key].as_u64();
-        let whole = tables.iter().all(|table| fs::metadata(table).is_ok_and(|file| file.len() > 0));
-        whole.then_some(())?;
+        let lines = |key: &str| -> Option<Vec<String>> {
+            manifest[key].as_array()?.iter().map(|line| Some(line.as_str()?.to_owned())).collect()
+        };
         Some(RunRecord {
             run,
             replica,
@@ -151,21 +179,19 @@ impl Store {
             packet_hops: number("packet_hops")?,
             events: number("events")?,
             simulated: Span::from_nanos(number("simulated_ns")?),
-            warnings: manifest["warnings"]
-                .as_array()?
-                .iter()
-                .filter_map(|w| Some(w.as_str()?.to_owned()))
-                .collect(),
+            warnings: lines("warnings")?,
+            failures: lines("failures")?,
             wall: Span::from_nanos(number("wall_ns")?),
             reused: true,
+            redone: false,
         })
     }
 
-    /// A table of a finished run, of the shape of `like`.
+    /// A table of a finished run, of the shape of `like`. It was whole when the run was loaded.
     pub fn table(&self, hash: &str, name: &str, like: &Table) -> Result<Table, SweepError> {
-        let path = self.runs.join(hash).join(name);
-        let read = || read_parquet(File::open(&path)?, &like.shape());
-        read().map_err(|source| SweepError::Store { path: path.clone(), source })
+        let bytes = self.manifest(hash).and_then(|manifest| self.bytes(hash, name, &manifest));
+        let table = bytes.and_then(|bytes| read_parquet(Bytes::from(bytes), &like.shape()).ok());
+        table.ok_or_else(|| SweepError::Damaged { path: self.runs.join(hash).join(name) })
     }
 
     /// Removes what killed processes left of runs that are finished now.

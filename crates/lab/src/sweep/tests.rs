@@ -179,3 +179,71 @@ fn progress_counts_what_was_there_and_tells_the_time_left() {
     assert_eq!(half.left(), Some(Span::from_secs(8)));
     assert_eq!(Progress { done: 2, reused: 2, ..half }.left(), None);
 }
+
+#[test]
+fn more_runs_than_can_be_kept_track_of_are_refused() {
+    let out = Scratch::new("many-runs");
+    let many = SweepOptions { replicas: u32::MAX, ..options(&out.0, 1) };
+    let error = sweep_with(&quick, &sweep(), &many, &mut |_| {}).unwrap_err();
+    let told = "25769803770 runs; expected at most 1000000: fewer replicas or combinations";
+    assert_eq!(error.to_string(), told);
+}
+
+/// Sweeps in the same folder again and compares the tables with those of a clean sweep. Says how many runs were done
+/// again.
+fn sweeps_as(clean: &Scratch, out: &Scratch) -> usize {
+    let report = sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    assert!(files(&clean.0) == files(&out.0), "the tables are those of a clean sweep");
+    assert!(report.runs.iter().all(|run| run.reused != run.redone));
+    report.runs.iter().filter(|run| run.redone).count()
+}
+
+/// The files of the first stored run.
+fn stored(out: &Scratch) -> [PathBuf; 3] {
+    let run = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 0));
+    ["scalars.parquet", "series.parquet", "manifest.json"].map(|name| run.join(name))
+}
+
+#[test]
+fn a_run_whose_stored_files_were_damaged_is_done_again() {
+    let (clean, out) = (Scratch::new("undamaged"), Scratch::new("damaged"));
+    sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    assert_eq!(sweeps_as(&clean, &out), 0);
+    for path in stored(&out) {
+        let whole = std::fs::read(&path).unwrap();
+        let is_text = path.extension().is_some_and(|extension| extension == "json");
+        for k in 0..40 {
+            let mut bytes = whole.clone();
+            let bit = whole.len() * 8 * k / 40 + k % 8;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &bytes).unwrap();
+            // A space that became another kind of white space says the same.
+            let same =
+                is_text && whole[bit / 8].is_ascii_whitespace() && bytes[bit / 8].is_ascii_whitespace();
+            assert_eq!(sweeps_as(&clean, &out), usize::from(!same), "bit {bit} of {}", path.display());
+        }
+        for length in [0, 1, whole.len() / 2, whole.len() - 2] {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(sweeps_as(&clean, &out), 1, "{length} bytes of {}", path.display());
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(sweeps_as(&clean, &out), 1, "without {}", path.display());
+    }
+    assert_eq!(sweeps_as(&clean, &out), 0);
+}
+
+#[test]
+fn a_table_of_another_run_is_not_taken_for_the_runs_own() {
+    let (clean, out) = (Scratch::new("own"), Scratch::new("other"));
+    sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
+    std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
+    assert_eq!(sweeps_as(&clean, &out), 1);
+    // All files of another run: its manifest says another hash.
+    for (path, name) in stored(&out).iter().zip(["scalars.parquet", "series.parquet", "manifest.json"]) {
+        std::fs::copy(other.join(name), path).unwrap();
+    }
+    assert_eq!(sweeps_as(&clean, &out), 1);
+}

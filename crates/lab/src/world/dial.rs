@@ -15,7 +15,7 @@ pub(super) fn bind(
     nodes: &[NodeId],
     bindings: &mut Bindings,
 ) -> Result<Dial, RunError> {
-    let (dial, theirs) = find(flow, scenario, network, nodes)?;
+    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| misfit.of(flow))?;
     for (side, port, addresses) in
         [(Side::Client, dial.local_port, dial.locals.clone()), (Side::Server, dial.port, theirs)]
     {
@@ -32,7 +32,7 @@ pub(super) fn bind_server(
     nodes: &[NodeId],
     bindings: &mut Bindings,
 ) -> Result<Dial, RunError> {
-    let (dial, theirs) = find(flow, scenario, network, nodes)?;
+    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| misfit.of(flow))?;
     bindings.claim(claim(flow, Side::Server, &dial, dial.port, theirs, MOST_TRANSFERS))?;
     Ok(dial)
 }
@@ -53,36 +53,67 @@ pub(super) fn claim<'a>(
     Claim { flow: &flow.name, node, port, addresses, options: options(flow, side), connections }
 }
 
+/// Why a flow cannot work on its network.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    /// The key of the flow that does not fit.
+    pub(crate) key: &'static str,
+    /// What is wrong, and what was expected.
+    pub(crate) message: String,
+}
+
+impl Misfit {
+    fn new(key: &'static str, message: String) -> Self {
+        Misfit { key, message }
+    }
+
+    fn of(self, flow: &scenario::Flow) -> RunError {
+        RunError::Failed(format!("flow `{}`: {}", flow.name, self.message))
+    }
+}
+
+/// Addresses as messages list them.
+fn list(addresses: &[IpAddr]) -> String {
+    let words: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    format!("expected {}{}", if words.len() > 1 { "one of " } else { "" }, words.join(", "))
+}
+
 /// Finds the addresses of a flow, and all of the server's that it may use.
-fn find(
+pub(super) fn find(
     flow: &scenario::Flow,
     scenario: &Scenario,
     network: &Network,
     nodes: &[NodeId],
-) -> Result<(Dial, Vec<IpAddr>), RunError> {
+) -> Result<(Dial, Vec<IpAddr>), Misfit> {
     let (client, server) = (nodes[flow.client], nodes[flow.server]);
-    let wrong = |what: String| RunError::Failed(format!("flow `{}`: {what}", flow.name));
     if client == server {
-        return Err(wrong(format!("both ends are `{}`", network.name(client))));
+        return Err(Misfit::new("server", format!("both ends are `{}`", network.name(client))));
     }
-    fits(flow).map_err(wrong)?;
+    fits(flow)?;
     let own = addresses(flow, network, client);
     let locals = match flow.local_address {
         LocalAddress::Any => own,
         LocalAddress::Ip(ip) if own.contains(&ip) => vec![ip],
-        LocalAddress::Ip(ip) => return Err(wrong(format!("local_address {ip} is none of {own:?}"))),
+        LocalAddress::Ip(ip) => {
+            let message = format!("local_address {ip} is not the client's; {}", list(&own));
+            return Err(Misfit::new("local_address", message));
+        }
     };
     let theirs = addresses(flow, network, server);
     if locals.is_empty() || theirs.is_empty() {
-        return Err(wrong(format!("a host has no interface in the networks {:?}", flow.networks)));
+        let message = format!("a host has no interface in the networks {:?}", flow.networks);
+        return Err(Misfit::new("networks", message));
     }
     let mut remotes = match flow.remote_address {
         RemoteAddress::Any => theirs.clone(),
         RemoteAddress::Ip(ip) if theirs.contains(&ip) => vec![ip],
-        RemoteAddress::Ip(ip) => return Err(wrong(format!("remote_address {ip} is none of {theirs:?}"))),
+        RemoteAddress::Ip(ip) => {
+            let message = format!("remote_address {ip} is not the server's; {}", list(&theirs));
+            return Err(Misfit::new("remote_address", message));
+        }
     };
-    prefer(flow, network, server, &mut remotes).map_err(wrong)?;
-    fits_the_way(flow, scenario, network, [client, server], [&locals, &remotes]).map_err(wrong)?;
+    prefer(flow, network, server, &mut remotes)?;
+    fits_the_way(flow, scenario, network, [client, server], [&locals, &remotes])?;
     let (local_port, port) = (flow.local_port, flow.remote_port);
     Ok((Dial { nodes: [client, server], locals, remotes, local_port, port }, theirs))
 }
@@ -102,8 +133,11 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
     }
 }
 
-/// Whether a message of each direction can ever be sent.
-fn fits(flow: &scenario::Flow) -> Result<(), String> {
+/// Whether the server can be called, and a message of each direction can ever be sent.
+fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
+    if flow.remote_port == 0 {
+        return Err(Misfit::new("remote_port", "expected a `remote_port` from 1 to 65535".to_owned()));
+    }
     for (key, traffic, options) in
         [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
     {
@@ -111,51 +145,103 @@ fn fits(flow: &scenario::Flow) -> Result<(), String> {
             && flow.protocol == Protocol::Sctp
             && traffic.max_msg_size > options.send_buffer
         {
-            return Err(format!(
-                "max_msg_size = {} can never fit the send buffer of {} ({key})",
+            let message = format!(
+                "max_msg_size = {} can never fit the send buffer ({key}); expected at most {}",
                 traffic.max_msg_size, options.send_buffer
-            ));
+            );
+            return Err(Misfit::new("max_msg_size", message));
         }
     }
     Ok(())
 }
 
-/// Whether the largest packets pass all links of the path: neither TCP nor UDP find that out by themselves.
+/// Whether there is a way for each direction, and the largest packets pass all links of it: no protocol here finds out
+/// by itself what a path takes.
 fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
     network: &Network,
-    nodes: [NodeId; 2],
+    [client, server]: [NodeId; 2],
     [locals, remotes]: [&[IpAddr]; 2],
-) -> Result<(), String> {
-    let header = match flow.ip_version {
-        IpVersion::V4 => 20,
-        IpVersion::V6 => 40,
+) -> Result<(), Misfit> {
+    // TCP and UDP call the first address, SCTP any.
+    let called = if flow.protocol == Protocol::Sctp { remotes } else { &remotes[..remotes.len().min(1)] };
+    let reached: Vec<IpAddr> =
+        called.iter().copied().filter(|&remote| network.reaches(client, remote)).collect();
+    let callers: Vec<IpAddr> = match flow.protocol {
+        Protocol::Sctp => locals.to_vec(),
+        _ => called.iter().filter_map(|&remote| wire::nearest(locals, remote)).collect(),
     };
-    let mss = u64::from(flow.client_tcp.mss.min(flow.server_tcp.mss));
-    let Some(&remote) = remotes.first() else { return Ok(()) };
-    let Some(local) = wire::nearest(locals, remote) else { return Ok(()) };
-    for (from, to, traffic) in [(nodes[0], remote, &flow.forward), (nodes[1], local, &flow.back)] {
+    let callers: Vec<IpAddr> = callers.into_iter().filter(|&local| network.reaches(server, local)).collect();
+    if reached.is_empty() || callers.is_empty() {
+        let [from, to] = if reached.is_empty() { [client, server] } else { [server, client] };
+        let message = format!(
+            "no route leads from \"{}\" to \"{}\"; expected links of one network, over routers only",
+            network.name(from),
+            network.name(to)
+        );
+        return Err(Misfit::new("server", message));
+    }
+    let ways = [
+        (client, &reached, &flow.forward, &flow.client_options),
+        (server, &callers, &flow.back, &flow.server_options),
+    ];
+    for (from, addresses, traffic, sctp) in ways {
         let Some(traffic) = traffic else { continue };
-        let (what, payload, headers) = match flow.protocol {
-            Protocol::Sctp => return Ok(()),
-            Protocol::Tcp => ("mss", mss, header + 20),
-            Protocol::Udp => ("max_msg_size", traffic.max_msg_size.get(), header + 8),
-        };
-        for link in network.way(from, to) {
-            let link = &scenario.links[link.link().index()];
-            if payload + headers > link.mtu.get() {
-                return Err(format!(
-                    "{what} = {payload} B and {headers} B of headers do not fit the link `{}`, whose mtu is {}; \
-                     expected at most {} B",
-                    link.name,
-                    link.mtu,
-                    link.mtu.get().saturating_sub(headers)
-                ));
-            }
+        let packet = Packet::largest(flow, traffic, sctp);
+        for link in addresses.iter().flat_map(|&to| network.way(from, to)) {
+            packet.fits(&scenario.links[link.link().index()])?;
         }
     }
     Ok(())
+}
+
+/// The largest packet of a direction.
+struct Packet {
+    /// The key that says how large it is.
+    key: &'static str,
+    /// What that key says.
+    payload: u64,
+    /// What is added to it.
+    headers: u64,
+}
+
+impl Packet {
+    fn largest(flow: &scenario::Flow, traffic: &scenario::Traffic, sctp: &sctp::Config) -> Packet {
+        let ip = match flow.ip_version {
+            IpVersion::V4 => 20,
+            IpVersion::V6 => 40,
+        };
+        let message = traffic.max_msg_size.get();
+        // The common header, and that of a DATA chunk (rfc9260#section-3).
+        let alone = message.next_multiple_of(4) + ip + 12 + 16;
+        match flow.protocol {
+            Protocol::Sctp if !sctp.bundling && alone < sctp.mtu.get() => {
+                Packet { key: "max_msg_size", payload: message, headers: alone - message }
+            }
+            Protocol::Sctp => Packet { key: "mtu", payload: sctp.mtu.get(), headers: 0 },
+            Protocol::Tcp => {
+                let mss = flow.client_tcp.mss.min(flow.server_tcp.mss);
+                Packet { key: "mss", payload: mss.into(), headers: ip + 20 }
+            }
+            Protocol::Udp => Packet { key: "max_msg_size", payload: message, headers: ip + 8 },
+        }
+    }
+
+    fn fits(&self, link: &scenario::Link) -> Result<(), Misfit> {
+        let Packet { key, payload, headers } = *self;
+        if payload + headers <= link.mtu.get() {
+            return Ok(());
+        }
+        let headers_of = if headers > 0 { format!(" and {headers} B of headers") } else { String::new() };
+        let message = format!(
+            "{key} = {payload} B{headers_of} do not fit the link `{}`, whose mtu is {}; expected at most {} B",
+            link.name,
+            link.mtu,
+            link.mtu.get().saturating_sub(headers)
+        );
+        Err(Misfit::new(key, message))
+    }
 }
 
 /// Puts the address of the primary path first: the first one called is the primary one.
@@ -164,7 +250,7 @@ fn prefer(
     network: &Network,
     server: NodeId,
     remotes: &mut [IpAddr],
-) -> Result<(), String> {
+) -> Result<(), Misfit> {
     let primary = match flow.primary_path {
         PrimaryPath::Any => return Ok(()),
         PrimaryPath::Ip(ip) => Some(ip),
@@ -179,7 +265,10 @@ fn prefer(
             remotes[..=place].rotate_right(1);
             Ok(())
         }
-        None => Err(format!("primary_path leads to none of {remotes:?}")),
+        None => {
+            let message = format!("primary_path is none of the addresses that are called; {}", list(remotes));
+            Err(Misfit::new("primary_path", message))
+        }
     }
 }
 

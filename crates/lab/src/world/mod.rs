@@ -11,8 +11,10 @@ mod event;
 mod flows;
 mod topology;
 mod transfers;
+mod trial;
 
 pub(crate) use event::LabEvent;
+pub(crate) use trial::Trial;
 
 use crate::app::{Flow, Lane, TransferSource};
 use crate::host::{Hosts, Signal, Surroundings};
@@ -82,6 +84,7 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
             &world.windows,
             world.network.unroutable(),
         ),
+        failures: metrics::failures(&world.flows, &world.transfers),
         digest: world.network.digest(),
         packet_hops: world.network.packet_hops(),
         events: world.kernel.events_processed(),

@@ -7,6 +7,7 @@ use crate::rx::Receiver;
 use crate::segment::{Flags, Header, Options, Segment};
 use crate::sequence::{ORIGIN, Space};
 use crate::tx::Negotiated;
+use std::net::IpAddr;
 use std::sync::Arc;
 use units::Instant;
 
@@ -44,12 +45,22 @@ impl Connection {
         connection
     }
 
+    /// The SYN ACK went out as a SYN cookie: it is not sent again, and when it was sent is not known.
+    pub(crate) fn already_answered(&mut self) {
+        self.syn_due = false;
+        self.syn_at = None;
+    }
+
+    /// The largest segment of a peer that does not say.
+    pub(crate) fn default_mss(remote: IpAddr) -> u16 {
+        if remote.is_ipv4() { DEFAULT_MSS.0 } else { DEFAULT_MSS.1 }
+    }
+
     /// Takes what the peer's SYN says. `ecn`: it asks for, or grants, explicit congestion notification
     /// (`rfc3168#section-6.1.1`).
     pub(super) fn take_syn(&mut self, now: Instant, syn: &Segment<'_>, ecn: bool) {
         let config = &self.local.config;
         let options = &syn.options;
-        let default = if self.ends.remote.is_ipv4() { DEFAULT_MSS.0 } else { DEFAULT_MSS.1 };
         let scale = options.window_scale.filter(|_| config.window_scale);
         self.agreed = Agreed {
             timestamps: config.timestamps && options.timestamps.is_some(),
@@ -57,7 +68,7 @@ impl Connection {
             ecn: config.ecn && ecn,
             our_shift: scale.map_or(0, |_| self.shift()),
             their_shift: scale.map_or(0, |shift| shift.min(MAX_SHIFT)),
-            their_mss: options.mss.unwrap_or(default),
+            their_mss: options.mss.unwrap_or(Self::default_mss(self.ends.remote)),
         };
         self.theirs = Space::new(syn.header.seq);
         if let Some(stamps) = options.timestamps {
@@ -114,9 +125,10 @@ impl Connection {
     pub(super) fn establish(&mut self, now: Instant, retry: Retry, segment: &Segment<'_>) {
         let echoed = segment.options.timestamps.filter(|_| self.agreed.timestamps);
         let echoed = echoed.and_then(|stamps| self.stamps.echoed(now, stamps));
-        if retry.count == 0 {
-            self.sender.rto.sample(now.since(self.syn_at));
-        } else if let Some(ms) = echoed {
+        // The timestamp of a SYN cookie holds options: it measures nothing.
+        if let Some(syn_at) = self.syn_at.filter(|_| retry.count == 0) {
+            self.sender.rto.sample(now.since(syn_at));
+        } else if let Some(ms) = echoed.filter(|_| self.syn_at.is_some()) {
             self.sender.rto.sample(now.since(Instant::from_nanos(ms.saturating_mul(1_000_000))));
         }
         let stamps = if self.agreed.timestamps { Options::TIMESTAMPS_LEN } else { 0 };

@@ -63,8 +63,8 @@ pub(crate) struct Connection {
     receiver: Option<Receiver>,
     /// A SYN is to be sent.
     syn_due: bool,
-    /// When the SYN was sent first.
-    syn_at: Instant,
+    /// When the SYN was sent first; none if that was not kept.
+    syn_at: Option<Instant>,
     /// The user wants no more to be sent once the handshake is over and everything is delivered.
     closing: bool,
     /// The peer is told of congestion until it says that it has cut its window (`rfc3168#section-6.1.3`).
@@ -109,7 +109,7 @@ impl Connection {
             sender,
             receiver: None,
             syn_due: true,
-            syn_at: now,
+            syn_at: Some(now),
             closing: false,
             echo_congestion: false,
             challenges: Challenges::default(),
@@ -176,6 +176,17 @@ impl Connection {
     #[inline]
     pub(crate) fn ends(&self) -> Ends {
         self.ends
+    }
+
+    /// The peer began, and has not proved yet that it receives at its address.
+    #[inline]
+    pub(crate) fn is_half_open(&self) -> bool {
+        matches!(self.phase, Phase::SynReceived { passive: true, .. })
+    }
+
+    /// Ends a half-open connection without a word to the peer.
+    pub(crate) fn forget(&mut self) {
+        self.phase = Phase::Closed { reset: false };
     }
 
     #[inline]

@@ -18,7 +18,9 @@ pub struct EndpointConfig {
     pub seed: u64,
     /// Whether it computes and checks the checksum itself.
     pub checksum: Checksum,
-    /// Most connections at a time; a SYN that would begin one more is not answered.
+    /// Most connections at a time. While some of them are half-open, a SYN that would begin one more is answered with
+    /// a SYN cookie (`rfc4987#section-3.6`), and the peer that acknowledges it takes the place of the oldest half-open
+    /// one; else it is not answered.
     pub max_connections: usize,
     /// The options of its connections.
     pub config: Config,

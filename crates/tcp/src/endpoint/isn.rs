@@ -19,18 +19,23 @@ impl Births {
 
     pub(super) fn draw(&self, now: Instant, ends: &Ends, port: u16) -> Birth {
         let mut mac = self.0.clone();
-        for (address, port) in [(ends.local, port), (ends.remote, ends.remote_port)] {
-            match address {
-                IpAddr::V4(address) => mac.update(&address.octets()),
-                IpAddr::V6(address) => mac.update(&address.octets()),
-            }
-            mac.update(&port.to_be_bytes());
-        }
+        hash_ends(&mut mac, ends, port);
         let secret = mac.finalize().into_bytes();
         let word =
             |at: usize| u32::from_be_bytes([secret[at], secret[at + 1], secret[at + 2], secret[at + 3]]);
         let clock = (now.as_nanos() / TICK) as u32;
         Birth { isn: Seq(word(0).wrapping_add(clock)), clock_offset: word(4) }
+    }
+}
+
+/// Hashes both addresses and ports of a connection.
+pub(super) fn hash_ends(mac: &mut Hmac<Sha256>, ends: &Ends, port: u16) {
+    for (address, port) in [(ends.local, port), (ends.remote, ends.remote_port)] {
+        match address {
+            IpAddr::V4(address) => mac.update(&address.octets()),
+            IpAddr::V6(address) => mac.update(&address.octets()),
+        }
+        mac.update(&port.to_be_bytes());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The endpoint: a port, its addresses, and all its connections.
 
 mod config;
+mod cookie;
 mod isn;
 mod slab;
 mod stray;
@@ -11,6 +12,7 @@ use crate::conn::{Connection, Ends, Handled, Local};
 use crate::segment::{Flags, Segment};
 use crate::{ConnId, Event, Info, SendError, State, Stats};
 use cc::ConfigError;
+use cookie::Cookies;
 use isn::Births;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -103,6 +105,7 @@ pub struct Endpoint {
     local: Arc<Local>,
     addresses: Vec<IpAddr>,
     births: Box<Births>,
+    cookies: Box<Cookies>,
     listening: bool,
     max_connections: usize,
     slab: Slab,
@@ -111,7 +114,7 @@ pub struct Endpoint {
     strays: VecDeque<Stray>,
 }
 
-/// Resets that no connection sends and that may wait to be sent.
+/// Segments that no connection sends and that may wait to be sent.
 const STRAYS: usize = 64;
 
 impl Endpoint {
@@ -129,6 +132,7 @@ impl Endpoint {
             }),
             addresses: config.addresses,
             births: Box::new(Births::new(config.seed)),
+            cookies: Box::new(Cookies::new(config.seed)),
             listening: false,
             max_connections: config.max_connections,
             slab: Slab::default(),
@@ -157,7 +161,7 @@ impl Endpoint {
         if self.slab.find(&ends).is_some() {
             return Err(ConnectError::Exists { address: remote });
         }
-        if !self.has_room() {
+        if !self.make_room() {
             return Err(ConnectError::TooManyConnections { limit: self.max_connections });
         }
         let birth = self.births.draw(now, &ends, self.local.port);
@@ -170,6 +174,32 @@ impl Endpoint {
         self.slab.len() < self.max_connections && self.slab.has_ids()
     }
 
+    /// Whether there is a place for a peer that proved its address, or for the user: the half-open connection that
+    /// is there longest gives way (`rfc4987#section-3.4`).
+    fn make_room(&mut self) -> bool {
+        if !self.has_room()
+            && self.slab.has_ids()
+            && let Some(oldest) = self.slab.oldest_half_open()
+        {
+            self.forget(oldest);
+            return true;
+        }
+        self.has_room()
+    }
+
+    /// Ends a half-open connection without a word to the peer.
+    fn forget(&mut self, slot: u32) {
+        if let Some(connection) = self.slab.get_mut(slot) {
+            connection.forget();
+        }
+        self.agenda.disarm(slot);
+        if self.agenda.is_idle(slot) {
+            self.slab.remove(slot);
+        } else {
+            self.touched(slot);
+        }
+    }
+
     /// Takes a packet. Whatever its bytes, it does no harm.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let Datagram { src, dst, ecn, bytes } = datagram;
@@ -179,38 +209,70 @@ impl Endpoint {
         }
         let ends = Ends { remote_port: segment.header.source_port, remote: src, local: dst };
         let Some(slot) = self.slab.find(&ends) else {
-            self.handle_stray(now, &segment, ends);
+            self.handle_stray(now, &segment, ends, ecn);
             return;
         };
         let Some(connection) = self.slab.get_mut(slot) else { return };
         match connection.handle(now, &segment, ecn) {
             Handled::Here => self.touched(slot),
-            Handled::Refused => self.refuse(&segment, ends),
+            Handled::Refused => {
+                // A cookie may be acknowledged after a later SYN of the peer found a place.
+                if self.slab.place(slot).is_half_open()
+                    && let Some(opened) = self.opened(now, &segment, ends)
+                {
+                    self.forget(slot);
+                    self.begin(now, opened, &segment, ecn);
+                } else {
+                    self.refuse(&segment, ends);
+                }
+            }
             Handled::Anew => {
                 self.slab.hide(slot);
                 if let Some(old) = self.slab.get_mut(slot) {
                     old.abort();
                 }
                 self.touched(slot);
-                self.handle_stray(now, &segment, ends);
+                self.handle_stray(now, &segment, ends, ecn);
             }
         }
     }
 
     /// A segment of no connection (`rfc9293#section-3.10.7.1`, `rfc9293#section-3.10.7.2`).
-    fn handle_stray(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends) {
+    fn handle_stray(&mut self, now: Instant, segment: &Segment<'_>, ends: Ends, ecn: Ecn) {
         if !is_unicast(ends.remote) || !self.addresses.contains(&ends.local) {
             return;
         }
         let flags = segment.header.flags;
         let begins = flags.has(Flags::SYN) && !flags.any(Flags::ACK | Flags::RST);
-        if !(begins && self.listening) {
+        if !self.listening {
             self.refuse(segment, ends);
+        } else if !begins {
+            match self.opened(now, segment, ends) {
+                Some(opened) if self.make_room() => self.begin(now, opened, segment, ecn),
+                _ => self.refuse(segment, ends),
+            }
         } else if self.has_room() {
             let birth = self.births.draw(now, &ends, self.local.port);
             let slot = self.slab.insert(Connection::accept(now, &self.local, ends, birth, segment));
             self.touched(slot);
+        } else if self.slab.oldest_half_open().is_some() && self.strays.len() < STRAYS {
+            let birth = self.births.draw(now, &ends, self.local.port);
+            self.strays.extend(self.cookies.answer(now, &self.local, ends, birth, segment));
         }
+    }
+
+    /// The connection that a segment opens with a SYN cookie.
+    fn opened(&self, now: Instant, segment: &Segment<'_>, ends: Ends) -> Option<Connection> {
+        self.cookies.open(now, &self.local, ends, &self.births, segment)
+    }
+
+    /// Puts a connection in its place and hands it the segment that opened it.
+    fn begin(&mut self, now: Instant, opened: Connection, segment: &Segment<'_>, ecn: Ecn) {
+        let slot = self.slab.insert(opened);
+        if let Some(connection) = self.slab.get_mut(slot) {
+            connection.handle(now, segment, ecn);
+        }
+        self.touched(slot);
     }
 
     /// Answers a segment with a reset (`rfc9293#section-3.5.2`).
@@ -352,6 +414,7 @@ impl Endpoint {
     /// A connection may have changed: asks it what follows from that.
     #[inline]
     fn touched(&mut self, slot: u32) {
+        self.slab.note_half_open(slot);
         let place = self.slab.place(slot);
         let Some(connection) = &place.connection else { return };
         self.agenda.enter(Turn::Send, slot);

@@ -1,6 +1,6 @@
 use crate::ConnId;
 use crate::conn::{Connection, Ends};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The connections of an endpoint: each has a place, which is used again, and an id, which is not.
 #[derive(Debug, Default)]
@@ -12,12 +12,22 @@ pub(super) struct Slab {
     oldest: u32,
     /// Places by the ends of their connection, sorted.
     ends: Vec<(Ends, u32)>,
+    /// Ids of half-open connections: the least is the oldest.
+    half_open: BTreeSet<u32>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) connection: Option<Box<Connection>>,
     id: u32,
+    /// Its id is among the half-open ones.
+    half_open: bool,
+}
+
+impl Place {
+    pub(super) fn is_half_open(&self) -> bool {
+        self.half_open
+    }
 }
 
 const GONE: u32 = u32::MAX;
@@ -37,13 +47,31 @@ impl Slab {
             self.places.push(Place::default());
             self.places.len() as u32 - 1
         });
-        let ends = connection.ends();
+        let (ends, half_open) = (connection.ends(), connection.is_half_open());
         let id = self.oldest + self.ids.len() as u32;
         self.ids.push_back(slot);
-        self.places[slot as usize] = Place { connection: Some(Box::new(connection)), id };
+        if half_open {
+            self.half_open.insert(id);
+        }
+        self.places[slot as usize] = Place { connection: Some(Box::new(connection)), id, half_open };
         let at = self.ends.partition_point(|(known, _)| *known < ends);
         self.ends.insert(at, (ends, slot));
         slot
+    }
+
+    /// Whether a connection is half-open, after a change of it.
+    #[inline]
+    pub(super) fn note_half_open(&mut self, slot: u32) {
+        let place = &mut self.places[slot as usize];
+        if place.half_open && !place.connection.as_ref().is_some_and(|connection| connection.is_half_open()) {
+            place.half_open = false;
+            self.half_open.remove(&place.id);
+        }
+    }
+
+    /// The half-open connection that is there longest.
+    pub(super) fn oldest_half_open(&self) -> Option<u32> {
+        self.slot(ConnId(*self.half_open.first()?))
     }
 
     /// Packets no longer find the connection.
@@ -62,6 +90,7 @@ impl Slab {
         let place = &mut self.places[slot as usize];
         place.connection = None;
         self.ids[(place.id - self.oldest) as usize] = GONE;
+        self.note_half_open(slot);
         self.free.push(slot);
         while self.ids.front() == Some(&GONE) {
             self.ids.pop_front();

@@ -3,7 +3,7 @@ use crate::segment::{Flags, Header, Options, Segment, seal};
 use std::net::IpAddr;
 use wire::{Checksum, PacketBuf, Seq};
 
-/// A reset that waits to be sent.
+/// A segment of no connection that waits to be sent.
 #[derive(Debug)]
 pub(super) struct Stray {
     pub(super) src: IpAddr,

@@ -40,15 +40,15 @@ table! {
         /// Measurement and transmission stop so long after the start of transmission.
         stop_time: At<Span> = At { value: Span::from_secs(30), span: 0..0 };
         /// Address the client binds, or "*" for all.
-        local_address: Address = Address(None);
+        local_address: At<Address> = At { value: Address(None), span: 0..0 };
         /// The client's port; by default 9000 or the next that is free.
         local_port: Option<At<u16>>;
         /// Address of the server that the client connects to, or "*" for all.
-        remote_address: Address = Address(None);
+        remote_address: At<Address> = At { value: Address(None), span: 0..0 };
         /// The server's port.
         remote_port: At<u16> = At { value: 9000, span: 0..0 };
         /// The path preferred from the start: an address of the server, the `net_id` of a network, or "*" for the first.
-        primary_path: PrimaryPathWord = PrimaryPathWord::Any;
+        primary_path: At<PrimaryPathWord> = At { value: PrimaryPathWord::Any, span: 0..0 };
         /// The networks whose interfaces both ends use; by default all.
         networks: Option<At<Vec<At<u16>>>>;
         /// The kind of addresses both ends use: 4 or 6.
@@ -65,7 +65,7 @@ table! {
         /// Frames a second; "0 Hz" is a saturated sender.
         frame_rate: At<Distribution<Hertz>> = At { value: Distribution::Constant(Hertz(10.0)), span: 0..0 };
         /// Payload of a frame; "0 B" turns the direction off.
-        frame_size: Distribution<ByteCount> = Distribution::Constant(ByteCount::new(1452));
+        frame_size: At<Distribution<ByteCount>> = At { value: Distribution::Constant(ByteCount::new(1452)), span: 0..0 };
         /// Frames are cut into messages of at most this.
         max_msg_size: At<ByteCount> = At { value: ByteCount::new(1452), span: 0..0 };
         /// Messages a saturated sender keeps waiting for their first transmission.

@@ -16,7 +16,7 @@ table! {
         /// Unique name; by default the names of both nodes joined by `-`.
         name: Option<At<String>>;
         /// The independent network it belongs to; 0 belongs to all.
-        net_id: u16 = 0;
+        net_id: At<u16> = At { value: 0, span: 0..0 };
         /// Largest IP packet it carries.
         mtu: ByteCount = ByteCount::new(1500);
         /// Bytes added to each packet on the wire, such as 7 for PPP or 38 for Ethernet.
@@ -228,6 +228,10 @@ fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Q
                 bytes.span,
                 "a queue is limited by `packets` or by `bytes`; expected only one of them".into(),
             );
+            None
+        }
+        (_, Some(bytes)) if bytes.value.is_zero() => {
+            faults.note(bytes.span, "a queue of 0 B forwards nothing; expected at least 1 B".into());
             None
         }
         (_, Some(bytes)) => Some(Queue::DropTail(QueueLimit::Bytes(bytes.value))),

@@ -1,5 +1,5 @@
 use super::links::networks_between;
-use super::{Nodes, is_count, is_name, is_new, members, node_indices};
+use super::{Nodes, has_room, is_count, is_name, is_new, limits, members, node_indices};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{FlowTable, PrimaryPathWord, TrafficTable};
@@ -9,7 +9,7 @@ use crate::scenario::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use units::ByteCount;
+use units::{ByteCount, Span};
 
 /// A flow as the file names it, and the flows it stands for.
 pub(super) struct Group {
@@ -43,6 +43,10 @@ pub(super) fn resolve(
             continue;
         };
         let first = flows.len();
+        if !has_room(&table.count, first, "flows", &table.name, faults) {
+            right = false;
+            continue;
+        }
         for (i, name) in members(&template.name, table.count.value).enumerate() {
             let [client, server] = [&ends.client, &ends.server].map(|nodes| nodes.start + i % nodes.len());
             flows.push(Flow { name, client, server, ..template.clone() });
@@ -122,11 +126,11 @@ fn flow(
         stop_time: table.stop_time.value,
         forward: forward?,
         back: back?,
-        local_address: table.local_address.0.map_or(LocalAddress::Any, LocalAddress::Ip),
+        local_address: table.local_address.value.0.map_or(LocalAddress::Any, LocalAddress::Ip),
         local_port: table.local_port.as_ref().map_or(0, |port| port.value),
-        remote_address: table.remote_address.0.map_or(RemoteAddress::Any, RemoteAddress::Ip),
+        remote_address: table.remote_address.value.0.map_or(RemoteAddress::Any, RemoteAddress::Ip),
         remote_port: table.remote_port.value,
-        primary_path: primary_path(&table.primary_path, &reachable, faults)?,
+        primary_path: primary_path(&table.primary_path.value, &reachable, faults)?,
         networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
         ip_version: table.ip_version,
     })
@@ -191,20 +195,21 @@ fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
 
 /// The traffic of a direction, or inner `None` if it is turned off.
 fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
-    if table.frame_size == Distribution::Constant(ByteCount::ZERO) {
+    if table.frame_size.value == Distribution::Constant(ByteCount::ZERO) {
         return Some(None);
     }
-    if table.max_msg_size.value.is_zero() {
-        faults.note(table.max_msg_size.span.clone(), "expected a `max_msg_size` above 0 B".into());
-        return None;
-    }
-    if table.queue_size.value == 0 {
-        faults.note(table.queue_size.span.clone(), "expected a `queue_size` of at least 1".into());
+    limits::message(&table.max_msg_size, faults)?;
+    if !(1..=limits::QUEUE_SIZE).contains(&table.queue_size.value) {
+        let message = format!("expected a `queue_size` from 1 to {}", limits::QUEUE_SIZE);
+        faults.note(table.queue_size.span.clone(), message);
         return None;
     }
     let pace = match table.frame_rate.value {
         Distribution::Constant(Hertz(0.0)) => Pace::Saturated,
-        rate => Pace::Frames(rate),
+        rate => {
+            limits::frames(rate, table, faults)?;
+            Pace::Frames(rate)
+        }
     };
     if protocol == Protocol::Udp && pace == Pace::Saturated {
         let message =
@@ -226,7 +231,7 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
     Some(Some(Traffic {
         pace,
         on_off: on_off(pace, table, faults)?,
-        frame_size: table.frame_size,
+        frame_size: table.frame_size.value,
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
         unordered: table.unordered.value,
@@ -250,6 +255,10 @@ fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Optio
     if pace == Pace::Saturated {
         let message = "only a paced sender pauses; expected a `frame_rate` above 0 Hz";
         faults.note(on.span.clone(), message.into());
+        return None;
+    }
+    if [on, off].iter().all(|law| limits::mean(law.value, Span::as_secs_f64) == 0.0) {
+        faults.note(on.span.clone(), "time never passes; expected `on` or `off` above 0 s".into());
         return None;
     }
     Some(Some(OnOff { on: on.value, off: off.value }))

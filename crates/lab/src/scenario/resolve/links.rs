@@ -1,4 +1,4 @@
-use super::{Nodes, is_name, is_new, members, node_indices};
+use super::{Nodes, has_room, is_name, is_new, members, node_indices};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{DirectionTable, LinkTable};
@@ -10,10 +10,14 @@ use units::{ByteCount, Instant};
 /// The links; `None` if a fault was noted.
 pub(super) fn resolve(tables: &[LinkTable], nodes: &Nodes, faults: &mut Faults) -> Option<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
+    let mut taken = BTreeSet::new();
     let mut right = true;
     for table in tables {
-        match alike(table, nodes, &links, faults) {
-            Some(alike) => links.extend(alike),
+        match alike(table, nodes, &taken, faults) {
+            Some(alike) => {
+                taken.extend(alike.iter().map(|link| link.name.clone()));
+                links.extend(alike);
+            }
             None => right = false,
         }
     }
@@ -22,7 +26,12 @@ pub(super) fn resolve(tables: &[LinkTable], nodes: &Nodes, faults: &mut Faults) 
 
 /// The links that a table stands for: from each node of one name to that of the other, or if both names are of as many
 /// nodes, from the first to the first, from the second to the second and so on.
-fn alike(table: &LinkTable, nodes: &Nodes, others: &[Link], faults: &mut Faults) -> Option<Vec<Link>> {
+fn alike(
+    table: &LinkTable,
+    nodes: &Nodes,
+    taken: &BTreeSet<String>,
+    faults: &mut Faults,
+) -> Option<Vec<Link>> {
     let [a, b] = &table.between.value;
     let (from, to) = (node_indices(a, nodes, faults), node_indices(b, nodes, faults));
     let (from, to) = (from?, to?);
@@ -37,7 +46,15 @@ fn alike(table: &LinkTable, nodes: &Nodes, others: &[Link], faults: &mut Faults)
         faults.note(span.clone(), message);
         return None;
     }
+    if table.net_id.value > u8::MAX.into() {
+        faults.note(table.net_id.span.clone(), format!("expected a `net_id` of at most {}", u8::MAX));
+        return None;
+    }
     let count = from.len().max(to.len());
+    let all = At { value: count as u32, span: span.clone() };
+    if !has_room(&all, taken.len(), "links", a, faults) {
+        return None;
+    }
     let down = outages(&table.down, faults)?;
     let names: Vec<String> = match &table.name {
         Some(name) if !is_name(name, faults) => return None,
@@ -48,16 +65,15 @@ fn alike(table: &LinkTable, nodes: &Nodes, others: &[Link], faults: &mut Faults)
     };
     let span = table.name.as_ref().map_or(span, |name| &name.span);
     let known = |name: &String| At { value: name.clone(), span: span.clone() };
-    if !names
-        .iter()
-        .all(|name| is_new(&known(name), others.iter().map(|link| link.name.as_str()), "link", faults))
-    {
+    let known_already = names.iter().find(|name| taken.contains(*name));
+    if let Some(name) = known_already {
+        is_new(&known(name), std::iter::once(name.as_str()), "link", faults);
         return None;
     }
     let link = |(name, between)| Link {
         name,
         between,
-        net_id: table.net_id,
+        net_id: table.net_id.value,
         mtu: table.mtu,
         framing: ByteCount::new(table.framing.into()),
         forward: direction(&table.directions.forward),

@@ -2,17 +2,20 @@
 //! fits no network refused.
 
 mod flows;
+mod limits;
 mod links;
 mod probes;
 mod transfers;
+mod trial;
 
 use super::diagnostic::{Faults, expected_one_of};
 use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
 use super::{Node, NodeKind, Scenario, Window};
 use crate::scenario::decode::At;
 use flows::OptionSets;
+use limits::PlannedEnd;
 use std::ops::Range;
-use units::Span;
+use units::{Instant, Span};
 
 /// The nodes, and how the file groups them: a table with a `count` stands for several.
 struct Nodes {
@@ -28,6 +31,9 @@ struct NodeGroup {
 /// Nodes, links or flows that one table may stand for.
 const MOST_OF_A_TABLE: u32 = 10_000;
 
+/// Nodes, links or flows that a scenario may have.
+const MOST_OF_A_KIND: usize = 20_000;
+
 /// The scenario a file stands for; `None` if a fault was noted.
 pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
@@ -37,12 +43,13 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
     let links = links?;
     let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
     let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
-    let windows = windows(&file.window, faults)?;
+    let end = PlannedEnd::of(&flows, &transfers);
+    let windows = windows(&file.window, end, faults)?;
     let nodes = groups.all;
-    let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows };
+    let names = probes::Names { groups: &flow_groups, nodes: &nodes, links: &links, windows: &windows, end };
     let probes = probes::probes(&file.probe, &names, faults);
     let captures = probes::captures(&file.capture, &nodes, &links, faults);
-    Some(Scenario {
+    let scenario = Scenario {
         title: file.title.clone(),
         seed: file.seed,
         nodes,
@@ -52,7 +59,10 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
         windows,
         probes: probes?,
         captures: captures?,
-    })
+    };
+    let right = limits::scenario(file, &scenario, &flow_groups, faults)
+        && trial::scenario(file, &scenario, &flow_groups, faults);
+    right.then_some(scenario)
 }
 
 fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
@@ -61,7 +71,11 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
     for table in tables {
         right &= is_name(&table.name, faults);
         right &= is_new(&table.name, nodes.groups.iter().map(|group| group.name.as_str()), "node", faults);
-        right &= is_count(&table.count, faults);
+        let first = nodes.all.len();
+        if !is_count(&table.count, faults) || !has_room(&table.count, first, "nodes", &table.name, faults) {
+            right = false;
+            continue;
+        }
         let jitter = table.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.value);
         let kind = match (table.kind, &table.jitter) {
             (NodeWord::Host, _) => NodeKind::Host { jitter },
@@ -75,7 +89,6 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
                 continue;
             }
         };
-        let first = nodes.all.len();
         let names = members(&table.name.value, table.count.value);
         nodes.all.extend(names.map(|name| Node { name, kind }));
         nodes.groups.push(NodeGroup { name: table.name.value.clone(), members: first..nodes.all.len() });
@@ -83,7 +96,7 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
     right.then_some(nodes)
 }
 
-fn windows(tables: &[WindowTable], faults: &mut Faults) -> Option<Vec<Window>> {
+fn windows(tables: &[WindowTable], end: PlannedEnd, faults: &mut Faults) -> Option<Vec<Window>> {
     let mut windows: Vec<Window> = Vec::new();
     let mut right = true;
     for WindowTable { name, from, to } in tables {
@@ -91,6 +104,13 @@ fn windows(tables: &[WindowTable], faults: &mut Faults) -> Option<Vec<Window>> {
         right &= is_new(name, windows.iter().map(|window| window.name.as_str()), "window", faults);
         if to.value <= *from {
             faults.note(to.span.clone(), "nothing is measured; expected `to` after `from`".into());
+            right = false;
+        }
+        if end.certain && *from >= end.at {
+            let end = end.at.since(Instant::ZERO);
+            let message =
+                format!("nothing is measured: the last flow stops at {end}; expected `from` before");
+            faults.note(name.span.clone(), message);
             right = false;
         }
         windows.push(Window { name: name.value.clone(), from: *from, to: to.value });
@@ -110,6 +130,16 @@ fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
         faults.note(count.span.clone(), format!("expected a `count` from 1 to {MOST_OF_A_TABLE}"));
     }
     right
+}
+
+/// Notes a `count` with which there would be too many in all; without one of its own the fault is at `name`.
+fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, faults: &mut Faults) -> bool {
+    let all = others + count.value as usize;
+    if all > MOST_OF_A_KIND {
+        let at = if count.span.is_empty() { &name.span } else { &count.span };
+        faults.note(at.clone(), format!("{all} {what} in all; expected at most {MOST_OF_A_KIND}"));
+    }
+    all <= MOST_OF_A_KIND
 }
 
 /// Notes a name that does not look like one.

@@ -1,4 +1,5 @@
 use super::flows::Group;
+use super::limits::{self, PlannedEnd};
 use super::links::named;
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
@@ -12,13 +13,14 @@ pub(super) struct Names<'a> {
     pub nodes: &'a [Node],
     pub links: &'a [Link],
     pub windows: &'a [Window],
+    pub end: PlannedEnd,
 }
 
 /// The probes, one for each flow they name; `None` if a fault was noted.
 pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
     let resolved: Vec<_> = tables.iter().map(|table| probe(table, names, faults)).collect();
     let each = resolved.into_iter().collect::<Option<Vec<_>>>()?;
-    let mut watched = Vec::new();
+    let (mut watched, mut rows) = (Vec::new(), 0);
     for (table, probes) in tables.iter().zip(&each) {
         for probe in probes.iter().filter(|probe| matches!(probe.quantity, ProbeQuantity::Bursts { .. })) {
             if watched.contains(&&probe.target) {
@@ -27,6 +29,15 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
                 return None;
             }
             watched.push(&probe.target);
+        }
+        rows += probes.iter().map(|probe| limits::rows(probe, names.end)).sum::<u64>();
+        if rows > limits::ROWS {
+            let message = format!(
+                "{rows} rows would be recorded; expected at most {} in all, with a longer `every` or an earlier `to`",
+                limits::ROWS
+            );
+            faults.note(table.every.span.clone(), message);
+            return None;
         }
     }
     Some(each.concat())

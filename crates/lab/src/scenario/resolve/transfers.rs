@@ -1,5 +1,5 @@
 use super::flows::{Group, OptionSets, host, networks, options};
-use super::{Nodes, is_name, is_new};
+use super::{Nodes, is_name, is_new, limits};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::file::TransfersTable;
@@ -53,15 +53,13 @@ fn transfers(
     if protocol == Protocol::Udp {
         return fault(span, "a transfer has an end, which UDP cannot tell; expected SCTP or TCP");
     }
-    if table.rate.value == Distribution::Constant(Hertz(0.0)) {
+    if limits::mean(table.rate.value, Hertz::as_f64) == 0.0 {
         return fault(&table.rate.span, "expected a `rate` above 0 Hz");
-    }
-    if table.max_msg_size.value.is_zero() {
-        return fault(&table.max_msg_size.span, "expected a `max_msg_size` above 0 B");
     }
     if table.to.value <= table.from {
         return fault(&table.to.span, "nothing is transferred; expected `to` after `from`");
     }
+    limits::message(&table.max_msg_size, faults)?;
     let forward = Traffic {
         pace: Pace::Saturated,
         on_off: None,

@@ -1,0 +1,173 @@
+//! Bounds on what a scenario may ask for, so that none takes all memory: they are far beyond what runs in a day.
+
+use super::flows::Group;
+use crate::scenario::decode::At;
+use crate::scenario::diagnostic::Faults;
+use crate::scenario::file::{FileTable, TrafficTable};
+use crate::scenario::{
+    Distribution, Every, Flow, Hertz, NodeKind, Probe, Protocol, Scenario, Traffic, Transfers,
+};
+use units::{ByteCount, Instant};
+
+/// Rows that all probes of a run may record at intervals.
+pub(super) const ROWS: u64 = 20_000_000;
+
+/// Short transfers of a run.
+const TRANSFERS: f64 = 5e6;
+
+/// Messages that a flow may keep waiting.
+pub(super) const QUEUE_SIZE: u32 = 1_000_000;
+
+/// Messages that all flows together may keep waiting.
+const WAITING: u64 = 20_000_000;
+
+/// Bytes of a message.
+const MESSAGE: ByteCount = ByteCount::new(1_000_000_000);
+
+/// Messages that a frame may be cut into.
+const MESSAGES_OF_A_FRAME: f64 = 1e6;
+
+/// Entries of the routing tables: one for each node and interface of a host.
+const ROUTES: usize = 120_000_000;
+
+/// The mean of a distribution, as `number` says it.
+pub(super) fn mean<T: Copy>(law: Distribution<T>, number: fn(T) -> f64) -> f64 {
+    match law {
+        Distribution::Constant(value) => number(value),
+        Distribution::Uniform(low, high) => (number(low) + number(high)) / 2.0,
+        Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => number(mean),
+    }
+}
+
+/// Notes a `max_msg_size` that is no size of a message.
+pub(super) fn message(size: &At<ByteCount>, faults: &mut Faults) -> Option<()> {
+    let message = match size.value {
+        ByteCount::ZERO => "expected a `max_msg_size` above 0 B".to_owned(),
+        large if large > MESSAGE => format!("expected a `max_msg_size` of at most {MESSAGE}"),
+        _ => return Some(()),
+    };
+    faults.note(size.span.clone(), message);
+    None
+}
+
+/// Notes frames that never come, or are cut into too many messages.
+pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &mut Faults) -> Option<()> {
+    if mean(rate, Hertz::as_f64) == 0.0 {
+        let message = "no frame ever comes; expected a mean above 0 Hz, or \"0 Hz\" for a saturated sender";
+        faults.note(table.frame_rate.span.clone(), message.into());
+        return None;
+    }
+    let messages = mean(table.frame_size.value, ByteCount::as_f64) / table.max_msg_size.value.as_f64();
+    if messages > MESSAGES_OF_A_FRAME {
+        let message = format!(
+            "a frame is cut into {messages:.0} messages; expected at most {MESSAGES_OF_A_FRAME:.0}, with a larger \
+             `max_msg_size`"
+        );
+        faults.note(table.frame_size.span.clone(), message);
+        return None;
+    }
+    Some(())
+}
+
+/// When a scenario ends if every flow connects at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlannedEnd {
+    /// When the last flow stops and the last transfer comes, flows being begun after the mean of their time.
+    pub at: Instant,
+    /// No flow can stop later, unless it is slow to connect.
+    pub certain: bool,
+}
+
+impl PlannedEnd {
+    pub(super) fn of(flows: &[Flow], transfers: &[Transfers]) -> Self {
+        let stop = |flow: &Flow| {
+            let connect = match flow.connect_time {
+                Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
+                Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => mean,
+            };
+            Instant::ZERO + connect + flow.start_time + flow.stop_time
+        };
+        let bounded =
+            |flow: &Flow| matches!(flow.connect_time, Distribution::Constant(_) | Distribution::Uniform(..));
+        let ends = flows.iter().map(stop).chain(transfers.iter().map(|transfers| transfers.to));
+        PlannedEnd { at: ends.max().unwrap_or(Instant::ZERO), certain: flows.iter().all(bounded) }
+    }
+}
+
+/// Rows that a probe records at intervals.
+pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
+    let Every::Interval(every) = probe.every else { return 0 };
+    let to = probe.to.map_or(end.at, |to| to.min(end.at));
+    to.since(probe.from).as_nanos() / every.as_nanos().max(1)
+}
+
+/// Notes what takes too much memory all together, and a scenario in which nothing is sent.
+pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
+    let before = faults.len();
+    let silent = |flow: &Flow| flow.forward.is_none() && flow.back.is_none();
+    if scenario.flows.iter().all(silent) && scenario.transfers.is_empty() {
+        let expected = "expected a [[flow]] with a `frame_size` above 0 B, or [[transfers]]";
+        let at = file.flow.first().map_or(0..0, |table| table.traffic.forward.frame_size.span.clone());
+        faults.note(at, format!("nothing is sent; {expected}"));
+    }
+    let is_host = |node: &usize| scenario.nodes[*node].kind != NodeKind::Router;
+    let interfaces: usize =
+        scenario.links.iter().map(|link| link.between.iter().filter(|node| is_host(node)).count()).sum();
+    if interfaces.saturating_mul(scenario.nodes.len()) > ROUTES {
+        let link = file.link.last().map_or(0..0, |link| link.between.span.clone());
+        let message = format!(
+            "{} nodes and {interfaces} interfaces of hosts; expected a product of at most {ROUTES}",
+            scenario.nodes.len()
+        );
+        faults.note(link, message);
+    }
+    let mut waiting = 0;
+    for (table, group) in file.flow.iter().zip(groups) {
+        waiting += scenario.flows[group.flows.clone()].iter().map(most_waiting).sum::<u64>();
+        if waiting > WAITING {
+            let queue = &table.traffic.forward.queue_size;
+            let at = if queue.span.is_empty() { &table.name.span } else { &queue.span };
+            let message = format!(
+                "the flows up to this keep {waiting} messages waiting; expected at most {WAITING} in all"
+            );
+            faults.note(at.clone(), message);
+            break;
+        }
+    }
+    for (table, transfers) in file.transfers.iter().zip(&scenario.transfers) {
+        let time = transfers.to.since(transfers.from).as_secs_f64();
+        let count = mean(transfers.rate, Hertz::as_f64) * time;
+        if count > TRANSFERS {
+            let message = format!("about {count:.0} transfers; expected at most {TRANSFERS:.0}");
+            faults.note(table.rate.span.clone(), message);
+        }
+    }
+    faults.len() == before
+}
+
+/// Messages that a flow keeps waiting at most.
+fn most_waiting(flow: &Flow) -> u64 {
+    let both = |client: ByteCount, server: ByteCount, of: fn(&Traffic, ByteCount) -> u64| {
+        flow.forward.as_ref().map_or(0, |traffic| of(traffic, client))
+            + flow.back.as_ref().map_or(0, |traffic| of(traffic, server))
+    };
+    match flow.protocol {
+        Protocol::Sctp => both(flow.client_options.send_buffer, flow.server_options.send_buffer, queued),
+        // A stream takes no memory for a message, but time to be filled.
+        Protocol::Tcp => {
+            let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);
+            if messages > WAITING { messages } else { 0 }
+        }
+        Protocol::Udp => 0,
+    }
+}
+
+/// Messages that a send buffer holds.
+fn buffered(traffic: &Traffic, buffer: ByteCount) -> u64 {
+    buffer.get() / traffic.max_msg_size.get().max(1)
+}
+
+/// Messages of them that wait for their first transmission.
+fn queued(traffic: &Traffic, buffer: ByteCount) -> u64 {
+    u64::from(traffic.queue_size).min(buffered(traffic, buffer))
+}

@@ -1,0 +1,69 @@
+use super::flows::Group;
+use crate::scenario::Scenario;
+use crate::scenario::decode::At;
+use crate::scenario::diagnostic::Faults;
+use crate::scenario::file::{FileTable, FlowTable, TransfersTable};
+use crate::world::Trial;
+use std::ops::Range;
+
+/// Notes flows that cannot work on the network: without a way, or with packets that do not pass it.
+pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
+    let before = faults.len();
+    let mut trial = match Trial::new(scenario) {
+        Ok(trial) => trial,
+        Err(message) => {
+            let link = file.link.first().map_or(0..0, |link| link.between.span.clone());
+            faults.note(link, message);
+            return false;
+        }
+    };
+    for (table, group) in file.flow.iter().zip(groups) {
+        let misfit = scenario.flows[group.flows.clone()].iter().find_map(|flow| trial.flow(flow).err());
+        if let Some(misfit) = misfit {
+            faults.note(place(table, misfit.key), misfit.message);
+        }
+    }
+    for (table, transfers) in file.transfers.iter().zip(&scenario.transfers) {
+        if let Err(misfit) = trial.transfers(&transfers.like) {
+            faults.note(place_of_transfers(table, misfit.key), misfit.message);
+        }
+    }
+    faults.len() == before
+}
+
+/// Where the value of a key stands; that of the name if the key has its default.
+fn place(table: &FlowTable, key: &str) -> Range<usize> {
+    let span = match key {
+        "local_address" => &table.local_address.span,
+        "remote_address" => &table.remote_address.span,
+        "primary_path" => &table.primary_path.span,
+        "remote_port" => &table.remote_port.span,
+        "max_msg_size" => &table.traffic.forward.max_msg_size.span,
+        "server" => &table.server.span,
+        "mtu" => option(&table.sctp),
+        "mss" => option(&table.tcp),
+        "local_port" => table.local_port.as_ref().map_or(&UNSTATED, |port| &port.span),
+        "networks" => table.networks.as_ref().map_or(&UNSTATED, |networks| &networks.span),
+        _ => &UNSTATED,
+    };
+    if span.is_empty() { table.name.span.clone() } else { span.clone() }
+}
+
+fn place_of_transfers(table: &TransfersTable, key: &str) -> Range<usize> {
+    let span = match key {
+        "remote_port" => &table.remote_port.span,
+        "max_msg_size" => &table.max_msg_size.span,
+        "server" => &table.server.span,
+        "mtu" => option(&table.sctp),
+        "mss" => option(&table.tcp),
+        "networks" => table.networks.as_ref().map_or(&UNSTATED, |networks| &networks.span),
+        _ => &UNSTATED,
+    };
+    if span.is_empty() { table.name.span.clone() } else { span.clone() }
+}
+
+const UNSTATED: Range<usize> = 0..0;
+
+fn option(set: &Option<At<String>>) -> &Range<usize> {
+    set.as_ref().map_or(&UNSTATED, |set| &set.span)
+}

@@ -1,0 +1,226 @@
+//! SYN floods (`rfc4987`): who begins connections without receiving at its addresses keeps nobody out.
+
+use anabranch_tcp::segment::{Flags, Header, Options, SackBlocks, Timestamps, seal};
+use anabranch_tcp::{Config, Ecn, Event, Payload, State};
+use testkit::{Fate, Side, TcpPair};
+use units::{ByteCount, Span};
+use wire::{Checksum, PacketBuf, Seq};
+
+/// Places of an endpoint of a [`TcpPair`].
+const LIMIT: usize = 16;
+
+fn forge(port: u16, seq: u32, ack: u32, flags: Flags, options: &Options) -> PacketBuf {
+    let (from, to) = (Side::Client, Side::Server);
+    let mut buf = PacketBuf::default();
+    let header = Header {
+        source_port: port,
+        destination_port: to.port(),
+        seq: Seq(seq),
+        ack: Seq(ack),
+        flags,
+        window: 60_000,
+        urgent: 0,
+    };
+    header.write(&mut buf, options);
+    seal(&mut buf, from.address(1), to.address(1), Checksum::Computed);
+    buf
+}
+
+fn syn_options() -> Options {
+    Options {
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: Some(Timestamps { value: 77, echo: 0 }),
+        sack: SackBlocks::default(),
+    }
+}
+
+/// SYNs of `count` peers from port `first` on, none of which ever answers.
+fn flood(pair: &mut TcpPair, first: u16, count: u16) {
+    for port in first..first + count {
+        let syn = forge(port, u32::from(port) * 7919, 0, Flags::SYN, &syn_options());
+        pair.inject(Side::Server, Ecn::NotCapable, &syn);
+        assert!(pair.endpoint(Side::Server).connections().count() <= LIMIT);
+    }
+}
+
+/// The two profiles, and a peer without any option.
+fn configs() -> [Config; 3] {
+    let plain = Config {
+        timestamps: false,
+        window_scale: false,
+        sack: false,
+        receive_buffer: ByteCount::new(60_000),
+        ..Config::qualnet()
+    };
+    [Config::qualnet(), Config::modern(), plain]
+}
+
+fn transfers_both_ways(pair: &mut TcpPair) {
+    pair.send(Side::Client, Payload::Filler(200_000));
+    pair.run_for(Span::from_secs(30));
+    assert_eq!(pair.received_bytes(Side::Server), 200_000);
+    pair.send(Side::Server, Payload::Filler(200_000));
+    pair.run_for(Span::from_secs(30));
+    assert_eq!(pair.received_bytes(Side::Client), 200_000);
+}
+
+/// A flood of ten times the limit before the handshake of a client, and of as much in each of its round-trip times.
+#[test]
+fn a_client_connects_before_during_and_after_a_syn_flood() {
+    for (n, config) in configs().into_iter().enumerate() {
+        for before in [0, 10 * LIMIT as u16] {
+            let mut pair = TcpPair::new(&config, &config);
+            pair.keep_log = false;
+            flood(&mut pair, 10_000, before);
+            pair.connect(Side::Client);
+            for step in 0..8 {
+                flood(&mut pair, 20_000 + step * 1000, 10 * LIMIT as u16);
+                pair.run_for(Span::from_millis(5));
+            }
+            assert_eq!(pair.state(Side::Client), Some(State::Established), "{n} {before}");
+            assert_eq!(pair.events(Side::Server), [Event::Connected], "{n} {before}");
+            assert_eq!(pair.events(Side::Client), [Event::Connected], "{n} {before}");
+            transfers_both_ways(&mut pair);
+        }
+    }
+}
+
+/// Only half-open connections give way, and the user's `connect` gets a place, too.
+#[test]
+fn established_connections_survive_a_syn_flood() {
+    let mut pair = TcpPair::connected(&Config::modern());
+    flood(&mut pair, 10_000, 10 * LIMIT as u16);
+    let now = pair.now;
+    let server = pair.endpoint(Side::Server);
+    let id = server.connect(now, 4242, &[Side::Client.address(1)]).expect("a half-open connection gives way");
+    assert_eq!(server.connections().count(), LIMIT);
+    server.abort(now, id);
+    pair.drain();
+    transfers_both_ways(&mut pair);
+    assert_eq!(pair.state(Side::Server), Some(State::Established));
+}
+
+/// While the flood lasts, the answer to a SYN is kept nowhere: the client repeats what is lost.
+#[test]
+fn lost_segments_of_a_handshake_with_a_cookie_are_repaired() {
+    for lost in 0..3 {
+        let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
+        flood(&mut pair, 10_000, LIMIT as u16);
+        // What the server sends to the flood is no segment of the client's handshake.
+        let mut number = 0;
+        pair.on_wire(move |sent| {
+            let client = sent.header.destination_port == Side::Client.port() || sent.from == Side::Client;
+            number += usize::from(client);
+            if client && number == lost + 1 { Fate::Lost } else { Fate::Arrives }
+        });
+        pair.connect(Side::Client);
+        pair.send(Side::Client, Payload::Filler(100));
+        pair.run_for(Span::from_secs(20));
+        assert_eq!(pair.received_bytes(Side::Server), 100, "{lost}");
+        transfers(&mut pair);
+    }
+}
+
+fn transfers(pair: &mut TcpPair) {
+    pair.send(Side::Server, Payload::Filler(50_000));
+    pair.run_for(Span::from_secs(30));
+    assert_eq!(pair.received_bytes(Side::Client), 50_000);
+}
+
+/// With timestamps a cookie keeps window scale, SACK and ECN; without, the MSS alone.
+#[test]
+fn a_cookie_keeps_the_options_that_it_grants() {
+    let modern = Config { ecn: true, ..Config::modern() };
+    let without = Config { timestamps: false, ..modern.clone() };
+    for (config, keeps) in [(&modern, true), (&without, false)] {
+        let mut pair = TcpPair::new(config, config);
+        flood(&mut pair, 10_000, LIMIT as u16);
+        pair.sent.clear();
+        pair.connect(Side::Client);
+        pair.run_for(Span::from_millis(25));
+        let answer = pair.sent[1].clone();
+        assert!(answer.has(Flags::SYN | Flags::ACK));
+        assert_eq!(answer.options.mss, Some(1460));
+        assert_eq!(answer.options.window_scale.is_some(), keeps);
+        assert_eq!(answer.options.sack_permitted, keeps);
+        assert_eq!(answer.has(Flags::ECE), keeps);
+        assert_eq!(answer.options.timestamps.is_some(), keeps);
+        pair.sent.clear();
+        pair.send(Side::Server, Payload::Filler(20_000));
+        pair.run_for(Span::from_secs(1));
+        assert_eq!(pair.received_bytes(Side::Client), 20_000);
+        let data = pair.sent.iter().find(|sent| sent.from == Side::Server && sent.len > 0).unwrap();
+        assert_eq!(data.ecn == Ecn::Capable0, keeps);
+        assert_eq!(data.len, if keeps { 1448 } else { 1460 });
+        // The clock of the timestamps does not run backwards (rfc7323#section-5.3).
+        if let (Some(first), Some(later)) = (answer.options.timestamps, data.options.timestamps) {
+            assert!(later.value.wrapping_sub(first.value) < 1000);
+        }
+        // A window beyond 65535 bytes can be used only if both ends remember the scale.
+        pair.send(Side::Client, Payload::Filler(2_000_000));
+        pair.run_for(Span::from_secs(60));
+        assert_eq!(pair.received_bytes(Side::Server), 2_000_000);
+    }
+}
+
+/// Whoever did not get the cookie cannot open a connection; nor can whoever got it elsewhere, or long ago.
+#[test]
+fn a_cookie_opens_only_the_connection_it_was_made_for() {
+    let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
+    flood(&mut pair, 10_000, LIMIT as u16);
+    pair.sent.clear();
+    let syn = forge(30_000, 1000, 0, Flags::SYN, &syn_options());
+    pair.inject(Side::Server, Ecn::NotCapable, &syn);
+    let (cookie, stamp) =
+        (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.unwrap());
+    let options =
+        Options { timestamps: Some(Timestamps { value: 78, echo: stamp.value }), ..Options::default() };
+    let opens = |pair: &mut TcpPair, port, seq, ack| {
+        let before = pair.events(Side::Server).len();
+        assert_eq!(before, 0);
+        let segment = forge(port, seq, ack, Flags::ACK, &options);
+        pair.inject(Side::Server, Ecn::NotCapable, &segment);
+        pair.events(Side::Server) == [Event::Connected]
+    };
+    for n in 1..2000u32 {
+        assert!(!opens(&mut pair, 30_000, 1001, cookie.wrapping_add(n * 0x0010_0001)), "{n}");
+    }
+    assert!(!opens(&mut pair, 30_001, 1001, cookie), "another port");
+    assert!(!opens(&mut pair, 30_000, 1002, cookie), "another number");
+    assert!(opens(&mut pair, 30_000, 1001, cookie));
+    assert_eq!(pair.endpoint(Side::Server).connections().count(), LIMIT);
+    // A cookie is over after 64 to 128 s, whether others were sent meanwhile or not.
+    for (wait, accepted) in [(60, true), (129, false)] {
+        pair.sent.clear();
+        let syn = forge(30_002 + wait, 1000, 0, Flags::SYN, &syn_options());
+        pair.inject(Side::Server, Ecn::NotCapable, &syn);
+        let cookie = pair.sent[0].header.seq.0.wrapping_add(1);
+        pair.run_for(Span::from_secs(wait.into()));
+        flood(&mut pair, 40_000, 2 * LIMIT as u16);
+        assert_eq!(opens(&mut pair, 30_002 + wait, 1001, cookie), accepted, "{wait} s");
+    }
+}
+
+/// The peer repeats its SYN, finds a place the second time, and acknowledges the cookie all the same.
+#[test]
+fn a_cookie_opens_a_connection_that_has_found_a_place_meanwhile() {
+    let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
+    flood(&mut pair, 10_000, LIMIT as u16);
+    pair.sent.clear();
+    let syn = forge(30_000, 1000, 0, Flags::SYN, &syn_options());
+    pair.inject(Side::Server, Ecn::NotCapable, &syn);
+    let (cookie, stamp) =
+        (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.unwrap());
+    let reset = forge(10_000, 10_000 * 7919 + 1, 0, Flags::RST, &Options::default());
+    pair.inject(Side::Server, Ecn::NotCapable, &reset);
+    pair.inject(Side::Server, Ecn::NotCapable, &syn);
+    assert_ne!(pair.sent.last().unwrap().header.seq.0.wrapping_add(1), cookie);
+    let stamps = Timestamps { value: 78, echo: stamp.value };
+    let options = Options { timestamps: Some(stamps), ..Options::default() };
+    let ack = forge(30_000, 1001, cookie, Flags::ACK, &options);
+    pair.inject(Side::Server, Ecn::NotCapable, &ack);
+    assert_eq!(pair.events(Side::Server), [Event::Connected]);
+    assert!(pair.endpoint(Side::Server).connections().count() <= LIMIT);
+}
