@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from anabranch import plots
 from anabranch.plots import BLUE, GREEN, ORANGE, VERMILION, Look
 from anabranch.reproduce import FigureData
+from anabranch.verdict import Point, above, at_least, at_most, below
 
 FLOWS = {
     "sctp": Look("SCTP (CMT off)", VERMILION, "--", "s"),
@@ -91,7 +92,7 @@ def figure_4(data: FigureData) -> Figure:
         axes.set_xlim(*WINDOW)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     panels[-1].set_xlabel("Time [s]")
-    data.foot(figure)
+    data.foot(figure, "the first of them")
     return figure
 
 
@@ -103,16 +104,17 @@ def _draw(axes: Axes, found: pl.DataFrame, look: Look) -> None:
     plots.steps(axes, shown["time"].to_list(), values, until=WINDOW[1], look=look)
 
 
-def trace(data: FigureData, variant: str, quantity: str, path: int) -> pl.DataFrame:
-    """Time and value of a probe; empty if the quantity was never set."""
+def trace(data: FigureData, variant: str, quantity: str, path: int, replica: int = 0) -> pl.DataFrame:
+    """Time and value of a probe in one run; empty if the quantity was never set."""
     wanted = (pl.col("quantity") == quantity) & (pl.col("path") == path)
-    series = data.result.series.join(runs_of(data, variant), on="run", how="semi")
+    series = data.result.series.join(run_of(data, variant, replica), on="run", how="semi")
     return series.filter(wanted & pl.col("value").is_finite()).select("time", "value").sort("time", maintain_order=True)
 
 
-def runs_of(data: FigureData, variant: str) -> pl.DataFrame:
-    """The runs of a variant."""
-    return data.result.scalars.filter(pl.col("variant") == variant).select("run").unique()
+def run_of(data: FigureData, variant: str, replica: int) -> pl.DataFrame:
+    """The run of a variant with that replica's random streams."""
+    wanted = (pl.col("variant") == variant) & (pl.col("replica") == replica)
+    return data.result.scalars.filter(wanted).select("run").unique()
 
 
 def total(paths: list[pl.DataFrame]) -> pl.DataFrame:
@@ -141,56 +143,67 @@ def cuts(found: pl.DataFrame) -> int:
     return sum(later < 0.8 * earlier for earlier, later in pairwise(found["value"].to_list()))
 
 
-def second_path_of_sctp_is_idle(data: FigureData) -> tuple[bool, str]:
+def second_path_of_sctp_is_idle(data: FigureData) -> list[Point]:
     """The window of path 2 is never above what an idle path keeps, and its threshold is never set."""
-    windows = trace(data, "sctp", "cwnd", 1)["value"].to_list()
-    threshold = trace(data, "sctp", "ssthresh", 1)
-    most = max(windows, default=0.0)
-    return most <= IDLE_WINDOW and threshold.is_empty(), f"c2 at most {most:.0f} B; s2 set {threshold.height} times"
+    largest = [max(trace(data, "sctp", "cwnd", 1, r)["value"].to_list(), default=0.0) for r in range(data.replicas)]
+    settings = [trace(data, "sctp", "ssthresh", 1, r).height for r in range(data.replicas)]
+    return [
+        Point("largest c2", largest, at_most(IDLE_WINDOW), "bytes"),
+        Point("settings of s2", settings, below(1, every_run=True)),
+    ]
 
 
-def first_path_of_sctp_is_a_sawtooth(data: FigureData) -> tuple[bool, str]:
+def first_path_of_sctp_is_a_sawtooth(data: FigureData) -> list[Point]:
     """At least a cut every ten seconds, and growth between the cuts."""
-    found = trace(data, "sctp", "cwnd", 0)
-    number = cuts(found)
-    rises = sum(later > earlier for earlier, later in pairwise(found["value"].to_list()))
-    return number >= 3 and rises > number, f"{number} cuts in 30 s"
+    windows = [trace(data, "sctp", "cwnd", 0, replica) for replica in range(data.replicas)]
+    number = [cuts(found) for found in windows]
+    rises = [sum(later > earlier for earlier, later in pairwise(found["value"].to_list())) for found in windows]
+    more = [up - down for up, down in zip(rises, number, strict=True)]
+    return [Point("cuts in 30 s", number, at_least(3)), Point("steps up, less cuts", more, above(0))]
 
 
-def paths_of_cmt_are_two_sawtooths(data: FigureData) -> tuple[bool, str]:
+def paths_of_cmt_are_two_sawtooths(data: FigureData) -> list[Point]:
     """Both are cut often, and their mean windows differ by less than a quarter."""
-    paths = [trace(data, "cmt", "cwnd", path) for path in (0, 1)]
-    number = [cuts(path) for path in paths]
-    mean = [sum(values) / max(len(values), 1) for values in map(held, paths)]
-    alike = min(mean) > 0.75 * max(mean)
-    text = f"{number[0]} and {number[1]} cuts, means {mean[0] / 1024:.0f} and {mean[1] / 1024:.0f} KiB"
-    return min(number) >= 3 and alike, text
+    fewer: list[int] = []
+    alike: list[float] = []
+    for replica in range(data.replicas):
+        paths = [trace(data, "cmt", "cwnd", path, replica) for path in (0, 1)]
+        fewer.append(min(cuts(path) for path in paths))
+        mean = [sum(values) / max(len(values), 1) for values in map(held, paths)]
+        alike.append(min(mean) / max(mean))
+    return [
+        Point("cuts of the path with fewer", fewer, at_least(3)),
+        Point("smaller mean window over the larger", alike, above(0.75)),
+    ]
 
 
-def small_side(data: FigureData) -> list[int]:
-    """For every 10 ms of the CMT/RP run: the path whose threshold is under a quarter of the total, else -1.
+def small_side(data: FigureData, replica: int) -> list[int]:
+    """For every 10 ms of a CMT/RP run: the path whose threshold is under a quarter of the total, else -1.
 
     That share is what its window grows by (equations 9 and 10).
     """
-    first, second = (held(trace(data, "cmt-rp", "ssthresh", path)) for path in (0, 1))
+    first, second = (held(trace(data, "cmt-rp", "ssthresh", path, replica)) for path in (0, 1))
     sides: list[int] = []
     for a, b in zip(first, second, strict=False):
         sides.append(0 if a < 0.25 * (a + b) else 1 if b < 0.25 * (a + b) else -1)
     return sides
 
 
-def one_path_of_rp_is_held_down(data: FigureData) -> tuple[bool, str]:
+def one_path_of_rp_is_held_down(data: FigureData) -> list[Point]:
     """The threshold of one path stays under a quarter of the total for a second without a break."""
-    longest, current, previous = 0, 0, -1
-    for side in small_side(data):
-        current = current + 1 if side == previous and side >= 0 else int(side >= 0)
-        previous = side
-        longest = max(longest, current)
-    return longest >= 100, f"longest {longest / 100:.1f} s with less than a quarter of S"
+    found: list[float] = []
+    for replica in range(data.replicas):
+        longest, current, previous = 0, 0, -1
+        for side in small_side(data, replica):
+            current = current + 1 if side == previous and side >= 0 else int(side >= 0)
+            previous = side
+            longest = max(longest, current)
+        found.append(longest / 100)
+    return [Point("longest time below a quarter of S", found, at_least(1.0), "s")]
 
 
-def paths_of_rp_change_places(data: FigureData) -> tuple[bool, str]:
+def paths_of_rp_change_places(data: FigureData) -> list[Point]:
     """Over the 30 s of the measurement each path is the small one at some time."""
-    sides = small_side(data)
-    times = [sides.count(path) / 100 for path in (0, 1)]
-    return min(times) > 0, f"less than a quarter of S: s1 for {times[0]:.1f} s, s2 for {times[1]:.1f} s"
+    sides = [small_side(data, replica) for replica in range(data.replicas)]
+    shorter = [min(found.count(path) for path in (0, 1)) / 100 for found in sides]
+    return [Point("time below a quarter of S, path with less", shorter, above(0), "s")]

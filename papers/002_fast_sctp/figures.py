@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -13,8 +14,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from anabranch import plots
 from anabranch.plots import BLACK, BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, Look
 from anabranch.reproduce import FigureData
-from anabranch.statistics import estimate, summarize
-from anabranch.verdict import format_estimate
+from anabranch.statistics import summarize
+from anabranch.verdict import Band, Point, above, at_least, at_most, below, stated, within
 
 FLOWS = (
     Look("flow 1", BLUE),
@@ -133,9 +134,8 @@ def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]],
     figure.legend(handles, names, loc="outside upper center", ncols=flows, columnspacing=1.2, frameon=False)
     figure.align_ylabels()
     shown = grid[3][0].get_xlim()[1]
-    plots.foot(
-        figure, data.seed, data.replicas, f"{shown:.0f} s, the paper: {LENGTH} s" if shown < 0.99 * LENGTH else ""
-    )
+    note = f"{shown:.0f} s, the paper: {LENGTH} s" if shown < 0.99 * LENGTH else ""
+    plots.foot(figure, data.seed, data.replicas, note, "the first of them")
     return figure
 
 
@@ -144,38 +144,50 @@ def cuts(values: Sequence[float]) -> int:
     return sum(later < 0.8 * earlier for earlier, later in pairwise(values))
 
 
-def _cuts_of_flows(data: FigureData, at: Mapping[str, object], flows: int) -> list[int]:
-    run = run_of(data, at)
-    return [cuts(trace(data, run, "cwnd", f"flow-{n}", 0)["value"].to_list()) for n in range(1, flows + 1)]
+def _cuts_of_flows(data: FigureData, at: Mapping[str, object], flows: int) -> list[list[int]]:
+    """How often the window of each flow was cut, run by run."""
+    return [
+        [cuts(trace(data, run_of(data, at, r), "cwnd", f"flow-{n}", 0)["value"].to_list()) for n in range(1, flows + 1)]
+        for r in range(data.replicas)
+    ]
 
 
-def two_flows_of_sctp_are_sawtooths(data: FigureData) -> tuple[bool, str]:
+def two_flows_of_sctp_are_sawtooths(data: FigureData) -> list[Point]:
     """Each is cut twice and more, and grows by half and more between two cuts."""
-    number = _cuts_of_flows(data, TWO, 2)
-    windows = trace(data, run_of(data, TWO), "cwnd", "flow-1", 0).filter(pl.col("time") > 10)["value"].to_list()
-    swing = max(windows) / min(windows)
-    return min(number) >= 2 and swing >= 1.5, f"{number[0]} and {number[1]} cuts, largest window {swing:.1f} × smallest"
+    swings: list[float] = []
+    for replica in range(data.replicas):
+        found = trace(data, run_of(data, TWO, replica), "cwnd", "flow-1", 0).filter(pl.col("time") > 10)
+        windows = found["value"].to_list()
+        swings.append(max(windows) / min(windows))
+    return [
+        Point("cuts of the flow with fewer", [min(number) for number in _cuts_of_flows(data, TWO, 2)], at_least(2)),
+        Point("largest window over smallest", swings, at_least(1.5)),
+    ]
 
 
-def four_flows_of_sctp_are_cut_more_often(data: FigureData) -> tuple[bool, str]:
+def four_flows_of_sctp_are_cut_more_often(data: FigureData) -> list[Point]:
     """All cuts of all flows."""
-    four, two = sum(_cuts_of_flows(data, FOUR, 4)), sum(_cuts_of_flows(data, TWO, 2))
-    return four > two, f"{four} cuts, with two flows {two}"
+    both = zip(_cuts_of_flows(data, FOUR, 4), _cuts_of_flows(data, TWO, 2), strict=True)
+    return [Point("cuts of four flows less those of two", [sum(four) - sum(two) for four, two in both], above(0))]
 
 
-def mean_queue(data: FigureData, at: Mapping[str, object]) -> float:
+def mean_queue(data: FigureData, at: Mapping[str, object], replica: int) -> float:
     """While all flows are there and have settled."""
-    found = trace(data, run_of(data, at), "queue", "link:bottleneck")
+    found = trace(data, run_of(data, at, replica), "queue", "link:bottleneck")
     length = found["time"][-1]
     begin, end = (200, 850) if data.spec.id == "5" else (100, 999) if length > 500 else (20, length - 1)
     queues = found.filter(pl.col("time").is_between(begin, end))["value"].to_list()
     return sum(queues) / len(queues)
 
 
-def _queue_check(at: Mapping[str, object], expected: float) -> Callable[[FigureData], tuple[bool, str]]:
-    def check(data: FigureData) -> tuple[bool, str]:
-        found = mean_queue(data, at)
-        return abs(found - expected) <= 0.05 * expected, f"{found:.0f} packets on average"
+Check = Callable[[FigureData], list[Point]]
+FIVE_PER_CENT = Band(0.05, relative=True)
+
+
+def _queue_check(at: Mapping[str, object], expected: float) -> Check:
+    def check(data: FigureData) -> list[Point]:
+        found = [mean_queue(data, at, replica) for replica in range(data.replicas)]
+        return [Point("", found, stated(expected, FIVE_PER_CENT), "packets")]
 
     return check
 
@@ -192,23 +204,22 @@ def overflows(drops: pl.DataFrame, apart: float = 5.0) -> list[float]:
     return [t for last, t in pairwise([-apart - 1, *times]) if t - last > apart]
 
 
-def _overflow_check(expected: float) -> Callable[[FigureData], tuple[bool, str]]:
-    def check(data: FigureData) -> tuple[bool, str]:
-        found = overflows(trace(data, run_of(data, FOUR), "drops", "link:bottleneck"))
-        nearest = min(found, key=lambda time: abs(time - expected))
-        return abs(nearest - expected) <= 0.05 * expected, f"at {nearest:.0f} s"
+def _overflow_check(expected: float, pick: Callable[[list[float]], float]) -> Check:
+    def check(data: FigureData) -> list[Point]:
+        runs = [run_of(data, FOUR, replica) for replica in range(data.replicas)]
+        found = [pick(overflows(trace(data, run, "drops", "link:bottleneck"))) for run in runs]
+        return [Point("", found, stated(expected, FIVE_PER_CENT), "s")]
 
     return check
 
 
-def first_overflow_at_102_8_s(data: FigureData) -> tuple[bool, str]:
-    """Within 5 %."""
-    first = overflows(trace(data, run_of(data, FOUR), "drops", "link:bottleneck"))[0]
-    return abs(first - 102.8) <= 0.05 * 102.8, f"at {first:.0f} s"
+def _nearest(expected: float) -> Callable[[list[float]], float]:
+    return lambda times: min(times, key=lambda time: abs(time - expected), default=math.inf)
 
 
-cut_at_200_s = _overflow_check(200)
-cut_at_800_s = _overflow_check(800)
+first_overflow_at_102_8_s = _overflow_check(102.8, lambda times: min(times, default=math.inf))
+cut_at_200_s = _overflow_check(200, _nearest(200))
+cut_at_800_s = _overflow_check(800, _nearest(800))
 
 
 # Figure 7
@@ -270,43 +281,41 @@ def _long_pause(data: FigureData, run: int) -> tuple[float, float]:
     return max(((a, b) for a, b in pauses(times, 0.1) if 27 <= a <= 32), key=lambda pause: pause[1])
 
 
-def path_1_stands_still(data: FigureData) -> tuple[bool, str]:
-    """In every run more than once."""
+def path_1_stands_still(data: FigureData) -> list[Point]:
+    """More than once in 300 s."""
     number = [len(pauses(trace(data, run, "tsn", "transfer", 0)["time"].to_list(), 1.0)) for run in _runs(data)]
-    return min(number) > 1, f"{min(number)} to {max(number)} times in 300 s"
+    return [Point("", number, above(1), "pauses")]
 
 
-def three_timeouts_take_seven_seconds(data: FigureData) -> tuple[bool, str]:
-    """The mean over all runs."""
-    found = [_long_pause(data, run)[1] for run in _runs(data)]
-    mean = sum(found) / len(found)
-    return 7.0 <= mean <= 7.7, f"{mean:.2f} s on average ({min(found):.2f} to {max(found):.2f})"
+def three_timeouts_take_seven_seconds(data: FigureData) -> list[Point]:
+    """The longest pause of each run."""
+    return [Point("", [_long_pause(data, run)[1] for run in _runs(data)], within(7.0, 7.7), "s")]
 
 
-def the_window_left_is_944_bytes(data: FigureData) -> tuple[bool, str]:
+def the_window_left_is_944_bytes(data: FigureData) -> list[Point]:
     """What the sender knows of when that pause begins, before anything times out, in every run."""
-    found: set[float] = set()
+    found: list[float] = []
     for run in _runs(data):
         begin, _ = _long_pause(data, run)
         room = trace(data, run, "peer-rwnd", "transfer")
-        found.add(room.filter(pl.col("time") <= begin + 0.5)["value"][-1])
-    return found == {944.0}, f"{', '.join(f'{v:g}' for v in sorted(found))} bytes"
+        found.append(room.filter(pl.col("time") <= begin + 0.5)["value"][-1])
+    return [Point("", found, within(944, 944, every_run=True), "bytes")]
 
 
-def path_1_is_halved_without_loss(data: FigureData) -> tuple[bool, str]:
-    """In every run more than once; path 1 loses nothing in any of them."""
+def path_1_is_halved_without_loss(data: FigureData) -> list[Point]:
+    """More than once in 300 s; path 1 loses nothing in any run."""
     number = [cuts(trace(data, run, "cwnd", "transfer", 0)["value"].to_list()) for run in _runs(data)]
-    lost = data.samples("lost-1")["value"].sum()
-    return min(number) > 1 and lost == 0, f"{min(number)} to {max(number)} times in 300 s"
+    lost = data.samples("lost-1")["value"].to_list()
+    return [
+        Point("times halved", number, above(1)),
+        Point("lost on path 1", lost, below(1, every_run=True), "packets"),
+    ]
 
 
-def nothing_blocks_for_good(data: FigureData) -> tuple[bool, str]:
+def nothing_blocks_for_good(data: FigureData) -> list[Point]:
     """Data is sent in the last ten seconds of every run."""
-    sent = [trace(data, run, "tsn", "transfer", 0) for run in _runs(data)]
-    last = min(found["time"][-1] for found in sent)
-    most = [max(found["value"]) for found in sent]
-    crossed = sum(value > 65536 for value in most)
-    return last > 290, f"to {last:.1f} s and later; {crossed} of {len(most)} runs beyond 65536 messages"
+    last = [trace(data, run, "tsn", "transfer", 0)["time"][-1] for run in _runs(data)]
+    return [Point("last data sent", last, above(290, every_run=True), "s")]
 
 
 # The claim, and multipath FAST
@@ -392,11 +401,15 @@ def _over_buffer(axes: Axes, samples: pl.DataFrame, looks: Mapping[str, Look]) -
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _stall_check(scheme: str, queue: int) -> Callable[[FigureData], tuple[bool, str]]:
-    def check(data: FigureData) -> tuple[bool, str]:
+def _stall_check(scheme: str, queue: int) -> Check:
+    """Stalls less a tenth of the loss-based ones, replica by replica: at most nothing."""
+
+    def check(data: FigureData) -> list[Point]:
         found = stalled(data).filter((pl.col("queue") == queue) & (pl.col("buffer") == "64 KiB"))
-        over, base = (estimate(found.filter(pl.col("scheme") == s)["value"]) for s in (scheme, LOSS_BASED))
-        return over.mean <= 0.1 * base.mean, f"{format_estimate(over, '%')} of the time, {format_estimate(base, '%')}"
+        over, base = (found.filter(pl.col("scheme") == s) for s in (scheme, LOSS_BASED))
+        pairs = over.join(base, on="replica", suffix="_base")
+        less = (pairs["value"] - 0.1 * pairs["value_base"]).to_list()
+        return [Point("time in stalls less a tenth of the loss-based", less, at_most(0.0), "%")]
 
     return check
 
@@ -439,29 +452,31 @@ def figure_multipath_fast(data: FigureData) -> Figure:
     return figure
 
 
-def _least_share(data: FigureData, wanted: Callable[[str], bool], schemes: Sequence[str]) -> float:
-    """The least of goodput over what is allowed."""
-    found = data.summary("throughput").filter(pl.col("scheme").is_in(schemes))
-    return min(r["mean"] / allowed(r["buffer"]) for r in found.iter_rows(named=True) if wanted(r["buffer"]))
-
-
 OVER_FAST = [scheme for scheme in ALONE if scheme != "loss-based"]
 
 
-def fast_fills_the_buffer(data: FigureData) -> tuple[bool, str]:
+def _shares(data: FigureData, wanted: Callable[[str], bool], least: float) -> list[Point]:
+    """Goodput over what is allowed, of every form of FAST with the buffers wanted."""
+    found = data.samples("throughput").filter(pl.col("scheme").is_in(OVER_FAST))
+    groups = found.group_by("scheme", "buffer", maintain_order=True).agg("value")
+    return [
+        Point(f"{scheme}, {size}", [value / allowed(size) for value in values], at_least(least))
+        for scheme, size, values in groups.rows()
+        if wanted(size)
+    ]
+
+
+def fast_fills_the_buffer(data: FigureData) -> list[Point]:
     """Every form of FAST at 64 KiB."""
-    share = _least_share(data, lambda size: size == "64 KiB", OVER_FAST)
-    return share >= 0.98, f"at least {100 * share:.1f} % of {allowed('64 KiB'):.2f} Mbit/s"
+    return _shares(data, lambda size: size == "64 KiB", 0.98)
 
 
-def fast_fills_both_paths(data: FigureData) -> tuple[bool, str]:
+def fast_fills_both_paths(data: FigureData) -> list[Point]:
     """Every form of FAST from 512 KiB on."""
-    share = _least_share(data, lambda size: kibibytes(size) >= 512, OVER_FAST)
-    return share >= 0.99, f"at least {100 * share:.1f} % of {BOTH_PATHS:.2f} Mbit/s"
+    return _shares(data, lambda size: kibibytes(size) >= 512, 0.99)
 
 
-def fast_never_stalls(data: FigureData) -> tuple[bool, str]:
+def fast_never_stalls(data: FigureData) -> list[Point]:
     """Every form of FAST with every buffer, every run."""
     found = longest_pause(data).filter(pl.col("scheme") != "loss-based")
-    most = max(found["value"].to_list())
-    return most <= 1000 * ROUND_TRIP, f"at most {most:.0f} ms"
+    return [Point("", found["value"].to_list(), at_most(1000 * ROUND_TRIP, every_run=True), "ms")]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +10,8 @@ from matplotlib.ticker import MaxNLocator
 from anabranch import plots
 from anabranch.plots import BLUE, GREEN, PINK, SKY, VERMILION, Bars, Look
 from anabranch.reproduce import FigureData, leading_number
-from anabranch.statistics import Estimate, estimate, summarize
+from anabranch.statistics import summarize
+from anabranch.verdict import Band, Claim, Point, above, at_least, at_most, below, stated
 
 ALONE = Look("first flow, alone", SKY)
 FIRST = Look("first flow", BLUE)
@@ -178,13 +176,18 @@ def _other(flow: str) -> str:
     return "second" if flow == "first" else "first"
 
 
-def worst(data: FigureData, sctp: str) -> tuple[int, float]:
-    """The replica in which SCTP got most of what TCP got, and how many times as much."""
+def advantages(data: FigureData, sctp: str) -> pl.DataFrame:
+    """How many times what TCP got SCTP got, by replica, from the least to the most."""
     wanted = (pl.col("quantity") == "sent_share") & (pl.col("window") == "steady") & pl.col("path").is_null()
     shares = data.result.scalars.filter(wanted)
     mine = shares.filter(pl.col("flow") == sctp).select("replica", "value")
     theirs = shares.filter(pl.col("flow") == _other(sctp)).select("replica", pl.col("value").alias("other"))
-    found = mine.join(theirs, on="replica").with_columns(ratio=pl.col("value") / pl.col("other")).sort("ratio")
+    return mine.join(theirs, on="replica").with_columns(ratio=pl.col("value") / pl.col("other")).sort("ratio")
+
+
+def worst(data: FigureData, sctp: str) -> tuple[int, float]:
+    """The replica in which SCTP got most of what TCP got, and how many times as much."""
+    found = advantages(data, sctp)
     return found["replica"][-1], found["ratio"][-1]
 
 
@@ -206,20 +209,21 @@ def _sctp_of(data: FigureData) -> str:
     return "second" if data.spec.id == "8" else "first"
 
 
-def tcp_gives_and_takes(data: FigureData) -> tuple[bool, str]:
-    """The least share of TCP over 100 round-trip times, in the worst run, while both flows are measured."""
-    sctp = _sctp_of(data)
-    replica, _ = worst(data, sctp)
+def tcp_gives_and_takes(data: FigureData) -> list[Point]:
+    """The least share of TCP over 100 round-trip times, in each run, while both flows are measured."""
+    tcp = _other(_sctp_of(data))
     begin = 60.0 if data.spec.id == "5" else 280.0
-    found = binned(data, replica, _other(sctp), 100).filter(pl.col("time") >= begin + 50 * RTT)
-    least = min(found["value"])
-    return least >= 0.1, f"least share of TCP over 100 RTT: {least:.2f}"
+    least: list[float] = []
+    for replica in range(data.replicas):
+        found = binned(data, replica, tcp, 100).filter(pl.col("time") >= begin + 50 * RTT)
+        least.append(min(found["value"]))
+    return [Point("least share of TCP", least, at_least(0.1, every_run=True))]
 
 
-def worst_run(data: FigureData) -> tuple[bool, str]:
+def worst_run(data: FigureData) -> list[Point]:
     """No run gives SCTP more than twice what TCP gets."""
-    _, advantage = worst(data, _sctp_of(data))
-    return advantage <= 2.0, f"{100 * (advantage - 1):.0f} % more in the worst of {data.replicas} runs"
+    found = advantages(data, _sctp_of(data))["ratio"].to_list()
+    return [Point("SCTP over TCP", found, at_most(2.0, every_run=True))]
 
 
 def ablation(data: FigureData) -> Figure:
@@ -369,9 +373,14 @@ def packets_in_trains(data: FigureData, load: str, n: int) -> list[float]:
 
 
 def index_of_dispersion(data: FigureData, load: str, n: int) -> dict[float, float]:
+    """The mean of :func:`dispersions` over the runs."""
+    return {width: sum(values) / len(values) for width, values in dispersions(data, load, n).items()}
+
+
+def dispersions(data: FigureData, load: str, n: int) -> dict[float, list[float]]:
     """Variance over mean of the packets that the added flows together send in a bin, by the width of bins in seconds.
 
-    1 if packets were sent at random, 0 if evenly. Weight 0.002, mean over the runs.
+    1 if packets were sent at random, 0 if evenly. Weight 0.002, run by run.
     """
     wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
     runs = data.result.scalars.filter(wanted)["run"].unique().to_list()
@@ -381,96 +390,101 @@ def index_of_dispersion(data: FigureData, load: str, n: int) -> dict[float, floa
         .group_by("run", (pl.col("time") / FINE).round().alias("bin"))
         .agg(pl.col("value").sum() * FINE / (8 * 1200))
     )
-    found: dict[float, float] = {}
+    found: dict[float, list[float]] = {}
     for together in (1, 2, 4, 6, 8, 12):
         wide = sent.group_by("run", (pl.col("bin") / together).floor()).agg(pl.col("value").sum(), pl.len())
         whole = wide.filter(pl.col("len") == together)
-        each_run = whole.group_by("run").agg(pl.col("value").var() / pl.col("value").mean())
-        found[together * FINE] = sum(each_run["value"]) / len(each_run)
+        each_run = whole.group_by("run").agg(pl.col("value").var() / pl.col("value").mean()).sort("run")
+        found[together * FINE] = each_run["value"].to_list()
     return found
 
 
-def cmt_is_burstier(data: FigureData) -> tuple[bool, str]:
+def cmt_is_burstier(data: FigureData) -> list[Point]:
     """The index of dispersion of CMT over that of two SCTP flows in bins of 10 ms, at every n."""
-    numbers = sorted(set(data.result.scalars["n"].to_list()))
-    ratios = {
-        n: index_of_dispersion(data, "CMT", n)[2 * FINE] / index_of_dispersion(data, "two-SCTP", n)[2 * FINE]
-        for n in numbers
-    }
-    least = min(ratios, key=lambda n: ratios[n])
-    return ratios[least] > 1, f"{ratios[least]:.2f} times as much at n = {least:g}, where it is least"
+    points: list[Point] = []
+    for n in sorted(set(data.result.scalars["n"].to_list())):
+        cmt, sctp = (dispersions(data, load, n)[2 * FINE] for load in ("CMT", "two-SCTP"))
+        points.append(Point(f"n = {n:g}", [a / b for a, b in zip(cmt, sctp, strict=True)], above(1)))
+    return points
 
 
-def _alike(data: FigureData, load: str) -> tuple[bool, str]:
-    """Both get the same within a tenth, at every n."""
-    both = [summarize(each(data, load, number), "n").sort("n") for number in (0, 1)]
-    ratios = [a / b for a, b in zip(both[0]["mean"], both[1]["mean"], strict=True)]
-    off = max(ratios, key=lambda ratio: abs(math.log(ratio)))
-    return abs(off - 1) <= 0.1, f"first over second: {off:.3f} at the worst n"
+def _over_n_points(found: pl.DataFrame, claim: Claim) -> list[Point]:
+    """A point for each n, of samples with ``n`` and ``value``."""
+    groups = found.group_by("n").agg("value").sort("n")
+    return [Point(f"n = {row['n']:g}", row["value"], claim) for row in groups.iter_rows(named=True)]
 
 
-def sctp_flows_alike(data: FigureData) -> tuple[bool, str]:
+def _alike(data: FigureData, load: str) -> list[Point]:
+    """The first gets what the second gets within a tenth, at every n; replica by replica."""
+    first, second = (each(data, load, number) for number in (0, 1))
+    pairs = first.join(second, on=["n", "replica"], suffix="_second")
+    ratios = pairs.with_columns(pl.col("value") / pl.col("value_second"))
+    return _over_n_points(ratios, stated(1.0, Band(0.1, relative=True)))
+
+
+def sctp_flows_alike(data: FigureData) -> list[Point]:
     """SCTP1 and SCTP2 get the same."""
     return _alike(data, "two-SCTP")
 
 
-def subflows_alike(data: FigureData) -> tuple[bool, str]:
+def subflows_alike(data: FigureData) -> list[Point]:
     """So do both subflows of CMT."""
     return _alike(data, "CMT")
 
 
-def _over_ideal(found: pl.DataFrame, flows: int, pick: Callable[[list[float]], float]) -> float:
-    rows = summarize(found, "n").iter_rows(named=True)
-    return pick([row["mean"] / flows * (row["n"] + 2) / CAPACITY for row in rows])
+def _over_ideal(data: FigureData, quantity: str, load: str, flows: int, claim: Claim) -> list[Point]:
+    """What a flow gets over bw/(n+2), at every n."""
+    found = data.samples(quantity).filter(pl.col("load") == load)
+    share = pl.col("value") / flows * (pl.col("n") + 2) / CAPACITY
+    return _over_n_points(found.with_columns(share), claim)
 
 
-def average_below_ideal(data: FigureData) -> tuple[bool, str]:
+def average_below_ideal(data: FigureData) -> list[Point]:
     """The average flow beside two TCP flows is below an equal share of the link, at every n."""
-    most = _over_ideal(data.samples("average").filter(pl.col("load") == "two-TCP"), 1, max)
-    return most < 1, f"at most {most:.3f} of bw/(n+2)"
+    return _over_ideal(data, "average", "two-TCP", 1, below(1))
 
 
-def sctp_above_ideal(data: FigureData) -> tuple[bool, str]:
+def sctp_above_ideal(data: FigureData) -> list[Point]:
     """An SCTP flow is above an equal share of the link, at every n."""
-    least = _over_ideal(data.samples("added").filter(pl.col("load") == "two-SCTP"), 2, min)
-    return least > 1, f"at least {least:.3f} of bw/(n+2)"
+    return _over_ideal(data, "added", "two-SCTP", 2, above(1))
 
 
-def nobody_starves(data: FigureData) -> tuple[bool, str]:
+def nobody_starves(data: FigureData) -> list[Point]:
     """Each TCP flow has at least a third of the mean of all TCP flows of its run."""
     wanted = (pl.col("quantity") == "sent_throughput_bps") & (pl.col("window") == "steady") & pl.col("path").is_null()
     flows = data.result.scalars.filter(
         wanted & (pl.col("load") == "two-SCTP") & pl.col("flow").str.starts_with("background")
     )
-    parts = flows.group_by("run").agg(pl.col("value").min() / pl.col("value").mean())["value"].to_list()
-    return min(parts) >= 1 / 3, f"the least has {min(parts):.2f} of their mean"
+    parts = flows.group_by("run").agg(pl.col("value").min() / pl.col("value").mean()).sort("run")["value"].to_list()
+    return [Point("least flow over their mean", parts, at_least(1 / 3, every_run=True))]
 
 
-def deficit(data: FigureData, weight: float, n: int) -> Estimate:
-    """What CMT lacks of two SCTP flows, as a part of theirs, replica by replica."""
-    found = data.samples("added").filter((pl.col("weight") == weight) & (pl.col("n") == n))
+def deficits(data: FigureData, weight: float) -> pl.DataFrame:
+    """What CMT lacks of two SCTP flows, as a part of theirs in per cent: n, replica, value."""
+    found = data.samples("added").filter(pl.col("weight") == weight)
     pairs = found.filter(pl.col("load") == "CMT").join(
-        found.filter(pl.col("load") == "two-SCTP"), on="replica", suffix="_sctp"
+        found.filter(pl.col("load") == "two-SCTP"), on=["n", "replica"], suffix="_sctp"
     )
-    return estimate(1 - pairs["value"] / pairs["value_sctp"])
+    lacking = 100 * (1 - pl.col("value") / pl.col("value_sctp"))
+    return pairs.select("n", "replica", lacking.alias("value"))
 
 
-def _deficits(data: FigureData, weight: float) -> dict[int, float]:
-    numbers = sorted(set(data.result.scalars["n"].to_list()))
-    return {n: deficit(data, weight, n).mean for n in numbers}
+def _difference(more: pl.DataFrame, less: pl.DataFrame) -> list[float]:
+    """The mean value of each replica in one less that in the other."""
+    first, second = (found.group_by("replica").agg(pl.col("value").mean()) for found in (more, less))
+    pairs = first.join(second, on="replica", suffix="_less").sort("replica")
+    return (pairs["value"] - pairs["value_less"]).to_list()
 
 
-def deficit_grows_as_n_falls(data: FigureData) -> tuple[bool, str]:
+def deficit_grows_as_n_falls(data: FigureData) -> list[Point]:
     """With the weight of 0.002: the two smallest n together against the two largest."""
-    found = list(_deficits(data, 0.002).items())
-    (few, _), (many, _) = found[0], found[-1]
-    less, more = (sum(value for _, value in part) / 2 for part in (found[-2:], found[:2]))
-    return more > less, f"{100 * found[0][1]:.1f} % at n = {few:g}, {100 * found[-1][1]:.1f} % at n = {many:g}"
+    found = deficits(data, 0.002)
+    numbers = sorted(set(found["n"].to_list()))
+    few, many = (found.filter(pl.col("n").is_in(part)) for part in (numbers[:2], numbers[-2:]))
+    return [Point("of the two smallest n less the two largest", _difference(few, many), above(0), "%")]
 
 
-def smaller_weight_smaller_deficit(data: FigureData) -> tuple[bool, str]:
+def smaller_weight_smaller_deficit(data: FigureData) -> list[Point]:
     """The mean over all n."""
-    means = {
-        weight: sum(found.values()) / len(found) for weight in (0.002, 0.001) if (found := _deficits(data, weight))
-    }
-    return means[0.001] < means[0.002], f"{100 * means[0.002]:.1f} % with 0.002, {100 * means[0.001]:.1f} % with 0.001"
+    more = _difference(deficits(data, 0.002), deficits(data, 0.001))
+    return [Point("with 0.002 less with 0.001", more, above(0), "%")]

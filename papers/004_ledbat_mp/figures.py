@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from anabranch import plots
 from anabranch.plots import BLACK, BLUE, GREEN, ORANGE, VERMILION, Look
 from anabranch.reproduce import FigureData
-from anabranch.statistics import estimate
-from anabranch.verdict import format_estimate
+from anabranch.verdict import Band, Point, above, at_least, at_most, stated, within
 
 SUBFLOWS = (Look("$F_0^0$ (north)", BLUE, "-"), Look("$F_0^1$ (south)", VERMILION, "--"))
 TOTAL = Look("$F_0$ (total)", BLACK, (0, (1, 1)))
@@ -161,31 +160,24 @@ def _runs(data: FigureData) -> range:
     return range(data.replicas)
 
 
-def _shown(values: Sequence[float], unit: str) -> str:
-    return format_estimate(estimate(values), unit)
-
-
-def one_subflow_starves(data: FigureData) -> tuple[bool, str]:
-    """The first instant before the base delay is forgotten at which a window is at its least."""
+def one_subflow_starves(data: FigureData) -> list[Point]:
+    """The first instant at which a window is at its least; 360 s, when the base delay is forgotten, if none is."""
     found: list[float] = []
     for replica in _runs(data):
         paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
         least = [p.filter(pl.col("time").is_between(5, 360) & (pl.col("value") <= LEAST_WINDOW)) for p in paths]
-        found += [min(p["time"].to_list()) for p in least if not p.is_empty()]
-    holds = len(found) == data.replicas and all(60 <= time <= 250 for time in found)
-    if not found:
-        return False, "in no run before 360 s"
-    return holds, f"at {_shown(found, 's')}, in {len(found)} of {data.replicas} runs"
+        found.append(min((min(p["time"].to_list()) for p in least if not p.is_empty()), default=360.0))
+    return [Point("", found, within(60, 250), "s")]
 
 
-def the_total_is_flat(data: FigureData) -> tuple[bool, str]:
+def the_total_is_flat(data: FigureData) -> list[Point]:
     """The sum of the windows, from 20 s until a moment before the base delay is forgotten."""
     spread: list[float] = []
     for replica in _runs(data):
         paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
         values = total(paths).filter(pl.col("time").is_between(20, 355))["value"].to_list()
         spread.append(100 * (max(values) - min(values)) * len(values) / sum(values))
-    return max(spread) <= 10, f"within {_shown(spread, '%')} of its mean"
+    return [Point("largest less smallest, of the mean", spread, at_most(10), "%")]
 
 
 def _rtts(data: FigureData, begin: float, end: float) -> list[float]:
@@ -198,25 +190,23 @@ def _rtts(data: FigureData, begin: float, end: float) -> list[float]:
     return found
 
 
-def rtt_before_the_step(data: FigureData) -> tuple[bool, str]:
+def rtt_before_the_step(data: FigureData) -> list[Point]:
     """One target beyond the base RTT of 20 ms."""
-    found = _rtts(data, 20, 359)
-    return all(abs(rtt - 120) <= 8 for rtt in found), _shown(found, "ms")
+    return [Point("", _rtts(data, 20, 359), stated(120, Band(8, relative=False)), "ms")]
 
 
-def rtt_after_the_step(data: FigureData) -> tuple[bool, str]:
+def rtt_after_the_step(data: FigureData) -> list[Point]:
     """Two targets beyond it, once the queue has grown."""
-    found = _rtts(data, 375, 719)
-    return all(abs(rtt - 220) <= 12 for rtt in found), _shown(found, "ms")
+    return [Point("", _rtts(data, 375, 719), stated(220, Band(12, relative=False)), "ms")]
 
 
-def the_step_is_at_360_s(data: FigureData) -> tuple[bool, str]:
+def the_step_is_at_360_s(data: FigureData) -> list[Point]:
     """When the RTT is first beyond the mean of both levels."""
     found: list[float] = []
     for replica in _runs(data):
         times = trace(data, PLAIN, "srtt", path=1, replica=replica).filter(pl.col("value") > 0.17)
         found.append(times["time"][0])
-    return all(360 <= time <= 370 for time in found), f"half of it is done at {_shown(found, 's')}"
+    return [Point("half of it is done", found, within(360, 370), "s")]
 
 
 def _drops(data: FigureData, replica: int) -> list[float]:
@@ -225,17 +215,16 @@ def _drops(data: FigureData, replica: int) -> list[float]:
     return counted.filter(pl.col("value").diff() > 0)["time"].to_list()
 
 
-def losses_from_720_s_on(data: FigureData) -> tuple[bool, str]:
-    """None before 720 s, and at two times at least by 2000 s."""
+def losses_from_720_s_on(data: FigureData) -> list[Point]:
+    """None before 720 s, and at two times at least by 2000 s, which counts as the first if there is none."""
     times = [_drops(data, replica) for replica in _runs(data)]
-    if not all(times):
-        return False, f"no loss at all in {sum(not t for t in times)} of {data.replicas} runs"
-    first = [t[0] for t in times]
-    holds = all(720 <= t[0] <= 780 and len(t) >= 2 for t in times)
-    return holds, f"first at {_shown(first, 's')}; in {_shown([len(t) for t in times], 'different seconds')}"
+    return [
+        Point("first loss", [min(t, default=2000.0) for t in times], within(720, 780), "s"),
+        Point("different seconds with losses", [len(t) for t in times], at_least(2)),
+    ]
 
 
-def windows_are_sawtooths(data: FigureData) -> tuple[bool, str]:
+def windows_are_sawtooths(data: FigureData) -> list[Point]:
     """How often either window was cut by a quarter and more within two seconds, from 720 s on."""
     found: list[float] = []
     for replica in _runs(data):
@@ -244,10 +233,10 @@ def windows_are_sawtooths(data: FigureData) -> tuple[bool, str]:
             windows = trace(data, PLAIN, "cwnd", path=path, replica=replica).filter(pl.col("time") >= 720)
             cuts += windows.filter(pl.col("value") < 0.75 * pl.col("value").shift(1)).height
         found.append(cuts)
-    return min(found) >= 2, f"{_shown(found, 'cuts')} by 2000 s"
+    return [Point("", found, at_least(2), "cuts")]
 
 
-def subflows_always_share(data: FigureData) -> tuple[bool, str]:
+def subflows_always_share(data: FigureData) -> list[Point]:
     """Jain's index of the subflows' throughput in each 100 s, the least of each run."""
     least: list[float] = []
     for replica in _runs(data):
@@ -255,4 +244,4 @@ def subflows_always_share(data: FigureData) -> tuple[bool, str]:
             trace(data, REPAIRED, "sent-throughput", path=path, replica=replica)["value"].to_list() for path in (0, 1)
         )
         least.append(min((a + b) ** 2 / (2 * (a * a + b * b)) for a, b in zip(first, second, strict=True)))
-    return min(least) > 0.95, f"least {_shown(least, '')}".rstrip()
+    return [Point("", least, above(0.95, every_run=True))]

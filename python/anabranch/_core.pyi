@@ -65,7 +65,10 @@ class Received:
 
 @final
 class Path:
-    """What is known of a path; windows in bytes, times in nanoseconds, ``ssthresh`` and ``srtt`` None until set."""
+    """What is known of a path; windows in bytes, times in nanoseconds, ``ssthresh`` and ``srtt`` None until set.
+
+    From ``data_packets`` on: what it did so far, packets with data, bytes, chunks sent again, recoveries, T3 expiries.
+    """
 
     remote: IPv4Address | IPv6Address
     local: IPv4Address | IPv6Address
@@ -78,12 +81,46 @@ class Path:
     rto: int
     errors: int
     mtu: int
+    data_packets: int
+    user_bytes: int
+    packet_bytes: int
+    fast_retransmissions: int
+    timer_retransmissions: int
+    rescheduled: int
+    copies: int
+    fast_recoveries: int
+    timeouts: int
+
+@final
+class Stats:
+    """What an association did so far (packets, chunks, bytes), and how it stands (bytes buffered, chunks outstanding).
+
+    ``buffered``: bytes waiting for their first transmission, and those that the peer does not have for good.
+    ``peer_rwnd``: bytes that the peer can still take, as far as known. ``errors``: consecutive ones.
+    """
+
+    packets_sent: int
+    packets_received: int
+    data_packets_received: int
+    chunks_received: int
+    user_bytes_received: int
+    sacks_sent: int
+    duplicates: int
+    dropped: int
+    reneged: int
+    buffered: int
+    unsent_messages: int
+    outstanding_chunks: int
+    peer_rwnd: int
+    errors: int
 
 @final
 class Event:
     """Something happened to an association: ``kind`` says what, and the fields that belong to it are not None.
 
-    connected: ``outbound_streams`` and ``inbound_streams`` agreed on. path-changed: ``address`` and ``state``.
+    connected: ``outbound_streams`` and ``inbound_streams`` agreed on, ``peer_addresses`` in the order of the paths,
+    ``peer_port``. path-changed: ``address`` and ``state``. heartbeat-answered, for one asked for: ``address``, ``rtt``
+    in nanoseconds.
     send-failed: ``stream``, ``tsn`` if it had been sent, ``length``. peer-error: ``causes`` as they came. closed:
     ``reason``, with ``causes`` of a peer's abort and ``detail`` of a violation.
     """
@@ -95,6 +132,7 @@ class Event:
         "readable",
         "writable",
         "path-changed",
+        "heartbeat-answered",
         "send-failed",
         "peer-error",
         "shutdown-received",
@@ -102,6 +140,9 @@ class Event:
     ]
     outbound_streams: int | None
     inbound_streams: int | None
+    peer_addresses: list[IPv4Address | IPv6Address] | None
+    peer_port: int | None
+    rtt: int | None
     address: IPv4Address | IPv6Address | None
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     stream: int | None
@@ -121,7 +162,7 @@ class Endpoint:
         cls,
         addresses: Sequence[_Address],
         port: int,
-        seed: int,
+        seed: int | bytes | None,
         checksum: bool,
         max_associations: int,
         options: str,
@@ -158,8 +199,12 @@ class Endpoint:
         unordered: bool = False,
         immediate_sack: bool = False,
         end_of_record: bool = True,
+        path: int | None = None,
     ) -> None:
         """Takes a message, or with ``end_of_record`` false the next part of one.
+
+        ``path`` is the number of a path, as in :meth:`paths` from 0 on, for its first transmission; None leaves the
+        choice to the endpoint.
 
         Raises :class:`WouldBlockError` when the buffer is full, :class:`AssociationClosedError`, or ValueError for a
         message that can never be sent.
@@ -167,6 +212,19 @@ class Endpoint:
 
     def receive(self, now: int, association: int, limit: int | None = None) -> Received | None:
         """The next message, or at most ``limit`` bytes of it; None if there is none."""
+
+    def next_message_length(self, association: int) -> int | None:
+        """Bytes of the next message, or of what has arrived of a large one; None if there is nothing to read."""
+
+    def options(self, association: int) -> dict[str, str | int | bool] | None:
+        """The options that can change while the association lives; None when it is closed."""
+
+    def _set_options(self, now: int, association: int, options: str) -> bool: ...
+    def stats(self, association: int) -> Stats | None:
+        """What the association did so far; None when it is closed and read to the end."""
+
+    def peer_port(self, association: int) -> int | None:
+        """The port of the peer; None when the association is closed."""
 
     def shutdown(self, now: int, association: int) -> None:
         """Ends the association once everything is delivered."""
@@ -199,5 +257,5 @@ class Endpoint:
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary one; false if there is none."""
 
-    def heartbeat(self, now: int, association: int, address: _Address) -> None:
-        """Sends a heartbeat on the path to ``address``."""
+    def heartbeat(self, now: int, association: int, address: _Address) -> bool:
+        """Sends a heartbeat on the path to ``address``, whose answer is an event; false if there is no such path."""

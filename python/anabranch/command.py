@@ -6,11 +6,12 @@ import argparse
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from . import _core, bonding_command, fairness_command, papers, plots, suite_command
+from . import _core, bonding_command, fairness_command, papers, plots, suite_command, tables
 from .papers import Paper, PaperError
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
@@ -18,11 +19,13 @@ from .suites import SuiteError
 from .verdict import Row, Verdict
 
 OK, FAILED, USAGE, MISSED = 0, 1, 2, 3
-_COLORS = {Verdict.PASS: "32", Verdict.NEAR: "33", Verdict.MISS: "1;31"}
+WIDTH = 110
+"""Columns of the printed table."""
+_COLORS = {Verdict.PASS: "32", Verdict.NEAR: "33", Verdict.MISS: "1;31", Verdict.OPEN: "36"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code: 0 fine, 1 failed, 2 usage, 3 a number was missed."""
+    """Runs the command and returns its exit code: 0 fine, 1 failed, 2 usage, 3 a number was missed or left open."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         command = _COMMANDS.get(arguments[0]) if arguments else None
@@ -51,7 +54,7 @@ def _reproduce(arguments: Sequence[str]) -> int:
     if chosen.figure and len(wanted) != 1:
         raise PaperError("--figure needs the number of one paper before it")
     progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "figure")
-    verdicts: list[Verdict] = []
+    rows: list[Row] = []
     reports: list[dict[str, Any]] = []
     for paper in wanted:
         figures = paper.select(chosen.figure)
@@ -63,21 +66,43 @@ def _reproduce(arguments: Sequence[str]) -> int:
                 progress.clear()
             if not chosen.json:
                 print(table(paper, item, color=_colored(sys.stdout)), flush=True)
-            verdicts += [row.verdict for row in item.rows]
+            rows += item.rows
         reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
     if chosen.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
-        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in Verdict)
-        print(f"{counts}. Pictures, verdicts.json and runs are in {chosen.out}")
-    return MISSED if Verdict.MISS in verdicts else OK
+        print(f"{counts(rows)}. Pictures, verdicts.json and runs are in {chosen.out}")
+    return exit_code(rows, demo=chosen.demo)
+
+
+def exit_code(rows: Sequence[Row], *, demo: bool) -> int:
+    """3 if a number was missed; also if one was left OPEN without a reason, but for a demo, which has few replicas."""
+    missed = any(row.verdict is Verdict.MISS or (row.unexplained and not demo) for row in rows)
+    return MISSED if missed else OK
+
+
+def counts(rows: Sequence[Row]) -> str:
+    """How many there are of each verdict."""
+    verdicts = [row.verdict for row in rows]
+    notes = {
+        Verdict.PASS: (sum(row.label != row.verdict for row in rows), "calibrated"),
+        Verdict.OPEN: (sum(row.unexplained for row in rows), "without a reason"),
+    }
+    parts: list[str] = []
+    for verdict in Verdict:
+        some, what = notes.get(verdict, (0, ""))
+        parts.append(f"{verdicts.count(verdict)} {verdict}" + (f" ({some} {what})" if some else ""))
+    return ", ".join(parts)
 
 
 def _reproduce_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="anabranch reproduce",
         description="Run the figures of papers, and judge each number the papers state.",
-        epilog="Exit code 3 if a number was missed. A run that was stopped goes on where it was.",
+        epilog=(
+            "Exit code 3 if a number was missed, or, but for --demo, left OPEN without a reason. "
+            "A run that was stopped goes on where it was."
+        ),
     )
     add = parser.add_argument
     add("papers", nargs="*", metavar="PAPER", help="numbers, as `anabranch papers` lists them (default: all)")
@@ -135,25 +160,27 @@ _COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness, 
 
 
 def table(paper: Paper, item: Reproduction, color: bool = False) -> str:
-    """The verdicts on one figure, a line each."""
+    """The verdicts on one figure, in lines of at most 110 columns."""
     many = f"{item.replicas} replicas" if item.replicas > 1 else "1 replica"
     many += f"; {item.note}" if item.note else ""
-    lines = [f"Paper {paper.id}, {item.spec.label}: {item.spec.title} ({many}, seed {item.seed})"]
-    heads = Row("", "what", "source", Verdict.PASS, "measured", "expected", "band")
-    widths = [max(len(cell) for cell in column) for column in zip(*map(_cells, [heads, *item.rows]), strict=True)]
-    for row in [heads, *item.rows]:
-        cells = [f"{cell:<{width}}" for cell, width in zip(_cells(row), widths, strict=True)]
-        verdict = "      " if row is heads else _painted(row.verdict, color)
-        lines.append(f"  {verdict}  " + "  ".join(cells).rstrip())
+    title = f"Paper {paper.id}, {item.spec.label}: {item.spec.title} ({many}, seed {item.seed})"
+    lines = textwrap.wrap(title, WIDTH, subsequent_indent="    ")
+    heads = ("", "measured", "expected", "what (source)")
+    parts = tables.wrapped([heads, *map(_cells, item.rows)], WIDTH)
+    lines += parts[0]
+    for row, (first, *more) in zip(item.rows, parts[1:], strict=True):
+        lines += [_painted(first, row) if color else first, *more]
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row) -> tuple[str, str, str, str, str]:
-    return (row.measured, row.expected, row.band, row.source, row.what)
+def _cells(row: Row) -> tuple[str, str, str, str]:
+    where = row.finding.point.where
+    what = f"{row.what}, {where} ({row.source})" if where else f"{row.what} ({row.source})"
+    return (row.label, row.measured, row.expected, "\n".join(filter(None, (what, row.remark))))
 
 
-def _painted(verdict: Verdict, color: bool) -> str:
-    return f"\x1b[{_COLORS[verdict]}m{verdict:<6}\x1b[0m" if color else f"{verdict:<6}"
+def _painted(line: str, row: Row) -> str:
+    return line.replace(row.label, f"\x1b[{_COLORS[row.verdict]}m{row.label}\x1b[0m", 1)
 
 
 def _colored(stream: TextIO) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .verdict import Above, Band, Below, Stated, Target, Test
+from .verdict import Band, Claim, above, at_least, below, stated
 
 FULL_REPLICAS = 30
 
@@ -46,17 +46,23 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Expectation:
-    """A number, an order or a check that the paper states, or that its text implies."""
+    """A number, an order or a check that the paper states, or that its text implies.
+
+    ``calibrated`` names the knob that was set by this very number, and where ``NOTES.md`` says so. ``open`` says why
+    the verdict stays OPEN with all replicas.
+    """
 
     figure: str
     what: str
     source: str
-    test: Test | None = None
+    claim: Claim | None = None
     check: str | None = None
     quantity: str = "throughput"
     at: Mapping[str, Any] = field(default_factory=dict)
     over: Mapping[str, Any] | None = None
     only: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    calibrated: str = ""
+    open: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,18 +209,21 @@ def _figure(entry: dict[str, Any]) -> FigureSpec:
 
 def _expectation(entry: dict[str, Any]) -> Expectation:
     entry = dict(entry)
-    tests: list[Test] = []
+    every = bool(entry.pop("every_run", False))
+    claims: list[Claim] = []
     if "value" in entry:
-        tests.append(Stated(float(entry.pop("value")), Band.parse(entry.pop("band"))))
+        claims.append(stated(float(entry.pop("value")), Band.parse(entry.pop("band")), every_run=every))
     if "above" in entry:
-        tests.append(Above(float(entry.pop("above"))))
+        claims.append(above(float(entry.pop("above")), every_run=every))
     if "below" in entry:
-        tests.append(Below(float(entry.pop("below"))))
+        claims.append(below(float(entry.pop("below")), every_run=every))
     if "at_least" in entry:
-        tests.append(Target(float(entry.pop("at_least")), float(entry.pop("near"))))
-    if len(tests) + ("check" in entry) != 1:
+        claims.append(at_least(float(entry.pop("at_least")), float(entry.pop("near")), every_run=every))
+    if len(claims) + ("check" in entry) != 1:
         raise PaperError(f"expectation `{entry['what']}` needs one of value, above, below, at_least, check")
-    return Expectation(test=tests[0] if tests else None, **entry)
+    if every and not claims:
+        raise PaperError(f"expectation `{entry['what']}`: `every_run` belongs to a number; a check says it in its code")
+    return Expectation(claim=claims[0] if claims else None, **entry)
 
 
 def _check(paper: Paper) -> None:
@@ -222,5 +231,7 @@ def _check(paper: Paper) -> None:
     for expectation in paper.expectations:
         if expectation.figure not in figures:
             raise PaperError(f"paper {paper.id}: `{expectation.what}` names no figure of the paper")
-        if expectation.test is not None and expectation.quantity not in paper.quantities:
+        if not isinstance(expectation.calibrated, str) or not isinstance(expectation.open, str):
+            raise PaperError(f"paper {paper.id}: `{expectation.what}`: `calibrated` and `open` are text that says why")
+        if expectation.claim is not None and expectation.quantity not in paper.quantities:
             raise PaperError(f"paper {paper.id}: `{expectation.what}` names no quantity of the paper")

@@ -18,8 +18,11 @@ from .laboratory import sweep
 from .papers import Expectation, FigureSpec, Paper, Quantity
 from .result import Result
 from .scenario import restrict
-from .statistics import Estimate, estimate, summarize
-from .verdict import Point, Row, Stated, Verdict, format_estimate, judge
+from .statistics import summarize
+from .verdict import Point, Row, judge
+
+VERSION = 2
+"""Of the format of ``verdicts.json``; the first one, without a version, held text instead of numbers."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,10 @@ class FigureData:
     def marks(self, x: str) -> list[plots.Mark]:
         """The values that the paper states for points of this figure."""
         return [
-            plots.Mark(leading_number(e.at[x]), e.test.value)
+            plots.Mark(leading_number(e.at[x]), e.claim.expected)
             for e in self.paper.expectations
-            if e.figure == self.spec.id and isinstance(e.test, Stated) and x in e.at and e.over is None
-            and e.quantity == self.spec.quantity
+            if e.figure == self.spec.id and e.claim is not None and e.claim.band is not None
+            and x in e.at and e.over is None and e.quantity == self.spec.quantity
         ]  # fmt: skip
 
     def foot(self, figure: Figure, shown: str = plots.MEANS_AND_INTERVALS) -> None:
@@ -171,23 +174,14 @@ def _covered(data: FigureData, expectation: Expectation) -> bool:
 
 
 def _row(data: FigureData, expectation: Expectation, code: object) -> Row:
-    common = {"figure": data.spec.id, "what": expectation.what, "source": expectation.source}
-    if expectation.check is not None:
-        holds, measured = getattr(code, expectation.check)(data)
-        verdict = Verdict.PASS if holds else Verdict.MISS
-        return Row(**common, verdict=verdict, measured=measured, expected="holds", band="")
-    assert expectation.test is not None
-    points = _points(data, expectation)
-    verdict, worst = judge(expectation.test, points)
-    unit = data.paper.quantities[expectation.quantity].unit if expectation.over is None else ""
-    where = f" at {worst.where}" if len(points) > 1 else ""
-    band = str(expectation.test.band) if isinstance(expectation.test, Stated) else ""
+    found = getattr(code, expectation.check)(data) if expectation.check is not None else _points(data, expectation)
     return Row(
-        **common,
-        verdict=verdict,
-        measured=format_estimate(worst.estimate, unit) + where,
-        expected=f"{expectation.test} {unit}".rstrip(),
-        band=band,
+        expectation.figure,
+        expectation.what,
+        expectation.source,
+        judge(found),
+        calibrated=expectation.calibrated,
+        reason=expectation.open,
     )
 
 
@@ -196,24 +190,25 @@ def _points(data: FigureData, expectation: Expectation) -> list[Point]:
 
     A ratio is taken replica by replica, since replicas of two variants share their random streams.
     """
-    samples = data.samples(expectation.quantity)
-    found = _at(samples, expectation.at)
+    claim = expectation.claim
+    assert claim is not None
+    found = _at(data.samples(expectation.quantity), expectation.at)
     for axis, values in expectation.only.items():
         found = found.filter(pl.any_horizontal([pl.col(axis) == value for value in values]))
+    unit = data.paper.quantities[expectation.quantity].unit
     if expectation.over is not None:
-        base = _at(samples, expectation.over)
+        base = _at(data.samples(expectation.quantity), expectation.over)
         shared = [a for a in data.axes if a not in expectation.over and a not in expectation.at]
         base = base.select([*shared, "replica", pl.col("value").alias("base")])
         found = found.join(base, on=[*shared, "replica"]).with_columns(pl.col("value") / pl.col("base"))
+        unit = ""
     open_axes = [axis for axis in data.axes if axis not in expectation.at and axis not in data.spec.full]
     if not open_axes:
-        return [Point("", estimate(found["value"]))]
+        return [Point("", found["value"].to_list(), claim, unit)]
+    groups = found.group_by(open_axes, maintain_order=True).agg("value")
     return [
-        Point(
-            ", ".join(f"{axis} = {_shown(row[axis])}" for axis in open_axes),
-            Estimate(row["mean"], row["half_width"], row["count"]),
-        )
-        for row in summarize(found, open_axes).iter_rows(named=True)
+        Point(", ".join(f"{axis} = {_shown(row[axis])}" for axis in open_axes), row["value"], claim, unit)
+        for row in groups.iter_rows(named=True)
     ]
 
 
@@ -231,6 +226,7 @@ def _at(samples: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
 def as_json(paper: Paper, done: Sequence[Reproduction]) -> dict[str, Any]:
     """The verdicts for machines."""
     return {
+        "version": VERSION,
         "paper": paper.id,
         "figures": [
             {
@@ -248,5 +244,5 @@ def as_json(paper: Paper, done: Sequence[Reproduction]) -> dict[str, Any]:
 
 def _write(paper: Paper, done: Sequence[Reproduction], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(as_json(paper, done), indent=2, ensure_ascii=False)
+    text = json.dumps(as_json(paper, done), indent=2, ensure_ascii=False, allow_nan=False)
     (out / "verdicts.json").write_text(text + "\n", encoding="utf-8")

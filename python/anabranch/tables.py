@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,23 @@ def text(legend: str, grids: Iterable[Grid]) -> str:
         lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)) for row in [grid.head, *grid.rows]]
         parts.append("\n".join([grid.title, *(f"  {line}".rstrip() for line in lines)]) + "\n")
     return "\n".join(parts)
+
+
+def wrapped(rows: Sequence[tuple[str, ...]], width: int, indent: int = 2) -> list[list[str]]:
+    """Each row as lines of at most ``width``: aligned cells, of which the last one is broken where it is too long."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    begin = " " * indent
+    margin = begin + " " * sum(w + 2 for w in widths)
+    found: list[list[str]] = []
+    for *cells, last in rows:
+        first = begin + "".join(f"{cell:<{w}}  " for cell, w in zip(cells, widths, strict=True))
+        parts = [
+            textwrap.wrap(part, max(20, width - len(margin)), break_on_hyphens=False) or [""]
+            for part in last.split("\n")
+        ]
+        lines = [line for part in parts for line in part]
+        found.append([(first + lines[0]).rstrip(), *(margin + line for line in lines[1:])])
+    return found
 
 
 def markdown(legend: str, grids: Iterable[Grid]) -> str:

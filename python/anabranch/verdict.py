@@ -1,8 +1,8 @@
-"""Verdicts: a measured number beside the one a paper states.
+"""Verdicts: a measured number, with its interval, beside the one a paper states.
 
-PASS lies within the band, NEAR within twice the band, MISS beyond. A claim of order (above, below) has no band: it
-holds at every point or it is a MISS. A target (at least, with a lower bound that is near enough) is PASS at the
-target, NEAR above the bound.
+A verdict is about the mean over the replicas. PASS if the 95 % interval lies inside the band of the claim, MISS if it
+lies outside, OPEN if it holds an end of the band: then it is said how many replicas would decide. NEAR is for a target
+with a second bound: the interval lies between both. ``docs/verdicts.md`` has the rules in words.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from .statistics import Estimate
+from .statistics import MOST_REPLICAS, UNANIMOUS, Estimate, estimate, replicas_for
 
 
 class Verdict(StrEnum):
@@ -21,6 +22,7 @@ class Verdict(StrEnum):
     PASS = "PASS"
     NEAR = "NEAR"
     MISS = "MISS"
+    OPEN = "OPEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,136 +55,283 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """A number with a band."""
+class Claim:
+    """The values that agree with a paper: those from ``low`` to ``high``.
 
-    value: float
-    band: Band
+    ``expected`` is the number that the paper states, or the bound. With ``strict`` the ends do not agree themselves.
+    A value below ``low`` but above ``near`` is NEAR. With ``every_run`` the claim is about each run, not the mean.
+    """
 
-    def judge(self, measured: float) -> Verdict:
-        """The verdict on one mean."""
-        distance = abs(measured - self.value)
-        width = self.band.around(self.value)
-        if distance <= width:
-            return Verdict.PASS
-        return Verdict.NEAR if distance <= 2 * width else Verdict.MISS
+    expected: float
+    low: float = -math.inf
+    high: float = math.inf
+    strict: bool = False
+    near: float | None = None
+    every_run: bool = False
+    band: Band | None = None
 
-    def slack(self, measured: float) -> float:
-        """The larger, the safer: orders points from worst to best."""
-        return -abs(measured - self.value)
+    def of(self, value: float) -> Verdict:
+        """The verdict if the true value were known to be this."""
+        return _VERDICTS[self._region(value)]
 
-    def __str__(self) -> str:
-        return f"{self.value:.4g}"
+    def between(self, low: float, high: float) -> Verdict:
+        """The verdict on a value that is known to lie between two."""
+        first, last = self._region(low), self._region(high)
+        return _VERDICTS[first] if first == last else Verdict.OPEN
+
+    def _region(self, value: float) -> int:
+        """Where on the line a value lies: 0 below, 1 near, 2 in the band, 3 above."""
+        if value < self.low or (self.strict and value == self.low):
+            return 1 if self.near is not None and value > self.near else 0
+        return 3 if value > self.high or (self.strict and value == self.high) else 2
+
+    def distance(self, value: float) -> float:
+        """How far a value is from the nearest place where the verdict changes."""
+        edges = (self.low, self.high, self.low if self.near is None else self.near)
+        return min(abs(value - edge) for edge in edges)
+
+    def slack(self, low: float, high: float) -> float:
+        """How far all from ``low`` to ``high`` lies inside the band, in parts of the expected value; else negative."""
+        return min(low - self.low, self.high - high) / (abs(self.expected) or 1.0)
+
+    def text(self, unit: str = "") -> str:
+        """``95 Mbit/s ±2 %``, ``> 1``, ``7 to 7.7 s``."""
+        tail = f" {unit}" if unit else ""
+        if self.band is not None:
+            return f"{self.expected:.4g}{tail} {self.band}"
+        if self.low == self.high:
+            return f"{self.low:.4g}{tail}"
+        if math.isinf(self.high):
+            return f"{'>' if self.strict else '≥'} {self.low:.4g}{tail}"
+        if math.isinf(self.low):
+            return f"{'<' if self.strict else '≤'} {self.high:.4g}{tail}"
+        return f"{self.low:.4g} to {self.high:.4g}{tail}"
 
 
-@dataclass(frozen=True, slots=True)
-class Above:
+_VERDICTS = (Verdict.MISS, Verdict.NEAR, Verdict.PASS, Verdict.MISS)
+
+
+def stated(value: float, band: Band, *, every_run: bool = False) -> Claim:
+    """A number with a band about it."""
+    width = band.around(value)
+    return Claim(value, value - width, value + width, every_run=every_run, band=band)
+
+
+def above(bound: float, *, every_run: bool = False) -> Claim:
     """A claim of order: larger than a bound."""
-
-    bound: float
-
-    def judge(self, measured: float) -> Verdict:
-        """The verdict on one mean."""
-        return Verdict.PASS if measured > self.bound else Verdict.MISS
-
-    def slack(self, measured: float) -> float:
-        """The larger, the safer."""
-        return measured - self.bound
-
-    def __str__(self) -> str:
-        return f"> {self.bound:.4g}"
+    return Claim(bound, low=bound, strict=True, every_run=every_run)
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+def below(bound: float, *, every_run: bool = False) -> Claim:
     """A claim of order: smaller than a bound."""
-
-    bound: float
-
-    def judge(self, measured: float) -> Verdict:
-        """The verdict on one mean."""
-        return Verdict.PASS if measured < self.bound else Verdict.MISS
-
-    def slack(self, measured: float) -> float:
-        """The larger, the safer."""
-        return self.bound - measured
-
-    def __str__(self) -> str:
-        return f"< {self.bound:.4g}"
+    return Claim(bound, high=bound, strict=True, every_run=every_run)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A value to reach, and a lower one that is near enough."""
-
-    at_least: float
-    near: float
-
-    def judge(self, measured: float) -> Verdict:
-        """The verdict on one mean."""
-        if measured >= self.at_least:
-            return Verdict.PASS
-        return Verdict.NEAR if measured > self.near else Verdict.MISS
-
-    def slack(self, measured: float) -> float:
-        """The larger, the safer."""
-        return measured - self.at_least
-
-    def __str__(self) -> str:
-        return f"≥ {self.at_least:.4g}"
+def at_least(bound: float, near: float | None = None, *, every_run: bool = False) -> Claim:
+    """A bound to reach, and a lower one that is near enough."""
+    return Claim(bound, low=bound, near=near, every_run=every_run)
 
 
-Test = Stated | Above | Below | Target
+def at_most(bound: float, *, every_run: bool = False) -> Claim:
+    """A bound to stay below, or to reach."""
+    return Claim(bound, high=bound, every_run=every_run)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a verdict table."""
-
-    figure: str
-    what: str
-    source: str
-    verdict: Verdict
-    measured: str
-    expected: str
-    band: str
-
-    def as_dict(self) -> dict[str, str]:
-        """The row for JSON."""
-        return {
-            "figure": self.figure,
-            "what": self.what,
-            "source": self.source,
-            "verdict": self.verdict.value,
-            "measured": self.measured,
-            "expected": self.expected,
-            "band": self.band,
-        }
+def within(low: float, high: float, *, every_run: bool = False) -> Claim:
+    """All from one value to another, both included."""
+    return Claim((low + high) / 2, low, high, every_run=every_run)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A measured mean and where on the axes it lies."""
+    """The values of all replicas at one place on the axes, and what is claimed of them."""
 
     where: str
-    estimate: Estimate
+    values: Sequence[float]
+    claim: Claim
+    unit: str = ""
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean and interval."""
+        return estimate(self.values)
+
+    @property
+    def worst(self) -> float:
+        """The value of the run that agrees least."""
+        return min(self.values, key=lambda value: self.claim.slack(value, value))
+
+    def slack(self) -> float:
+        """The larger, the safer: orders points from worst to best."""
+        if self.claim.every_run:
+            return self.claim.slack(min(self.values), max(self.values))
+        found = self.estimate
+        return self.claim.slack(found.low, found.high)
 
 
-def judge(test: Test, points: Sequence[Point]) -> tuple[Verdict, Point]:
-    """The verdict on the worst of some points, and that point."""
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on one point or on several, and the point that decides.
+
+    ``replicas`` is the number that would decide what is OPEN if mean and spread stay what they are: infinite if more
+    than 10,000, None if nothing can be said of it.
+    """
+
+    verdict: Verdict
+    point: Point
+    replicas: float | None = None
+
+
+def judge(points: Sequence[Point]) -> Finding:
+    """The verdict on a claim that is to hold at all points: a MISS at one is a MISS, what is OPEN at one is OPEN."""
     if not points:
         raise ValueError("nothing was measured to judge")
-    worst = min(points, key=lambda point: test.slack(point.estimate.mean))
-    return test.judge(worst.estimate.mean), worst
+    found = [_settle(point) for point in points]
+    for verdict in (Verdict.MISS, Verdict.OPEN, Verdict.NEAR, Verdict.PASS):
+        those = [one for one in found if one.verdict is verdict]
+        if those and verdict is Verdict.OPEN:
+            return _deciding(those)
+        if those:
+            return min(those, key=lambda one: one.point.slack())
+    raise AssertionError("each point has one of the verdicts")
+
+
+def _settle(point: Point) -> Finding:
+    claim, values = point.claim, point.values
+    alone = len(values) == 1 and not claim.every_run
+    if alone or not all(map(math.isfinite, values)):
+        return Finding(Verdict.OPEN, point)
+    if claim.every_run:
+        return _unanimous(point)
+    found = point.estimate
+    low, high = (found.low, found.high) if min(values) < max(values) else (values[0], values[0])
+    verdict = claim.between(low, high)
+    if verdict is not Verdict.OPEN:
+        return Finding(verdict, point)
+    return Finding(verdict, point, replicas_for(found, claim.distance(found.mean)))
+
+
+def _unanimous(point: Point) -> Finding:
+    """Of what is claimed of every run, one counterexample is enough; that two or three runs agree says little."""
+    verdict = point.claim.of(point.worst)
+    if verdict is Verdict.PASS and len(point.values) < UNANIMOUS:
+        return Finding(Verdict.OPEN, point, UNANIMOUS)
+    return Finding(verdict, point)
+
+
+def _deciding(found: Sequence[Finding]) -> Finding:
+    """Of points that are OPEN the one that decides: the first that is likely to miss, else the last to pass."""
+    unknown = [one for one in found if one.replicas is None]
+    if unknown:
+        return unknown[0]
+    misses = [one for one in found if one.point.claim.of(one.point.estimate.mean) is not Verdict.PASS]
+    choose = min if misses else max
+    return choose(misses or found, key=lambda one: one.replicas or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a verdict table.
+
+    ``calibrated`` says which knob was set by the number that is judged, ``reason`` why a row that is OPEN stays so.
+    """
+
+    figure: str
+    what: str
+    source: str
+    finding: Finding
+    calibrated: str = ""
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by itself."""
+        return self.finding.verdict
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether it is OPEN without a reason."""
+        return self.verdict is Verdict.OPEN and not self.reason
+
+    @property
+    def label(self) -> str:
+        """The verdict as printed."""
+        return f"{self.verdict} (calibrated)" if self.calibrated and self.verdict is Verdict.PASS else str(self.verdict)
+
+    @property
+    def measured(self) -> str:
+        """The number that decides, with its interval."""
+        point = self.finding.point
+        if point.claim.every_run:
+            runs = f" (worst of {len(point.values)})" if len(point.values) > 1 else ""
+            return _plain(point.worst, point.unit) + runs
+        return format_estimate(point.estimate, point.unit)
+
+    @property
+    def expected(self) -> str:
+        """What is claimed."""
+        return self.finding.point.claim.text(self.finding.point.unit)
+
+    @property
+    def remark(self) -> str:
+        """Of a row that is OPEN: what would decide, and why it stays so."""
+        if self.verdict is not Verdict.OPEN:
+            return ""
+        return f"{_outlook(self.finding)}; {self.reason or 'no reason given'}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row for JSON: numbers, and null for what has no end or is not known."""
+        point, replicas = self.finding.point, self.finding.replicas
+        found, claim = point.estimate, point.claim
+        return {
+            "figure": self.figure,
+            "what": self.what,
+            "source": self.source,
+            "where": point.where,
+            "verdict": self.verdict.value,
+            "calibrated": self.calibrated or None,
+            "unit": point.unit,
+            "mean": _finite(found.mean),
+            "half_width": _finite(found.half_width),
+            "n": found.count,
+            "worst_run": _finite(point.worst) if claim.every_run else None,
+            "expected": claim.expected,
+            "band": [_finite(claim.low), _finite(claim.high)],
+            "near": claim.near,
+            "replicas_needed": int(replicas) if replicas is not None and math.isfinite(replicas) else None,
+            "on_edge": replicas == math.inf,
+            "reason": self.reason or None,
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _outlook(finding: Finding) -> str:
+    """How many replicas would decide, rounded up to two digits, since the spread is not known better."""
+    replicas, values = finding.replicas, finding.point.values
+    if not all(map(math.isfinite, values)):
+        return "not a number in each run"
+    if replicas is None:
+        return "one run has no interval"
+    if math.isinf(replicas):
+        return f"the value lies on the edge of the band: not even {MOST_REPLICAS:,} replicas would decide"
+    step = 10 ** max(0, len(str(int(replicas))) - 2)
+    return f"about {math.ceil(replicas / step) * step:,} replicas would decide"
+
+
+def _plain(value: float, unit: str = "") -> str:
+    digits = f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    return f"{digits} {unit}".rstrip()
 
 
 def format_estimate(found: Estimate, unit: str = "") -> str:
     """``95.91 ± 0.12 Mbit/s``: the mean to the digits its interval supports, four at least."""
-    tail = f" {unit}" if unit else ""
     if not math.isfinite(found.half_width):
-        return f"{found.mean:.4g}{tail}"
+        return _plain(found.mean, unit)
     if found.half_width == 0:
-        return f"{found.mean:.4g} ± 0{tail}"
+        return f"{found.mean:.4g} ± 0 {unit}".rstrip()
     digits = max(0, 1 - math.floor(math.log10(found.half_width)))
     digits = min(digits, max(0, 3 - math.floor(math.log10(abs(found.mean) or 1))))
-    return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f}{tail}"
+    return f"{found.mean:.{digits}f} ± {found.half_width:.{digits}f} {unit}".rstrip()

@@ -10,9 +10,16 @@ import polars as pl
 import pytest
 
 from anabranch.result import Result
+from anabranch.verdict import Point, Verdict
 
 Value = Callable[[dict[str, Any]], Mapping[tuple[str, str], float]]
 """Given the axes and the replica of a run: (flow, quantity) to value."""
+
+
+@pytest.fixture
+def agrees() -> Callable[[list[Point]], bool]:
+    """Whether each value of a check lies in its band."""
+    return lambda points: all(point.claim.of(v) is Verdict.PASS for point in points for v in point.values)
 
 
 @pytest.fixture

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import random
 from collections import deque
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from anabranch import AssociationClosedError, ConfigError, Endpoint, WouldBlockError, nanoseconds
 from anabranch._core import Event, Received
+from anabranch.options import AssociationOptions
 
 A, B = ("10.1.0.1", "10.2.0.1"), ("10.1.0.2", "10.2.0.2")
 PORT_A, PORT_B = 5001, 5002
@@ -334,3 +338,92 @@ def test_addresses_and_messages_that_cannot_work_are_refused() -> None:
         pair.client.send(pair.now, mine, b"x", stream=60_000)
     with pytest.raises(AssociationClosedError):
         pair.client.send(pair.now, 99, b"x")
+
+
+def test_the_types_of_options_are_those_of_the_schema() -> None:
+    path = Path(__file__).parents[1] / "tools" / "write_options.py"
+    spec = importlib.util.spec_from_file_location("write_options", path)
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    written = ast.dump(ast.parse(tool.FILE.read_text()))
+    assert written == ast.dump(ast.parse(tool.text())), "run python/tools/write_options.py"
+
+
+def test_without_a_seed_no_two_endpoints_are_alike() -> None:
+    def first_packet(**how: Any) -> bytes:
+        endpoint = Endpoint(A, port=PORT_A, **how)
+        endpoint.connect(0, B, PORT_B)
+        packet = endpoint.poll_transmit(0)
+        assert packet is not None
+        return packet.data
+
+    assert first_packet() != first_packet()
+    assert first_packet(seed=1) == first_packet(seed=1)
+    assert first_packet(seed=bytes(32)) == first_packet(seed=bytes(32)) != first_packet(seed=bytes(31) + b"1")
+    with pytest.raises((TypeError, ValueError)):
+        first_packet(seed=b"short")
+
+
+def test_options_change_while_the_association_lives() -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    before = pair.client.options(mine)
+    assert before is not None
+    assert (before["rto_min"], before["nagle"], before["potentially_failed"]) == ("1 s", False, "none")
+    changes: AssociationOptions = {"rto_min": "150 ms", "nagle": True, "hb_interval": "none", "potentially_failed": 2}
+    assert pair.client.set_options(pair.now, mine, **changes)
+    assert pair.client.options(mine) == {**before, **changes}
+    assert pair.client.paths(mine)[0].rto == nanoseconds(0.15)
+    with pytest.raises(ConfigError, match=r"`rto_mn` cannot change .* did you mean `rto_min`"):
+        pair.client.set_options(pair.now, mine, rto_mn="1 s")  # pyright: ignore[reportCallIssue]
+    with pytest.raises(ConfigError, match="sack_delay"):
+        pair.client.set_options(pair.now, mine, sack_delay="2 s")
+    assert pair.client.options(mine) == {**before, **changes}, "nothing changed"
+    assert not pair.client.set_options(pair.now, 99, nagle=True)
+
+
+def test_it_tells_who_connected_and_what_was_done() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    connected = next(event for event in pair.events[pair.server] if event.kind == "connected")
+    assert connected.peer_addresses is not None
+    assert sorted(str(address) for address in connected.peer_addresses) == sorted(A)
+    assert connected.peer_port == PORT_A == pair.server.peer_port(theirs)
+    pair.client.send(pair.now, mine, bytes(3000))
+    pair.run(1.0)
+    assert pair.server.next_message_length(theirs) == 3000
+    stats = pair.server.stats(theirs)
+    assert stats is not None
+    assert (stats.user_bytes_received, stats.chunks_received, stats.errors) == (3000, 3, 0)
+    assert stats.sacks_sent >= 1
+    assert sum(path.user_bytes for path in pair.client.paths(mine)) == 3000
+    pair.read(pair.server, theirs)
+    assert pair.server.next_message_length(theirs) is None
+    assert (pair.server.stats(99), pair.server.peer_port(99), pair.server.options(99)) == (None, None, None)
+
+
+def test_a_requested_heartbeat_is_answered_with_an_event() -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    pair.run(5.0)
+    assert pair.client.heartbeat(pair.now, mine, B[1])
+    assert not pair.client.heartbeat(pair.now, mine, "192.0.2.1")
+    pair.run(1.0)
+    answer = next(event for event in pair.events[pair.client] if event.kind == "heartbeat-answered")
+    assert (str(answer.address), answer.rtt) == (B[1], 2 * DELAY)
+
+
+def test_a_message_can_be_sent_on_a_path_of_choice() -> None:
+    pair = Pair()
+    mine, theirs = pair.connect()
+    pair.run(5.0)
+    for number, path in enumerate(pair.client.paths(mine)):
+        before = len(pair.packets)
+        pair.client.send(pair.now, mine, b"hello", path=number)
+        pair.run(1.0)
+        assert pair.packets[before][2] == str(path.remote)
+    assert len(pair.read(pair.server, theirs)) == 2
+    with pytest.raises(ValueError, match="no path 9"):
+        pair.client.send(pair.now, mine, b"hello", path=9)

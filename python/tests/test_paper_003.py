@@ -6,6 +6,7 @@ import pytest
 from anabranch import papers
 from anabranch.reproduce import FigureData
 from anabranch.result import Result
+from anabranch.verdict import judge
 
 PAPER = papers.find("003")
 CODE = PAPER.code()
@@ -45,9 +46,9 @@ def test_dispersion_counts_both_flows_and_depends_on_the_bins() -> None:
 
 
 @pytest.mark.parametrize(("cmt", "holds"), [([0.0, 0.0, 4.0, 4.0] * 300, True), ([1.0, 1.0, 3.0, 3.0] * 300, False)])
-def test_cmt_is_burstier_if_its_dispersion_is_larger(cmt: list[float], holds: bool) -> None:
+def test_cmt_is_burstier_if_its_dispersion_is_larger(cmt: list[float], holds: bool, agrees) -> None:
     swinging = [0.0, 0.0, 2.0, 2.0] * 300
-    assert CODE.cmt_is_burstier(data(cmt, swinging, [0.5, 0.5, 1.5, 1.5] * 300))[0] == holds
+    assert agrees(CODE.cmt_is_burstier(data(cmt, swinging, [0.5, 0.5, 1.5, 1.5] * 300))) == holds
 
 
 def test_packets_in_trains_count_the_longest_with_their_true_length() -> None:
@@ -56,3 +57,21 @@ def test_packets_in_trains_count_the_longest_with_their_true_length() -> None:
     rows += [(0, "CMT", flow, f"bursts_of_{n}", float(n == 4)) for n in range(1, 16)]
     found = FigureData(PAPER, PAPER.select(["12-bursts"])[0], Result(scalars(rows), pl.DataFrame(), {}), 1, 1)
     assert CODE.packets_in_trains(found, "CMT", 4) == pytest.approx([1.0] * 4 + [0.9] * 12)
+
+
+@pytest.mark.parametrize(("few", "many", "difference"), [(0.1, 0.02, 8.0), (0.02, 0.1, -8.0)])
+def test_deficits_are_compared_replica_by_replica(few: float, many: float, difference: float) -> None:
+    rows: list[dict[str, object]] = []
+    for n in (4.0, 6.0, 10.0, 12.0):
+        for replica in range(4):
+            sctp = 10.0 * (1 + replica)  # the replicas differ much, what CMT lacks does not
+            for load, value in (("two-SCTP", sctp), ("CMT", sctp * (1 - (few if n < 8 else many)))):
+                rows.append({"n": n, "replica": replica, "load": load, "value": value * 1e6})
+    known = pl.DataFrame(rows).with_columns(
+        pl.lit(0.002).alias("weight"), pl.lit("steady").alias("window"), pl.lit("added").alias("flow"),
+        pl.lit(None).cast(pl.Int32).alias("path"), pl.lit("sent_throughput_bps").alias("quantity"),
+    ).with_row_index("run")  # fmt: skip
+    found = FigureData(PAPER, PAPER.select(["12"])[0], Result(known, pl.DataFrame(), {}), 1, 4)
+    (point,) = CODE.deficit_grows_as_n_falls(found)
+    assert point.values == pytest.approx([difference] * 4)
+    assert judge([point]).verdict == ("PASS" if difference > 0 else "MISS")

@@ -29,7 +29,7 @@ def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
 def test_the_papers_are_there() -> None:
     assert [paper.id for paper in PAPERS] == ["000", "001", "002", "003", "004"]
     assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
-    assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-right"]
+    assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-quirk", "8-right"]
     assert (PAPERS[0].replicas, PAPERS[1].replicas) == (24, 32)
 
 
@@ -59,6 +59,38 @@ def test_a_figure_has_its_scenario_its_drawing_and_expectations(paper: Paper, fi
 def test_every_expectation_names_its_place_in_the_paper(paper: Paper) -> None:
     assert all(e.source.startswith(("section", "figure", "table")) for e in paper.expectations)
     assert (paper.folder / "NOTES.md").is_file()
+
+
+CALIBRATED = {
+    "000": 0,
+    "001": 0,
+    "002": 4,  # the first overflow, path 1 without loss, three timeouts, 944 bytes
+    "003": 18,  # SCTP's advantage, link utilisation
+    "004": 0,
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda p: p.id)
+def test_every_calibrated_number_names_a_section_of_the_notes(paper: Paper) -> None:
+    notes = (paper.folder / "NOTES.md").read_text(encoding="utf-8")
+    marks = [e.calibrated for e in paper.expectations if e.calibrated]
+    assert len(marks) == CALIBRATED[paper.id]
+    for mark in marks:
+        knob, _, section = mark.partition(": NOTES, ")
+        assert knob
+        assert f"\n## {section}" in notes, mark
+
+
+@pytest.mark.parametrize(
+    ("mark", "error"), [("calibrated = true", "text that says why"), ("open = 1", "text that says why")]
+)
+def test_a_mark_without_words_is_refused(mark: str, error: str, tmp_path: Path) -> None:
+    for name in ("paper.toml", "expected.toml"):
+        (tmp_path / name).write_text((PAPERS[0].folder / name).read_text(encoding="utf-8"), encoding="utf-8")
+    with (tmp_path / "expected.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[[expected]]\nfigure = "4"\nwhat = "x"\nsource = "y"\nabove = 1\n{mark}\n')
+    with pytest.raises(PaperError, match=error):
+        papers.load(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["3", "fig3", "Figure 3", "figure-3"])

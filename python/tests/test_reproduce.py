@@ -1,7 +1,9 @@
 """From results to verdicts and pictures, on made-up results."""
 
 import json
+import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from anabranch import command, papers, reproduce
 from anabranch.reproduce import FigureData
 from anabranch.result import Result
+from anabranch.verdict import Verdict, above
 
 RATES = [f"{rate} Mbit/s" for rate in range(10, 101, 10)]
 VARIANTS = ["off", "cmt", "cuc-v1", "cuc-normal", "no-sfr", "no-dac"]
@@ -48,13 +51,20 @@ def test_results_as_in_the_paper_pass_and_are_drawn(faked, tmp_path: Path, capsy
     code = command.main(["reproduce", "001", "--figure", "8-left", "--replicas", "3", "--out", str(tmp_path)])
     shown = capsys.readouterr().out
     assert code == 0
-    assert "10 PASS, 0 NEAR, 0 MISS" in shown
+    assert "10 PASS, 0 NEAR, 0 MISS, 0 OPEN." in shown
     assert "95.00 ± 0.24 Mbit/s" in shown
     assert faked["replicas"] == 3
     for extension in ("pdf", "svg", "png"):
         assert (tmp_path / "paper-001" / f"figure-8-left.{extension}").stat().st_size > 5000
     verdicts = json.loads((tmp_path / "paper-001" / "verdicts.json").read_text())
-    assert {row["verdict"] for row in verdicts["figures"][0]["verdicts"]} == {"PASS"}
+    assert (verdicts["version"], verdicts["paper"]) == (2, "001")
+    figure = verdicts["figures"][0]
+    assert (figure["figure"], figure["replicas"]) == ("8-left", 3)
+    assert {row["verdict"] for row in figure["verdicts"]} == {"PASS"}
+    first = figure["verdicts"][0]
+    assert (first["mean"], first["n"]) == (pytest.approx(95.0), 3)
+    assert first["half_width"] == pytest.approx(4.3027 * 0.095 / math.sqrt(3), rel=1e-4)
+    assert (first["expected"], first["band"]) == (95.0, [pytest.approx(93.1), pytest.approx(96.9)])
 
 
 def test_a_missed_number_has_exit_code_3(faked, tmp_path: Path, capsys) -> None:
@@ -65,9 +75,61 @@ def test_a_missed_number_has_exit_code_3(faked, tmp_path: Path, capsys) -> None:
     code = command.main(["reproduce", "1", "-f", "8r", "--replicas", "2", "--json", "--out", str(tmp_path)])
     assert code == 3
     rows = json.loads(capsys.readouterr().out)[0]["figures"][0]["verdicts"]
-    assert [row["verdict"] for row in rows] == ["NEAR", "MISS"]
-    assert rows[1]["expected"] == "188 Mbit/s"
-    assert rows[1]["band"] == "±1 %"
+    assert [row["verdict"] for row in rows] == ["OPEN", "MISS"]
+    assert (rows[1]["expected"], rows[1]["unit"]) == (188.0, "Mbit/s")
+    assert rows[1]["band"] == [pytest.approx(186.12), pytest.approx(189.88)]
+
+
+def wide(at: dict[str, Any]) -> dict[tuple[str, str], float]:
+    """The means of paper 001, but with much noise."""
+    return {key: value * (1 + 0.1 * (at["replica"] - 1)) for key, value in ideal({**at, "replica": 1}).items()}
+
+
+@pytest.mark.parametrize(("level", "code"), [([], 3), (["--full"], 3), (["--demo"], 0)])
+def test_an_open_row_without_a_reason_has_exit_code_3_but_in_a_demo(
+    faked, tmp_path: Path, capsys, level: list[str], code: int
+) -> None:
+    faked["value"] = wide
+    arguments = ["reproduce", "001", "-f", "8r", "--replicas", "3", *level, "--out", str(tmp_path), "--formats", "svg"]
+    assert command.main(arguments) == code
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "0 MISS, 2 OPEN (2 without a reason)" in shown
+    assert "replicas would decide; no reason given" in shown
+
+
+def test_an_open_row_with_a_reason_is_none_to_complain_of(faked, tmp_path: Path, capsys, monkeypatch) -> None:
+    faked["value"] = wide
+    paper = papers.find("001")
+    told = tuple(replace(e, open="the testbed is not ours") for e in paper.expectations)
+    monkeypatch.setattr(papers, "find", lambda _: replace(paper, expectations=told))
+    assert command.main(["reproduce", "001", "-f", "8r", "--replicas", "3", "--out", str(tmp_path)]) == 0
+    assert "replicas would decide; the testbed is not ours" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_calibrated_number_is_told_from_the_others(faked, tmp_path: Path, capsys, monkeypatch) -> None:
+    paper = papers.find("001")
+    told = tuple(replace(e, calibrated="the rate: NOTES") for e in paper.expectations)
+    monkeypatch.setattr(papers, "find", lambda _: replace(paper, expectations=told))
+    assert command.main(["reproduce", "001", "-f", "8l", "--replicas", "3", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "10 PASS (10 calibrated)" in shown
+    assert shown.count("PASS (calibrated)  ") == 10
+
+
+@pytest.mark.parametrize("value", [ideal, wide])
+def test_the_table_is_aligned_and_at_most_110_columns_wide(faked, tmp_path: Path, capsys, value) -> None:
+    faked["value"] = value
+    command.main(["reproduce", "001", "--replicas", "3", "--out", str(tmp_path), "--formats", "svg"])
+    lines = capsys.readouterr().out.splitlines()[:-1]  # the last one names a folder
+    assert max(map(len, lines)) <= 110
+    head = next(line for line in lines if "what (source)" in line)
+    first = next(line for line in lines if "CMT off fills one path" in line)
+    assert head.index("what") == first.index("CMT off")
+    assert head.index("expected") == first.index("95 Mbit/s ±2 %")
+
+
+def test_each_verdict_has_a_colour_of_its_own() -> None:
+    assert len({command._COLORS[verdict] for verdict in Verdict}) == len(Verdict)
 
 
 def test_a_demo_runs_fewer_points_and_replicas(faked, tmp_path: Path) -> None:
@@ -122,7 +184,7 @@ def test_ratios_are_taken_replica_by_replica(made_up) -> None:
     result = made_up({"variant": ["sctp", "cmt"], "rho": ["100 Mbit/s"]}, 4, value)
     data = FigureData(paper, spec, result, 1, 4)
     wanted = papers.Expectation(
-        "3-left", "", "", quantity="throughput", at={"variant": "cmt"}, over={"variant": "sctp"}
+        "3-left", "", "", above(1), quantity="throughput", at={"variant": "cmt"}, over={"variant": "sctp"}
     )
     (point,) = reproduce._points(data, wanted)
     assert point.estimate.mean == 2.0
@@ -142,7 +204,7 @@ def test_points_on_an_axis_of_numbers_are_found_and_shown_as_written(made_up) ->
     data = FigureData(paper, spec, result, 1, 2)
     rows = [reproduce._row(data, e, None) for e in paper.expectations if e.figure == "3-right"]
     assert [row.verdict for row in rows] == ["MISS", "PASS"]
-    assert rows[1].measured == "0.98 ± 0 at N = 3"
+    assert (rows[1].measured, rows[1].finding.point.where) == ("0.98 ± 0", "N = 3")
     assert data.summary(number="N")["mean"].max() == pytest.approx(180.0)
 
 
@@ -167,7 +229,7 @@ def sawtooth(phase: float, high: float = 60000.0) -> list[tuple[float, float]]:
     return [(19 + 0.1 * i, high * (0.5 + 0.5 * ((0.1 * i + phase) % 2.0) / 2.0)) for i in range(300)]
 
 
-def test_checks_of_the_traces_hold_for_what_the_paper_describes() -> None:
+def test_checks_of_the_traces_hold_for_what_the_paper_describes(agrees) -> None:
     low, up = [(19.0, 3000.0), (34.0, 60000.0)], [(19.0, 60000.0), (34.0, 3000.0)]
     data = traces(
         windows("sctp", 0, sawtooth(0)), windows("sctp", 0, sawtooth(0), "ssthresh"),
@@ -178,11 +240,11 @@ def test_checks_of_the_traces_hold_for_what_the_paper_describes() -> None:
     )  # fmt: skip
     code = data.paper.code()
     rows = [e for e in data.paper.expectations if e.figure == "4"]
-    assert [getattr(code, e.check or "")(data)[0] for e in rows] == [True] * 5
+    assert [agrees(getattr(code, e.check or "")(data)) for e in rows] == [True] * 5
     assert code.figure_4(data).axes[0].get_title(loc="left") == "SCTP (CMT off)"
 
 
-def test_checks_of_the_traces_fail_for_what_it_does_not() -> None:
+def test_checks_of_the_traces_fail_for_what_it_does_not(agrees) -> None:
     steady = [(19.0, 30000.0), (49.0, 30001.0)]
     data = traces(
         windows("sctp", 0, steady), windows("sctp", 1, [(19.0, 4380.0), (20.0, 9000.0)]),
@@ -191,7 +253,7 @@ def test_checks_of_the_traces_fail_for_what_it_does_not() -> None:
     )  # fmt: skip
     code = data.paper.code()
     rows = [e for e in data.paper.expectations if e.figure == "4"]
-    assert [getattr(code, e.check or "")(data)[0] for e in rows] == [False] * 5
+    assert [agrees(getattr(code, e.check or "")(data)) for e in rows] == [False] * 5
 
 
 def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from anabranch.statistics import estimate, student_t, summarize
+from anabranch.statistics import MOST_REPLICAS, UNANIMOUS, Estimate, estimate, replicas_for, student_t, summarize
 
 # Two-sided 95 % points of Student's t, as printed in tables.
 TABLE_95 = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 9: 2.2622, 10: 2.2281, 23: 2.0687, 29: 2.0452}
@@ -52,6 +52,27 @@ def test_a_single_replica_has_no_interval() -> None:
 
 def test_equal_values_have_an_interval_of_zero() -> None:
     assert estimate([4.0] * 6).half_width == 0
+
+
+@pytest.mark.parametrize(("half_width", "replicas"), [(1.0, 18), (2.0, 7), (3.19, 4), (20.0, 2)])
+def test_replicas_for_an_interval_of_a_hand_worked_spread(half_width: float, replicas: int) -> None:
+    # s = 2: t(17) 2 / sqrt(18) = 0.9946, t(16) 2 / sqrt(17) = 1.028; t(6) 2 / sqrt(7) = 1.85, t(5) 2 / sqrt(6) = 2.10
+    found = Estimate(5.0, student_t(3) * 2 / math.sqrt(4), 4)
+    assert replicas_for(found, half_width) == replicas
+
+
+def test_no_number_of_replicas_is_asked_for_beyond_the_most() -> None:
+    found = Estimate(5.0, student_t(3) * 2 / math.sqrt(4), 4)
+    assert replicas_for(found, 0.1) == pytest.approx(1539, abs=4)  # t falls to 1.9615, (1.9615 * 2 / 0.1)^2
+    assert replicas_for(found, 0.0392) == pytest.approx(MOST_REPLICAS, rel=0.01)
+    assert replicas_for(found, 0.039) == math.inf
+    assert replicas_for(found, 0.0) == math.inf
+    assert replicas_for(estimate([5.0]), 1.0) is None
+
+
+def test_six_that_agree_leave_less_than_one_half_to_doubt() -> None:
+    # Clopper and Pearson: if all of n agree, the 95 % interval of the share begins at 0.025^(1/n).
+    assert 0.025 ** (1 / UNANIMOUS) > 0.5 > 0.025 ** (1 / (UNANIMOUS - 1))
 
 
 def test_summary_keeps_groups_apart_and_in_order() -> None:

@@ -22,6 +22,8 @@ pub struct Setup {
     pub unset_share: UnsetShare,
     /// SCTP: what idleness leaves of a slow start threshold.
     pub idle_threshold: IdleThreshold,
+    /// SCTP: initial window of each path in units of M ([`Self::segment`]); none: that of the growth rule.
+    pub initial_window: Option<u32>,
     /// What else algorithms leave open.
     pub knobs: Knobs,
 }
@@ -112,6 +114,7 @@ impl Setup {
             rp_min: 4,
             unset_share: UnsetShare::Raw,
             idle_threshold: IdleThreshold::Window,
+            initial_window: None,
             knobs: Knobs::default(),
         }
     }
@@ -127,12 +130,13 @@ impl Setup {
         segment.max(ByteCount::new(1))
     }
 
-    /// Initial window of a path. SCTP: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`,
-    /// `rfc9260#section-7.2.1`; 2 M in RFC 2960.
+    /// Initial window of a path. SCTP, unless [`Self::initial_window`](Setup#structfield.initial_window) says otherwise:
+    /// min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`; 2 M in RFC 2960.
     pub fn initial_window(&self, mtu: ByteCount) -> ByteCount {
         let m = self.segment(mtu);
-        match self.rules {
-            Rules::Sctp { growth, ip_header } => {
+        match (self.rules, self.initial_window) {
+            (Rules::Sctp { .. }, Some(segments)) => m * u64::from(segments),
+            (Rules::Sctp { growth, ip_header }, None) => {
                 let constant = match growth {
                     GrowthRule::Rfc2960 => ByteCount::ZERO,
                     GrowthRule::Rfc4960 => ByteCount::new(4380),
@@ -140,7 +144,7 @@ impl Setup {
                 };
                 (m * 4).min(constant.max(m * 2))
             }
-            Rules::Tcp(rules) => rules.initial_window.max(m),
+            (Rules::Tcp(rules), _) => rules.initial_window.max(m),
         }
     }
 
@@ -174,5 +178,7 @@ mod tests {
         assert_eq!(window(GrowthRule::Rfc9260, 40, 1500), 4344);
         assert_eq!(window(GrowthRule::Rfc9260, 20, 600), 4 * 568);
         assert_eq!(window(GrowthRule::Rfc9260, 40, 9000), 2 * 8948);
+        let ten = Setup { initial_window: Some(10), ..sctp(GrowthRule::Rfc9260, 20) };
+        assert_eq!(ten.initial_window(ByteCount::new(1500)).get(), 10 * 1468);
     }
 }

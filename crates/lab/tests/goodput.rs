@@ -4,7 +4,8 @@
 mod common;
 
 use common::*;
-use lab::scenario::{Distribution, Hertz, Pace, Protocol, Queue, Red, RedUnit, Scenario};
+use lab::scenario::{Distribution, Hertz, Pace, Protocol, Queue, Scenario};
+use net::{RedQuirk, RedSpec, RedUnit};
 use sctp::Cuc;
 use std::fmt::Write;
 use units::{BitRate, ByteCount, Probability, Span};
@@ -82,13 +83,14 @@ fn cmt_with(scenario: &mut Scenario, change: fn(&mut sctp::Cmt)) {
 
 /// The queues of papers 000 and 001.
 fn red() -> Queue {
-    Queue::Red(Red {
+    Queue::Red(RedSpec {
         min: 20.0,
         max: 80.0,
         max_p: Probability::new(0.02).expect("a probability"),
         weight: 0.002,
-        capacity: 80,
+        limit: 80.0,
         gentle: false,
+        quirk: RedQuirk::None,
         unit: RedUnit::Packets,
         mean_packet: ByteCount::new(1500),
         packet_rate: None,

@@ -10,7 +10,7 @@ use net::{
     ChannelSpec, Ecn, Limit, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, NodeKind, Outgoing,
     Protocol,
 };
-use net::{QueueSpec, RedSpec, RedUnit};
+use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 use anabranch_net as net;
@@ -37,6 +37,7 @@ fn red() -> QueueSpec {
         mean_packet: ByteCount::new(1500),
         packet_rate: None,
         gentle: true,
+        quirk: RedQuirk::None,
     })
 }
 

@@ -1,7 +1,7 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
 use crate::channel::{Channel, HostJitter, Parts, Queue, Wire};
 use crate::network::{Host, Network, NodeInfo};
-use crate::queue::{QueueSpec, Red};
+use crate::queue::{QueueSpec, Red, RedFault};
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkId, LinkSpec, NodeId, NodeKind};
 use des::Streams;
@@ -33,9 +33,14 @@ pub enum ConfigError {
     /// Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
-    /// Weight outside of (0, 1), thresholds that do not rise, no limit, no packet size, or a rate that is no number.
-    #[error("the RED queue of the link {0} has senseless parameters")]
-    Red(String),
+    /// A RED queue cannot work as described.
+    #[error("the RED queue of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
+    Red {
+        /// The name of the link.
+        link: String,
+        /// What is wrong.
+        fault: RedFault,
+    },
     /// IPv4 addresses 10.net.x.y have room for 65,534.
     #[error("network {0} has more than 65534 host interfaces")]
     TooManyInterfaces(u8),
@@ -138,10 +143,8 @@ impl NetworkBuilder {
             if channel.rate == Some(BitRate::from_bps(0)) {
                 return Err(ConfigError::NoRate(name.to_owned()));
             }
-            if let QueueSpec::Red(red) = &channel.queue
-                && !red.is_sound()
-            {
-                return Err(ConfigError::Red(name.to_owned()));
+            if let QueueSpec::Red(red) = &channel.queue {
+                red.check().map_err(|fault| ConfigError::Red { link: name.to_owned(), fault })?;
             }
         }
         Ok(())

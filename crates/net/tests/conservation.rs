@@ -5,7 +5,7 @@ mod common;
 use anabranch_net as net;
 use common::{Arrived, World, nanos, numbers};
 use net::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NetEvent, NetworkBuilder, NodeId, NodeKind};
-use net::{Limit, QueueSpec, RedSpec, RedUnit};
+use net::{Limit, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use proptest::prelude::*;
 use units::{BitRate, ByteCount, Probability, Span};
 
@@ -39,6 +39,7 @@ fn plant(impairments: Impairments, mbps: u64, limit: u64, seed: u64) -> Plant {
         mean_packet: ByteCount::new(800),
         packet_rate: None,
         gentle: false,
+        quirk: RedQuirk::None,
     };
     let core = ChannelSpec { queue: QueueSpec::Red(red), ..tail.clone() };
     let links = vec![

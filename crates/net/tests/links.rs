@@ -5,7 +5,7 @@ mod common;
 use anabranch_net as net;
 use common::{Pair, STEADY, World, nanos, numbers, pair, pair_of};
 use net::{ChannelSpec, DropCause, Impairments, Limit, LinkSpec, NetEvent, NetworkBuilder, NodeKind};
-use net::{QueueSpec, RedSpec, RedUnit};
+use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// 100 Mbit/s, 1 ms, PPP framing: 1500 bytes take 120.56 us.
@@ -79,6 +79,7 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
         mean_packet: ByteCount::new(1500),
         packet_rate: Some(10_000.0),
         gentle: false,
+        quirk: RedQuirk::None,
     };
     let Pair { mut world, client, server, link } = pair(ChannelSpec { queue: QueueSpec::Red(red), ..fast() });
     for number in 0..5 {

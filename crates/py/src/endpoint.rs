@@ -2,12 +2,15 @@
 
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
 use crate::event::{Event, event, path_state_name};
-use crate::options;
+use crate::{live, options};
 use bytes::Bytes;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sctp::{AssocId, Datagram, EndpointConfig, Message, Payload, SendError, State};
+use sctp::{
+    AssocId, AssocOptions, Datagram, EndpointConfig, Message, PathId, Payload, Seed, SendError, State,
+};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use units::{Instant, Span};
@@ -47,6 +50,52 @@ pub struct Path {
     rto: u64,
     errors: u32,
     mtu: u64,
+    data_packets: u64,
+    user_bytes: u64,
+    packet_bytes: u64,
+    fast_retransmissions: u64,
+    timer_retransmissions: u64,
+    rescheduled: u64,
+    copies: u64,
+    fast_recoveries: u64,
+    timeouts: u64,
+}
+
+/// What an association did so far, and how it stands.
+#[pyclass(frozen, get_all, module = "anabranch")]
+pub struct Stats {
+    packets_sent: u64,
+    packets_received: u64,
+    data_packets_received: u64,
+    chunks_received: u64,
+    user_bytes_received: u64,
+    sacks_sent: u64,
+    duplicates: u64,
+    dropped: u64,
+    reneged: u64,
+    buffered: u64,
+    unsent_messages: usize,
+    outstanding_chunks: usize,
+    peer_rwnd: u64,
+    errors: u32,
+}
+
+/// Where the randomness of an endpoint comes from.
+#[derive(FromPyObject)]
+enum Randomness {
+    /// For simulations.
+    Number(u64),
+    Bytes([u8; 32]),
+}
+
+impl Randomness {
+    fn seed(choice: Option<Randomness>) -> PyResult<Seed> {
+        match choice {
+            None => Seed::from_system().map_err(|error| PyOSError::new_err(error.to_string())),
+            Some(Randomness::Number(number)) => Ok(Seed::for_simulation(number)),
+            Some(Randomness::Bytes(bytes)) => Ok(Seed::from(bytes)),
+        }
+    }
 }
 
 /// An SCTP endpoint without sockets, threads or a clock.
@@ -77,15 +126,15 @@ impl Endpoint {
     fn new(
         addresses: Vec<IpAddr>,
         port: u16,
-        seed: u64,
+        seed: Option<Randomness>,
         checksum: bool,
         max_associations: usize,
         options: &str,
     ) -> PyResult<Self> {
         let checksum = if checksum { Checksum::Computed } else { Checksum::Offloaded };
         let config = options::config(options)?.into();
-        let settings =
-            EndpointConfig { port, addresses, seed: seed.into(), checksum, max_associations, config };
+        let seed = Randomness::seed(seed)?;
+        let settings = EndpointConfig { port, addresses, seed, checksum, max_associations, config };
         let inner = sctp::Endpoint::new(settings).map_err(|error| ConfigError::new_err(error.to_string()))?;
         Ok(Endpoint { inner: Mutex::new(inner), buffer: PacketBuf::default() })
     }
@@ -131,7 +180,7 @@ impl Endpoint {
 
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(signature = (now, association, data, *, stream = 0, ppid = 0, unordered = false, immediate_sack = false,
-        end_of_record = true))]
+        end_of_record = true, path = None))]
     fn send(
         &mut self,
         now: u64,
@@ -142,10 +191,12 @@ impl Endpoint {
         unordered: bool,
         immediate_sack: bool,
         end_of_record: bool,
+        path: Option<u8>,
     ) -> PyResult<()> {
         let payload = Payload::Bytes(Bytes::copy_from_slice(data));
         let (stream, ppid) = (StreamId(stream), Ppid(ppid));
-        let message = Message { stream, ppid, unordered, immediate_sack, end_of_record, payload };
+        let path = path.map(PathId);
+        let message = Message { stream, ppid, unordered, immediate_sack, end_of_record, path, payload };
         self.inner().send(at(now), AssocId(association), message).map_err(|error| {
             let text = error.to_string();
             match error {
@@ -174,6 +225,44 @@ impl Endpoint {
             unordered: message.unordered,
             end_of_record: message.end_of_record,
         })
+    }
+
+    fn next_message_length(&mut self, association: u32) -> Option<usize> {
+        self.inner().next_message_len(AssocId(association))
+    }
+
+    fn options(&mut self, association: u32) -> Option<BTreeMap<&'static str, live::Value>> {
+        self.inner().options(AssocId(association)).as_ref().map(live::to_map)
+    }
+
+    fn _set_options(&mut self, now: u64, association: u32, options: &str) -> PyResult<bool> {
+        let options = AssocOptions::of(&options::config(options)?);
+        let set = self.inner().set_options(at(now), AssocId(association), &options);
+        set.map_err(|error| ConfigError::new_err(error.to_string()))
+    }
+
+    fn stats(&mut self, association: u32) -> Option<Stats> {
+        let stats = self.inner().stats(AssocId(association))?;
+        Some(Stats {
+            packets_sent: stats.packets_sent,
+            packets_received: stats.packets_received,
+            data_packets_received: stats.received.data_packets,
+            chunks_received: stats.received.chunks,
+            user_bytes_received: stats.received.user_bytes.get(),
+            sacks_sent: stats.received.sacks,
+            duplicates: stats.received.duplicates,
+            dropped: stats.received.dropped,
+            reneged: stats.received.reneged,
+            buffered: stats.buffered.get(),
+            unsent_messages: stats.unsent_messages,
+            outstanding_chunks: stats.outstanding_chunks,
+            peer_rwnd: stats.peer_rwnd.get(),
+            errors: stats.errors,
+        })
+    }
+
+    fn peer_port(&mut self, association: u32) -> Option<u16> {
+        self.inner().peer_port(AssocId(association))
     }
 
     fn shutdown(&mut self, now: u64, association: u32) {
@@ -208,6 +297,15 @@ impl Endpoint {
                 rto: nanos(path.rto),
                 errors: path.errors,
                 mtu: path.mtu.get(),
+                data_packets: path.stats.data_packets,
+                user_bytes: path.stats.user_bytes.get(),
+                packet_bytes: path.stats.packet_bytes.get(),
+                fast_retransmissions: path.stats.fast_retransmissions,
+                timer_retransmissions: path.stats.timer_retransmissions,
+                rescheduled: path.stats.rescheduled,
+                copies: path.stats.copies,
+                fast_recoveries: path.stats.fast_recoveries,
+                timeouts: path.stats.timeouts,
             })
             .collect()
     }
@@ -216,8 +314,8 @@ impl Endpoint {
         self.inner().set_primary(AssocId(association), address)
     }
 
-    fn heartbeat(&mut self, now: u64, association: u32, address: IpAddr) {
-        self.inner().heartbeat(at(now), AssocId(association), address);
+    fn heartbeat(&mut self, now: u64, association: u32, address: IpAddr) -> bool {
+        self.inner().heartbeat(at(now), AssocId(association), address)
     }
 }
 

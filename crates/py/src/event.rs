@@ -12,6 +12,9 @@ pub struct Event {
     kind: &'static str,
     outbound_streams: Option<u16>,
     inbound_streams: Option<u16>,
+    peer_addresses: Option<Vec<IpAddr>>,
+    peer_port: Option<u16>,
+    rtt: Option<u64>,
     address: Option<IpAddr>,
     state: Option<&'static str>,
     stream: Option<u16>,
@@ -36,6 +39,9 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         kind: "",
         outbound_streams: None,
         inbound_streams: None,
+        peer_addresses: None,
+        peer_port: None,
+        rtt: None,
         address: None,
         state: None,
         stream: None,
@@ -46,9 +52,11 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         detail: None,
     };
     event.kind = match what {
-        sctp::Event::Connected { outbound_streams, inbound_streams } => {
+        sctp::Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port } => {
             event.outbound_streams = Some(outbound_streams);
             event.inbound_streams = Some(inbound_streams);
+            event.peer_addresses = Some(peer_addresses);
+            event.peer_port = Some(peer_port);
             "connected"
         }
         sctp::Event::Restarted => "restarted",
@@ -58,6 +66,11 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.address = Some(address);
             event.state = Some(path_state_name(state));
             "path-changed"
+        }
+        sctp::Event::HeartbeatAnswered { address, rtt } => {
+            event.address = Some(address);
+            event.rtt = Some(rtt.as_nanos());
+            "heartbeat-answered"
         }
         sctp::Event::SendFailed { stream, tsn, length } => {
             event.stream = Some(stream.0);

@@ -5,6 +5,7 @@
 mod endpoint;
 mod error;
 mod event;
+mod live;
 mod options;
 mod run;
 
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
     #[pymodule_export]
-    use crate::endpoint::{Endpoint, Path, Received, Transmit};
+    use crate::endpoint::{Endpoint, Path, Received, Stats, Transmit};
     #[pymodule_export]
     use crate::error::{
         AssociationClosedError, ConfigError, ScenarioError, SimulationError, WouldBlockError,

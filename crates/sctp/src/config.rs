@@ -43,6 +43,9 @@ pub struct Config {
     pub primary_switchover: Option<u32>,
     /// Attempts at each handshake step (`Max.Init.Retransmits`).
     pub max_init_retransmits: u32,
+    /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of `rfc6458#section-8.1.3`); none:
+    /// `rto_max`.
+    pub init_rto_max: Option<Span>,
     /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
     /// unconfirmed addresses.
     pub hb_interval: Option<Span>,
@@ -97,6 +100,9 @@ pub struct Config {
     pub growth: cc::GrowthRule,
     /// What counts as in flight.
     pub accounting: Accounting,
+    /// Initial congestion window of each path, in full packets (`rfc6928` argues for 10); none: at most 4 of them, as in
+    /// `rfc9260#section-7.2.1`.
+    pub initial_window: Option<u32>,
     /// Slow start threshold of every path before its first loss; none: the peer's receive window, the most that
     /// `rfc9260#section-7.2.1` suggests.
     pub initial_ssthresh: Option<ByteCount>,
@@ -131,6 +137,7 @@ impl Default for Config {
             pf_cwnd: PfCwnd::TwoMtu,
             primary_switchover: None,
             max_init_retransmits: 8,
+            init_rto_max: None,
             hb_interval: Some(Span::from_secs(30)),
             hb_max_burst: 1,
             rtx_losses: false,
@@ -154,6 +161,7 @@ impl Default for Config {
             congestion_control: cc::Algorithm::Standard,
             growth: cc::GrowthRule::Rfc9260,
             accounting: Accounting::Chunk,
+            initial_window: None,
             initial_ssthresh: None,
             rp_min: 4,
             unset_share: cc::UnsetShare::Raw,
@@ -220,7 +228,8 @@ pub struct Cmt {
     pub smart_fast_rtx: bool,
     /// T3 marks only chunks sent at least a smoothed RTT ago.
     pub rtt_heuristic: bool,
-    /// Fast recovery of a path ends with its own pseudo-cumulative TSN.
+    /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant; if not, only with the
+    /// cumulative TSN of the association.
     pub recovery_by_cuc: bool,
     /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path, for SFR and DAC.
     pub note_cumulative: bool,

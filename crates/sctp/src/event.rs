@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use std::net::IpAddr;
+use units::Span;
 use wire::{StreamId, Tsn};
 
 /// An association of an endpoint; never used again for another one of the same endpoint.
@@ -17,6 +18,10 @@ pub enum Event {
         outbound_streams: u16,
         /// Streams the peer may use.
         inbound_streams: u16,
+        /// The peer's addresses, in the order of the paths' numbers.
+        peer_addresses: Vec<IpAddr>,
+        /// The peer's port.
+        peer_port: u16,
     },
     /// The peer began anew with the same addresses; what was in flight is lost.
     Restarted,
@@ -30,6 +35,14 @@ pub enum Event {
         address: IpAddr,
         /// Its state now.
         state: crate::PathState,
+    },
+    /// A heartbeat that the user asked for ([`Endpoint::heartbeat`](crate::Endpoint::heartbeat)), or a later one on the
+    /// same path, was answered.
+    HeartbeatAnswered {
+        /// The remote address of the path.
+        address: IpAddr,
+        /// The round-trip time.
+        rtt: Span,
     },
     /// A message was lost for good: the association ended before the peer acknowledged it.
     SendFailed {

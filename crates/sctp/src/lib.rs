@@ -14,12 +14,14 @@ mod rx;
 mod sched;
 mod tx;
 
-pub use assoc::{AssocStats, PathInfo, State};
+pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use cc::UnknownName;
 pub use config::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
     SackPath, SplitBy, Timestamps,
 };
+#[cfg(feature = "system-seed")]
+pub use endpoint::SeedError;
 pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};

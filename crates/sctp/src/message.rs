@@ -1,5 +1,6 @@
 //! User messages on their way in and out.
 
+use crate::path::PathId;
 pub use wire::Payload;
 use wire::{Ppid, Ssn, StreamId, Tsn};
 
@@ -16,6 +17,10 @@ pub struct Message {
     pub immediate_sack: bool,
     /// True when this piece ends the message; false when more of it follows with the next send.
     pub end_of_record: bool,
+    /// The path of its first transmission, in place of the primary one or the scheduler's choice (`SCTP_ADDR_OVER` of
+    /// `rfc6458#section-5.3.4`). Data behind it waits while the window of that path is full. Ignored while the path is not
+    /// active.
+    pub path: Option<PathId>,
     /// The bytes: at least one.
     pub payload: Payload,
 }
@@ -29,6 +34,7 @@ impl Message {
             unordered: false,
             immediate_sack: false,
             end_of_record: true,
+            path: None,
             payload,
         }
     }
@@ -74,6 +80,12 @@ pub enum SendError {
         stream: StreamId,
         /// How many there are.
         streams: u16,
+    },
+    /// The association has no such path, or is not established yet.
+    #[error("there is no path {}: see the paths of the association once it is established", .path.0)]
+    NoSuchPath {
+        /// The path asked for.
+        path: PathId,
     },
     /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]

@@ -5,8 +5,10 @@ use testkit::*;
 use units::{ByteCount, Instant, Span};
 use wire::{Chunk, CookieEcho, Init, InitAck, PacketBuf, Parameter, ParameterList, Tsn};
 
-fn connected(config: &Config) -> Event {
-    Event::Connected { outbound_streams: config.outbound_streams, inbound_streams: config.outbound_streams }
+/// What one side is told once an association over one network stands.
+fn connected(side: Side, outbound_streams: u16, inbound_streams: u16) -> Event {
+    let (peer_addresses, peer_port) = (vec![side.other().address(1)], side.other().port());
+    Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
 }
 
 // rfc9260#section-5.1
@@ -25,7 +27,8 @@ fn four_packets_make_an_association() {
     assert_eq!(header(&pair.sent[0].bytes).verification_tag, 0);
     for side in [Side::Client, Side::Server] {
         assert_eq!(pair.state(side), Some(State::Established));
-        assert_eq!(pair.events(side), [connected(&config)]);
+        let streams = config.outbound_streams;
+        assert_eq!(pair.events(side), [connected(side, streams, streams)]);
     }
 }
 
@@ -68,8 +71,8 @@ fn streams_are_the_lesser_of_asked_for_and_offered() {
         Pair::of(endpoint_config(Side::Client, 1, &client), endpoint_config(Side::Server, 1, &server));
     pair.connect(Side::Client, 1);
     pair.run_for(Span::from_secs(1));
-    assert_eq!(pair.events(Side::Client), [Event::Connected { outbound_streams: 4, inbound_streams: 3 }]);
-    assert_eq!(pair.events(Side::Server), [Event::Connected { outbound_streams: 3, inbound_streams: 4 }]);
+    assert_eq!(pair.events(Side::Client), [connected(Side::Client, 4, 3)]);
+    assert_eq!(pair.events(Side::Server), [connected(Side::Server, 3, 4)]);
 }
 
 // rfc9260#section-5.1: DATA may follow the COOKIE ECHO, as much as fits the packet, and the COOKIE ACK.

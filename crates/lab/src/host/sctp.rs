@@ -57,6 +57,7 @@ impl Transport for Endpoint {
             sctp::Event::ShutdownReceived
             | sctp::Event::Restarted
             | sctp::Event::PathChanged { .. }
+            | sctp::Event::HeartbeatAnswered { .. }
             | sctp::Event::SendFailed { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };

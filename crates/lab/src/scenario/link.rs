@@ -1,4 +1,4 @@
-use super::Hertz;
+use net::RedSpec;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// A full-duplex link between two nodes.
@@ -51,7 +51,7 @@ pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     DropTail(QueueLimit),
     /// Random early detection.
-    Red(Red),
+    Red(RedSpec),
 }
 
 /// What a queue holds at most.
@@ -61,39 +61,6 @@ pub enum QueueLimit {
     Packets(u32),
     /// So many bytes.
     Bytes(ByteCount),
-}
-
-/// Random early detection (Floyd and Jacobson, 1993).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Red {
-    /// Average below which nothing is dropped, in `unit`.
-    pub min: f64,
-    /// Average from which everything is dropped (with `gentle`, from twice this), in `unit`.
-    pub max: f64,
-    /// Drop probability as the average reaches `max`.
-    pub max_p: Probability,
-    /// Weight of a new sample in the average.
-    pub weight: f64,
-    /// What the queue holds at most, in `unit`.
-    pub capacity: u64,
-    /// Drop probability grows from `max_p` to 1 between `max` and twice `max`.
-    pub gentle: bool,
-    /// What `min`, `max` and `capacity` count.
-    pub unit: RedUnit,
-    /// Size of a typical packet: the average ages by the number of them an idle transmitter could have sent, and in
-    /// bytes the drop probability is proportional to size over this.
-    pub mean_packet: ByteCount,
-    /// Packets a second by which the average ages while nothing waits; none: the rate of the link over `mean_packet`.
-    pub packet_rate: Option<Hertz>,
-}
-
-/// What a RED queue counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RedUnit {
-    /// Packets.
-    Packets,
-    /// Bytes.
-    Bytes,
 }
 
 /// A time in which a link carries nothing: packets sent into it, or on their way as it starts, are lost.

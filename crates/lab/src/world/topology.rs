@@ -7,7 +7,7 @@ use crate::scenario::{self, Direction, Scenario};
 use des::{Kernel, Streams};
 use net::{
     ChannelSpec, Impairments, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol,
-    QueueSpec, RedSpec,
+    QueueSpec,
 };
 use std::fs::{self, File};
 use std::net::IpAddr;
@@ -78,20 +78,7 @@ fn queue(queue: &scenario::Queue) -> QueueSpec {
         scenario::Queue::DropTail(scenario::QueueLimit::Bytes(bytes)) => {
             QueueSpec::DropTail(net::Limit::Bytes(*bytes))
         }
-        scenario::Queue::Red(red) => QueueSpec::Red(RedSpec {
-            weight: red.weight,
-            min: red.min,
-            max: red.max,
-            max_p: red.max_p,
-            limit: red.capacity as f64,
-            unit: match red.unit {
-                scenario::RedUnit::Packets => net::RedUnit::Packets,
-                scenario::RedUnit::Bytes => net::RedUnit::Bytes,
-            },
-            mean_packet: red.mean_packet,
-            packet_rate: red.packet_rate.map(scenario::Hertz::as_f64),
-            gentle: red.gentle,
-        }),
+        scenario::Queue::Red(red) => QueueSpec::Red(red.clone()),
     }
 }
 

@@ -5,7 +5,7 @@ mod drop_tail;
 mod red;
 
 pub use drop_tail::Limit;
-pub use red::{RedSpec, RedUnit};
+pub use red::{RedFault, RedQuirk, RedSpec, RedUnit};
 
 pub(crate) use red::Red;
 

@@ -7,7 +7,7 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 /// IEEE/ACM Transactions on Networking 1(4), 1993).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedSpec {
-    /// Weight of the newest queue length in the average (w_q), above 0 and below 1.
+    /// Weight of the newest queue length in the average (w_q), above 0; with 1 the average is the queue length itself.
     pub weight: f64,
     /// Average below which no packet is dropped (min_th).
     pub min: f64,
@@ -26,6 +26,28 @@ pub struct RedSpec {
     pub packet_rate: Option<f64>,
     /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
     pub gentle: bool,
+    /// Departure from the algorithm as published.
+    pub quirk: RedQuirk,
+}
+
+/// A departure from RED as published that a widely used simulator has, and that figures made with it depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RedQuirk {
+    /// None: RED as published.
+    #[default]
+    None,
+    /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is negative then, and
+    /// nothing is dropped until the queue reaches its limit or the average a threshold. Published RED drops there.
+    NegativeProbability,
+}
+
+/// What is wrong with a [`RedSpec`]: the field, and what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedFault {
+    /// The field that is wrong.
+    pub field: &'static str,
+    /// What was expected of it.
+    pub expected: &'static str,
 }
 
 /// What a RED queue measures.
@@ -38,14 +60,24 @@ pub enum RedUnit {
 }
 
 impl RedSpec {
-    pub(crate) fn is_sound(&self) -> bool {
-        self.weight > 0.0
-            && self.weight < 1.0
-            && self.min >= 0.0
-            && self.min < self.max
-            && self.limit > 0.0
-            && !self.mean_packet.is_zero()
-            && self.packet_rate.is_none_or(|rate| rate >= 0.0 && rate.is_finite())
+    /// Checks that the queue can work; the only check there is, for scenarios and networks alike.
+    ///
+    /// # Errors
+    /// [`RedFault`] names the first field that is wrong.
+    pub fn check(&self) -> Result<(), RedFault> {
+        let rate_is_sound = self.packet_rate.is_none_or(|rate| rate >= 0.0 && rate.is_finite());
+        let checks = [
+            (self.min >= 0.0 && self.min.is_finite(), "min", "a number, 0 or more"),
+            (self.max > self.min && self.max.is_finite(), "max", "more than `min`"),
+            (self.weight > 0.0 && self.weight <= 1.0, "weight", "a number above 0, at most 1"),
+            (self.limit > 0.0 && self.limit.is_finite(), "capacity", "more than 0"),
+            (!self.mean_packet.is_zero(), "mean_packet", "more than 0 B"),
+            (rate_is_sound, "packet_rate", "a number, 0 or more"),
+        ];
+        match checks.into_iter().find(|(sound, ..)| !sound) {
+            Some((_, field, expected)) => Err(RedFault { field, expected }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -70,7 +102,8 @@ impl Red {
     pub(crate) fn new(spec: RedSpec, rate: Option<BitRate>, random: Random) -> Self {
         let from_link = || rate.map_or(0.0, |rate| rate.as_bps() as f64 / (8.0 * spec.mean_packet.as_f64()));
         let packets_per_second = spec.packet_rate.unwrap_or_else(from_link);
-        let idle_decay = libm::log1p(-spec.weight) * packets_per_second / 1e9;
+        let idle_decay =
+            if packets_per_second > 0.0 { libm::log1p(-spec.weight) * packets_per_second / 1e9 } else { 0.0 };
         Red {
             spec,
             idle_decay,
@@ -84,6 +117,9 @@ impl Red {
 
     /// The average queue length, as of the last arrival.
     pub(crate) fn average(&self) -> f64 {
+        if self.idle.is_zero() {
+            return self.average;
+        }
         self.average * libm::exp(self.idle_decay * self.idle.as_nanos() as f64)
     }
 
@@ -160,7 +196,11 @@ impl Red {
             base *= size.as_f64() / self.spec.mean_packet.as_f64();
         }
         let rest = 1.0 - self.count as f64 * base;
-        Some(if rest > 0.0 { (base / rest).min(1.0) } else { 1.0 })
+        Some(match self.spec.quirk {
+            RedQuirk::None if rest <= 0.0 => 1.0,
+            RedQuirk::None => (base / rest).min(1.0),
+            RedQuirk::NegativeProbability => base / rest,
+        })
     }
 }
 
@@ -181,6 +221,7 @@ mod tests {
             mean_packet: ByteCount::new(1500),
             packet_rate: None,
             gentle: false,
+            quirk: RedQuirk::None,
         }
     }
 
@@ -211,6 +252,59 @@ mod tests {
         near(probability(spec(), 50.0, 99, FULL_SIZE), 1.0);
         near(probability(spec(), 50.0, 100, FULL_SIZE), 1.0);
         near(probability(spec(), 50.0, 1000, FULL_SIZE), 1.0);
+    }
+
+    #[test]
+    fn with_the_quirk_nothing_is_dropped_once_count_times_p_b_exceeds_1() {
+        let quirk = RedSpec { quirk: RedQuirk::NegativeProbability, ..spec() };
+        near(probability(quirk.clone(), 50.0, 50, FULL_SIZE), 0.02);
+        assert!(probability(quirk.clone(), 50.0, 101, FULL_SIZE) < 0.0);
+        let pass = |spec: RedSpec| {
+            let mut red = red(spec, 50.0, 200);
+            (0..1000)
+                .filter(|_| {
+                    red.average = 50.0;
+                    red.admit(Instant::ZERO, waiting(50), FULL_SIZE).is_ok()
+                })
+                .count()
+        };
+        assert_eq!(pass(quirk.clone()), 1000);
+        assert!(pass(spec()) < 1000, "published RED drops at once, and goes on from there");
+        let mut red = red(quirk, 50.0, 200);
+        assert_eq!(red.admit(Instant::ZERO, waiting(80), FULL_SIZE), Err(DropCause::QueueFull));
+        assert_eq!(red.count, 0, "the hard limit ends it");
+    }
+
+    #[test]
+    fn a_weight_of_1_makes_the_average_the_queue_length() {
+        for packet_rate in [None, Some(0.0)] {
+            let mut red = red(RedSpec { weight: 1.0, packet_rate, ..spec() }, 50.0, 0);
+            red.update_average(Instant::ZERO, 30.0);
+            near(red.average(), 30.0);
+            red.empties_at(Instant::from_nanos(1));
+            red.update_average(Instant::from_nanos(1_000_000), 0.0);
+            red.update_average(Instant::from_nanos(1_000_000), 12.0);
+            near(red.average(), 12.0);
+        }
+    }
+
+    #[test]
+    fn the_check_names_the_field_that_is_wrong() {
+        assert_eq!(spec().check(), Ok(()));
+        assert_eq!(RedSpec { weight: 1.0, ..spec() }.check(), Ok(()));
+        for (wrong, field) in [
+            (RedSpec { min: -1.0, ..spec() }, "min"),
+            (RedSpec { max: 20.0, ..spec() }, "max"),
+            (RedSpec { max: f64::INFINITY, ..spec() }, "max"),
+            (RedSpec { weight: 0.0, ..spec() }, "weight"),
+            (RedSpec { weight: 1.1, ..spec() }, "weight"),
+            (RedSpec { weight: f64::NAN, ..spec() }, "weight"),
+            (RedSpec { limit: 0.0, ..spec() }, "capacity"),
+            (RedSpec { mean_packet: ByteCount::ZERO, ..spec() }, "mean_packet"),
+            (RedSpec { packet_rate: Some(f64::NAN), ..spec() }, "packet_rate"),
+        ] {
+            assert_eq!(wrong.check().map_err(|fault| fault.field), Err(field));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Association;
 use super::control::Pending;
 use super::phase::Phase;
-use crate::event::CloseReason;
+use crate::event::{CloseReason, Event};
 use crate::path::{HeartbeatTimer, Path, PathId, PathState};
 use crate::tx::SackOutcome;
 use std::net::IpAddr;
@@ -107,6 +107,19 @@ impl Association {
         }
     }
 
+    /// The interval changed: paths that are not being probed begin a new idle period.
+    pub(super) fn restart_heartbeats(&mut self, now: Instant) {
+        if !self.phase.sends_heartbeats() {
+            return;
+        }
+        for p in self.paths.ids() {
+            if self.paths[p].state != PathState::Unconfirmed && !self.paths[p].heartbeat.is_awaited() {
+                let period = self.idle_period(p);
+                self.paths[p].heartbeat.rest(now, period);
+            }
+        }
+    }
+
     /// How long path `p` may be idle: the interval and an RTO, give or take half of it.
     fn idle_period(&mut self, p: PathId) -> Option<Span> {
         let rto = self.paths[p].rto.current();
@@ -134,7 +147,7 @@ impl Association {
         let verifying = self.paths[p].state == PathState::Unconfirmed;
         // rfc9260#section-8.1: on another path than the one that carries data it says nothing about the peer.
         let of_association = !verifying && p == self.paths.default_path();
-        self.paths[p].rto.back_off(&self.local.config);
+        self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
         if self.paths[p].is_active() && self.paths[p].silent {
             self.probe(now, p);
@@ -208,6 +221,7 @@ impl Association {
         match self.paths.find(address) {
             Some(p) if self.phase.sends_heartbeats() => {
                 self.probe(now, p);
+                self.paths[p].heartbeat.ask();
                 self.settle(now);
                 true
             }
@@ -231,7 +245,10 @@ impl Association {
             return;
         }
         let Some(rtt) = self.paths[p].heartbeat.answered(now, u64::from_be_bytes(nonce)) else { return };
-        self.paths[p].rto.sample(rtt, &self.local.config);
+        self.paths[p].rto.sample(rtt, self.sender.config());
+        if self.paths[p].heartbeat.take_asked() {
+            self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt });
+        }
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {
@@ -261,7 +278,7 @@ impl Association {
             return self.close(CloseReason::TooManyErrors, None);
         }
         let failed = t2.path;
-        t2.expired(now, &mut self.paths, &self.local.config);
+        t2.expired(now, &mut self.paths, self.sender.config());
         let path = t2.path;
         self.control.push(path, chunk);
         self.path_error(now, failed, true);

@@ -42,7 +42,7 @@ impl Association {
         self.adopt(&peer);
         let path = self.paths.primary;
         if t1.count == 0 {
-            self.paths[path].rto.sample(now.since(begun.at), &self.local.config);
+            self.paths[path].rto.sample(now.since(begun.at), self.sender.config());
         }
         self.control.clear();
         self.control.push_first(path, Pending::CookieEcho);
@@ -91,7 +91,7 @@ impl Association {
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
-        let (config, streams) = (&self.local.config, peer.inbound_streams);
+        let (config, streams) = (self.sender.config(), peer.inbound_streams);
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, peer.extensions));
         self.renamed = true;
         if again {
@@ -117,7 +117,7 @@ impl Association {
         if let Phase::CookieEchoed { t1, begun, .. } = &self.phase {
             if t1.count == 0 {
                 let rtt = now.since(begun.at);
-                self.paths[t1.path].rto.sample(rtt, &self.local.config);
+                self.paths[t1.path].rto.sample(rtt, self.sender.config());
             }
             self.establish(now);
         }
@@ -165,7 +165,7 @@ impl Association {
         if t1.count >= limit {
             return self.close(CloseReason::ConnectTimeout, None);
         }
-        t1.expired(now, &mut self.paths, &self.local.config);
+        t1.handshake_expired(now, &mut self.paths, self.sender.config());
         let path: PathId = t1.path;
         self.control.push_first(path, chunk);
     }

@@ -12,6 +12,7 @@ mod fault;
 mod handshake;
 mod info;
 mod offer;
+mod options;
 mod output;
 mod phase;
 mod restart;
@@ -24,6 +25,7 @@ pub(crate) use dispatch::Handled;
 pub(crate) use extensions::Extensions;
 pub use info::{AssocStats, PathInfo, State};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
+pub use options::AssocOptions;
 pub(crate) use restart::UnexpectedInit;
 
 use crate::config::Config;
@@ -178,7 +180,7 @@ impl Association {
         let mut paths = Paths::default();
         for &remote in addresses {
             if let Some(local) = self.local.address_towards(remote) {
-                let mut path = Path::new(remote, local, &self.local.config);
+                let mut path = Path::new(remote, local, self.sender.config());
                 if confirmed.contains(&remote) {
                     path.state = crate::path::PathState::Active;
                 }
@@ -203,7 +205,8 @@ impl Association {
 
     fn connected(&self) -> Event {
         let (outbound_streams, inbound_streams) = self.streams;
-        Event::Connected { outbound_streams, inbound_streams }
+        let (peer_addresses, peer_port) = (self.remotes().collect(), self.peer_port);
+        Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
     /// Everything that follows from a change, whatever it was.
@@ -224,6 +227,11 @@ impl Association {
             Phase::Established => {}
             _ => return Err(SendError::Closed),
         }
+        if let Some(path) = message.path
+            && (self.is_opening() || path.index() >= self.paths.len())
+        {
+            return Err(SendError::NoSuchPath { path });
+        }
         self.sender.push(message)?;
         self.settle(now);
         Ok(())
@@ -237,6 +245,11 @@ impl Association {
             self.events.all_read();
         }
         received
+    }
+
+    /// Bytes of the next message that can be read, or of what has arrived of a large one.
+    pub(crate) fn next_message_len(&self) -> Option<usize> {
+        self.receiver.as_ref()?.next_message_len()
     }
 
     /// False if there is no such path, or it is not confirmed yet.

@@ -77,6 +77,12 @@ impl Retry {
         self.deadline = now + paths[self.path].rto.current();
         self.count += 1;
     }
+
+    /// As [`Self::expired`], for INIT and COOKIE ECHO, whose timeout has a bound of its own.
+    pub(crate) fn handshake_expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
+        self.expired(now, paths, config);
+        self.deadline = self.deadline.min(now + config.init_rto_max.unwrap_or(Span::MAX));
+    }
 }
 
 impl Phase {

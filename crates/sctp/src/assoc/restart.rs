@@ -17,7 +17,7 @@ impl Association {
         self.local_tag = cookie.local_tag;
         self.initial_tsn = cookie.local_tsn;
         self.ties = TieTags { local: self.random.tag(), peer: self.random.tag() };
-        self.sender = Sender::new(self.local.config.clone(), self.random.number(), cookie.local_tsn);
+        self.sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
         self.receiver = None;
         self.errors = 0;
         self.control.clear();

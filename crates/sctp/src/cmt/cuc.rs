@@ -45,10 +45,3 @@ pub(crate) fn test(i: u64, cuc: &mut CucState, news: &mut SackNews) {
         news.new_rpc = true;
     }
 }
-
-/// True if the pseudo-cumulative TSNs of the path just moved past `exit`.
-pub(crate) fn beyond(path: &Path, news: &SackNews, exit: u64) -> bool {
-    let nothing_left = path.flight.is_zero() && !path.has_lost();
-    let past = |tsn: Option<u64>| tsn.map_or(nothing_left, |i| i > exit);
-    (news.new_pc && past(path.cuc.pc)) || (news.new_rpc && past(path.cuc.rpc))
-}

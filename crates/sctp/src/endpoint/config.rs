@@ -84,6 +84,9 @@ impl Config {
             initial,
             "more than zero, at most rto_max",
         )?;
+        if let Some(most) = self.init_rto_max {
+            check(!most.is_zero(), "init_rto_max", most, "more than zero, or none for rto_max")?;
+        }
         for (option, weight) in [("rto_alpha", self.rto_alpha), ("rto_beta", self.rto_beta)] {
             check(weight > 0.0 && weight <= 1.0, option, weight, "a number above 0, at most 1")?;
         }
@@ -109,6 +112,13 @@ impl Config {
         ] {
             check(count > 0, option, count, "at least 1")?;
         }
+        let packets = self.initial_window.unwrap_or(1);
+        check(
+            (1..=10_000).contains(&packets),
+            "initial_window",
+            packets,
+            "1 to 10000 packets, or none for RFC 9260's",
+        )?;
         check(self.send_queue != Some(0), "send_queue", 0, "at least 1, or none for no limit in messages")?;
         let (failing, switchover) = (self.potentially_failed, self.primary_switchover);
         let expected = "at most path_max_retrans";

@@ -14,8 +14,10 @@ pub(crate) use config::LEAST_WINDOW;
 pub(crate) use cookie::Cookie;
 pub(crate) use random::Random;
 pub use random::Seed;
+#[cfg(feature = "system-seed")]
+pub use random::SeedError;
 
-use crate::assoc::{AssocStats, Association, Handled, Local, PathInfo, State};
+use crate::assoc::{AssocOptions, AssocStats, Association, Handled, Local, PathInfo, State};
 use crate::event::{AssocId, Event};
 use crate::message::{Message, Received, SendError};
 use cookie::CookieKey;
@@ -370,6 +372,33 @@ impl Endpoint {
     /// such path, or it is not confirmed.
     pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    }
+
+    /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is
+    /// nothing to read.
+    pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
+        self.get(id)?.next_message_len()
+    }
+
+    /// The options of an association that can change while it lives; none if it has ended.
+    pub fn options(&self, id: AssocId) -> Option<AssocOptions> {
+        self.get(id).map(Association::options)
+    }
+
+    /// Changes options of one association; timers that run keep their deadlines unless the new ones are earlier. False if
+    /// the association has ended.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an option whose value cannot work; nothing changes then.
+    pub fn set_options(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        options: &AssocOptions,
+    ) -> Result<bool, ConfigError> {
+        self.change(id, |association| association.set_options(now, options))
+            .transpose()
+            .map(|set| set.is_some())
     }
 
     /// The state of an association; none if it has ended.

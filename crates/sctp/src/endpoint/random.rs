@@ -3,11 +3,39 @@ use rand_core::{RngCore, SeedableRng};
 
 /// Where all randomness of an endpoint comes from: its tags, TSNs, nonces, heartbeat jitter and cookie secret.
 ///
-/// With the same seed and the same calls an endpoint repeats itself byte for byte, so outside of simulations a seed
-/// must come from the system's own randomness and be used once.
+/// On a network use [`Seed::from_system`], once for each endpoint: whoever knows the seed knows the verification tags and
+/// can forge cookies. With [`Seed::for_simulation`] an endpoint repeats itself byte for byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
+impl Seed {
+    /// 32 bytes from the randomness of the operating system.
+    ///
+    /// # Errors
+    /// [`SeedError`] if the system has none to give.
+    #[cfg(feature = "system-seed")]
+    pub fn from_system() -> Result<Seed, SeedError> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|_| SeedError)?;
+        Ok(Seed(bytes))
+    }
+
+    /// A seed that anybody can guess, for simulations and tests only.
+    pub fn for_simulation(number: u64) -> Seed {
+        let mut random = ChaCha8Rng::seed_from_u64(number);
+        let mut bytes = [0; 32];
+        random.fill_bytes(&mut bytes);
+        Seed(bytes)
+    }
+}
+
+/// The operating system gave no random bytes.
+#[cfg(feature = "system-seed")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system gives no random bytes")]
+pub struct SeedError;
+
+/// 32 random bytes that nobody else knows.
 impl From<[u8; 32]> for Seed {
     fn from(bytes: [u8; 32]) -> Self {
         Seed(bytes)
@@ -16,10 +44,7 @@ impl From<[u8; 32]> for Seed {
 
 impl From<u64> for Seed {
     fn from(number: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(number);
-        let mut bytes = [0; 32];
-        random.fill_bytes(&mut bytes);
-        Seed(bytes)
+        Seed::for_simulation(number)
     }
 }
 
@@ -84,5 +109,15 @@ impl Random {
     /// A number from 0, inclusive, to 1, exclusive.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(all(test, feature = "system-seed"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_seeds_from_the_system_differ() {
+        assert!(Seed::from_system().unwrap() != Seed::from_system().unwrap());
     }
 }

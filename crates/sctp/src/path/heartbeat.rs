@@ -9,6 +9,8 @@ pub(crate) struct Heartbeat {
     probe: Option<Probe>,
     /// Time without data or heartbeat after which the path is idle, drawn anew for each period.
     period: Span,
+    /// The user asked for one, and none was answered since.
+    asked: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +83,21 @@ impl Heartbeat {
     pub(crate) fn sent(&mut self, now: Instant, nonce: u64, rto: Span) {
         self.probe = Some(Probe { nonce, sent: now });
         self.timer = Timer::Overdue(now + rto);
+    }
+
+    /// The user wants to know of the answer.
+    pub(crate) fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    /// True once for an answer that the user asked for.
+    pub(crate) fn take_asked(&mut self) -> bool {
+        std::mem::take(&mut self.asked)
+    }
+
+    /// True while the answer to one is neither there nor late.
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(self.timer, Timer::Overdue(_))
     }
 
     /// The nonce of the last one sent and not answered.

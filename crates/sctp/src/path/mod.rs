@@ -209,6 +209,14 @@ impl Path {
         self.is_active() && !self.silent
     }
 
+    /// Index of the lowest chunk last sent here that is not acknowledged, in flight or lost; [`NIL`] if there is none. One
+    /// above the pseudo-cumulative TSN of the path.
+    #[inline]
+    pub(crate) fn earliest_outstanding(&self) -> u64 {
+        let lists = [self.fresh, self.resent, self.lost_fast, self.lost_timer];
+        lists.into_iter().fold(NIL, |earliest, list| earliest.min(list.head))
+    }
+
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_fast.head.min(self.lost_timer.head) != NIL

@@ -24,8 +24,20 @@ impl Rto {
     pub(crate) fn sample(&mut self, rtt: Span, config: &Config) {
         self.smoothed.sample(rtt);
         self.base = self.base.min(rtt);
-        let mean = self.smoothed.mean().unwrap_or(rtt);
-        self.rto = (mean + self.smoothed.variation() * 4).max(config.rto_min).min(config.rto_max);
+        self.rto = self.estimate(config);
+    }
+
+    /// SRTT + 4 RTTVAR within the bounds, or RTO.Initial before the first sample.
+    fn estimate(&self, config: &Config) -> Span {
+        let Some(mean) = self.smoothed.mean() else { return config.rto_initial };
+        (mean + self.smoothed.variation() * 4).max(config.rto_min).min(config.rto_max)
+    }
+
+    /// The parameters change from `old` to `new`. A timeout that was backed off stays so, within the new bounds.
+    pub(crate) fn rebound(&mut self, old: &Config, new: &Config) {
+        let backed_off = self.rto > self.estimate(old);
+        let estimate = self.estimate(new);
+        self.rto = if backed_off { self.rto.max(estimate).min(new.rto_max) } else { estimate };
     }
 
     /// Doubles the timeout after an expiry (`rfc9260#section-6.3.3`, rule E2).

@@ -28,7 +28,7 @@ use reassembly::{Label, Outcome, Piece, Reassembly};
 use sack_policy::SackPolicy;
 use std::collections::VecDeque;
 use streams::Streams;
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, Tsn};
 
@@ -390,6 +390,16 @@ impl Receiver {
             self.sacks.force();
         }
         Some(received)
+    }
+
+    /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
+    pub(crate) fn next_message_len(&self) -> Option<usize> {
+        self.ready.front().map(|piece| piece.payload.len())
+    }
+
+    /// The delay and frequency of SACKs change.
+    pub(crate) fn set_sack_options(&mut self, now: Instant, delay: Span, frequency: u32) {
+        self.sacks.set_options(now, delay, frequency);
     }
 
     /// True if there is something to read.

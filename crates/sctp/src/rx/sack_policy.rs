@@ -52,6 +52,13 @@ impl SackPolicy {
         }
     }
 
+    /// Other delays from now on; an acknowledgement that waits does so no longer than the new one.
+    pub(super) fn set_options(&mut self, now: Instant, delay: Span, frequency: u32) {
+        (self.delay, self.frequency) = (delay, frequency);
+        self.deadline = self.deadline.map(|deadline| deadline.min(now + delay));
+        self.due |= self.packets >= frequency;
+    }
+
     /// A DATA chunk came from `source`, with the I bit or without.
     #[inline]
     pub(super) fn chunk(&mut self, source: PathId, immediate: bool) {

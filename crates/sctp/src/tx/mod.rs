@@ -169,6 +169,16 @@ impl Sender {
         &self.config
     }
 
+    /// The same, to be shared.
+    pub(crate) fn shared_config(&self) -> Arc<Config> {
+        self.config.clone()
+    }
+
+    /// Other parameters from now on; those of multipath transfer and congestion control must be the same.
+    pub(crate) fn set_config(&mut self, config: Arc<Config>) {
+        self.config = config;
+    }
+
     /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
     pub(crate) fn establish(
         &mut self,
@@ -187,6 +197,7 @@ impl Sender {
             rp_min: self.config.rp_min,
             unset_share: self.config.unset_share,
             idle_threshold: self.config.idle_threshold,
+            initial_window: self.config.initial_window,
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };

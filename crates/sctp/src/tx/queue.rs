@@ -1,6 +1,7 @@
 //! Messages that wait for their first transmission, first come first served.
 
 use crate::message::{Message, Payload, SendError};
+use crate::path::PathId;
 use std::collections::VecDeque;
 use units::ByteCount;
 use wire::{DataFlags, Ppid, Ssn, StreamId};
@@ -113,6 +114,12 @@ impl SendQueue {
     #[inline]
     pub(super) fn head_len(&self) -> Option<usize> {
         self.pieces.front().map(|piece| piece.message.payload.len())
+    }
+
+    /// The path chosen for the first piece.
+    #[inline]
+    pub(super) fn head_path(&self) -> Option<PathId> {
+        self.pieces.front().and_then(|piece| piece.message.path)
     }
 
     /// The next fragment of at most `most` bytes. The queue must not be empty.

@@ -115,7 +115,7 @@ impl Sender {
             let packets = window.map_or(0, |(_, packets)| packets);
             self.report_missing(packets, advanced, last, paths, news);
         }
-        self.end_recovery(cum, paths, news);
+        self.end_recovery(cum, paths);
         for (path, news) in paths.iter_mut().zip(news.iter()) {
             if let Some(rtt) = news.rtt {
                 path.rto.sample(rtt, &self.config);
@@ -252,13 +252,12 @@ impl Sender {
         path.t3.get_or_insert(now + path.rto.current());
     }
 
-    /// Step D: fast recovery of a path ends when all that was outstanding at its begin is acknowledged
-    /// (`rfc9260#section-7.2.4`), on the path alone if so chosen.
-    fn end_recovery(&mut self, cum: u64, paths: &mut Paths, news: &News) {
-        for (path, news) in paths.iter_mut().zip(news.iter()) {
+    /// Step D: fast recovery of a path ends when the cumulative TSN reaches its exit (`rfc9260#section-7.2.4`), or, if so
+    /// chosen, when the pseudo-cumulative TSN of the path alone does, whatever the CUC variant.
+    fn end_recovery(&mut self, cum: u64, paths: &mut Paths) {
+        for path in paths.iter_mut() {
             let Some(exit) = path.recovery else { continue };
-            let by_cuc = self.cmt.recovery_by_cuc && cuc::beyond(path, news, exit);
-            if cum >= exit || by_cuc {
+            if cum >= exit || (self.cmt.recovery_by_cuc && path.earliest_outstanding() > exit) {
                 path.recovery = None;
             }
         }

@@ -138,9 +138,12 @@ impl Sender {
             && !paths.flight().is_zero()
     }
 
-    /// The path for the next new chunk. With nothing in flight there always is one, or a time at which a path ceases to
-    /// rest: no acknowledgement and no timer would ask again.
+    /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always
+    /// is one, or a time at which a path ceases to rest: no acknowledgement and no timer would ask again.
     pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
+        if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
+            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
+        }
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             throttle(&mut paths[p]);
@@ -281,14 +284,15 @@ impl Sender {
         paths: &mut Paths,
         w: &mut PacketWriter<'_>,
     ) -> usize {
-        let mut sent = 0;
+        let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
             let room = w.room().saturating_sub(Data::HEADER_LEN);
             let len = self.fragment_of(waiting);
             if len > room {
                 break; // whole chunks only: a fragment more is a header more
             }
-            if sent > 0 && (!self.config.bundling || !self.fits_window(len, p, paths)) {
+            let alike = self.queue.head_path() == chosen;
+            if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
                 break;
             }
             let probing = self.peer_rwnd < ByteCount::from(len);

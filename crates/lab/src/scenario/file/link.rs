@@ -3,7 +3,8 @@ use crate::scenario::decode::{
 };
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::tree::{Item, Value};
-use crate::scenario::{Hertz, Queue, QueueLimit, Red, RedUnit};
+use crate::scenario::{Hertz, Queue, QueueLimit};
+use net::{RedFault, RedQuirk, RedSpec, RedUnit};
 use serde_json::{Map, Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
@@ -142,8 +143,16 @@ table! {
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
         /// Packets a second by which the average ages while nothing waits; by default the link's rate over `mean_packet`.
         packet_rate: Option<Hertz>;
+        /// A departure from RED as published that a widely used simulator has; `negative-probability`: nothing is dropped
+        /// early once the packets since the last drop times the base probability exceed 1.
+        quirk: RedQuirk = RedQuirk::None;
     }
 }
+
+words!(RedQuirk {
+    "none" => RedQuirk::None,
+    "negative-probability" => RedQuirk::NegativeProbability,
+});
 
 /// A number of packets or a size.
 #[derive(Clone, Copy)]
@@ -234,34 +243,35 @@ fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Q
 fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
     let unit = table.min.value.unit();
     let capacity = table.capacity.unwrap_or_else(|| table.max.clone());
-    let mut fault = |at: std::ops::Range<usize>, message: &str| faults.note(at, message.to_owned());
     if table.max.value.unit() != unit || capacity.value.unit() != unit {
-        fault(table.max.span, "thresholds differ in kind; expected all in packets or all in bytes");
+        let message = "thresholds differ in kind; expected all in packets or all in bytes";
+        faults.note(table.max.span, message.to_owned());
         return None;
     }
-    if table.min.value.as_f64() >= table.max.value.as_f64() {
-        fault(table.max.span, "`max` is not above `min`; expected min < max");
-        return None;
-    }
-    if !(table.weight.value > 0.0 && table.weight.value <= 1.0) {
-        fault(table.weight.span, "expected a `weight` above 0 and at most 1");
-        return None;
-    }
-    if table.mean_packet.value.is_zero() {
-        fault(table.mean_packet.span, "expected a `mean_packet` above 0 B");
-        return None;
-    }
-    Some(Queue::Red(Red {
+    let red = RedSpec {
         min: table.min.value.as_f64(),
         max: table.max.value.as_f64(),
         max_p: table.max_p,
         weight: table.weight.value,
-        capacity: capacity.value.as_f64().ceil() as u64,
+        limit: capacity.value.as_f64().ceil(),
         gentle: table.gentle,
         unit,
         mean_packet: table.mean_packet.value,
-        packet_rate: table.packet_rate,
-    }))
+        packet_rate: table.packet_rate.map(Hertz::as_f64),
+        quirk: table.quirk,
+    };
+    if let Err(RedFault { field, expected }) = red.check() {
+        let span = match field {
+            "min" => table.min.span,
+            "weight" => table.weight.span,
+            "capacity" => capacity.span,
+            "mean_packet" => table.mean_packet.span,
+            _ => table.max.span,
+        };
+        faults.note(span, format!("wrong `{field}`; expected {expected}"));
+        return None;
+    }
+    Some(Queue::Red(red))
 }
 
 /// What a link without a `queue` has.

@@ -2,6 +2,7 @@
 
 mod delays;
 mod random;
+mod recovery;
 mod reinjection;
 mod retransmission;
 mod schedulers;

@@ -83,8 +83,8 @@ fn configs() -> impl Strategy<Value = Config> {
 
 /// A peer that keeps what arrives, and the packets on their way to it.
 #[derive(Default)]
-struct World {
-    flying: Vec<Vec<u32>>,
+pub(super) struct World {
+    pub(super) flying: Vec<Vec<u32>>,
     held: BTreeSet<u32>,
     /// Of those the ones it will not give up.
     promised: BTreeSet<u32>,
@@ -93,7 +93,7 @@ struct World {
 }
 
 impl World {
-    fn arrive(&mut self, packet: &[u32]) {
+    pub(super) fn arrive(&mut self, packet: &[u32]) {
         self.packets = self.packets.saturating_add(1);
         for &tsn in packet {
             let ahead = tsn.wrapping_sub(FIRST);
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    fn sack(&mut self, rig: &mut Rig) {
+    pub(super) fn sack(&mut self, rig: &mut Rig) {
         let gaps = ranges(&self.held);
         rig.sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, self.packets.min(3));
         self.packets = 0;
@@ -142,9 +142,9 @@ fn ranges(held: &BTreeSet<u32>) -> Vec<(u32, u32)> {
 }
 
 /// TSNs wrap soon after.
-const FIRST: u32 = u32::MAX - 20;
+pub(super) const FIRST: u32 = u32::MAX - 20;
 
-fn drain(rig: &mut Rig, world: &mut World) {
+pub(super) fn drain(rig: &mut Rig, world: &mut World) {
     while let Some((_, tsns)) = rig.poll() {
         world.flying.push(tsns);
     }

@@ -50,6 +50,8 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     primary_switchover: NoneOr<u32>;
     /// Attempts at each handshake step (Max.Init.Retransmits).
     max_init_retransmits: u32;
+    /// Upper bound of the timeout of INIT and COOKIE ECHO, or "none" for that of all (RTO.Max).
+    init_rto_max: NoneOr<Span>;
     /// Time between heartbeats on an idle path (HB.interval), or "none".
     hb_interval: NoneOr<Span>;
     /// Heartbeats sent at one instant (HB.Max.Burst).
@@ -96,6 +98,8 @@ settings! { association sets sctp::Config, by default sctp::Config::default(), {
     growth: cc::GrowthRule;
     /// What counts as in flight.
     accounting: sctp::Accounting;
+    /// Initial congestion window of each path in full packets, or "none" for that of the growth rule.
+    initial_window: NoneOr<u32>;
     /// Slow start threshold of every path before its first loss, or "none" for the peer's receive window.
     initial_ssthresh: NoneOr<ByteCount>;
     /// Lower bound of CMT/RP's threshold on all paths together, in MTU.
