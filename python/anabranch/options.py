@@ -177,6 +177,8 @@ class Options(AssociationOptions, total=False):
     """Weight of a new sample in the smoothed RTT (RTO.Alpha). Default: 0.125."""
     rto_beta: float
     """Weight of a new sample in the RTT variation (RTO.Beta). Default: 0.25."""
+    rto_jitter: float
+    """Most that is added to the RTO at random after an expiry of T3, as a share of it: 0 to 0.5. Default: 0.0."""
     rtx_losses: bool
     """A retransmission that was overtaken on its path by a quarter of a round-trip time is lost (RACK, RFC 8985).
     Default: false."""

@@ -200,8 +200,9 @@ impl Association {
 
     fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
+        let jitter = self.config().rto_jitter;
         let path = &mut self.paths[p];
-        let (mut rto, jitter) = (path.rto.current(), self.local.config.rto_jitter);
+        let mut rto = path.rto.current();
         if path.errors > 0 && jitter > 0.0 {
             rto += rto.mul_f64(jitter * self.random.unit());
         }
