@@ -132,7 +132,7 @@ fn config(random: &mut Random) -> Config {
         rto_min: Span::from_millis(50 + random.below(950)),
         // Without heartbeats a side that has nothing to send never learns that the other has gone.
         hb_interval: Some(Span::from_secs(30)),
-        association_max_retrans: 100,
+        association_max_retrans: 1000,
         max_init_retransmits: 1_000_000,
         ..config
     }
