@@ -40,7 +40,7 @@ pub struct Config {
     /// Attempts at each handshake step (`Max.Init.Retransmits`).
     pub max_init_retransmits: u32,
     /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
-    /// unconfirmed addresses.
+    /// unconfirmed addresses. Without them an association that has nothing to send never notices that its peer is gone.
     pub hb_interval: Option<Span>,
     /// Heartbeats sent at one instant (`HB.Max.Burst`).
     pub hb_max_burst: u32,

@@ -151,7 +151,7 @@ fn cookie_echo_is_given_up_after_max_init_retransmits() {
     pair.on_wire(|sent| if sent.chunks().starts_with("COOKIE") { Fate::Lost } else { Fate::Arrives });
     pair.connect(Side::Client, 1);
     pair.run_for(Span::from_secs(60));
-    assert_eq!(pair.said(Side::Client, 0), ["INIT", "COOKIE_ECHO", "COOKIE_ECHO", "COOKIE_ECHO"]);
+    assert_eq!(pair.said(Side::Client, 0), ["INIT", "COOKIE_ECHO", "COOKIE_ECHO", "COOKIE_ECHO", "ABORT"]);
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::ConnectTimeout }]);
 }
 
@@ -458,6 +458,16 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
     assert_eq!(said, ["COOKIE_ECHO ERROR"]);
     let causes = causes(&pair.sent[1].bytes);
     assert!(causes[0].starts_with("UnrecognizedParameters("), "{causes:?}");
+}
+
+// rfc9260#section-3.3.10.8: of more than a packet can tell of, those that fit.
+#[test]
+fn many_unknown_parameters_of_an_init_ack_are_reported_as_far_as_they_fit() {
+    let mut parameters = vec![0, 7, 0, 8, 1, 2, 3, 4];
+    parameters.extend(unknown_parameters(&[0xcabc; 1000]));
+    let (pair, said) = client_after_init_ack(&parameters, |_| {});
+    assert_eq!(said, ["COOKIE_ECHO", "ERROR"]);
+    assert_eq!(pair.sent[2].bytes.len(), 12 + 4 + 4 + 182 * 8);
 }
 
 // rfc9260#section-3.3.3

@@ -249,7 +249,10 @@ impl Association {
         let action = unknown.action();
         let report = matches!(action, UnknownAction::StopReport | UnknownAction::SkipReport);
         if report && self.peer_tag != 0 {
-            self.report(from, &Cause::UnrecognizedChunk(unknown.bytes));
+            // Cut to what fits, rather than not answered.
+            let limit = unknown.bytes.len().min(self.report_limit(from));
+            let (bytes, _) = unknown.bytes.split_at(limit);
+            self.report(from, &Cause::UnrecognizedChunk(bytes));
         }
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
     }

@@ -9,6 +9,9 @@ use crate::tx::SackOutcome;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
+/// What we tell a peer that does not answer any more.
+const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
+
 /// Bytes of our Heartbeat Info: the number of the path and the nonce.
 pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 
@@ -30,7 +33,7 @@ impl Association {
         if of_association {
             self.errors += 1;
             if self.errors > self.config().association_max_retrans {
-                self.close(CloseReason::TooManyErrors, None);
+                self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
             }
         }
     }
@@ -241,7 +244,7 @@ impl Association {
             _ => return,
         };
         if t2.count >= limit {
-            return self.close(CloseReason::TooManyErrors, None);
+            return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
         }
         let failed = t2.path;
         t2.expired(now, &mut self.paths, &self.local.config);

@@ -10,7 +10,10 @@ use crate::rx::Receiver;
 use std::net::IpAddr;
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
-use wire::{Cause, CauseList, InitAck, param};
+use wire::{Cause, CauseList, CommonHeader, InitAck, Parameter, ParameterList, Parameters, param};
+
+/// Bytes around what an error cause reports: common header, chunk header and cause header.
+const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
 
 impl Association {
     /// Takes an INIT ACK, wherever it came from: it names the peer's addresses (`rfc9260#section-5.1.2`).
@@ -46,11 +49,30 @@ impl Association {
         }
         self.control.clear();
         self.control.push_first(path, Pending::CookieEcho);
-        if !offer.unknown.as_parameters().as_bytes().is_empty() {
-            self.report(path, &Cause::UnrecognizedParameters(offer.unknown.as_parameters()));
-        }
+        self.report_parameters(path, offer.unknown.as_parameters());
         let t1 = Retry::start(now, path, &self.paths);
         self.phase = Phase::CookieEchoed { t1, begun: Begun { at: now, ..begun }, cookie: cookie.to_vec() };
+    }
+
+    /// Reports unrecognized parameters of an INIT ACK, as many as a packet can tell of.
+    fn report_parameters(&mut self, path: PathId, unknown: Parameters<'_>) {
+        let limit = self.report_limit(path);
+        let mut list = ParameterList::new();
+        for parameter in unknown.iter() {
+            let Ok(Parameter::Unknown(unknown)) = parameter else { continue };
+            if list.padded_len() + unknown.bytes().len() > limit {
+                break;
+            }
+            list.push(&Parameter::Unknown(unknown));
+        }
+        if list.padded_len() > 0 {
+            self.report(path, &Cause::UnrecognizedParameters(list.as_parameters()));
+        }
+    }
+
+    /// Bytes that an error cause may report in a packet of its own.
+    pub(super) fn report_limit(&self, path: PathId) -> usize {
+        (self.paths[path].packet_limit() & !3) - REPORT_OVERHEAD
     }
 
     /// The parameters of an INIT ACK that can be used, or what is wrong with it.
@@ -143,7 +165,7 @@ impl Association {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;
         if begun.stale > self.config().max_init_retransmits {
-            return self.close(CloseReason::ConnectTimeout, None);
+            return self.give_up(b"cookies are always stale", CloseReason::ConnectTimeout);
         }
         begun.at = now;
         // Late by so much, and one timeout to spare.
@@ -163,7 +185,7 @@ impl Association {
             _ => return,
         };
         if t1.count >= limit {
-            return self.close(CloseReason::ConnectTimeout, None);
+            return self.give_up(b"the handshake takes too long", CloseReason::ConnectTimeout);
         }
         t1.expired(now, &mut self.paths, &self.local.config);
         let path: PathId = t1.path;

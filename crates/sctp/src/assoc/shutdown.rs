@@ -109,11 +109,12 @@ impl Association {
         self.abort_with(&causes, CloseReason::ProtocolViolation { what });
     }
 
-    /// T5 expired.
-    pub(super) fn give_up(&mut self, why: &[u8]) {
+    /// A peer that does not answer is given up. It is told so, as far as it can hear it: otherwise it would hold on to an
+    /// association that is no more (`rfc9260#section-9.1`).
+    pub(super) fn give_up(&mut self, why: &[u8], reason: CloseReason) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(why));
-        self.abort_with(&causes, CloseReason::TooManyErrors);
+        self.abort_with(&causes, reason);
     }
 
     /// Ends the association with an ABORT, if the peer's tag is known.
