@@ -51,14 +51,14 @@ impl Association {
     fn accept_cookie(&mut self, now: Instant, source: IpAddr) -> bool {
         let Some(path) = self.paths.find(source) else { return false };
         self.establish(now);
-        self.control.push_first(path, Pending::CookieAck);
+        self.control.push_first(self.answer_path(path), Pending::CookieAck);
         true
     }
 
     /// Action A: the peer began anew; the association goes on as a new one under the old name.
     fn restart(&mut self, now: Instant, cookie: &Cookie, source: IpAddr) -> bool {
         if let Phase::ShutdownAckSent { t2 } = &self.phase {
-            let path = self.paths.find(source).unwrap_or(t2.path);
+            let path = self.paths.find(source).map_or(t2.path, |path| self.answer_path(path));
             self.control.push(path, Pending::ShutdownAck);
             self.report(path, &Cause::CookieInShutdown);
             return false;

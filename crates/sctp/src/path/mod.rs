@@ -188,6 +188,12 @@ impl Path {
         self.mtu.get() as usize - self.ip_header()
     }
 
+    /// Nobody has shown yet that the address is the peer's (`rfc9260#section-5.4`).
+    #[inline]
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.state == PathState::Unconfirmed
+    }
+
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.state == PathState::Active
