@@ -255,7 +255,7 @@ fn a_cookie_with_a_flipped_bit_or_a_wrong_tag_is_discarded() {
     let forge = |source: u16, tag: u32, cookie: &[u8]| -> PacketBuf {
         packet(source, 5002, tag, &[Chunk::CookieEcho(CookieEcho { cookie })])
     };
-    for byte in [0, 31, 32, 50, good.len() - 1] {
+    for byte in [0, 15, 16, 30, good.len() - 1] {
         let mut bad = good.clone();
         bad[byte] ^= 4;
         pair.inject(Side::Server, echo.src, echo.dst, &forge(5001, tag, &bad));

@@ -1,4 +1,5 @@
-//! Who forges a source address gets no more sent there than it sent (rfc9260#section-5.4).
+//! Who forges a source address gets no more sent there than it sent (rfc9260#section-5.4), or three times as much for an
+//! INIT.
 
 use anabranch_sctp::{Config, PathState};
 use std::net::IpAddr;
@@ -103,4 +104,127 @@ fn only_a_heartbeat_is_answered_to_an_unconfirmed_address_and_with_no_more_bytes
         let (came, reflected, _) = new().server_gets(VICTIM.into(), &[heartbeat(b"some information")]);
         assert_eq!(came, reflected);
     }
+}
+
+/// An address of a stranger, or one of the server's, of either kind.
+fn address(ipv6: bool, n: u16) -> IpAddr {
+    let [high, low] = n.to_be_bytes();
+    if ipv6 {
+        [0xfd, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low].into()
+    } else {
+        [10, 1, high, low].into()
+    }
+}
+
+/// An INIT with these parameters.
+fn init(parameters: &[u8]) -> PacketBuf {
+    let init = Init {
+        initiate_tag: 0x1234,
+        a_rwnd: 65_536,
+        outbound_streams: 1,
+        inbound_streams: 1,
+        initial_tsn: Tsn(1),
+        parameters: Parameters::from_bytes(parameters),
+    };
+    packet(77, 5002, 0, &[Chunk::Init(init)])
+}
+
+fn parameters(all: &[Parameter<'_>]) -> Vec<u8> {
+    let mut list = ParameterList::new();
+    all.iter().for_each(|parameter| assert!(list.push(parameter)));
+    list.as_parameters().as_bytes().to_vec()
+}
+
+fn address_parameter(address: IpAddr) -> Parameter<'static> {
+    match address {
+        IpAddr::V4(address) => Parameter::Ipv4(address),
+        IpAddr::V6(address) => Parameter::Ipv6(address),
+    }
+}
+
+// rfc9260#section-5.1: an INIT costs nothing but its packet to forge (the limit is that of rfc9000#section-8.1).
+#[test]
+fn an_init_ack_is_at_most_three_times_the_init() {
+    let unknown: Vec<u8> = (0..100).flat_map(|n| [0xc0, n, 0, 4]).collect();
+    let mut most: f64 = 0.0;
+    for ipv6 in [false, true] {
+        let listed =
+            |count| (0..count).map(|n| address_parameter(address(ipv6, 500 + n))).collect::<Vec<_>>();
+        let lists = [
+            Vec::new(),
+            unknown.clone(),
+            parameters(&[Parameter::SupportedExtensions(&[0x10])]),
+            parameters(&[address_parameter(address(!ipv6, 7))]),
+            parameters(&listed(1)),
+            parameters(&listed(2)),
+            parameters(&listed(16)),
+            parameters(&listed(200)),
+        ];
+        for (addresses, list) in [1, 2, 16].into_iter().flat_map(|n| lists.iter().map(move |list| (n, list)))
+        {
+            let mut server = endpoint_config(Side::Server, 1, &Config { nr_sack: true, ..Config::default() });
+            server.addresses = (1..=addresses).map(|n| address(ipv6, n)).collect();
+            let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
+            let (src, dst) = (address(ipv6, 999), address(ipv6, 1));
+            let bytes = init(list);
+            // Once for a new association, and once for one that exists and adds its tie-tags.
+            for again in [false, true] {
+                let before = pair.sent.len();
+                pair.inject(Side::Server, src, dst, &bytes);
+                assert_eq!(pair.said(Side::Server, before), ["INIT_ACK"]);
+                let answer = &pair.sent[before];
+                most = most.max(answer.bytes.len() as f64 / bytes.len() as f64);
+                assert!(
+                    answer.bytes.len() <= 3 * bytes.len(),
+                    "{} bytes for {}, {addresses} addresses, again {again}",
+                    answer.bytes.len(),
+                    bytes.len()
+                );
+                let echo = echo(answer);
+                pair.inject(Side::Server, src, dst, &echo);
+                assert_eq!(pair.endpoint(Side::Server).associations().count(), 1);
+            }
+        }
+    }
+    assert!(most > 2.7, "{most}: there would be room for more");
+}
+
+/// Answers an INIT ACK with its cookie.
+fn echo(ack: &Sent) -> PacketBuf {
+    let Some(Ok(Chunk::InitAck(InitAck(init)))) = parse(&ack.bytes).chunks().next() else { panic!() };
+    let cookie = init.parameters.iter().find_map(|parameter| match parameter {
+        Ok(Parameter::StateCookie(cookie)) => Some(cookie),
+        _ => None,
+    });
+    packet(77, 5002, init.initiate_tag, &[Chunk::CookieEcho(CookieEcho { cookie: cookie.unwrap() })])
+}
+
+/// How many addresses of a server that has `theirs` a client learns that has `ours` and knows one of them.
+fn learnt(ipv6: bool, ours: u16, theirs: u16) -> usize {
+    let mut client = endpoint_config(Side::Client, 1, &Config::default());
+    let mut server = endpoint_config(Side::Server, 1, &Config::default());
+    client.addresses = (1..=ours).map(|n| address(ipv6, 256 * n + 1)).collect();
+    server.addresses = (1..=theirs).map(|n| address(ipv6, 256 * n + 2)).collect();
+    let mut pair = Pair::of(client, server);
+    let now = pair.now;
+    let id = pair.endpoint(Side::Client).connect(now, 5002, &[address(ipv6, 258)]).unwrap();
+    pair.run_for(Span::from_millis(50));
+    pair.endpoint(Side::Client).paths(id).unwrap().count()
+}
+
+// rfc9260#section-5.1.2: the limit costs ordinary hosts nothing. The figures beyond are what fits.
+#[test]
+fn an_init_ack_names_all_addresses_of_ordinary_hosts() {
+    for theirs in 1..=6 {
+        assert_eq!(learnt(false, 1, theirs), usize::from(theirs));
+    }
+    for theirs in 1..=3 {
+        assert_eq!(learnt(true, 1, theirs), usize::from(theirs));
+    }
+    for n in 2..=16 {
+        assert_eq!(learnt(false, n, n), usize::from(n));
+        assert_eq!(learnt(true, n, n), usize::from(n));
+    }
+    let beyond = [learnt(false, 1, 16), learnt(false, 2, 16), learnt(true, 1, 16), learnt(true, 2, 16)];
+    assert_eq!(beyond, [6, 10, 3, 7]);
 }

@@ -15,6 +15,9 @@ const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
 /// Bytes of our Heartbeat Info: the number of the path and the nonce.
 pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 
+/// Bytes of a HEARTBEAT chunk: its header, that of the information, and the information.
+pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
+
 /// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
 #[derive(Debug, Default)]
 pub(super) struct Probes {
@@ -63,6 +66,7 @@ impl Association {
     }
 
     fn set_path_state(&mut self, p: PathId, state: PathState) {
+        self.renamed |= self.paths[p].is_unconfirmed();
         if self.paths[p].state == PathState::Active {
             self.failures += 1;
             self.paths[p].failed = self.failures;
@@ -175,7 +179,7 @@ impl Association {
         self.probe(now, p);
     }
 
-    fn probe(&mut self, now: Instant, p: PathId) {
+    pub(super) fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
         let path = &mut self.paths[p];
         path.heartbeat.sent(now, nonce, path.rto.current());

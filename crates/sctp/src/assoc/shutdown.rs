@@ -3,7 +3,7 @@
 use super::Association;
 use super::control::Pending;
 use super::phase::{Farewell, Phase, Retry};
-use crate::event::{CloseReason, Event};
+use crate::event::{AssocId, CloseReason, Event};
 use crate::path::PathId;
 use units::Instant;
 use wire::{Cause, CauseList, Tsn};
@@ -117,11 +117,18 @@ impl Association {
         self.abort_with(&causes, reason);
     }
 
-    /// Ends the association with an ABORT, if the peer's tag is known.
+    /// The user asked for a second association with a peer: this one ends without a word, since what bears the peer's tag
+    /// might end the other one.
+    pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
+        self.close(CloseReason::Duplicate { of }, None);
+    }
+
+    /// Ends the association with an ABORT, if the peer's tag and an address of it are known.
     pub(super) fn abort_with(&mut self, causes: &CauseList, reason: CloseReason) {
         let path = self.paths.default_path();
         let abort = Farewell::Abort(path, causes.as_causes().as_bytes().to_vec());
-        self.close(reason, (self.peer_tag != 0).then_some(abort));
+        let reachable = self.peer_tag != 0 && self.paths.any_confirmed();
+        self.close(reason, reachable.then_some(abort));
     }
 
     /// The end: nothing more is sent but the farewell.

@@ -298,6 +298,14 @@ impl Paths {
         (1..=n).map(|k| (p.index() + k) % n).find(|&i| self.list[i].is_active()).map(|i| PathId(i as u8))
     }
 
+    /// Some address is known to be the peer's.
+    #[inline]
+    pub(crate) fn any_confirmed(&self) -> bool {
+        let primary = self.list.get(self.primary.index());
+        primary.is_some_and(|path| !path.is_unconfirmed())
+            || self.list.iter().any(|path| !path.is_unconfirmed())
+    }
+
     /// The potentially failed path with the fewest errors, and of several the one that was active last
     /// (`rfc7829#section-3`, rule 3): what there is if none is active.
     pub(crate) fn best_failing(&self) -> Option<PathId> {
