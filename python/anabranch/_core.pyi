@@ -150,7 +150,15 @@ class Event:
     length: int | None
     causes: bytes | None
     reason: (
-        Literal["graceful", "local-abort", "peer-abort", "connect-timeout", "too-many-errors", "protocol-violation"]
+        Literal[
+            "graceful",
+            "local-abort",
+            "peer-abort",
+            "connect-timeout",
+            "duplicate",
+            "too-many-errors",
+            "protocol-violation",
+        ]
         | None
     )
     detail: str | None

@@ -102,6 +102,7 @@ fn reason_name(reason: &CloseReason) -> &'static str {
         CloseReason::LocalAbort => "local-abort",
         CloseReason::PeerAbort { .. } => "peer-abort",
         CloseReason::ConnectTimeout => "connect-timeout",
+        CloseReason::Duplicate { .. } => "duplicate",
         CloseReason::TooManyErrors => "too-many-errors",
         CloseReason::ProtocolViolation { .. } => "protocol-violation",
     }

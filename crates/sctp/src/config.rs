@@ -47,7 +47,7 @@ pub struct Config {
     /// `rto_max`.
     pub init_rto_max: Option<Span>,
     /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
-    /// unconfirmed addresses.
+    /// unconfirmed addresses. Without them an association that has nothing to send never notices that its peer is gone.
     pub hb_interval: Option<Span>,
     /// Heartbeats sent at one instant (`HB.Max.Burst`).
     pub hb_max_burst: u32,

@@ -81,6 +81,12 @@ pub enum CloseReason {
     },
     /// The peer did not answer the handshake.
     ConnectTimeout,
+    /// The addresses given to [`connect`](crate::Endpoint::connect) turned out to be those of a peer that there is an
+    /// association with: two endpoints have one (`rfc9260#section-1.3`).
+    Duplicate {
+        /// The association that goes on.
+        of: AssocId,
+    },
     /// Too many errors in a row (`rfc9260#section-8.1`).
     TooManyErrors,
     /// The peer broke the protocol.

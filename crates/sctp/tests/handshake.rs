@@ -154,7 +154,7 @@ fn cookie_echo_is_given_up_after_max_init_retransmits() {
     pair.on_wire(|sent| if sent.chunks().starts_with("COOKIE") { Fate::Lost } else { Fate::Arrives });
     pair.connect(Side::Client, 1);
     pair.run_for(Span::from_secs(60));
-    assert_eq!(pair.said(Side::Client, 0), ["INIT", "COOKIE_ECHO", "COOKIE_ECHO", "COOKIE_ECHO"]);
+    assert_eq!(pair.said(Side::Client, 0), ["INIT", "COOKIE_ECHO", "COOKIE_ECHO", "COOKIE_ECHO", "ABORT"]);
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::ConnectTimeout }]);
 }
 
@@ -258,7 +258,7 @@ fn a_cookie_with_a_flipped_bit_or_a_wrong_tag_is_discarded() {
     let forge = |source: u16, tag: u32, cookie: &[u8]| -> PacketBuf {
         packet(source, 5002, tag, &[Chunk::CookieEcho(CookieEcho { cookie })])
     };
-    for byte in [0, 31, 32, 50, good.len() - 1] {
+    for byte in [0, 15, 16, 30, good.len() - 1] {
         let mut bad = good.clone();
         bad[byte] ^= 4;
         pair.inject(Side::Server, echo.src, echo.dst, &forge(5001, tag, &bad));
@@ -461,6 +461,16 @@ fn unknown_parameters_of_an_init_ack_are_reported_behind_the_cookie() {
     assert_eq!(said, ["COOKIE_ECHO ERROR"]);
     let causes = causes(&pair.sent[1].bytes);
     assert!(causes[0].starts_with("UnrecognizedParameters("), "{causes:?}");
+}
+
+// rfc9260#section-3.3.10.8: of more than a packet can tell of, those that fit.
+#[test]
+fn many_unknown_parameters_of_an_init_ack_are_reported_as_far_as_they_fit() {
+    let mut parameters = vec![0, 7, 0, 8, 1, 2, 3, 4];
+    parameters.extend(unknown_parameters(&[0xcabc; 1000]));
+    let (pair, said) = client_after_init_ack(&parameters, |_| {});
+    assert_eq!(said, ["COOKIE_ECHO", "ERROR"]);
+    assert_eq!(pair.sent[2].bytes.len(), 12 + 4 + 4 + 182 * 8);
 }
 
 // rfc9260#section-3.3.3

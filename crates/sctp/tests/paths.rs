@@ -277,6 +277,57 @@ fn a_dead_peer_is_given_up_after_association_max_retrans() {
     assert_eq!(pair.said(Side::Client, before).iter().filter(|chunks| *chunks == "DATA").count(), 5);
 }
 
+/// The client gave up with an ABORT, the last thing it said; what the ABORT tells.
+fn last_word(pair: &Pair) -> Vec<String> {
+    let last = pair.sent.iter().rfind(|sent| sent.from == Side::Client).unwrap();
+    let others = pair.sent.iter().filter(|sent| sent.from == Side::Client && sent.chunks().contains("ABORT"));
+    assert_eq!((last.chunks().as_str(), others.count()), ("ABORT", 1));
+    causes(&last.bytes)
+}
+
+// rfc9260#section-9.1: an association that we give up, for whatever reason, is aborted, so that the peer does not hold on
+// to it (rfc9260#section-8.1).
+#[test]
+fn a_peer_that_is_given_up_is_told_so() {
+    let config = Config { association_max_retrans: 2, max_init_retransmits: 2, ..Config::default() };
+    let too_many = format!("ProtocolViolation({:?})", b"too many transmissions without an answer");
+    // T3, heartbeats, T2
+    for reason in ["data", "nothing", "shutdown"] {
+        let server = endpoint_config(Side::Server, 1, &Config { hb_interval: None, ..config.clone() });
+        let mut pair = Pair::of(endpoint_config(Side::Client, 1, &config), server);
+        pair.establish();
+        pair.on_wire(|sent| if sent.chunks() == "ABORT" { Fate::Arrives } else { Fate::Lost });
+        match reason {
+            "data" => pair.send(Side::Client, 100),
+            "shutdown" => pair.shutdown(Side::Client),
+            _ => {}
+        }
+        pair.run_for(secs(300));
+        assert_eq!(last_word(&pair), std::slice::from_ref(&too_many), "{reason}");
+        let closed = pair.events(Side::Server).into_iter().any(
+            |event| matches!(event, Event::Closed { reason: CloseReason::PeerAbort { causes } } if !causes.is_empty()),
+        );
+        assert!(closed, "{reason}");
+    }
+    // T1-cookie, and cookies that are stale whenever they come back
+    for (lost, life, cause) in [
+        ("COOKIE_ECHO", Config::default().valid_cookie_life, &b"the handshake takes too long"[..]),
+        ("none", ms(5), b"cookies are always stale"),
+    ] {
+        let mut pair = Pair::new(1, &Config { valid_cookie_life: life, ..config.clone() });
+        pair.on_wire(move |sent| if sent.chunks() == lost { Fate::Lost } else { Fate::Arrives });
+        pair.connect(Side::Client, 1);
+        pair.run_for(secs(60));
+        assert_eq!(last_word(&pair), [format!("ProtocolViolation({cause:?})")], "{lost} lost");
+    }
+    // T1-init: there is no tag to tell it with.
+    let mut pair = Pair::new(1, &config);
+    pair.on_wire(|_| Fate::Lost);
+    pair.connect(Side::Client, 1);
+    pair.run_for(secs(60));
+    assert_eq!(pair.said(Side::Client, 0), ["INIT"; 3]);
+}
+
 // rfc9260#section-8.1: heartbeats find out, too.
 #[test]
 fn a_dead_peer_is_noticed_without_data() {

@@ -239,6 +239,39 @@ fn the_top_bits_of_an_unknown_chunk_are_obeyed() {
     }
 }
 
+// rfc9260#section-3.2, rfc9260#section-3.3.10.6: what does not fit a packet of ours is cut.
+#[test]
+fn an_unknown_chunk_longer_than_an_answer_is_reported_as_far_as_it_fits() {
+    for (length, reported) in [(1460usize, 1460usize), (1464, 1460), (40_000, 1460)] {
+        let mut scene = scene();
+        let mut bytes = vec![0xff; length];
+        bytes[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        let tag = scene.to_server;
+        assert_eq!(scene.server_gets(tag, &[unknown(&bytes)]), ["ERROR"], "{length}");
+        let answer = &scene.pair.sent.last().unwrap().bytes;
+        assert_eq!(answer.len(), 12 + 4 + 4 + reported);
+        let Some(Ok(Chunk::Error(error))) = parse(answer).chunks().next() else { panic!("no ERROR") };
+        let Some(Ok(Cause::UnrecognizedChunk(chunk))) = error.causes.iter().next() else {
+            panic!("no cause")
+        };
+        assert_eq!(chunk.to_vec(), bytes[..reported]);
+    }
+}
+
+// rfc9260#section-8.3: the information has to come back untouched, so it cannot be cut.
+#[test]
+fn a_heartbeat_longer_than_an_answer_is_not_answered() {
+    for (length, answer) in [(1460, &["HEARTBEAT_ACK"][..]), (1461, &[]), (40_000, &[])] {
+        let mut scene = scene();
+        let (info, tag) = (vec![7; length], scene.to_server);
+        assert_eq!(
+            scene.server_gets(tag, &[Chunk::Heartbeat(Heartbeat { info: &info })]),
+            answer,
+            "{length}"
+        );
+    }
+}
+
 // rfc9260#section-3.2: NR-SACK is known, but was not agreed upon: type 0x10 says discard and stop.
 #[test]
 fn an_nr_sack_nobody_agreed_upon_is_unknown() {

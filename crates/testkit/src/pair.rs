@@ -183,6 +183,11 @@ impl Pair {
         self.node(side).events.drain(..).map(|(_, event)| event).collect()
     }
 
+    /// Events of one side since the last call, with the associations they are of.
+    pub fn named_events(&mut self, side: Side) -> Vec<(AssocId, Event)> {
+        std::mem::take(&mut self.node(side).events)
+    }
+
     /// The only association of one side.
     ///
     /// # Panics

@@ -12,7 +12,8 @@ use std::net::IpAddr;
 use std::ops::ControlFlow;
 use units::Instant;
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, Chunks, Data, PacketDelay, Tsn, UnknownAction, UnknownChunk,
+    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, PacketDelay, Tsn,
+    UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -99,6 +100,8 @@ impl Association {
     fn take_chunks(&mut self, now: Instant, from: PathId, sent_at: Option<Instant>, mut chunks: Chunks<'_>) {
         let mut first = true;
         let mut had_data = false;
+        let mut had_heartbeat = false;
+        let answer = self.answer_path(from);
         let mut transit = Transit { departure: sent_at.map(micros), first: None };
         // After an error nothing more can be read, and what was read before it stands.
         while let Some(Ok(chunk)) = chunks.next() {
@@ -107,7 +110,7 @@ impl Association {
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
                     transit.first.get_or_insert(data.tsn);
-                    self.on_data(from, data)
+                    self.on_data(answer, data)
                 }
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
                 Chunk::NrSack(sack) if self.extensions.nr_sack => {
@@ -115,6 +118,14 @@ impl Association {
                 }
                 Chunk::Timestamp(stamp) if self.extensions.delays => {
                     transit.departure = Some(stamp.micros);
+                    GO_ON
+                }
+                Chunk::Heartbeat(heartbeat) => {
+                    // Bundled answers to an address that is not verified might be more than what came.
+                    if !had_heartbeat || from == answer {
+                        self.on_heartbeat(from, heartbeat);
+                    }
+                    had_heartbeat = true;
                     GO_ON
                 }
                 // Never bundled (rfc9260#section-6.10).
@@ -127,7 +138,7 @@ impl Association {
                     self.on_shutdown_complete();
                     LEAVE
                 }
-                other => self.on_control(now, from, other),
+                other => self.on_control(now, answer, other),
             };
             first = false;
             if flow.is_break() || self.phase.is_closed() {
@@ -139,19 +150,26 @@ impl Association {
                 receiver.packet_done(now);
                 receiver.note_delay(|| transit.delay(now));
             }
-            self.on_data_in_shutdown_sent(now, from);
+            self.on_data_in_shutdown_sent(now, answer);
         }
     }
 
+    /// The path for answers to what came on path `from`. An address that is not verified may be a victim's: nothing but
+    /// HEARTBEAT and HEARTBEAT ACK goes there (`rfc9260#section-5.4`).
     #[inline]
-    fn on_data(&mut self, from: PathId, data: &Data<'_>) -> Flow {
+    pub(super) fn answer_path(&self, from: PathId) -> PathId {
+        if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
+    }
+
+    #[inline]
+    fn on_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         if !self.phase.receives_data() {
             return GO_ON;
         }
         let Some(receiver) = &mut self.receiver else { return GO_ON };
-        match receiver.on_data(data, from) {
+        match receiver.on_data(data, answer) {
             DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}
-            DataVerdict::InvalidStream => self.report(from, &Cause::InvalidStream { stream: data.stream }),
+            DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream: data.stream }),
             DataVerdict::NoUserData => {
                 let mut causes = CauseList::new();
                 causes.push(&Cause::NoUserData { tsn: data.tsn });
@@ -173,32 +191,36 @@ impl Association {
         GO_ON
     }
 
-    fn on_control(&mut self, now: Instant, from: PathId, chunk: &Chunk<'_>) -> Flow {
+    /// Answers a heartbeat on its own path, unless the answer is larger than a packet may be there.
+    fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
+        let fits = CommonHeader::LEN + heartbeat.encoded_len() <= self.paths[from].packet_limit();
+        if fits && self.phase.answers_heartbeats() {
+            self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
+        }
+    }
+
+    /// Takes any other chunk; what answers it goes on path `answer`.
+    fn on_control(&mut self, now: Instant, answer: PathId, chunk: &Chunk<'_>) -> Flow {
         match chunk {
-            Chunk::Heartbeat(heartbeat) => {
-                if self.phase.answers_heartbeats() {
-                    self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
-                }
-            }
             Chunk::HeartbeatAck(ack) => self.on_heartbeat_ack(now, ack.info),
             Chunk::Abort(abort) => return self.on_abort(abort),
             Chunk::Error(error) => self.on_error(now, error.causes),
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
-            Chunk::Shutdown(shutdown) => self.on_shutdown(now, from, shutdown.cumulative_tsn_ack),
-            Chunk::ShutdownAck(_) => self.on_shutdown_ack(from),
+            Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
+            Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
             Chunk::LedbatControl(control) if self.extensions.delays => {
                 self.sender.on_delays(control, &mut self.paths);
             }
             // Not negotiated, and their types ask to be skipped.
             Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
-            Chunk::Unknown(unknown) => return self.on_unknown(from, unknown),
+            Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
             // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
             // SHUTDOWN COMPLETE travel alone.
             Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
                 return LEAVE;
             }
-            // Only as the first chunk, and then it was taken before.
-            Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) => {}
+            // Taken before; COOKIE ECHO is only taken as the first chunk.
+            Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) | Chunk::Heartbeat(_) => {}
         }
         GO_ON
     }
@@ -245,11 +267,14 @@ impl Association {
         }
     }
 
-    fn on_unknown(&mut self, from: PathId, unknown: &UnknownChunk<'_>) -> Flow {
+    fn on_unknown(&mut self, answer: PathId, unknown: &UnknownChunk<'_>) -> Flow {
         let action = unknown.action();
         let report = matches!(action, UnknownAction::StopReport | UnknownAction::SkipReport);
         if report && self.peer_tag != 0 {
-            self.report(from, &Cause::UnrecognizedChunk(unknown.bytes));
+            // Cut to what fits, rather than not answered.
+            let limit = unknown.bytes.len().min(self.report_limit(answer));
+            let (bytes, _) = unknown.bytes.split_at(limit);
+            self.report(answer, &Cause::UnrecognizedChunk(bytes));
         }
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
     }

@@ -9,8 +9,14 @@ use crate::tx::SackOutcome;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
+/// What we tell a peer that does not answer any more.
+const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
+
 /// Bytes of our Heartbeat Info: the number of the path and the nonce.
 pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
+
+/// Bytes of a HEARTBEAT chunk: its header, that of the information, and the information.
+pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 
 /// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
 #[derive(Debug, Default)]
@@ -30,7 +36,7 @@ impl Association {
         if of_association {
             self.errors += 1;
             if self.errors > self.config().association_max_retrans {
-                self.close(CloseReason::TooManyErrors, None);
+                self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
             }
         }
     }
@@ -60,6 +66,7 @@ impl Association {
     }
 
     fn set_path_state(&mut self, p: PathId, state: PathState) {
+        self.renamed |= self.paths[p].is_unconfirmed();
         if self.paths[p].state == PathState::Active {
             self.failures += 1;
             self.paths[p].failed = self.failures;
@@ -198,7 +205,7 @@ impl Association {
         }
     }
 
-    fn probe(&mut self, now: Instant, p: PathId) {
+    pub(super) fn probe(&mut self, now: Instant, p: PathId) {
         let nonce = self.random.number();
         let jitter = self.config().rto_jitter;
         let path = &mut self.paths[p];
@@ -276,7 +283,7 @@ impl Association {
             _ => return,
         };
         if t2.count >= limit {
-            return self.close(CloseReason::TooManyErrors, None);
+            return self.give_up(TOO_MANY_ERRORS, CloseReason::TooManyErrors);
         }
         let failed = t2.path;
         t2.expired(now, &mut self.paths, self.sender.config());

@@ -1,21 +1,28 @@
 //! The handshake as the side that began it sees it (`rfc9260#section-5.1`).
 
 use super::control::Pending;
+use super::fault::HEARTBEAT_LEN;
 use super::phase::{Begun, Farewell, Phase, Retry};
 use super::{Association, Extensions, Offer, OfferError, Peer};
 use crate::endpoint::LEAST_WINDOW;
 use crate::event::CloseReason;
-use crate::path::{PathId, PathState};
+use crate::path::PathId;
 use crate::rx::Receiver;
 use std::net::IpAddr;
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
-use wire::{Cause, CauseList, InitAck, param};
+use wire::{Cause, CauseList, CommonHeader, InitAck, Parameter, ParameterList, Parameters, param};
+
+/// Bytes around what an error cause reports: common header, chunk header and cause header.
+const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
 
 impl Association {
     /// Takes an INIT ACK, wherever it came from: it names the peer's addresses (`rfc9260#section-5.1.2`).
     pub(super) fn on_init_ack(&mut self, now: Instant, source: IpAddr, ack: &InitAck<'_>) {
         let Phase::CookieWait { t1, begun, .. } = self.phase else { return };
+        if self.local.address_towards(source).is_none() {
+            return;
+        }
         self.peer_tag = ack.0.initiate_tag;
         let offer = match self.read_init_ack(ack) {
             Ok(offer) => offer,
@@ -39,18 +46,51 @@ impl Association {
             addresses: offer.addresses,
             extensions: offer.extensions.both(Extensions::of(config)),
         };
-        self.adopt(&peer);
+        self.adopt(&peer, false);
+        self.adopted = true;
         let path = self.paths.primary;
         if t1.count == 0 {
             self.paths[path].rto.sample(now.since(begun.at), self.sender.config());
         }
-        self.control.clear();
-        self.control.push_first(path, Pending::CookieEcho);
-        if !offer.unknown.as_parameters().as_bytes().is_empty() {
-            self.report(path, &Cause::UnrecognizedParameters(offer.unknown.as_parameters()));
-        }
         let t1 = Retry::start(now, path, &self.paths);
         self.phase = Phase::CookieEchoed { t1, begun: Begun { at: now, ..begun }, cookie: cookie.to_vec() };
+        self.control.clear();
+        self.echo_cookie(now, path);
+        self.report_parameters(path, offer.unknown.as_parameters());
+    }
+
+    /// Reports unrecognized parameters of an INIT ACK, as many as a packet can tell of.
+    fn report_parameters(&mut self, path: PathId, unknown: Parameters<'_>) {
+        let limit = self.report_limit(path);
+        let mut list = ParameterList::new();
+        for parameter in unknown.iter() {
+            let Ok(Parameter::Unknown(unknown)) = parameter else { continue };
+            if list.padded_len() + unknown.bytes().len() > limit {
+                break;
+            }
+            list.push(&Parameter::Unknown(unknown));
+        }
+        if list.padded_len() > 0 {
+            self.report(path, &Cause::UnrecognizedParameters(list.as_parameters()));
+        }
+    }
+
+    /// Bytes that an error cause may report in a packet of its own.
+    pub(super) fn report_limit(&self, path: PathId) -> usize {
+        (self.paths[path].packet_limit() & !3) - REPORT_OVERHEAD
+    }
+
+    /// Queues the COOKIE ECHO. To an address that is not verified it goes only together with a HEARTBEAT, in a packet
+    /// no larger than the path MTU (`rfc9260#section-5.4`).
+    fn echo_cookie(&mut self, now: Instant, path: PathId) {
+        if self.paths[path].is_unconfirmed() {
+            let bundle = self.cookie_echo_len() + HEARTBEAT_LEN;
+            if !self.config().bundling || bundle > self.paths[path].packet_limit() {
+                return;
+            }
+            self.probe(now, path);
+        }
+        self.control.push_first(path, Pending::CookieEcho);
     }
 
     /// The parameters of an INIT ACK that can be used, or what is wrong with it.
@@ -85,8 +125,9 @@ impl Association {
     }
 
     /// Takes over what the peer said about itself. If it had said so before, in a handshake that crossed ours or
-    /// whose cookie was stale, the paths are kept: chunks may be on their way.
-    pub(super) fn adopt(&mut self, peer: &Peer) {
+    /// whose cookie was stale, the paths are kept: chunks may be on their way. An address is confirmed if the user gave
+    /// it, and the source if it has `proven` that it got our INIT ACK (`rfc9260#section-5.4`).
+    pub(super) fn adopt(&mut self, peer: &Peer, proven: bool) {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
@@ -95,9 +136,6 @@ impl Association {
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, peer.extensions));
         self.renamed = true;
         if again {
-            if let Some(p) = self.paths.find(peer.source) {
-                self.paths[p].state = PathState::Active;
-            }
             return;
         }
         let listed = |address: &IpAddr| *address == peer.source || peer.addresses.contains(address);
@@ -105,9 +143,13 @@ impl Association {
         order.push(peer.source);
         order.extend_from_slice(&peer.addresses);
         let mut confirmed = self.given.clone();
-        confirmed.push(peer.source);
+        confirmed.extend(proven.then_some(peer.source));
         self.paths = self.paths_to(&order, &confirmed);
-        self.paths.primary = self.paths.find(peer.source).unwrap_or_default();
+        // The first path is one that the user gave, if the peer knows of any.
+        let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
+        self.paths.primary = primary.unwrap_or_default();
+        order.retain(|&address| self.paths.find(address).is_none());
+        self.unused = order;
         self.streams = (peer.outbound_streams, peer.inbound_streams);
         let stamp = self.stamp_len();
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, stamp, &mut self.paths);
@@ -143,7 +185,7 @@ impl Association {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;
         if begun.stale > self.config().max_init_retransmits {
-            return self.close(CloseReason::ConnectTimeout, None);
+            return self.give_up(b"cookies are always stale", CloseReason::ConnectTimeout);
         }
         begun.at = now;
         // Late by so much, and one timeout to spare.
@@ -163,11 +205,14 @@ impl Association {
             _ => return,
         };
         if t1.count >= limit {
-            return self.close(CloseReason::ConnectTimeout, None);
+            return self.give_up(b"the handshake takes too long", CloseReason::ConnectTimeout);
         }
         t1.handshake_expired(now, &mut self.paths, self.sender.config());
         let path: PathId = t1.path;
-        self.control.push_first(path, chunk);
+        match chunk {
+            Pending::CookieEcho => self.echo_cookie(now, path),
+            _ => self.control.push_first(path, chunk),
+        }
     }
 
     /// Queues an ERROR with one cause.

@@ -32,7 +32,7 @@ use crate::config::Config;
 use crate::endpoint::{Cookie, Random};
 use crate::event::{AssocId, Event};
 use crate::message::{Message, Received, SendError};
-use crate::path::{Path, PathId, Paths};
+use crate::path::{Path, PathId, PathState, Paths};
 use crate::rx::Receiver;
 use crate::tx::Sender;
 use control::Control;
@@ -64,7 +64,7 @@ pub(crate) struct Peer {
     /// Streams we receive on.
     pub(crate) inbound_streams: u16,
     pub(crate) initial_tsn: Tsn,
-    /// Where it wrote from.
+    /// Where it wrote from; in a cookie, where our answer went.
     pub(crate) source: IpAddr,
     /// The addresses it listed.
     pub(crate) addresses: Vec<IpAddr>,
@@ -86,6 +86,9 @@ pub(crate) struct Association {
     checksum: Checksum,
     /// The tags or addresses by which packets find the association are others than before.
     renamed: bool,
+    /// The peer of an association that we began has named its addresses, and nobody has looked yet whether another
+    /// association has one of them.
+    adopted: bool,
     extensions: Extensions,
     packets_received: u64,
     paths: Paths,
@@ -111,6 +114,10 @@ pub(crate) struct Association {
     streams: (u16, u16),
     /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
     given: Vec<IpAddr>,
+    /// Addresses the peer listed that are no paths: of a kind that we have none of, or too many.
+    unused: Vec<IpAddr>,
+    /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
+    promised: u32,
     random: Random,
 }
 
@@ -157,6 +164,8 @@ impl Association {
             ties: TieTags { local: random.tag(), peer: random.tag() },
             initial_tsn,
             given: Vec::new(),
+            unused: Vec::new(),
+            promised: 0,
             paths: Paths::default(),
             sender: Sender::new(local.config.clone(), random.number(), initial_tsn),
             receiver: None,
@@ -171,6 +180,7 @@ impl Association {
             packets_sent: 0,
             packets_received: 0,
             renamed: true,
+            adopted: false,
             local,
         }
     }
@@ -182,7 +192,7 @@ impl Association {
             if let Some(local) = self.local.address_towards(remote) {
                 let mut path = Path::new(remote, local, self.sender.config());
                 if confirmed.contains(&remote) {
-                    path.state = crate::path::PathState::Active;
+                    path.state = PathState::Active;
                 }
                 paths.add(path);
             }
@@ -255,7 +265,7 @@ impl Association {
     /// False if there is no such path, or it is not confirmed yet.
     pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
         match self.paths.find(address) {
-            Some(p) if self.paths[p].state != crate::path::PathState::Unconfirmed => {
+            Some(p) if !self.paths[p].is_unconfirmed() => {
                 self.paths.primary = p;
                 true
             }
@@ -299,20 +309,26 @@ impl Association {
         self.initial_tsn
     }
 
-    pub(crate) fn remotes(&self) -> impl Iterator<Item = IpAddr> {
-        self.paths.iter().map(|path| path.remote)
+    /// The addresses of the peer, and whether each is confirmed.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (IpAddr, bool)> {
+        self.paths.iter().map(|path| (path.remote, !path.is_unconfirmed()))
     }
 
-    /// True once after the tag or the addresses changed.
+    /// True once after the tag or the confirmed addresses changed.
     #[inline]
     pub(crate) fn take_renamed(&mut self) -> bool {
         std::mem::take(&mut self.renamed)
     }
+
+    /// True once after the peer of an association that we began named its addresses.
+    pub(crate) fn take_adopted(&mut self) -> bool {
+        std::mem::take(&mut self.adopted)
+    }
 }
 
 impl Local {
-    /// The address we write from.
-    fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
+    /// The address we write from; none if we have none of this kind.
+    pub(crate) fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
         wire::nearest(&self.addresses, remote)
     }
 }

@@ -50,9 +50,12 @@ impl Association {
         match &self.phase {
             Phase::CookieEchoed { t1, .. } => {
                 let echo = matches!(self.control.front(), Some((_, Pending::CookieEcho)));
-                echo && t1.count == 0 && self.config().bundling && self.sender.outstanding_chunks() == 0
+                echo && self.paths.any_confirmed()
+                    && t1.count == 0
+                    && self.config().bundling
+                    && self.sender.outstanding_chunks() == 0
             }
-            phase => phase.sends_data(),
+            phase => phase.sends_data() && self.paths.any_confirmed(),
         }
     }
 
@@ -117,7 +120,8 @@ impl Association {
         if stamped { Timestamp::LEN } else { 0 }
     }
 
-    fn cookie_echo_len(&self) -> usize {
+    /// Bytes of a packet with the COOKIE ECHO alone.
+    pub(super) fn cookie_echo_len(&self) -> usize {
         match &self.phase {
             Phase::CookieEchoed { cookie, .. } => CommonHeader::LEN + (4 + cookie.len()).next_multiple_of(4),
             _ => 0,

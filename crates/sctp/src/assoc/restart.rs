@@ -21,7 +21,7 @@ impl Association {
         self.receiver = None;
         self.errors = 0;
         self.control.clear();
-        self.adopt(&cookie.peer);
+        self.adopt(&cookie.peer, true);
         self.control.push_first(self.paths.primary, Pending::CookieAck);
         self.phase = Phase::Established;
         self.start_heartbeats(now);
@@ -33,14 +33,12 @@ impl Association {
         let theirs = Tags { local: cookie.local_tag, peer: cookie.peer.tag, ties: cookie.ties };
         match action(ours, theirs) {
             Some(Action::Restart) => self.restart(now, cookie, source),
+            // Once the peer's tag is settled no cookie changes it: it may be old, or somebody else's.
+            Some(Action::Collision) if !self.is_opening() => false,
             Some(Action::Collision) => {
-                let opening = matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. });
-                let untouched = self.receiver.as_ref().is_some_and(|r| r.stats().chunks == 0);
-                if opening || untouched {
-                    self.adopt(&cookie.peer);
-                } else {
-                    self.peer_tag = cookie.peer.tag;
-                }
+                self.promised = cookie.peer.tag;
+                self.adopt(&cookie.peer, true);
+                self.adopted = true;
                 self.accept_cookie(now, source)
             }
             Some(Action::Establish) => self.accept_cookie(now, source),
@@ -51,14 +49,14 @@ impl Association {
     fn accept_cookie(&mut self, now: Instant, source: IpAddr) -> bool {
         let Some(path) = self.paths.find(source) else { return false };
         self.establish(now);
-        self.control.push_first(path, Pending::CookieAck);
+        self.control.push_first(self.answer_path(path), Pending::CookieAck);
         true
     }
 
     /// Action A: the peer began anew; the association goes on as a new one under the old name.
     fn restart(&mut self, now: Instant, cookie: &Cookie, source: IpAddr) -> bool {
         if let Phase::ShutdownAckSent { t2 } = &self.phase {
-            let path = self.paths.find(source).unwrap_or(t2.path);
+            let path = self.paths.find(source).map_or(t2.path, |path| self.answer_path(path));
             self.control.push(path, Pending::ShutdownAck);
             self.report(path, &Cause::CookieInShutdown);
             return false;
@@ -76,39 +74,84 @@ impl Association {
         (self.local_tag, self.peer_tag) == (cookie.local_tag, cookie.peer.tag)
     }
 
-    /// What an INIT from the peer means in this state.
-    pub(crate) fn on_unexpected_init(&mut self) -> UnexpectedInit {
-        match &self.phase {
-            Phase::CookieWait { .. } => UnexpectedInit::Same(TieTags::NONE),
-            Phase::CookieEchoed { .. } => UnexpectedInit::Same(self.ties),
-            // rfc9260#section-9.2: our SHUTDOWN ACK or the SHUTDOWN COMPLETE was lost.
-            Phase::ShutdownAckSent { t2 } => {
-                self.control.push(t2.path, Pending::ShutdownAck);
-                UnexpectedInit::Ignore
-            }
-            Phase::Closed { .. } => UnexpectedInit::Ignore,
-            _ => UnexpectedInit::Fresh(self.ties),
-        }
-    }
-
     /// True once the peer has named its addresses.
     pub(crate) fn has_peer(&self) -> bool {
         self.receiver.is_some()
     }
 
-    pub(crate) fn knows(&self, address: IpAddr) -> bool {
-        // An address of a kind we have none of is no path, and cannot be used to take the association over either.
-        self.paths.find(address).is_some() || self.local.address_towards(address).is_none()
+    /// This association, which has just learnt its peer's tag, is not to go on beside `other`, which has an address of
+    /// that peer: its cookie would be refused, or restart the other one. But if the peer has begun an association of its
+    /// own, and `other` waits for the answer to an older cookie, it alone knows which of the two it will accept
+    /// (`rfc9260#section-5.2.4`).
+    pub(crate) fn yields_to(&self, other: &Association) -> bool {
+        let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);
+        let open = self.promised != 0 && other.is_opening() && older;
+        other.has_peer() && !open
+    }
+
+    /// What an INIT from `source` that listed these addresses and `tag` means in this state.
+    pub(crate) fn on_unexpected_init(
+        &mut self,
+        tag: u32,
+        source: IpAddr,
+        listed: &[IpAddr],
+    ) -> UnexpectedInit {
+        let ties = match &self.phase {
+            // rfc9260#section-9.2: our SHUTDOWN ACK or the SHUTDOWN COMPLETE was lost.
+            Phase::ShutdownAckSent { t2 } => {
+                self.control.push(t2.path, Pending::ShutdownAck);
+                return UnexpectedInit::Ignore;
+            }
+            Phase::Closed { .. } => return UnexpectedInit::Ignore,
+            Phase::CookieWait { .. } => TieTags::NONE,
+            _ => self.ties,
+        };
+        // rfc9260#section-5.4: nothing goes to an address that may be somebody else's, a cookie to take the association
+        // over least of all. The peer has others, and soon this one.
+        let path = self.paths.find(source);
+        if self.phase.is_open() && path.is_some_and(|p| self.paths[p].is_unconfirmed()) {
+            return UnexpectedInit::Ignore;
+        }
+        let new = self.new_addresses(source, listed);
+        if !new.is_empty() {
+            // An INIT of this very association that was on its way for long: an ABORT with its tag would end it.
+            let old = tag == self.peer_tag;
+            return if old { UnexpectedInit::Ignore } else { UnexpectedInit::NewAddresses(new) };
+        }
+        if self.phase.is_open() {
+            return UnexpectedInit::Fresh(ties);
+        }
+        // rfc9260#section-5.2.1: our tag goes only to an address that the user gave and the INIT reports.
+        let reported = std::iter::once(source).chain(listed.iter().copied());
+        match reported.into_iter().find(|address| self.given.contains(address)) {
+            Some(to) => {
+                self.promised = tag;
+                UnexpectedInit::Same { ties, to }
+            }
+            None => UnexpectedInit::Ignore,
+        }
+    }
+
+    /// The addresses of an INIT that the peer did not name before, once it has named any.
+    fn new_addresses(&self, source: IpAddr, listed: &[IpAddr]) -> Vec<IpAddr> {
+        if !self.has_peer() {
+            return Vec::new();
+        }
+        let known = |address: &IpAddr| self.paths.find(*address).is_some() || self.unused.contains(address);
+        let others = listed.iter().copied().filter(|&address| address != source);
+        std::iter::once(source).chain(others).filter(|address| !known(address)).collect()
     }
 }
 
 /// How to answer an INIT for an association that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnexpectedInit {
-    /// With the tag and TSN of our own INIT (`rfc9260#section-5.2.1`).
-    Same(TieTags),
+    /// To this address, with the tag and TSN of our own INIT (`rfc9260#section-5.2.1`).
+    Same { ties: TieTags, to: IpAddr },
     /// With a new tag and TSN (`rfc9260#section-5.2.2`).
     Fresh(TieTags),
+    /// With an ABORT: it names these addresses, which are not the peer's.
+    NewAddresses(Vec<IpAddr>),
     /// Not at all.
     Ignore,
 }

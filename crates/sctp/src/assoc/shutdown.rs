@@ -3,7 +3,7 @@
 use super::Association;
 use super::control::Pending;
 use super::phase::{Farewell, Phase, Retry};
-use crate::event::{CloseReason, Event};
+use crate::event::{AssocId, CloseReason, Event};
 use crate::path::PathId;
 use units::Instant;
 use wire::{Cause, CauseList, Tsn};
@@ -109,18 +109,26 @@ impl Association {
         self.abort_with(&causes, CloseReason::ProtocolViolation { what });
     }
 
-    /// T5 expired.
-    pub(super) fn give_up(&mut self, why: &[u8]) {
+    /// A peer that does not answer is given up. It is told so, as far as it can hear it: otherwise it would hold on to an
+    /// association that is no more (`rfc9260#section-9.1`).
+    pub(super) fn give_up(&mut self, why: &[u8], reason: CloseReason) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(why));
-        self.abort_with(&causes, CloseReason::TooManyErrors);
+        self.abort_with(&causes, reason);
     }
 
-    /// Ends the association with an ABORT, if the peer's tag is known.
+    /// The user asked for a second association with a peer: this one ends without a word, since what bears the peer's tag
+    /// might end the other one.
+    pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
+        self.close(CloseReason::Duplicate { of }, None);
+    }
+
+    /// Ends the association with an ABORT, if the peer's tag and an address of it are known.
     pub(super) fn abort_with(&mut self, causes: &CauseList, reason: CloseReason) {
         let path = self.paths.default_path();
         let abort = Farewell::Abort(path, causes.as_causes().as_bytes().to_vec());
-        self.close(reason, (self.peer_tag != 0).then_some(abort));
+        let reachable = self.peer_tag != 0 && self.paths.any_confirmed();
+        self.close(reason, reachable.then_some(abort));
     }
 
     /// The end: nothing more is sent but the farewell.

@@ -1,6 +1,7 @@
 use super::Association;
 use super::phase::Phase;
 use super::shutdown::SHUTDOWN_GUARD;
+use crate::event::CloseReason;
 use units::Instant;
 
 impl Association {
@@ -33,7 +34,9 @@ impl Association {
             Phase::CookieWait { t1, .. } | Phase::CookieEchoed { t1, .. } if t1.deadline <= now => {
                 self.on_t1(now)
             }
-            Phase::ShutdownSent { t5, .. } if t5 <= now => self.give_up(SHUTDOWN_GUARD),
+            Phase::ShutdownSent { t5, .. } if t5 <= now => {
+                self.give_up(SHUTDOWN_GUARD, CloseReason::TooManyErrors)
+            }
             Phase::ShutdownSent { t2, .. } | Phase::ShutdownAckSent { t2 } if t2.deadline <= now => {
                 self.on_t2(now)
             }

@@ -26,94 +26,140 @@ impl std::fmt::Debug for CookieKey {
 /// What an INIT ACK promised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
-    pub(crate) created: Instant,
-    pub(crate) lifetime: Span,
+    /// When it becomes stale, in whole microseconds: the unit in which its staleness is told.
+    pub(crate) expires: Instant,
     pub(crate) local_port: u16,
     pub(crate) local_tag: u32,
     pub(crate) local_tsn: Tsn,
     /// Those of the association that existed when the INIT came, or zeros.
     pub(crate) ties: TieTags,
+    /// `source` is the address that the INIT ACK went to; `addresses` does not repeat it.
     pub(crate) peer: Peer,
 }
 
-/// Bytes of the signature, which goes first.
-const MAC_LEN: usize = 32;
+/// What the packet with a COOKIE ECHO says by itself. It is signed with the cookie and takes no room in it, so that an
+/// INIT ACK stays below three times the shortest INIT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope {
+    pub(crate) source: IpAddr,
+    pub(crate) peer_port: u16,
+    pub(crate) local_port: u16,
+    /// The verification tag.
+    pub(crate) local_tag: u32,
+}
+
+/// Bytes of the signature, which goes first: half of what the hash yields, the least that `rfc2104#section-5` allows.
+const MAC_LEN: usize = 16;
+
+/// Flag: tie-tags follow.
+const TIED: u8 = 1;
+/// Flag: addresses follow, the one that the INIT ACK went to first. Without it that is the only one.
+const LISTED: u8 = 2;
+/// The flags above these are those of [`Extensions`].
+const EXTENSIONS_SHIFT: u32 = 2;
 
 impl Cookie {
     /// By how long the cookie is out of date.
     pub(crate) fn staleness(&self, now: Instant) -> Option<Span> {
-        let age = now.since(self.created);
-        (age > self.lifetime).then(|| age - self.lifetime)
+        (now > self.expires).then(|| now.since(self.expires))
+    }
+
+    /// The end of a lifetime that begins `now`.
+    pub(crate) fn expiry(now: Instant, lifetime: Span) -> Instant {
+        let nanos = (now + lifetime).as_nanos();
+        Instant::from_nanos(nanos.div_ceil(1000).saturating_mul(1000))
     }
 
     pub(crate) fn seal(&self, key: &CookieKey) -> Vec<u8> {
         let mut out = vec![0; MAC_LEN];
-        out.extend_from_slice(&self.created.as_nanos().to_be_bytes());
-        out.extend_from_slice(&self.lifetime.as_nanos().to_be_bytes());
-        for number in [self.local_tag, self.local_tsn.0, self.ties.local, self.ties.peer] {
+        let (tied, listed) = (self.ties != TieTags::NONE, !self.peer.addresses.is_empty());
+        let flags = (u8::from(tied) * TIED) | (u8::from(listed) * LISTED);
+        out.push(flags | (self.peer.extensions.to_bits() << EXTENSIONS_SHIFT));
+        // 56 bits of microseconds: more than 64 bits of nanoseconds.
+        out.extend_from_slice(&(self.expires.as_nanos() / 1000).to_be_bytes()[1..]);
+        for number in [self.local_tsn.0, self.peer.tag, self.peer.a_rwnd, self.peer.initial_tsn.0] {
             out.extend_from_slice(&number.to_be_bytes());
         }
-        for number in [self.peer.tag, self.peer.a_rwnd, self.peer.initial_tsn.0] {
+        for number in [self.peer.outbound_streams, self.peer.inbound_streams] {
             out.extend_from_slice(&number.to_be_bytes());
         }
-        for number in [self.local_port, self.peer.port, self.peer.outbound_streams, self.peer.inbound_streams]
-        {
-            out.extend_from_slice(&number.to_be_bytes());
+        if tied {
+            out.extend_from_slice(&self.ties.local.to_be_bytes());
+            out.extend_from_slice(&self.ties.peer.to_be_bytes());
         }
-        for address in std::iter::once(&self.peer.source).chain(&self.peer.addresses) {
-            write_address(&mut out, *address);
+        if listed {
+            for address in std::iter::once(&self.peer.source).chain(&self.peer.addresses) {
+                write_address(&mut out, *address);
+            }
         }
-        if self.peer.extensions != Extensions::default() {
-            out.extend_from_slice(&[EXTENSIONS, self.peer.extensions.to_bits()]);
-        }
-        let mut mac = key.0.clone();
-        mac.update(&out[MAC_LEN..]);
-        out[..MAC_LEN].copy_from_slice(&mac.finalize().into_bytes());
+        let envelope = Envelope {
+            source: self.peer.source,
+            peer_port: self.peer.port,
+            local_port: self.local_port,
+            local_tag: self.local_tag,
+        };
+        let mac = signature(key, &out[MAC_LEN..], &envelope).finalize().into_bytes();
+        out[..MAC_LEN].copy_from_slice(&mac[..MAC_LEN]);
         out
     }
 
-    /// Reads a cookie if we signed it.
-    pub(crate) fn open(key: &CookieKey, bytes: &[u8]) -> Option<Cookie> {
-        let (signature, body) = bytes.split_at_checked(MAC_LEN)?;
-        let mut mac = key.0.clone();
-        mac.update(body);
-        mac.verify_slice(signature).ok()?;
+    /// Reads a cookie if we signed it, for a packet like this one.
+    pub(crate) fn open(key: &CookieKey, bytes: &[u8], envelope: &Envelope) -> Option<Cookie> {
+        let (mac, body) = bytes.split_at_checked(MAC_LEN)?;
+        signature(key, body, envelope).verify_truncated_left(mac).ok()?;
         let mut body = Reader(body);
-        let created = Instant::from_nanos(u64::from_be_bytes(body.take()?));
-        let lifetime = Span::from_nanos(u64::from_be_bytes(body.take()?));
-        let [local_tag, local_tsn, local_tie, peer_tie, tag, a_rwnd, initial_tsn] = body.words::<7>()?;
-        let ports_and_streams: [u8; 8] = body.take()?;
-        let half = |n: usize| u16::from_be_bytes([ports_and_streams[2 * n], ports_and_streams[2 * n + 1]]);
-        let source = body.address()?;
+        let [flags] = body.take()?;
+        let [a, b, c, d, e, f, g] = body.take()?;
+        let micros = u64::from_be_bytes([0, a, b, c, d, e, f, g]);
+        let [local_tsn, tag, a_rwnd, initial_tsn] = body.words()?;
+        let (outbound_streams, inbound_streams) = (body.half()?, body.half()?);
+        let mut ties = TieTags::NONE;
+        if flags & TIED != 0 {
+            let [local, peer] = body.words()?;
+            ties = TieTags { local, peer };
+        }
+        let source = if flags & LISTED != 0 { body.address()? } else { envelope.source };
         let mut addresses = Vec::new();
         while let Some(address) = body.address() {
             addresses.push(address);
         }
-        let extensions = Extensions::from_bits(body.take::<2>().map_or(0, |[_, bits]| bits));
         Some(Cookie {
-            created,
-            lifetime,
-            local_port: half(0),
-            local_tag,
+            expires: Instant::from_nanos(micros.saturating_mul(1000)),
+            local_port: envelope.local_port,
+            local_tag: envelope.local_tag,
             local_tsn: Tsn(local_tsn),
-            ties: TieTags { local: local_tie, peer: peer_tie },
+            ties,
             peer: Peer {
-                port: half(1),
+                port: envelope.peer_port,
                 tag,
                 a_rwnd,
-                outbound_streams: half(2),
-                inbound_streams: half(3),
+                outbound_streams,
+                inbound_streams,
                 initial_tsn: Tsn(initial_tsn),
                 source,
                 addresses,
-                extensions,
+                extensions: Extensions::from_bits(flags >> EXTENSIONS_SHIFT),
             },
         })
     }
 }
 
-/// Marks the extensions, which follow the addresses if there are any.
-const EXTENSIONS: u8 = 0;
+/// Signs the body of a cookie and what the packet says by itself. The source is signed unless the body lists it. What
+/// has a length of its own goes first, so that no two cookies have the same bytes signed.
+fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
+    let mut out = Vec::with_capacity(25);
+    out.extend_from_slice(&envelope.local_tag.to_be_bytes());
+    out.extend_from_slice(&envelope.local_port.to_be_bytes());
+    out.extend_from_slice(&envelope.peer_port.to_be_bytes());
+    match body.first() {
+        Some(flags) if flags & LISTED == 0 => write_address(&mut out, envelope.source),
+        _ => out.push(0),
+    }
+    let mut mac = key.0.clone();
+    mac.update(&out);
+    mac.update(body);
+    mac
+}
 
 fn write_address(out: &mut Vec<u8>, address: IpAddr) {
     match address {
@@ -145,14 +191,13 @@ impl Reader<'_> {
         Some(words)
     }
 
+    fn half(&mut self) -> Option<u16> {
+        self.take().map(u16::from_be_bytes)
+    }
+
     fn address(&mut self) -> Option<IpAddr> {
-        let kind = *self.0.first()?;
-        if kind == EXTENSIONS {
-            return None;
-        }
-        self.0 = &self.0[1..];
-        match kind {
-            4 => Some(Ipv4Addr::from(self.take::<4>()?).into()),
+        match self.take()? {
+            [4] => Some(Ipv4Addr::from(self.take::<4>()?).into()),
             _ => Some(Ipv6Addr::from(self.take::<16>()?).into()),
         }
     }
@@ -164,8 +209,7 @@ mod tests {
 
     fn cookie() -> Cookie {
         Cookie {
-            created: Instant::from_nanos(1_000_000_000),
-            lifetime: Span::from_secs(60),
+            expires: Instant::from_nanos(61_000_000_000),
             local_port: 7,
             local_tag: 0x0102_0304,
             local_tsn: Tsn(u32::MAX),
@@ -178,44 +222,88 @@ mod tests {
                 inbound_streams: 4,
                 initial_tsn: Tsn(77),
                 source: [10, 1, 0, 1].into(),
-                addresses: vec![[10, 1, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
+                addresses: vec![[10, 2, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
                 extensions: Extensions { nr_sack: true, delays: false },
             },
         }
+    }
+
+    /// One without anything that may be left out.
+    fn plain() -> Cookie {
+        let mut plain = Cookie { ties: TieTags::NONE, ..cookie() };
+        plain.peer.addresses.clear();
+        plain.peer.extensions = Extensions::default();
+        plain
+    }
+
+    fn envelope() -> Envelope {
+        Envelope { source: [10, 1, 0, 1].into(), peer_port: 9, local_port: 7, local_tag: 0x0102_0304 }
     }
 
     // rfc9260#section-5.1.3
     #[test]
     fn what_was_sealed_is_opened_again() {
         let key = CookieKey::new([1; 32]);
-        assert_eq!(Cookie::open(&key, &cookie().seal(&key)), Some(cookie()));
-        let mut plain = cookie();
-        plain.peer.extensions = Extensions::default();
-        assert_eq!(Cookie::open(&key, &plain.seal(&key)), Some(plain));
+        for cookie in [cookie(), plain()] {
+            assert_eq!(Cookie::open(&key, &cookie.seal(&key), &envelope()), Some(cookie));
+        }
     }
 
     // rfc9260#section-5.1.5
     #[test]
     fn any_bit_changed_cut_or_added_is_noticed() {
         let key = CookieKey::new([1; 32]);
-        let sealed = cookie().seal(&key);
-        for bit in 0..sealed.len() * 8 {
-            let mut forged = sealed.clone();
-            forged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Cookie::open(&key, &forged), None, "bit {bit}");
+        for sealed in [cookie().seal(&key), plain().seal(&key)] {
+            let open = |bytes: &[u8]| Cookie::open(&key, bytes, &envelope());
+            for bit in 0..sealed.len() * 8 {
+                let mut forged = sealed.clone();
+                forged[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(open(&forged), None, "bit {bit}");
+            }
+            for length in 0..sealed.len() {
+                assert_eq!(open(&sealed[..length]), None, "{length} bytes");
+            }
+            assert_eq!(open(&[&sealed[..], &[0]].concat()), None);
+            assert_eq!(Cookie::open(&CookieKey::new([2; 32]), &sealed, &envelope()), None);
         }
-        for length in 0..sealed.len() {
-            assert_eq!(Cookie::open(&key, &sealed[..length]), None, "{length} bytes");
+    }
+
+    // rfc9260#section-5.1.5
+    #[test]
+    fn a_cookie_in_another_packet_is_noticed() {
+        let key = CookieKey::new([1; 32]);
+        let source: IpAddr = [10, 1, 0, 2].into();
+        for sealed in [cookie().seal(&key), plain().seal(&key)] {
+            for wrong in [
+                Envelope { peer_port: 8, ..envelope() },
+                Envelope { local_port: 9, peer_port: 7, ..envelope() },
+                Envelope { local_tag: 0x0102_0305, ..envelope() },
+            ] {
+                assert_eq!(Cookie::open(&key, &sealed, &wrong), None, "{wrong:?}");
+            }
         }
-        assert_eq!(Cookie::open(&key, &[&sealed[..], &[0]].concat()), None);
-        assert_eq!(Cookie::open(&CookieKey::new([2; 32]), &sealed), None);
+        // Of several addresses the cookie itself says which they are.
+        let elsewhere = Envelope { source, ..envelope() };
+        assert_eq!(Cookie::open(&key, &plain().seal(&key), &elsewhere), None);
+        assert_eq!(Cookie::open(&key, &cookie().seal(&key), &elsewhere), Some(cookie()));
     }
 
     // rfc9260#section-5.1.5
     #[test]
     fn a_cookie_is_stale_after_its_lifetime_and_not_before() {
-        let end = Instant::from_nanos(61_000_000_000);
-        assert_eq!(cookie().staleness(end), None);
-        assert_eq!(cookie().staleness(end + Span::from_millis(3)), Some(Span::from_millis(3)));
+        let (now, life) = (Instant::from_nanos(1_000_000_001), Span::from_secs(60));
+        let end = Cookie::expiry(now, life);
+        assert_eq!(end, Instant::from_nanos(61_000_001_000));
+        let cookie = Cookie { expires: end, ..cookie() };
+        assert_eq!(cookie.staleness(end), None);
+        assert_eq!(cookie.staleness(end + Span::from_millis(3)), Some(Span::from_millis(3)));
+    }
+
+    #[test]
+    fn a_cookie_takes_no_more_bytes_than_it_needs() {
+        let key = CookieKey::new([1; 32]);
+        assert_eq!(plain().seal(&key).len(), 44);
+        assert_eq!(Cookie { ties: TieTags { local: 1, peer: 2 }, ..plain() }.seal(&key).len(), 52);
+        assert_eq!(cookie().seal(&key).len(), 52 + 5 + 5 + 17);
     }
 }

@@ -1,6 +1,7 @@
 //! The endpoint: a port, its addresses, and all its associations.
 
 mod accept;
+mod addresses;
 mod config;
 mod cookie;
 mod random;
@@ -20,9 +21,11 @@ pub use random::SeedError;
 use crate::assoc::{AssocOptions, AssocStats, Association, Handled, Local, PathInfo, State};
 use crate::event::{AssocId, Event};
 use crate::message::{Message, Received, SendError};
+use accept::Reply;
+use addresses::Addresses;
 use cookie::CookieKey;
 use slab::Slab;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Answer;
@@ -118,7 +121,7 @@ pub struct Endpoint {
     slab: Slab,
     local: Arc<Local>,
     /// Places by address and port of the peer: for packets without a tag of ours.
-    addresses: BTreeMap<(IpAddr, u16), u32>,
+    addresses: Addresses,
     secrets: Box<Secrets>,
     max_associations: usize,
 }
@@ -146,7 +149,7 @@ impl Endpoint {
             max_associations: config.max_associations,
             slab: Slab::new(config.max_associations),
             tags: Tags::new(),
-            addresses: BTreeMap::new(),
+            addresses: Addresses::default(),
             agenda: Agenda::default(),
             strays: VecDeque::new(),
             local: Arc::new(Local {
@@ -186,7 +189,7 @@ impl Endpoint {
         if usable.is_empty() {
             return Err(ConnectError::NoUsableAddress);
         }
-        let known = |address: &&IpAddr| self.addresses.contains_key(&(**address, remote_port));
+        let known = |address: &&IpAddr| self.addresses.owner(**address, remote_port).is_some();
         if let Some(&address) = usable.iter().find(known) {
             return Err(ConnectError::Exists { address });
         }
@@ -228,22 +231,27 @@ impl Endpoint {
     fn handle_unnamed(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let header = packet.header;
         let addressed = header.destination_port == self.port && header.source_port != 0;
-        if !addressed || !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
+        let reachable = self.local.address_towards(datagram.src).is_some();
+        if !addressed || !reachable || !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return;
         }
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
             (Some(Ok(Chunk::Init(init))), None) => self.on_init(now, datagram, header, &init),
             (Some(Ok(Chunk::CookieEcho(_))), _) => self.on_cookie_echo(now, datagram, packet),
-            (Some(Ok(first)), _) => match self.find(std::iter::once(datagram.src), header.source_port) {
+            (Some(Ok(first)), _) => match self.addresses.user(datagram.src, header.source_port) {
                 Some(slot) => {
                     let Some(association) = self.slab.get_mut(slot) else { return };
+                    let confirmed = self.addresses.owner(datagram.src, header.source_port).is_some();
                     if matches!(first, Chunk::ShutdownAck(_)) && association.is_opening() {
                         self.on_stray(datagram, packet);
                     } else if association.peer_tag() == header.verification_tag && association.peer_tag() != 0
                     {
                         association.handle_reflected(now, &first);
                         self.touched(slot);
+                    } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
+                        // Whoever lists the address of another does not silence us towards it.
+                        self.on_stray(datagram, packet);
                     }
                 }
                 None => self.on_stray(datagram, packet),
@@ -257,15 +265,12 @@ impl Endpoint {
         if !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return;
         }
-        let (port, tag) = (packet.header.source_port, packet.header.verification_tag);
+        let reply = Reply::to(datagram, packet.header.source_port, packet.header.verification_tag);
         match stray::answer(packet) {
             Answer::Silence => {}
-            Answer::ShutdownComplete => {
-                self.answer_with(datagram, port, tag, &ShutdownComplete { reflected_tag: true });
-            }
+            Answer::ShutdownComplete => self.reply(&reply, &ShutdownComplete { reflected_tag: true }),
             Answer::Abort => {
-                let abort = Abort { reflected_tag: true, causes: Causes::default() };
-                self.answer_with(datagram, port, tag, &abort);
+                self.reply(&reply, &Abort { reflected_tag: true, causes: Causes::default() });
             }
         }
     }
@@ -437,9 +442,9 @@ impl Endpoint {
         Some(result)
     }
 
-    /// The association with a peer that has one of the addresses.
+    /// The association with a peer that has one of the addresses for sure.
     fn find(&self, mut addresses: impl Iterator<Item = IpAddr>, port: u16) -> Option<u32> {
-        addresses.find_map(|address| self.addresses.get(&(address, port)).copied())
+        addresses.find_map(|address| self.addresses.owner(address, port))
     }
 
     fn fresh_tag(&mut self) -> u32 {
@@ -469,6 +474,9 @@ impl Endpoint {
     #[cold]
     fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
+        if self.slab.get_mut(slot).is_some_and(Association::take_adopted) {
+            self.end_duplicate(slot);
+        }
         if self.slab.get(slot).is_some_and(Association::is_closed) {
             return self.agenda.disarm(slot);
         }
@@ -476,14 +484,32 @@ impl Endpoint {
         let Some(association) = &place.association else { return };
         place.tag = association.local_tag();
         self.tags.insert(place.tag, slot);
-        for address in association.remotes() {
-            let key = (address, association.peer_port());
-            // An address that another association has stays there.
-            if self.addresses.get(&key).is_none_or(|&owner| owner == slot) {
-                self.addresses.insert(key, slot);
+        for (address, confirmed) in association.remotes() {
+            if self.addresses.claim(address, association.peer_port(), slot, confirmed) {
                 place.addresses.push(address);
             }
         }
+    }
+
+    /// The peer of an association has named its addresses: if another one is with the same peer, this one ends.
+    fn end_duplicate(&mut self, slot: u32) {
+        let Some(first) = self.first_with_peer_of(slot) else { return };
+        let (Some(of), Some(this)) = (self.slab.get(first).map(|first| first.id), self.slab.get_mut(slot))
+        else {
+            return;
+        };
+        this.end_as_duplicate(of);
+        self.agenda.enter(Turn::Tell, slot);
+        // What this one was found under belongs to the other.
+        self.rename(first);
+    }
+
+    /// The association that the one in `slot` must not go on beside.
+    fn first_with_peer_of(&self, slot: u32) -> Option<u32> {
+        let this = self.slab.get(slot)?;
+        let mut owners =
+            this.remotes().filter_map(|(address, _)| self.addresses.owner(address, this.peer_port()));
+        owners.find(|&owner| self.slab.get(owner).is_some_and(|other| this.yields_to(other)))
     }
 
     fn forget_names(&mut self, slot: u32) {
@@ -491,7 +517,7 @@ impl Endpoint {
         let Some(association) = &place.association else { return };
         self.tags.remove(std::mem::take(&mut place.tag));
         for address in place.addresses.drain(..) {
-            self.addresses.remove(&(address, association.peer_port()));
+            self.addresses.release(address, association.peer_port(), slot);
         }
     }
 

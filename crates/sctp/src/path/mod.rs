@@ -188,6 +188,12 @@ impl Path {
         self.mtu.get() as usize - self.ip_header()
     }
 
+    /// Nobody has shown yet that the address is the peer's (`rfc9260#section-5.4`).
+    #[inline]
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.state == PathState::Unconfirmed
+    }
+
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.state == PathState::Active
@@ -308,6 +314,14 @@ impl Paths {
     pub(crate) fn next_active(&self, p: PathId) -> Option<PathId> {
         let n = self.list.len();
         (1..=n).map(|k| self.cyclic(p.index() + k)).find(|&p| self[p].is_active())
+    }
+
+    /// Some address is known to be the peer's.
+    #[inline]
+    pub(crate) fn any_confirmed(&self) -> bool {
+        let primary = self.list.get(self.primary.index());
+        primary.is_some_and(|path| !path.is_unconfirmed())
+            || self.list.iter().any(|path| !path.is_unconfirmed())
     }
 
     /// The potentially failed path with the fewest errors, and of several the one that was active last

@@ -48,6 +48,11 @@ impl ParameterList {
         parameter.append_to(&mut self.bytes)
     }
 
+    /// Bytes of what has been made so far, the last parameter padded too.
+    pub fn padded_len(&self) -> usize {
+        self.bytes.len().next_multiple_of(4)
+    }
+
     /// What has been made so far.
     pub fn as_parameters(&self) -> Parameters<'_> {
         Parameters::from_bytes(&self.bytes)
