@@ -10,8 +10,10 @@ mod endpoint;
 mod event;
 mod message;
 mod path;
+mod per_stream;
 mod rx;
 mod sched;
+mod steps;
 mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};

@@ -9,7 +9,7 @@ use wire::{Ppid, Ssn, StreamId, Tsn};
 pub struct Message {
     /// The stream it travels in.
     pub stream: StreamId,
-    /// Payload protocol identifier, passed on untouched.
+    /// Payload protocol identifier, passed on untouched; of a message in pieces that of the first piece counts.
     pub ppid: Ppid,
     /// Delivered as soon as it is complete, whatever went before it (`rfc9260#section-6.6`).
     pub unordered: bool,

@@ -21,11 +21,7 @@ impl Firm {
     pub(super) fn keep(&mut self, first: u64, count: u32, arrived: &TsnTracker) {
         let Some(tsns) = &mut self.tsns else { return };
         tsns.advance_to(arrived.cumulative());
-        for index in first.max(tsns.cumulative() + 1)..first + u64::from(count) {
-            if !tsns.contains(index) && tsns.has_place_for(index) {
-                tsns.insert(index);
-            }
-        }
+        tsns.insert_all(first, first + u64::from(count) - 1);
     }
 
     /// The gap blocks of what arrived and may be given up, and of what stays. They are whole as far as `most` blocks

@@ -1,4 +1,5 @@
-use std::collections::VecDeque;
+use crate::steps::{count, count_search};
+use std::collections::BTreeMap;
 use wire::{GapBlock, Tsn};
 
 /// Which TSNs arrived: all up to the cumulative one, and runs above it.
@@ -8,8 +9,10 @@ use wire::{GapBlock, Tsn};
 #[derive(Debug)]
 pub(super) struct TsnTracker {
     cumulative: u64,
-    /// Ascending, disjoint, not touching, above `cumulative + 1`.
-    runs: VecDeque<Run>,
+    /// The highest run: the one that TSNs which arrive in order make longer. Apart from the others, of which there are few.
+    top: Option<Run>,
+    /// The other runs: last TSNs by first ones. Runs are disjoint, do not touch, and lie above `cumulative + 1`.
+    below: BTreeMap<u64, u64>,
 }
 
 /// TSNs that arrived one after the other, both ends inclusive.
@@ -30,7 +33,7 @@ pub(super) fn tsn_of(index: u64) -> Tsn {
 
 impl TsnTracker {
     pub(super) fn new(initial: Tsn) -> Self {
-        TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, runs: VecDeque::new() }
+        TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, top: None, below: BTreeMap::new() }
     }
 
     /// The index of a TSN: up to half a circle before or after the cumulative TSN.
@@ -47,102 +50,222 @@ impl TsnTracker {
 
     /// The highest TSN that arrived.
     #[inline]
+    #[cfg(test)]
     pub(super) fn highest(&self) -> u64 {
-        self.runs.back().map_or(self.cumulative, |run| run.last)
+        self.top.map_or(self.cumulative, |run| run.last)
     }
 
     /// True if a TSN is missing below the highest one.
     #[inline]
     pub(super) fn has_gaps(&self) -> bool {
-        !self.runs.is_empty()
+        self.top.is_some()
+    }
+
+    /// The run with the greatest first TSN up to `index`.
+    fn at_or_before(&self, index: u64) -> Option<Run> {
+        let top = self.top.filter(|top| top.first <= index);
+        top.or_else(|| {
+            count_search(self.below.len());
+            self.below.range(..=index).next_back().map(|(&first, &last)| Run { first, last })
+        })
     }
 
     #[inline]
     pub(super) fn contains(&self, index: u64) -> bool {
         index <= self.cumulative
-            || (index <= self.highest()
-                && self.runs.get(self.at_or_after(index)).is_some_and(|run| run.first <= index))
+            || self.top.is_some_and(|top| {
+                index <= top.last
+                    && (top.first <= index || self.at_or_before(index).is_some_and(|run| index <= run.last))
+            })
     }
 
     /// True unless the TSN would begin one run too many.
     #[inline]
     pub(super) fn has_place_for(&self, index: u64) -> bool {
-        self.runs.len() < MAX_RUNS || self.contains(index - 1) || self.contains(index + 1)
+        self.below.len() + 1 < MAX_RUNS || index == self.cumulative + 1 || {
+            let (before, after) = self.beside(Run { first: index, last: index });
+            before.or(after).is_some()
+        }
     }
 
     /// Takes a TSN that had not arrived yet.
     #[inline]
     pub(super) fn insert(&mut self, index: u64) {
-        debug_assert!(!self.contains(index));
-        if index != self.cumulative + 1 {
-            self.insert_above(index);
+        if index == self.cumulative + 1 {
+            self.cumulative = index;
+            if self.top.is_some() {
+                self.close_gap();
+            }
             return;
         }
-        self.cumulative = index;
-        if let Some(run) = self.runs.front().filter(|run| run.first == index + 1) {
-            self.cumulative = run.last;
-            self.runs.pop_front();
+        match &mut self.top {
+            Some(top) if index == top.last + 1 => top.last = index,
+            None => self.top = Some(Run { first: index, last: index }),
+            Some(_) => self.insert_run(Run { first: index, last: index }),
         }
     }
 
-    fn insert_above(&mut self, index: u64) {
-        let at = self.at_or_after(index);
-        let joins_before = at > 0 && self.runs[at - 1].last + 1 == index;
-        let joins_after = self.runs.get(at).is_some_and(|run| run.first == index + 1);
-        match (joins_before, joins_after) {
-            (true, true) => {
-                self.runs[at - 1].last = self.runs[at].last;
-                self.runs.remove(at);
+    /// The first run may follow the cumulative TSN at once.
+    fn close_gap(&mut self) {
+        count_search(self.below.len());
+        let follows = self.cumulative + 1;
+        if let Some((&first, &last)) = self.below.first_key_value() {
+            if first == follows {
+                self.below.pop_first();
+                self.cumulative = last;
             }
-            (true, false) => self.runs[at - 1].last = index,
-            (false, true) => self.runs[at].first = index,
-            (false, false) => self.runs.insert(at, Run { first: index, last: index }),
+        } else if let Some(top) = self.top.take_if(|top| top.first == follows) {
+            self.cumulative = top.last;
+        }
+    }
+
+    /// The runs that a run of TSNs that have not arrived touches: the one below it, and the one above.
+    fn beside(&self, run: Run) -> (Option<Run>, Option<Run>) {
+        let Some(top) = self.top else { return (None, None) };
+        if top.first < run.first {
+            return (Some(top).filter(|top| top.last + 1 == run.first), None);
+        }
+        count(2); // `contains` has just passed the same nodes, which are in the cache
+        let mut others = self.below.range(..=run.last + 1).rev().map(|(&first, &last)| Run { first, last });
+        let mut before = others.next();
+        let mut after = Some(top).filter(|top| top.first == run.last + 1);
+        if before.is_some_and(|other| other.first == run.last + 1) {
+            (after, before) = (before, others.next());
+        }
+        (before.filter(|before| before.last + 1 == run.first), after)
+    }
+
+    /// Takes TSNs of which none had arrived yet.
+    fn insert_run(&mut self, mut run: Run) {
+        let (before, after) = self.beside(run);
+        if let Some(after) = after {
+            run.last = after.last;
+            self.remove_run(after);
+        }
+        if let Some(before) = before {
+            run.first = before.first;
+            if self.top == Some(before) {
+                self.top = None; // also where it has just taken the place of the run above
+            }
+        }
+        match &mut self.top {
+            Some(top) if run.first < top.first => {
+                count_search(self.below.len());
+                self.below.insert(run.first, run.last);
+            }
+            top => {
+                if let Some(Run { first, last }) = top.replace(run) {
+                    count(1);
+                    self.below.insert(first, last);
+                }
+            }
+        }
+    }
+
+    /// Takes TSNs some of which may have arrived; false if that would make one run too many.
+    pub(super) fn insert_all(&mut self, first: u64, last: u64) -> bool {
+        let mut run = Run { first: first.max(self.cumulative + 1), last };
+        if run.first > run.last {
+            return true;
+        }
+        if run.first == self.cumulative + 1 {
+            self.advance_to(last);
+            return true;
+        }
+        if first == last {
+            let known = self.contains(first);
+            let has_place = known || self.has_place_for(first);
+            if has_place && !known {
+                self.insert(first);
+            }
+            return has_place;
+        }
+        if let Some(before) = self.at_or_before(run.first).filter(|before| before.last >= run.first) {
+            run.first = before.last + 1;
+        }
+        // Whatever lies within is part of the run.
+        while let Some(within) = self.at_or_before(run.last).filter(|within| within.first >= run.first) {
+            run.last = run.last.max(within.last);
+            self.remove_run(within);
+        }
+        if run.first > run.last || !self.has_place_for(run.first) && !self.has_place_for(run.last) {
+            return run.first > run.last;
+        }
+        match self.top {
+            None => self.top = Some(run),
+            Some(_) => self.insert_run(run),
+        }
+        true
+    }
+
+    fn remove_run(&mut self, run: Run) {
+        if self.top == Some(run) {
+            count(1);
+            self.top = self.below.pop_last().map(|(first, last)| Run { first, last });
+        } else {
+            count_search(self.below.len());
+            self.below.remove(&run.first);
         }
     }
 
     /// Everything up to `index` is there; no TSN above it that is there follows it at once.
     pub(super) fn advance_to(&mut self, index: u64) {
-        if index <= self.cumulative {
+        self.cumulative = self.cumulative.max(index);
+        while let Some(run) = self.first_run().filter(|run| run.first <= self.cumulative + 1) {
+            self.cumulative = self.cumulative.max(run.last);
+            self.remove_run(run);
+        }
+    }
+
+    fn first_run(&self) -> Option<Run> {
+        self.below.first_key_value().map(|(&first, &last)| Run { first, last }).or(self.top)
+    }
+
+    /// Takes back TSNs above the cumulative one, all of which are there.
+    pub(super) fn remove_all(&mut self, first: u64, last: u64) {
+        if let Some(top) = self.top.as_mut().filter(|top| top.first < first && top.last == last) {
+            top.last = first - 1;
             return;
         }
-        self.cumulative = index;
-        while self.runs.front().is_some_and(|run| run.first <= index + 1) {
-            let run = self.runs.pop_front();
-            self.cumulative = self.cumulative.max(run.map_or(0, |run| run.last));
+        if self.top.is_some_and(|top| first < top.first) {
+            count_search(self.below.len());
+            if let Some(end) = self.below.remove(&first) {
+                if last < end {
+                    self.below.insert(last + 1, end);
+                }
+                return;
+            }
+        }
+        let Some(run) = self.at_or_before(first).filter(|run| last <= run.last) else { return };
+        self.remove_run(run);
+        if last < run.last {
+            self.put_back(Run { first: last + 1, last: run.last });
+        }
+        if run.first < first {
+            self.put_back(Run { first: run.first, last: first - 1 });
         }
     }
 
-    /// Takes back a TSN above the cumulative one.
-    pub(super) fn remove(&mut self, index: u64) {
-        debug_assert!(index > self.cumulative && self.contains(index));
-        let at = self.at_or_after(index);
-        let Run { first, last } = self.runs[at];
-        match (first == index, last == index) {
-            (true, true) => {
-                self.runs.remove(at);
+    /// Puts a part of a run that was removed back.
+    fn put_back(&mut self, run: Run) {
+        count_search(self.below.len());
+        match &mut self.top {
+            Some(top) if run.first < top.first => {
+                self.below.insert(run.first, run.last);
             }
-            (true, false) => self.runs[at].first = index + 1,
-            (false, true) => self.runs[at].last = index - 1,
-            (false, false) => {
-                self.runs[at].last = index - 1;
-                self.runs.insert(at + 1, Run { first: index + 1, last });
+            top => {
+                if let Some(Run { first, last }) = top.replace(run) {
+                    self.below.insert(first, last);
+                }
             }
-        }
-    }
-
-    /// Position of the first run that ends at `index` or later.
-    #[inline]
-    fn at_or_after(&self, index: u64) -> usize {
-        match self.runs.back() {
-            Some(run) if run.last >= index => self.runs.partition_point(|run| run.last < index),
-            _ => self.runs.len(),
         }
     }
 
     /// The runs as far as the 16-bit offsets of gap blocks reach (`rfc9260#section-3.3.4`).
     pub(super) fn gap_blocks(&self) -> impl Iterator<Item = GapBlock> {
         let reach = u64::from(u16::MAX);
-        self.runs.iter().map(|run| (run.first - self.cumulative, run.last - self.cumulative)).map_while(
+        let below = self.below.iter().map(|(&first, &last)| Run { first, last });
+        below.chain(self.top).map(|run| (run.first - self.cumulative, run.last - self.cumulative)).map_while(
             move |(start, end)| {
                 (start <= reach).then(|| GapBlock { start: start as u16, end: end.min(reach) as u16 })
             },
@@ -155,6 +278,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    impl TsnTracker {
+        fn runs(&self) -> impl Iterator<Item = Run> {
+            self.below.iter().map(|(&first, &last)| Run { first, last }).chain(self.top)
+        }
+    }
 
     fn blocks(tsns: &TsnTracker) -> Vec<(u16, u16)> {
         tsns.gap_blocks().map(|block| (block.start, block.end)).collect()
@@ -222,7 +351,7 @@ mod tests {
             tsns.insert(base + offset);
             offset += 3;
         }
-        assert_eq!(tsns.runs.len(), MAX_RUNS);
+        assert_eq!(tsns.runs().count(), MAX_RUNS);
         for neighbour in [base + 1, base + 3, base + 4] {
             assert!(tsns.has_place_for(neighbour));
         }
@@ -232,21 +361,25 @@ mod tests {
         #[test]
         fn agrees_with_a_set_of_numbers(
             initial in prop_oneof![Just(u32::MAX - 20), Just(0), any::<u32>()],
-            steps in prop::collection::vec((any::<bool>(), 1_u64..60), 1..300),
+            steps in prop::collection::vec((0_u8..8, 1_u64..60, 0_u64..12), 1..300),
         ) {
             let mut tsns = TsnTracker::new(Tsn(initial));
             let start = tsns.cumulative();
             let mut set: BTreeSet<u64> = BTreeSet::new();
             let mut cumulative = start;
-            for (take_back, offset) in steps {
+            for (kind, offset, more) in steps {
                 // The window of offsets follows the cumulative TSN, so that long runs cross the wrap.
                 let index = cumulative.saturating_sub(10).max(start) + offset;
                 let known = index <= cumulative || set.contains(&index);
                 prop_assert_eq!(tsns.contains(index), known);
                 prop_assert_eq!(tsns.index_of(tsn_of(index)), index);
-                if take_back && index > cumulative && known {
-                    tsns.remove(index);
-                    set.remove(&index);
+                let last = index + more;
+                if kind < 4 && index > cumulative && (index..=last).all(|index| set.contains(&index)) {
+                    tsns.remove_all(index, last);
+                    set.retain(|other| !(index..=last).contains(other));
+                } else if kind == 7 {
+                    prop_assert!(tsns.insert_all(index, last));
+                    set.extend((index..=last).filter(|&index| index > cumulative));
                 } else if !known {
                     tsns.insert(index);
                     set.insert(index);
@@ -263,7 +396,7 @@ mod tests {
                     .collect();
                 prop_assert_eq!(&reported, &set);
                 prop_assert!(GapBlock::are_well_formed(tsns.gap_blocks()));
-                let touching = tsns.runs.iter().zip(tsns.runs.iter().skip(1)).any(|(a, b)| a.last + 1 >= b.first);
+                let touching = tsns.runs().zip(tsns.runs().skip(1)).any(|(a, b)| a.last + 1 >= b.first);
                 prop_assert!(!touching);
             }
         }

@@ -11,6 +11,7 @@
 
 mod delays;
 mod firm;
+mod fragments;
 mod gaps;
 mod reassembly;
 mod sack_policy;
@@ -24,7 +25,7 @@ use crate::path::PathId;
 use delays::Delays;
 use firm::Firm;
 use gaps::{TsnTracker, tsn_of};
-use reassembly::{Label, Outcome, Piece, Reassembly};
+use reassembly::{Outcome, Piece, Reassembly};
 use sack_policy::SackPolicy;
 use std::collections::VecDeque;
 use streams::Streams;
@@ -171,24 +172,30 @@ impl Receiver {
         } else {
             self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
         }
+        self.promise(readable);
+        Ok(DataVerdict::Accepted)
+    }
+
+    /// What can be read is never taken back: that is from now on all from place `readable` on.
+    #[inline]
+    fn promise(&mut self, readable: usize) {
         if let Some(firm) = &mut self.firm {
-            // What can be read is never taken back. A part of a message ends below the first gap, so it is no matter
-            // that its TSNs are not those from the beginning of the message.
+            // A part of a message ends below the first gap, so it is no matter that its TSNs are not those from the
+            // beginning of the message.
             for piece in self.ready.range(readable..) {
                 firm.keep(piece.message, piece.fragments, &self.tsns);
             }
         }
-        Ok(DataVerdict::Accepted)
     }
 
     fn join(&mut self, index: u64, data: &Data<'_>) -> Result<(), &'static str> {
         match self.reassembly.insert(index, data) {
             Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
             Outcome::Continuation(piece) => {
-                let (label, ending) = (piece.label, piece.ending);
+                let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
                 self.ready.push_back(piece);
-                if ending && !label.unordered {
-                    self.streams.advance(label.stream, &mut self.ready);
+                if ends_turn {
+                    self.streams.advance(stream, &mut self.ready);
                 }
             }
             Outcome::Waiting => self.relieve(),
@@ -209,15 +216,16 @@ impl Receiver {
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
             let fragment = self.reassembly.highest().filter(|&highest| highest > index);
-            let parked = self.streams.highest().filter(|place| place.message > index);
+            let parked = self.streams.highest().filter(|&(highest, _)| highest > index);
             match (fragment, parked) {
-                (Some(fragment), place) if place.is_none_or(|place| place.message < fragment) => {
+                (Some(fragment), parked) if parked.is_none_or(|(parked, _)| parked < fragment) => {
                     let length = self.reassembly.drop_highest();
                     self.forget(fragment, 1, length, self.cost.of(length));
                 }
-                (_, Some(place)) => {
-                    let Some(message) = self.streams.remove(place) else { break };
-                    self.forget(place.message, message.fragments, message.payload.len(), message.cost);
+                (_, Some(parked)) => {
+                    let Some(message) = self.streams.remove(parked) else { break };
+                    self.reassembly.give_up(&message);
+                    self.forget(message.message, message.fragments, message.payload.len(), message.cost);
                 }
                 _ => {
                     self.hand_out_for(index);
@@ -249,9 +257,7 @@ impl Receiver {
     }
 
     fn forget(&mut self, first: u64, fragments: u32, length: usize, cost: u32) {
-        for index in first..first + u64::from(fragments) {
-            self.tsns.remove(index);
-        }
+        self.tsns.remove_all(first, first + u64::from(fragments) - 1);
         self.window.release(cost);
         self.stats.reneged += u64::from(fragments);
         self.stats.user_bytes -= length.into();
@@ -285,6 +291,8 @@ impl Receiver {
     pub(crate) fn packet_done(&mut self, now: Instant) {
         self.stats.data_packets += 1;
         self.sacks.packet_done(now);
+        self.streams.packet_done();
+        self.reassembly.packet_done();
     }
 
     /// A packet with data took so long on its way, if that is known.
@@ -372,19 +380,24 @@ impl Receiver {
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
         let front = self.ready.front_mut().filter(|_| max > 0)?;
+        self.reassembly.gather(front);
         let received = if front.payload.len() <= max {
-            let Piece { message, label, payload, ending, cost, .. } = self.ready.pop_front()?;
-            if self.ready.is_empty() {
-                self.ready.clear(); // begins at its first place again, which is still in the cache
-            }
-            self.window.release(cost);
-            received(message, label, payload, ending)
+            let mut front = self.ready.pop_front()?;
+            self.tidy_ready();
+            self.window.release(front.cost);
+            let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
+            received(&front, payload, front.ending)
         } else {
             let payload = front.payload.split_to(max);
             front.cost -= max as u32;
             self.window.release(max as u32);
-            received(front.message, front.label, payload, false)
+            received(front, payload, false)
         };
+        if self.streams.is_stalled() {
+            let readable = self.ready.len();
+            self.streams.resume(&mut self.ready);
+            self.promise(readable);
+        }
         self.relieve();
         if self.window.has_reopened() {
             self.sacks.force();
@@ -400,6 +413,17 @@ impl Receiver {
     /// The delay and frequency of SACKs change.
     pub(crate) fn set_sack_options(&mut self, now: Instant, delay: Span, frequency: u32) {
         self.sacks.set_options(now, delay, frequency);
+    }
+
+    /// Messages left the front of the queue: of one that was long little memory stays.
+    #[inline]
+    fn tidy_ready(&mut self) {
+        if self.ready.is_empty() {
+            self.ready.clear(); // begins at its first place again, which is still in the cache
+        }
+        if self.ready.capacity() > READY_KEPT.max(8 * self.ready.len()) {
+            self.ready.shrink_to(READY_KEPT.max(2 * self.ready.len()));
+        }
     }
 
     /// True if there is something to read.
@@ -425,13 +449,18 @@ impl Receiver {
     }
 }
 
-fn received(message: u64, label: Label, payload: Payload, end_of_record: bool) -> Received {
+/// The queue of what can be read keeps memory for so many messages, and for those in it.
+const READY_KEPT: usize = 256;
+
+/// A part of a message, as the user gets it.
+#[inline]
+fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
     Received {
-        stream: label.stream,
-        ssn: if label.unordered { Ssn(0) } else { label.ssn },
-        tsn: tsn_of(message),
-        ppid: label.ppid,
-        unordered: label.unordered,
+        stream: piece.stream,
+        ssn: if piece.unordered { Ssn(0) } else { piece.ssn },
+        tsn: tsn_of(piece.message),
+        ppid: piece.ppid,
+        unordered: piece.unordered,
         payload,
         end_of_record,
     }

@@ -1,11 +1,12 @@
+use super::fragments::{Chain, Fragments};
 use super::gaps::TsnTracker;
 use super::window::ChunkCost;
 use crate::message::Payload;
-use bytes::Bytes;
-use std::collections::VecDeque;
+use crate::steps::count_search;
+use std::collections::BTreeMap;
 use wire::{Data, Ppid, Ssn, StreamId};
 
-/// What all fragments of a message have in common.
+/// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) stream: StreamId,
@@ -20,12 +21,12 @@ impl Label {
         Label { stream: data.stream, ssn: data.ssn, ppid: data.ppid, unordered: data.flags.unordered }
     }
 
-    /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`).
+    /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`), and nothing ties fragments
+    /// by their payload protocol identifier (`rfc9260#section-6.9`).
     fn is_same_message(&self, other: &Label) -> bool {
         self.stream == other.stream
             && self.unordered == other.unordered
             && (self.unordered || self.ssn == other.ssn)
-            && self.ppid == other.ppid
     }
 }
 
@@ -39,11 +40,18 @@ pub(super) struct Piece {
     pub(super) fragments: u32,
     /// What it counts as in the receive buffer: never less than its bytes.
     pub(super) cost: u32,
-    pub(super) label: Label,
+    pub(super) stream: StreamId,
+    pub(super) ssn: Ssn,
+    pub(super) ppid: Ppid,
+    pub(super) unordered: bool,
     /// Ends its message.
     pub(super) ending: bool,
+    /// Fragments that its bytes are still in; then `payload` is filler of the same length.
+    pub(super) chain: Chain,
     pub(super) payload: Payload,
 }
+
+const _: () = assert!(size_of::<Piece>() == 64);
 
 impl Piece {
     /// The message of a chunk that is not fragmented.
@@ -53,8 +61,12 @@ impl Piece {
             message: index,
             fragments: 1,
             cost: cost.of(data.payload.len()),
-            label: Label::of(data),
+            stream: data.stream,
+            ssn: data.ssn,
+            ppid: data.ppid,
+            unordered: data.flags.unordered,
             ending: true,
+            chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
     }
@@ -74,26 +86,38 @@ pub(super) enum Outcome {
 /// Fragments whose messages are not complete.
 ///
 /// Fragments of a message have successive TSNs, so a message is a run of fragments from one that begins it to one
-/// that ends it. The first and the last fragment of each run know its length, which makes joining cheap.
+/// that ends it. A fragment can only join the runs beside it.
 #[derive(Debug, Default)]
-#[repr(C)] // what tells that it is idle first
 pub(super) struct Reassembly {
-    /// By index; runs are maximal, and never reach across the border of a message.
-    fragments: VecDeque<Fragment>,
-    /// A message that is handed out in parts; apart, since that is rare.
-    partial: Option<Box<Partial>>,
+    /// None before the first fragment.
+    store: Option<Box<Store>>,
     cost: ChunkCost,
 }
 
 #[derive(Debug)]
-struct Fragment {
-    index: u64,
-    /// Length of the run of fragments around this one; right only in its first and its last.
-    run: u32,
+struct Store {
+    /// The highest run, to which fragments that arrive in order are appended. Runs are maximal, and never reach across the
+    /// border of a message.
+    top: Option<Run>,
+    /// The other runs by their first index.
+    below: BTreeMap<u64, Run>,
+    /// A message that is handed out in parts.
+    partial: Option<Partial>,
+    fragments: Fragments,
+}
+
+/// Successive fragments of one message.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u64,
+    last: u64,
+    /// That of its first fragment.
     label: Label,
     beginning: bool,
     ending: bool,
-    payload: Payload,
+    cost: u32,
+    length: u32,
+    chain: Chain,
 }
 
 /// A message that is handed out before it is complete. Everything of it that arrived without a hole has been handed
@@ -107,13 +131,13 @@ struct Partial {
 
 impl Reassembly {
     pub(super) fn new(cost: ChunkCost) -> Self {
-        Reassembly { cost, ..Reassembly::default() }
+        Reassembly { cost, store: None }
     }
 
     /// True if nothing waits for anything.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
-        self.fragments.is_empty() && self.partial.is_none()
+        self.store.as_ref().is_none_or(|store| store.top.is_none() && store.partial.is_none())
     }
 
     /// Compares a chunk that has not arrived before with its neighbours: where one message ends the next one has to
@@ -127,129 +151,224 @@ impl Reassembly {
         kept: bool,
     ) -> Result<(), &'static str> {
         let label = Label::of(data);
-        let at = self.position(index);
+        let store = self.store.as_deref();
         let settled = |index| (kept && tsns.contains(index)).then_some((label, true));
-        let partial = self
-            .partial
-            .as_ref()
-            .filter(|partial| partial.next == index)
-            .map(|partial| (partial.label, false));
-        let before = at.checked_sub(1).and_then(|at| self.fragments.get(at)).filter(|f| f.index + 1 == index);
-        let before = partial.or(before.map(|f| (f.label, f.ending))).or_else(|| settled(index - 1));
-        join(label, data.flags.beginning, before)?;
-        let after = self.fragments.get(at).filter(|f| f.index == index + 1);
-        join(label, data.flags.ending, after.map(|f| (f.label, f.beginning)).or_else(|| settled(index + 1)))
+        let partial = store.and_then(|store| store.partial).filter(|partial| partial.next == index);
+        let before = partial
+            .map(|partial| (partial.label, false))
+            .or_else(|| store?.ending_at(index - 1).map(|run| (run.label, run.ending)));
+        join(label, data.flags.beginning, before.or_else(|| settled(index - 1)))?;
+        let after = store.and_then(|store| store.beginning_at(index + 1));
+        join(
+            label,
+            data.flags.ending,
+            after.map(|run| (run.label, run.beginning)).or_else(|| settled(index + 1)),
+        )
     }
 
     /// Takes a fragment that passed [`Self::check`].
     pub(super) fn insert(&mut self, index: u64, data: &Data<'_>) -> Outcome {
-        let at = self.position(index);
-        let adjacent =
-            |at: Option<usize>, index| at.and_then(|at| self.fragments.get(at)).filter(|f| f.index == index);
-        let before = if data.flags.beginning { None } else { adjacent(at.checked_sub(1), index - 1) };
-        let after = if data.flags.ending { None } else { adjacent(Some(at), index + 1) };
-        let (before, after) = (before.map_or(0, |f| f.run), after.map_or(0, |f| f.run));
-        let run = before + 1 + after;
-        let (first, last) = (at - before as usize, at + after as usize);
-        self.fragments.insert(
-            at,
-            Fragment {
-                index,
-                run,
-                label: Label::of(data),
-                beginning: data.flags.beginning,
-                ending: data.flags.ending,
-                payload: Payload::from_octets(data.payload),
-            },
-        );
-        self.fragments[first].run = run;
-        self.fragments[last].run = run;
-        if let Some(&partial) = self.partial.as_deref().filter(|partial| partial.next == index) {
-            return Outcome::Continuation(self.take_partial(at, run, partial));
+        let cost = self.cost.of(data.payload.len());
+        let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new()));
+        let mut run = Run {
+            first: index,
+            last: index,
+            label: Label::of(data),
+            beginning: data.flags.beginning,
+            ending: data.flags.ending,
+            cost,
+            length: data.payload.len() as u32,
+            chain: store.fragments.begin(Payload::from_octets(data.payload)),
+        };
+        if !run.beginning
+            && let Some(before) = store.ending_at(index - 1)
+        {
+            store.remove(&before);
+            run = store.joined(before, run);
         }
-        if self.fragments[first].beginning && self.fragments[last].ending {
-            let message = self.fragments[first].index;
-            return Outcome::Message(self.take(first, run, message));
+        if !run.ending
+            && let Some(after) = store.beginning_at(index + 1)
+        {
+            store.remove(&after);
+            run = store.joined(run, after);
         }
+        if let Some(partial) = store.partial.filter(|partial| partial.next == run.first) {
+            return Outcome::Continuation(store.hand_out(&run, partial));
+        }
+        if run.beginning && run.ending {
+            store.refill();
+            return Outcome::Message(run.piece(run.first, run.label));
+        }
+        store.put(run);
         Outcome::Waiting
     }
 
     /// The message whose beginning has arrived up to the cumulative TSN, so that nothing but its own length keeps it
     /// from being complete.
     pub(super) fn head(&self, cumulative: u64) -> Option<Label> {
-        self.head_run(cumulative).map(|(first, _)| self.fragments[first].label)
+        self.store.as_ref()?.head(cumulative).map(|run| run.label)
     }
 
     /// Hands out the beginning of that message; the rest follows as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
-        let (first, run) = self.head_run(cumulative)?;
-        let Fragment { index, label, .. } = self.fragments[first];
-        Some(self.take_partial(first, run, Partial { message: index, label, next: index }))
-    }
-
-    fn head_run(&self, cumulative: u64) -> Option<(usize, u32)> {
-        let at = self.position(cumulative);
-        let last = self.fragments.get(at).filter(|f| f.index == cumulative)?;
-        let first = at + 1 - last.run as usize;
-        self.fragments[first].beginning.then_some((first, last.run))
-    }
-
-    fn take_partial(&mut self, first: usize, run: u32, partial: Partial) -> Piece {
-        let piece = self.take(first, run, partial.message);
-        let next = partial.next + u64::from(run);
-        let partial = Partial { next, ..partial };
-        match &mut self.partial {
-            _ if piece.ending => self.partial = None,
-            Some(under_way) => **under_way = partial,
-            None => self.partial = Some(Box::new(partial)),
-        }
-        piece
-    }
-
-    /// Removes the run of fragments at position `first`.
-    fn take(&mut self, first: usize, run: u32, message: u64) -> Piece {
-        let all = first..first + run as usize;
-        let length = self.fragments.range(all.clone()).map(|f| f.payload.len()).sum();
-        let cost = self.fragments.range(all.clone()).map(|f| self.cost.of(f.payload.len())).sum();
-        let stored = self.fragments.range(all.clone()).any(|f| matches!(f.payload, Payload::Bytes(_)));
-        let Fragment { label, .. } = self.fragments[first];
-        let ending = self.fragments[all.end - 1].ending;
-        let payload = if stored {
-            let mut bytes = Vec::with_capacity(length);
-            self.fragments.drain(all).for_each(|f| f.payload.as_octets().append_to(&mut bytes));
-            Payload::Bytes(Bytes::from(bytes))
-        } else {
-            self.fragments.drain(all);
-            Payload::Filler(length as u32)
-        };
-        Piece { message, fragments: run, cost, label, ending, payload }
+        let store = self.store.as_deref_mut()?;
+        let run = store.head(cumulative)?;
+        store.remove(&run);
+        Some(store.hand_out(&run, Partial { message: run.first, label: run.label, next: run.first }))
     }
 
     /// The highest TSN of all fragments.
     pub(super) fn highest(&self) -> Option<u64> {
-        self.fragments.back().map(|f| f.index)
+        self.store.as_ref()?.top.map(|run| run.last)
     }
 
     /// Drops the fragment with the highest TSN; returns the length of its payload.
     pub(super) fn drop_highest(&mut self) -> usize {
-        let Some(dropped) = self.fragments.pop_back() else { return 0 };
-        let rest = dropped.run - 1;
-        if rest > 0 {
-            let last = self.fragments.len() - 1;
-            let first = last + 1 - rest as usize;
-            self.fragments[first].run = rest;
-            self.fragments[last].run = rest;
+        let Some(store) = self.store.as_deref_mut() else { return 0 };
+        let Some(run) = &mut store.top else { return 0 };
+        let length = store.fragments.drop_last(run.chain);
+        if run.first == run.last {
+            store.top = None;
+            store.refill();
+            return length;
         }
-        dropped.payload.len()
+        run.last -= 1;
+        run.ending = false;
+        run.cost -= self.cost.of(length);
+        run.length -= length as u32;
+        length
     }
 
-    /// Position of the first fragment that is not below `index`.
+    /// The bytes of a message that is read, which may still be in fragments.
     #[inline]
-    fn position(&self, index: u64) -> usize {
-        match self.fragments.back() {
-            Some(last) if last.index >= index => self.fragments.partition_point(|f| f.index < index),
-            _ => self.fragments.len(),
+    pub(super) fn gather(&mut self, piece: &mut Piece) {
+        if piece.chain != Chain::NONE {
+            self.gather_chain(piece);
         }
+    }
+
+    #[cold]
+    fn gather_chain(&mut self, piece: &mut Piece) {
+        let chain = std::mem::replace(&mut piece.chain, Chain::NONE);
+        if let Some(store) = &mut self.store {
+            piece.payload = store.fragments.gather(chain, piece.payload.len());
+        }
+    }
+
+    /// A message is given up whose bytes may still be in fragments.
+    pub(super) fn give_up(&mut self, piece: &Piece) {
+        if let Some(store) = &mut self.store {
+            store.fragments.give_up(piece.chain);
+        }
+    }
+
+    /// The packet is done.
+    #[inline]
+    pub(super) fn packet_done(&mut self) {
+        if let Some(store) = &mut self.store {
+            store.fragments.sweep();
+        }
+    }
+}
+
+impl Run {
+    /// All of it, as a part of `message`.
+    fn piece(&self, message: u64, label: Label) -> Piece {
+        let Label { stream, ssn, ppid, unordered } = label;
+        Piece {
+            message,
+            fragments: (self.last - self.first + 1) as u32,
+            cost: self.cost,
+            stream,
+            ssn,
+            ppid,
+            unordered,
+            ending: self.ending,
+            chain: self.chain,
+            payload: Payload::Filler(self.length),
+        }
+    }
+}
+
+impl Store {
+    fn new() -> Self {
+        Store { top: None, below: BTreeMap::new(), partial: None, fragments: Fragments::new() }
+    }
+
+    /// The run whose last index is this one.
+    fn ending_at(&self, index: u64) -> Option<Run> {
+        let top = self.top.filter(|top| top.first <= index);
+        let run = top.or_else(|| {
+            count_search(self.below.len());
+            self.below.range(..=index).next_back().map(|(_, run)| *run)
+        });
+        run.filter(|run| run.last == index)
+    }
+
+    /// The run whose first index is this one.
+    fn beginning_at(&self, index: u64) -> Option<Run> {
+        match self.top {
+            Some(top) if index < top.first => {
+                count_search(self.below.len());
+                self.below.get(&index).copied()
+            }
+            top => top.filter(|top| top.first == index),
+        }
+    }
+
+    fn remove(&mut self, run: &Run) {
+        if self.top.is_some_and(|top| top.first == run.first) {
+            self.top = None; // mostly, the longer run takes its place: else `refill` follows
+        } else {
+            count_search(self.below.len());
+            self.below.remove(&run.first);
+        }
+    }
+
+    /// The highest of the other runs is the top one if that has left.
+    fn refill(&mut self) {
+        if self.top.is_none() {
+            count_search(self.below.len());
+            self.top = self.below.pop_last().map(|(_, run)| run);
+        }
+    }
+
+    fn put(&mut self, run: Run) {
+        match &mut self.top {
+            Some(top) if run.first < top.first => {
+                count_search(self.below.len());
+                self.below.insert(run.first, run);
+            }
+            top => {
+                if let Some(old) = top.replace(run) {
+                    count_search(self.below.len());
+                    self.below.insert(old.first, old);
+                }
+            }
+        }
+    }
+
+    /// Two runs side by side as one.
+    fn joined(&mut self, a: Run, b: Run) -> Run {
+        Run {
+            last: b.last,
+            ending: b.ending,
+            cost: a.cost + b.cost,
+            length: a.length + b.length,
+            chain: self.fragments.join(a.chain, b.chain),
+            ..a
+        }
+    }
+
+    fn head(&self, cumulative: u64) -> Option<Run> {
+        self.ending_at(cumulative).filter(|run| run.beginning)
+    }
+
+    /// Hands out a run that was removed.
+    fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
+        self.refill();
+        self.partial = (!run.ending).then_some(Partial { next: run.last + 1, ..partial });
+        run.piece(partial.message, partial.label)
     }
 }
 
@@ -307,9 +426,14 @@ mod tests {
 
         fn message(&mut self, chunk: Data<'_>) -> Piece {
             match self.put(chunk) {
-                Ok(Outcome::Message(piece)) => piece,
+                Ok(Outcome::Message(piece)) => self.gathered(piece),
                 other => panic!("no message but {other:?}"),
             }
+        }
+
+        fn gathered(&mut self, mut piece: Piece) -> Piece {
+            self.reassembly.gather(&mut piece);
+            piece
         }
 
         fn waits(&mut self, chunk: Data<'_>) {
@@ -382,14 +506,9 @@ mod tests {
 
     // rfc9260#section-6.9, rfc9260#section-6.6
     #[test]
-    fn fragments_of_a_message_agree_in_stream_number_kind_and_protocol() {
+    fn fragments_of_a_message_agree_in_stream_number_and_kind() {
         let end = data("E", 2, b"y");
-        let wrong = [
-            Data { stream: StreamId(2), ..end },
-            Data { ssn: Ssn(6), ..end },
-            Data { ppid: Ppid(1), ..end },
-            data("UE", 2, b"y"),
-        ];
+        let wrong = [Data { stream: StreamId(2), ..end }, Data { ssn: Ssn(6), ..end }, data("UE", 2, b"y")];
         for end in wrong {
             let mut f = Fixture::new();
             f.waits(data("B", 1, b"x"));
@@ -398,6 +517,23 @@ mod tests {
         let mut f = Fixture::new();
         f.waits(data("UB", 1, b"x"));
         f.message(Data { ssn: Ssn(6), ..data("UE", 2, b"y") });
+    }
+
+    // rfc9260#section-6.9
+    #[test]
+    fn the_first_fragment_says_the_payload_protocol_identifier() {
+        let parts = [data("B", 1, b"a"), Data { ppid: Ppid(1), ..data("", 2, b"b") }, data("E", 3, b"c")];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]] {
+            let mut f = Fixture::new();
+            f.waits(parts[order[0]]);
+            f.waits(parts[order[1]]);
+            assert_eq!(f.message(parts[order[2]]).ppid, Ppid(9));
+        }
+        let mut f = Fixture::new();
+        f.waits(parts[0]);
+        f.reassembly.begin_partial(f.tsns.cumulative()).expect("a beginning");
+        let Ok(Outcome::Continuation(more)) = f.put(parts[1]) else { panic!("no continuation") };
+        assert_eq!(more.ppid, Ppid(9), "of a part of the message, too");
     }
 
     #[test]
@@ -409,7 +545,7 @@ mod tests {
         for (tsn, length) in [(5, 3), (3, 2)] {
             let index = f.tsns.index_of(Tsn(tsn));
             assert_eq!((f.reassembly.highest(), f.reassembly.drop_highest()), (Some(index), length));
-            f.tsns.remove(index);
+            f.tsns.remove_all(index, index);
         }
         for (tsn, flags, payload) in [(3, "", "cc"), (5, "E", "eee"), (1, "B", "a")] {
             f.waits(data(flags, tsn, payload.as_bytes()));
@@ -425,9 +561,11 @@ mod tests {
         f.waits(data("", 2, b"b"));
         f.waits(data("", 4, b"d"));
         let head = f.reassembly.begin_partial(f.tsns.cumulative()).expect("a beginning");
+        let head = f.gathered(head);
         assert_eq!((head.payload.to_bytes().as_ref(), head.ending), (b"ab".as_slice(), false));
         assert!(f.put(data("B", 3, b"!")).is_err());
         let Ok(Outcome::Continuation(more)) = f.put(data("", 3, b"c")) else { panic!("no continuation") };
+        let more = f.gathered(more);
         assert_eq!((more.payload.to_bytes().as_ref(), more.ending), (b"cd".as_slice(), false));
         let Ok(Outcome::Continuation(end)) = f.put(data("E", 5, b"e")) else { panic!("no end") };
         assert_eq!((end.message, end.ending), (f.tsns.index_of(Tsn(1)), true));

@@ -1,131 +1,410 @@
 use super::reassembly::Piece;
-use std::collections::VecDeque;
+use crate::per_stream::PerStream;
+use crate::steps;
+use std::collections::{BTreeMap, VecDeque};
 use wire::{Ssn, StreamId};
 
 /// The order within each stream (`rfc9260#section-6.5`): a message that comes too early is parked.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    /// As far as streams have been used.
-    streams: Vec<Inbound>,
-    parked: usize,
+    inbound: PerStream<Inbound>,
+    /// What is parked; apart, since most associations have none most of the time.
+    parked: Option<Box<Parked>>,
+    /// Messages released since the last packet.
+    released: u32,
+    /// A stream is [stalled](Inbound::stalled).
+    stalled: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inbound {
     next: Ssn,
     /// The beginning of message `next` has been handed out.
     begun: bool,
-    /// By distance from `next`, all of which are above zero.
-    parked: VecDeque<Piece>,
+    /// The packet that brought message `next` its turn released as many as it may: the rest follows as the user reads.
+    stalled: bool,
+    rank: Rank,
+    /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
+    newer: u16,
+    older: u16,
+    /// Parked messages that arrived in order, by TSN and by number: never empty.
+    lane: Option<Lane>,
 }
 
-/// Where a message is parked, and the index of its first TSN.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) message: u64,
-    stream: usize,
-    at: usize,
+/// Behind a pointer, so that a stream without one takes little memory.
+type Lane = Box<VecDeque<Piece>>;
+
+impl Default for Inbound {
+    fn default() -> Self {
+        Inbound {
+            next: Ssn(0),
+            begun: false,
+            stalled: false,
+            rank: Rank::Recent,
+            newer: NO_STREAM,
+            older: NO_STREAM,
+            lane: None,
+        }
+    }
 }
 
-/// An empty queue of a stream keeps memory for so many messages at most.
+/// Where a stream with a lane is found by the TSN of the lane's last message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    /// In a list, highest first: that message was the highest of all lanes when it came.
+    Recent,
+    /// In a tree, since a message of the lane was evicted.
+    Evicted,
+}
+
+/// No stream: there are at most 65535, counted from 0.
+const NO_STREAM: u16 = u16::MAX;
+
+#[derive(Debug)]
+struct Parked {
+    count: usize,
+    /// The highest TSN that lanes had since they were empty: what comes above is in order.
+    high_water: u64,
+    /// Those not in lanes, by [`key`].
+    late: BTreeMap<u32, Piece>,
+    /// The keys of those by TSN.
+    late_by_tsn: BTreeMap<u64, u32>,
+    /// The stream whose lane has the highest last message of all in [`Rank::Recent`].
+    newest: u16,
+    /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
+    evicted: BTreeMap<u64, u16>,
+    stalled: VecDeque<u16>,
+    /// A lane that is not in use.
+    spare: Option<Lane>,
+}
+
+impl Default for Parked {
+    fn default() -> Self {
+        Parked {
+            count: 0,
+            high_water: 0,
+            late: BTreeMap::new(),
+            late_by_tsn: BTreeMap::new(),
+            newest: NO_STREAM,
+            evicted: BTreeMap::new(),
+            stalled: VecDeque::new(),
+            spare: None,
+        }
+    }
+}
+
+/// Where a message is parked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Lane(StreamId),
+    Late(u32),
+}
+
+/// One empty lane is kept, with memory for so many messages at most.
 const KEPT: usize = 64;
 
-impl Streams {
-    #[inline]
-    fn inbound(&mut self, stream: StreamId) -> &mut Inbound {
-        let at = usize::from(stream.0);
-        if at >= self.streams.len() {
-            self.streams.resize_with(at + 1, Inbound::default);
-        }
-        &mut self.streams[at]
-    }
+/// Messages that a packet releases at most: the rest follows as the user reads.
+const MOST_RELEASED: u32 = 512;
 
+/// A stream and a number in it.
+fn key(stream: StreamId, ssn: Ssn) -> u32 {
+    u32::from(stream.0) << 16 | u32::from(ssn.0)
+}
+
+impl Streams {
     /// Takes a complete message; it, and those that waited for it, go to `ready` once it is their turn.
     #[inline]
     pub(super) fn accept(&mut self, message: Piece, ready: &mut VecDeque<Piece>) -> Result<(), &'static str> {
-        let label = message.label;
-        if label.unordered {
+        if message.unordered {
             ready.push_back(message);
             return Ok(());
         }
-        let inbound = self.inbound(label.stream);
-        if label.ssn != inbound.next || inbound.begun {
+        let stream = message.stream;
+        let inbound = self.inbound.of(stream);
+        if message.ssn != inbound.next || inbound.begun || inbound.stalled {
             return self.park(message);
         }
         ready.push_back(message);
-        self.advance(label.stream, ready);
+        inbound.next = inbound.next.next();
+        if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            self.release(stream, ready);
+        }
         Ok(())
     }
 
     /// True if an ordered message may be handed out early.
     pub(super) fn is_next(&mut self, stream: StreamId, ssn: Ssn) -> bool {
-        self.inbound(stream).next == ssn
+        let inbound = self.inbound.of(stream);
+        inbound.next == ssn && !inbound.stalled
     }
 
     /// The message whose turn it is has been handed out in part: the stream waits for the rest.
     pub(super) fn begin(&mut self, stream: StreamId) {
-        self.inbound(stream).begun = true;
+        self.inbound.of(stream).begun = true;
     }
 
     /// The message whose turn it was has been handed out.
     #[inline]
     pub(super) fn advance(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
-        let inbound = self.inbound(stream);
+        let inbound = self.inbound.of(stream);
         inbound.begun = false;
         inbound.next = inbound.next.next();
-        if inbound.parked.is_empty() {
+        if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            self.release(stream, ready);
+        }
+    }
+
+    /// The packet is done.
+    #[inline]
+    pub(super) fn packet_done(&mut self) {
+        self.released = 0;
+    }
+
+    /// True if messages wait only for the user to read.
+    #[inline]
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled
+    }
+
+    /// Goes on where a packet had released as much as it may.
+    #[cold]
+    pub(super) fn resume(&mut self, ready: &mut VecDeque<Piece>) {
+        self.released = 0;
+        let Some(parked) = self.parked.as_deref_mut() else { return };
+        let stream = parked.stalled.pop_front().map(StreamId);
+        self.stalled = !parked.stalled.is_empty();
+        if let Some(stream) = stream
+            && std::mem::take(&mut self.inbound.of(stream).stalled)
+        {
+            self.release(stream, ready);
+        }
+    }
+
+    /// The messages of a stream whose turn it is go to `ready`.
+    fn release(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
+        let Some(parked) = self.parked.as_deref_mut() else { return };
+        let inbound = self.inbound.of(stream);
+        let mut last = None;
+        loop {
+            let next = inbound.next;
+            let in_lane = inbound.lane.as_ref().and_then(|lane| lane.front()).is_some_and(|m| m.ssn == next);
+            let late = !in_lane && !parked.late.is_empty() && {
+                steps::count_search(parked.late.len());
+                parked.late.contains_key(&key(stream, next))
+            };
+            if !in_lane && !late {
+                break;
+            }
+            if self.released == MOST_RELEASED {
+                inbound.stalled = true;
+                self.stalled = true;
+                parked.stalled.push_back(stream.0);
+                break;
+            }
+            steps::count(1);
+            let message = if in_lane {
+                let message = inbound.lane.as_mut().and_then(|lane| lane.pop_front());
+                last = message.as_ref().map(|message| message.message);
+                message
+            } else {
+                parked.take_late(key(stream, next))
+            };
+            ready.extend(message);
+            parked.count -= 1;
+            self.released += 1;
+            inbound.next = next.next();
+        }
+        if let Some(last) = last
+            && let Some(lane) = &mut inbound.lane
+        {
+            if !lane.is_empty() {
+                shrink(lane);
+                return;
+            }
+            parked.spare = inbound.lane.take().filter(|lane| lane.capacity() <= KEPT);
+            self.unrank(stream, last);
+        }
+    }
+
+    /// Takes a stream from where it is found by the TSN of the last message of its lane.
+    fn unrank(&mut self, stream: StreamId, last: u64) {
+        let Some(parked) = self.parked.as_deref_mut() else { return };
+        let inbound = self.inbound.of(stream);
+        if inbound.rank == Rank::Evicted {
+            steps::count_search(parked.evicted.len());
+            parked.evicted.remove(&last);
             return;
         }
-        let waited = inbound.parked.len();
-        while inbound.parked.front().is_some_and(|message| message.label.ssn == inbound.next) {
-            ready.extend(inbound.parked.pop_front());
-            inbound.next = inbound.next.next();
+        let (newer, older) = (inbound.newer, inbound.older);
+        (inbound.newer, inbound.older) = (NO_STREAM, NO_STREAM);
+        match newer {
+            NO_STREAM => parked.newest = older,
+            newer => self.inbound.of(StreamId(newer)).older = older,
         }
-        let released = waited - inbound.parked.len();
-        if released == waited && inbound.parked.capacity() > KEPT {
-            inbound.parked = VecDeque::new();
+        if older != NO_STREAM {
+            self.inbound.of(StreamId(older)).newer = newer;
         }
-        self.parked -= released;
     }
 
     fn park(&mut self, message: Piece) -> Result<(), &'static str> {
-        let Inbound { next, parked, .. } = self.inbound(message.label.stream);
-        let (next, ssn) = (*next, message.label.ssn);
+        let (stream, ssn, tsn) = (message.stream, message.ssn, message.message);
+        let parked = &mut **self.parked.get_or_insert_default();
+        if parked.count == parked.late.len() {
+            parked.high_water = 0; // no lane is left
+        }
+        let inbound = self.inbound.of(stream);
+        let next = inbound.next;
         if !next.precedes(ssn) {
             return Err("a stream sequence number is used again");
         }
-        let distance = |ssn: Ssn| ssn.distance_from(next);
-        let at = match parked.back() {
-            Some(last) if distance(last.label.ssn) >= distance(ssn) => {
-                parked.partition_point(|other| distance(other.label.ssn) < distance(ssn))
-            }
-            _ => parked.len(),
+        let in_order = match inbound.lane.as_ref().and_then(|lane| lane.back()) {
+            Some(last) => last.message < tsn && last.ssn.distance_from(next) < ssn.distance_from(next),
+            None => true,
         };
-        if parked.get(at).is_some_and(|other| other.label.ssn == ssn) {
-            return Err("a stream sequence number is used twice");
+        if in_order && parked.high_water < tsn {
+            if !parked.late.is_empty() {
+                steps::count_search(parked.late.len());
+                if parked.late.contains_key(&key(stream, ssn)) {
+                    return Err(USED_TWICE);
+                }
+            }
+            self.append(message);
+            return Ok(());
         }
-        parked.insert(at, message);
-        self.parked += 1;
+        let ahead = |ssn: Ssn| ssn.distance_from(next);
+        let lane = inbound.lane.as_ref().filter(|lane| {
+            let ends = lane.front().zip(lane.back());
+            ends.is_some_and(|(first, last)| (ahead(first.ssn)..=ahead(last.ssn)).contains(&ahead(ssn)))
+        });
+        if let Some(lane) = lane {
+            steps::count(lane.len().ilog2() as usize + 1);
+            if lane.binary_search_by_key(&ahead(ssn), |message| ahead(message.ssn)).is_ok() {
+                return Err(USED_TWICE);
+            }
+        }
+        steps::count_search(parked.late.len());
+        steps::count_search(parked.late.len());
+        if parked.late.insert(key(stream, ssn), message).is_some() {
+            return Err(USED_TWICE);
+        }
+        parked.late_by_tsn.insert(tsn, key(stream, ssn));
+        parked.count += 1;
         Ok(())
     }
 
-    /// The parked message with the highest TSN. Looks at all of them: only for when the buffer is full.
-    pub(super) fn highest(&self) -> Option<Place> {
-        if self.parked == 0 {
-            return None;
+    /// Parks a message that comes after all in lanes at the end of the lane of its stream, which is the newest then.
+    fn append(&mut self, message: Piece) {
+        let (stream, tsn) = (message.stream, message.message);
+        let Some(parked) = self.parked.as_deref_mut() else { return };
+        parked.count += 1;
+        parked.high_water = tsn;
+        steps::count(1);
+        let newest = parked.newest;
+        let inbound = self.inbound.of(stream);
+        if let Some(lane) = &mut inbound.lane {
+            let last = lane.back().map_or(0, |last| last.message);
+            lane.push_back(message);
+            if newest != stream.0 {
+                self.unrank(stream, last);
+                self.rank_first(stream);
+            }
+            return;
         }
-        let places = self.streams.iter().enumerate().flat_map(|(stream, inbound)| {
-            let of_stream = inbound.parked.iter().enumerate();
-            of_stream.map(move |(at, message)| Place { message: message.message, stream, at })
-        });
-        places.max_by_key(|place| place.message)
+        let mut lane = parked.spare.take().unwrap_or_else(|| Box::new(VecDeque::with_capacity(1)));
+        lane.push_back(message);
+        inbound.lane = Some(lane);
+        (inbound.rank, inbound.newer, inbound.older) = (Rank::Recent, NO_STREAM, newest);
+        parked.newest = stream.0;
+        if newest != NO_STREAM {
+            self.inbound.of(StreamId(newest)).newer = stream.0;
+        }
     }
 
-    /// Takes a parked message away.
-    pub(super) fn remove(&mut self, place: Place) -> Option<Piece> {
-        let removed = self.streams[place.stream].parked.remove(place.at);
-        self.parked -= usize::from(removed.is_some());
-        removed
+    /// Makes a stream the one whose lane has the highest last message.
+    fn rank_first(&mut self, stream: StreamId) {
+        let Some(parked) = self.parked.as_deref_mut() else { return };
+        let older = std::mem::replace(&mut parked.newest, stream.0);
+        let inbound = self.inbound.of(stream);
+        (inbound.rank, inbound.newer, inbound.older) = (Rank::Recent, NO_STREAM, older);
+        if older != NO_STREAM {
+            self.inbound.of(StreamId(older)).newer = stream.0;
+        }
+    }
+
+    /// Index of the first TSN of the parked message with the highest, and its place.
+    pub(super) fn highest(&mut self) -> Option<(u64, Place)> {
+        let parked = self.parked.as_deref().filter(|parked| parked.count > 0)?;
+        steps::count(1);
+        let late = parked.late_by_tsn.last_key_value().map(|(&tsn, &key)| (tsn, Place::Late(key)));
+        let evicted =
+            parked.evicted.last_key_value().map(|(&tsn, &stream)| (tsn, Place::Lane(StreamId(stream))));
+        let newest = StreamId(parked.newest);
+        let recent = match newest.0 {
+            NO_STREAM => None,
+            _ => last_of(self.inbound.of(newest)).map(|tsn| (tsn, Place::Lane(newest))),
+        };
+        [late, evicted, recent].into_iter().flatten().max_by_key(|&(tsn, _)| tsn)
+    }
+
+    /// Takes away that message.
+    pub(super) fn remove(&mut self, (tsn, place): (u64, Place)) -> Option<Piece> {
+        let parked = self.parked.as_deref_mut()?;
+        let message = match place {
+            Place::Late(key) => {
+                steps::count(1);
+                steps::count_search(parked.late.len());
+                parked.late_by_tsn.pop_last();
+                parked.late.remove(&key)?
+            }
+            Place::Lane(stream) => {
+                self.unrank(stream, tsn);
+                let inbound = self.inbound.of(stream);
+                let lane = inbound.lane.as_mut()?;
+                let message = lane.pop_back()?;
+                match lane.back().map(|last| last.message) {
+                    None => {
+                        inbound.lane = None;
+                        inbound.rank = Rank::Recent;
+                    }
+                    Some(last) => {
+                        inbound.rank = Rank::Evicted;
+                        shrink(lane);
+                        let parked = self.parked.as_deref_mut()?;
+                        steps::count_search(parked.evicted.len());
+                        parked.evicted.insert(last, stream.0);
+                    }
+                }
+                message
+            }
+        };
+        self.parked.as_deref_mut()?.count -= 1;
+        let inbound = self.inbound.of(message.stream);
+        inbound.stalled &= inbound.next != message.ssn;
+        Some(message)
+    }
+}
+
+/// Lets go of the memory of a lane that was much longer: there can be very many lanes.
+fn shrink(lane: &mut VecDeque<Piece>) {
+    if lane.capacity() > 4 * lane.len().max(1) {
+        lane.shrink_to(2 * lane.len());
+    }
+}
+
+const USED_TWICE: &str = "a stream sequence number is used twice";
+
+/// Index of the first TSN of the last message in a lane.
+fn last_of(inbound: &Inbound) -> Option<u64> {
+    inbound.lane.as_ref()?.back().map(|last| last.message)
+}
+
+impl Parked {
+    fn take_late(&mut self, key: u32) -> Option<Piece> {
+        steps::count_search(self.late.len());
+        steps::count_search(self.late.len());
+        let message = self.late.remove(&key)?;
+        self.late_by_tsn.remove(&message.message);
+        Some(message)
     }
 }
 
@@ -149,7 +428,11 @@ mod tests {
     }
 
     fn order(ready: &VecDeque<Piece>) -> Vec<u16> {
-        ready.iter().map(|message| message.label.ssn.0).collect()
+        ready.iter().map(|message| message.ssn.0).collect()
+    }
+
+    fn parked(s: &Streams) -> usize {
+        s.parked.as_ref().map_or(0, |parked| parked.count)
     }
 
     // rfc9260#section-6.5
@@ -158,7 +441,7 @@ mod tests {
         let (mut s, mut ready) = (Streams::default(), VecDeque::new());
         s.accept(message(0, 1, 11), &mut ready).unwrap();
         s.accept(message(2, 0, 12), &mut ready).unwrap();
-        assert_eq!(ready.pop_front().map(|m| m.label.stream), Some(StreamId(2)));
+        assert_eq!(ready.pop_front().map(|m| m.stream), Some(StreamId(2)));
         assert!(ready.is_empty());
         s.accept(message(0, 0, 10), &mut ready).unwrap();
         assert_eq!(order(&ready), [0, 1]);
@@ -170,27 +453,60 @@ mod tests {
         let (mut s, mut ready) = (Streams::default(), VecDeque::new());
         s.accept(message(0, 0, 10), &mut ready).unwrap();
         s.accept(message(0, 3, 13), &mut ready).unwrap();
+        s.accept(message(0, 2, 12), &mut ready).unwrap();
         assert!(s.accept(message(0, 0, 14), &mut ready).is_err(), "delivered");
         assert!(s.accept(message(0, 3, 15), &mut ready).is_err(), "parked");
+        assert!(s.accept(message(0, 2, 16), &mut ready).is_err(), "parked late");
         s.begin(StreamId(0));
-        assert!(s.accept(message(0, 1, 16), &mut ready).is_err(), "begun");
+        assert!(s.accept(message(0, 1, 17), &mut ready).is_err(), "begun");
     }
 
-    #[test]
-    fn the_highest_tsn_is_found_among_all_streams() {
-        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
-        assert!(s.highest().is_none());
-        for (stream, ssn, index) in [(0, 2, 20), (2, 1, 22), (2, 3, 21), (1, 1, 19)] {
-            s.accept(message(stream, ssn, index), &mut ready).unwrap();
-        }
-        let mut taken = Vec::new();
-        while let Some(place) = s.highest() {
-            taken.extend(s.remove(place).map(|message| message.message));
-        }
-        assert_eq!((taken, s.parked), (vec![22, 21, 20, 19], 0));
+    /// Messages of four streams, parked by both, as a model that is searched whole.
+    #[derive(Default)]
+    struct Model {
+        next: [u16; 4],
+        parked: BTreeMap<(u16, u16), u64>,
     }
 
     proptest! {
+        // rfc9260#section-6.2, rfc9260#section-6.5: whatever comes in whatever order, and whatever is evicted
+        #[test]
+        fn agrees_with_a_model_that_is_searched_whole(
+            steps in prop::collection::vec((0u16..4, 0u16..12, 0u8..6, any::<u16>()), 1..300),
+        ) {
+            let (mut s, mut ready, mut model) = (Streams::default(), VecDeque::new(), Model::default());
+            let mut delivered = Vec::new();
+            for (n, (stream, ahead, kind, salt)) in (1u64..).zip(steps) {
+                let base = n * 100_000;
+                // Now and then one comes late: its TSN lies anywhere below.
+                let tsn = if kind == 0 { u64::from(salt) } else { base + u64::from(salt) };
+                let next = model.next[usize::from(stream)];
+                let ssn = next + ahead;
+                let known = model.parked.contains_key(&(stream, ssn)) || model.parked.values().any(|&t| t == tsn);
+                if kind == 5 {
+                    let highest = model.parked.iter().max_by_key(|&(_, &tsn)| tsn).map(|(&at, &tsn)| (at, tsn));
+                    let found = s.highest();
+                    prop_assert_eq!(found.map(|(tsn, _)| tsn), highest.map(|(_, tsn)| tsn));
+                    let removed = found.and_then(|found| s.remove(found)).map(|m| ((m.stream.0, m.ssn.0), m.message));
+                    prop_assert_eq!(removed, highest);
+                    if let Some((at, _)) = highest {
+                        model.parked.remove(&at);
+                    }
+                } else if !known {
+                    s.accept(message(stream, ssn, tsn), &mut ready).unwrap();
+                    model.parked.insert((stream, ssn), tsn);
+                    let next = &mut model.next[usize::from(stream)];
+                    while let Some(tsn) = model.parked.remove(&(stream, *next)) {
+                        delivered.push((stream, *next, tsn));
+                        *next += 1;
+                    }
+                }
+                let found: Vec<_> = ready.iter().map(|m: &Piece| (m.stream.0, m.ssn.0, m.message)).collect();
+                prop_assert_eq!(&found, &delivered);
+                prop_assert_eq!(parked(&s), model.parked.len());
+            }
+        }
+
         // rfc9260#section-1.6, rfc9260#section-6.5: 65535 is followed by 0
         #[test]
         fn the_wrap_of_stream_sequence_numbers_is_crossed_in_any_order(
@@ -199,14 +515,46 @@ mod tests {
         ) {
             let start = Ssn(0).add(0_u16.wrapping_sub(lead));
             let mut s = Streams::default();
-            s.inbound(StreamId(0)).next = start;
+            s.inbound.of(StreamId(0)).next = start;
             let mut ready = VecDeque::new();
             for n in shuffle {
                 s.accept(message(0, start.add(n).0, u64::from(n)), &mut ready).unwrap();
             }
             let expected: Vec<u16> = (0..60).map(|n| start.add(n).0).collect();
             prop_assert_eq!(order(&ready), expected);
-            prop_assert_eq!(s.parked, 0);
+            prop_assert_eq!(parked(&s), 0);
         }
+    }
+
+    #[test]
+    fn a_packet_releases_so_many_messages_and_the_rest_follows() {
+        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
+        let most = MOST_RELEASED as u16;
+        for n in 1..3 * most {
+            s.accept(message(0, n, u64::from(n)), &mut ready).unwrap();
+        }
+        s.accept(message(0, 0, 0), &mut ready).unwrap();
+        assert_eq!((ready.len(), s.is_stalled()), (usize::from(most) + 1, true));
+        assert!(s.accept(message(0, most + 1, 9999), &mut ready).is_err(), "it waits for its turn");
+        s.packet_done();
+        while s.is_stalled() {
+            s.resume(&mut ready);
+        }
+        assert_eq!(order(&ready), (0..3 * most).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_message_that_only_waits_for_the_user_can_be_evicted() {
+        let (mut s, mut ready) = (Streams::default(), VecDeque::new());
+        let most = MOST_RELEASED as u16;
+        for n in 1..=most + 1 {
+            s.accept(message(0, n, u64::from(n)), &mut ready).unwrap();
+        }
+        s.accept(message(0, 0, 0), &mut ready).unwrap();
+        let highest = s.highest().unwrap();
+        assert_eq!(s.remove(highest).map(|m| m.ssn), Some(Ssn(most + 1)));
+        s.accept(message(0, most + 1, 9999), &mut ready).unwrap();
+        s.resume(&mut ready);
+        assert_eq!(order(&ready), (0..=most + 1).collect::<Vec<_>>());
     }
 }

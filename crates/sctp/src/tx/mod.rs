@@ -5,6 +5,7 @@
 
 mod copies;
 mod draws;
+mod limits;
 mod news;
 mod nr_sack;
 mod outstanding;
@@ -35,6 +36,7 @@ use crate::sched::{Habits, Scheduler};
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window};
 use copies::Copies;
+use limits::Limits;
 use queue::SendQueue;
 use ranges::Range;
 use std::mem::offset_of;
@@ -78,19 +80,25 @@ pub(crate) struct Sender {
     peer_rwnd: ByteCount,
     out: Outstanding,
     packets: u64,
+    /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
+    sack_taken: bool,
+    /// The peer sends NR-SACKs.
+    nr_sacks: bool,
     /// What the peer has above the cumulative TSN, by its last SACK.
     gap_acked: Vec<Range>,
     /// The gap blocks of the SACK at hand.
     blocks: Vec<Range>,
     /// `config.cmt`, or standard SCTP if that is not enabled.
     cmt: Cmt,
-    /// What the peer has above the cumulative TSN for good; only with NR-SACK.
-    firm: Vec<Range>,
     /// By path; empty before the first copy.
     copies: Vec<Copies>,
 
     /// What the lost chunks will take at the peer.
     lost_bytes: ByteCount,
+    /// What the peer has above the cumulative TSN for good; only with NR-SACK.
+    firm: Vec<Range>,
+    /// What the peer may still withdraw.
+    limits: Limits,
     /// Paths in the order they are served at this opportunity; empty if not sorted yet.
     order: Vec<PathId>,
     turn: usize,
@@ -126,12 +134,15 @@ impl Sender {
             firm: Vec::new(),
             lost_chunks: 0,
             lost_bytes: ByteCount::ZERO,
+            limits: Limits::default(),
             taken: taken::Taken::default(),
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
             silent: true,
             peer_closed: false,
             heard: false,
+            sack_taken: false,
+            nr_sacks: false,
             fragment: 0,
             extra: 0,
             blocked: false,

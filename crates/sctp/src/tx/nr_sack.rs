@@ -1,10 +1,12 @@
 //! An NR-SACK arrives: as a SACK, but what the peer will never give up needs no keeping (draft-natarajan-tsvwg-sctp-nrsack,
 //! section 4).
 
+use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, union};
 use super::sack::SackOutcome;
 use super::{ChunkState, News, Sender};
 use crate::path::Paths;
+use crate::steps;
 use units::{ByteCount, Instant};
 use wire::NrSack;
 
@@ -26,17 +28,27 @@ impl Sender {
         paths: &mut Paths,
         news: &mut News,
     ) -> Result<SackOutcome, &'static str> {
+        if std::mem::replace(&mut self.sack_taken, true) {
+            return Ok(SackOutcome::default());
+        }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
         if cum + 1 < self.out.first_index() {
             return Ok(SackOutcome::default());
         }
+        self.nr_sacks = true;
         self.read_blocks(cum, sack.nr_gap_blocks())?;
         let said = std::mem::take(&mut self.blocks);
         self.read_blocks(cum, sack.gap_blocks())?;
         cut_below(&mut self.firm, cum);
         let known = std::mem::take(&mut self.firm);
         union(&known, &said, &mut self.firm);
+        if self.firm.len() > MOST_BLOCKS {
+            // More places than are kept track of: acknowledged, but not for good.
+            self.firm.clone_from(&known);
+            let gaps = std::mem::take(&mut self.blocks);
+            union(&gaps, &said, &mut self.blocks);
+        }
         self.hold_to(cum);
         let outcome =
             self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)?;
@@ -49,6 +61,7 @@ impl Sender {
         let firm = std::mem::take(&mut self.firm);
         difference(&firm, known, |range| {
             for i in range.first..=range.last {
+                steps::count_paid(1);
                 let chunk = &mut self.out[i];
                 self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));

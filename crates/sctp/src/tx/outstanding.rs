@@ -3,6 +3,7 @@
 use crate::ahead::fetch;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, PathId};
+use crate::steps;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -96,11 +97,16 @@ impl TxChunk {
 /// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
 const KEPT: usize = 32;
 
+/// TSNs there are.
+const LAP: u64 = 1 << 32;
+
 /// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
-    /// Index of the first chunk of all.
-    origin: u64,
+    /// The first TSN of all; its index is that of one lap on.
+    initial: u32,
+    /// TSN of the chunk that was last put between others of its list.
+    inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
     /// From the first chunk on that is not filler.
@@ -114,8 +120,8 @@ struct Stored(VecDeque<Bytes>);
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
         // One lap ahead, so that there is room below.
-        let origin = (1 << 32) + u64::from(initial_tsn.0);
-        Outstanding { origin, first: origin, chunks: VecDeque::new(), stored: None }
+        let first = LAP + u64::from(initial_tsn.0);
+        Outstanding { initial: initial_tsn.0, inserted: 0, first, chunks: VecDeque::new(), stored: None }
     }
 
     /// The TSN at an index.
@@ -127,7 +133,7 @@ impl Outstanding {
     /// How many chunks there are up to this one, since the first of all.
     #[inline]
     pub(crate) fn number(&self, index: u64) -> u64 {
-        index - self.origin + 1
+        index - (LAP + u64::from(self.initial)) + 1
     }
 
     /// The index of a TSN: the one nearest to the cumulative TSN.
@@ -285,11 +291,60 @@ impl Outstanding {
     /// Puts a chunk on a list in its place, which is nearly always the end.
     #[inline]
     pub(crate) fn link(&mut self, list: &mut List, i: u64) {
-        let mut before = list.tail;
-        while before != NIL && before > i {
-            before = self.preceding(before);
+        let before = self.place(list, i, &mut { u32::MAX }).unwrap_or(list.tail);
+        self.link_after(list, before, i);
+    }
+
+    /// The chunk on a list that `i` comes after, or [`NIL`]. None if it is not found in so many steps, which are used up.
+    #[inline]
+    pub(crate) fn place(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
+        if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
+    }
+
+    /// Looks from both ends, or from where the last chunk was inserted: chunks that follow each other are inserted at the
+    /// cost of one pass.
+    #[cold]
+    fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
+        if list.head > i {
+            return Some(NIL);
         }
+        let (mut low, mut high) = (list.head, list.tail);
+        let inserted = self.first + u64::from(self.inserted.wrapping_sub(self.first as u32));
+        if inserted != i && self.is_on(list, inserted) {
+            if inserted < i { low = inserted } else { high = inserted }
+        }
+        loop {
+            steps::count(2);
+            let (after, before) = (self.following(low), self.preceding(high));
+            if after > i {
+                return Some(low);
+            }
+            if before < i {
+                return Some(before);
+            }
+            (low, high) = (after, before);
+            *steps = steps.checked_sub(2)?;
+        }
+    }
+
+    /// True if a chunk is on a list that is not empty: its state and path say on which it is.
+    fn is_on(&self, list: &List, i: u64) -> bool {
+        self.indices().contains(&i) && {
+            let (chunk, head) = (&self[i], &self[list.head]);
+            let listed = matches!(chunk.state, ChunkState::InFlight | ChunkState::Lost(_));
+            let flies_alike = chunk.state != ChunkState::InFlight
+                || (chunk.transmissions == 1) == (head.transmissions == 1);
+            listed && chunk.path == head.path && chunk.state == head.state && flies_alike
+        }
+    }
+
+    /// Puts a chunk on a list in its [`place`](Self::place).
+    #[inline]
+    pub(crate) fn link_after(&mut self, list: &mut List, before: u64, i: u64) {
         let after = if before == NIL { list.head } else { self.following(before) };
+        if after != NIL {
+            self.inserted = i as u32;
+        }
         self.join(list, before, i);
         self.join(list, i, after);
     }

@@ -2,6 +2,7 @@
 
 use crate::message::{Message, Payload, SendError};
 use crate::path::PathId;
+use crate::per_stream::PerStream;
 use std::collections::VecDeque;
 use units::ByteCount;
 use wire::{DataFlags, Ppid, Ssn, StreamId};
@@ -10,12 +11,22 @@ use wire::{DataFlags, Ppid, Ssn, StreamId};
 #[repr(C)] // the pieces first
 pub(super) struct SendQueue {
     pieces: VecDeque<Piece>,
-    /// Pieces, each copy counted.
-    len: usize,
     bytes: ByteCount,
     /// Stream and order of the last message pushed, if its end is still to come.
-    unfinished: Option<(StreamId, bool)>,
-    next_ssn: Vec<Ssn>,
+    unfinished: Option<Unfinished>,
+    /// Streams there are.
+    streams: u16,
+    /// Pieces, each copy counted.
+    len: u32,
+    next_ssn: PerStream<Ssn>,
+}
+
+/// What the next piece of a message has in common with those before.
+#[derive(Clone, Copy, Debug)]
+struct Unfinished {
+    stream: StreamId,
+    unordered: bool,
+    ppid: Ppid,
 }
 
 /// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
@@ -53,39 +64,46 @@ impl SendQueue {
             pieces: VecDeque::new(),
             len: 0,
             bytes: ByteCount::ZERO,
-            next_ssn: vec![Ssn(0); usize::from(streams)],
             unfinished: None,
+            streams,
+            next_ssn: PerStream::default(),
         }
     }
 
     /// The handshake settled on this many streams, at most what was asked for.
     pub(super) fn set_streams(&mut self, streams: u16) {
-        self.next_ssn.resize(usize::from(streams), Ssn(0));
+        self.streams = streams;
     }
 
     pub(super) fn check(&self, message: &Message) -> Result<(), SendError> {
         if message.payload.is_empty() {
             return Err(SendError::Empty);
         }
-        if usize::from(message.stream.0) >= self.next_ssn.len() {
-            let streams = self.next_ssn.len() as u16;
-            return Err(SendError::NoSuchStream { stream: message.stream, streams });
+        if message.stream.0 >= self.streams {
+            return Err(SendError::NoSuchStream { stream: message.stream, streams: self.streams });
         }
         match self.unfinished {
-            Some((stream, unordered)) if (stream, unordered) != (message.stream, message.unordered) => {
+            Some(Unfinished { stream, unordered, .. })
+                if (stream, unordered) != (message.stream, message.unordered) =>
+            {
                 Err(SendError::UnfinishedMessage { stream })
             }
             _ => Ok(()),
         }
     }
 
-    pub(super) fn push(&mut self, message: Message) {
-        let ssn = if message.unordered { Ssn(0) } else { self.next_ssn[usize::from(message.stream.0)] };
+    /// Appends a message, or a piece of one: its payload protocol identifier is that of the first piece.
+    pub(super) fn push(&mut self, mut message: Message) {
+        let ssn = if message.unordered { Ssn(0) } else { *self.next_ssn.of(message.stream) };
         if message.end_of_record && !message.unordered {
-            self.next_ssn[usize::from(message.stream.0)] = ssn.next();
+            *self.next_ssn.of(message.stream) = ssn.next();
         }
         let beginning = self.unfinished.is_none();
-        self.unfinished = (!message.end_of_record).then_some((message.stream, message.unordered));
+        if let Some(Unfinished { ppid, .. }) = self.unfinished {
+            message.ppid = ppid;
+        }
+        let Message { stream, unordered, ppid, .. } = message;
+        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid });
         self.bytes += message.payload.byte_count();
         self.len += 1;
         match self.pieces.back_mut() {
@@ -99,7 +117,7 @@ impl SendQueue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     pub(super) fn bytes(&self) -> ByteCount {
@@ -172,6 +190,29 @@ impl SendQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_of_a_message_keep_the_payload_protocol_identifier_of_the_first() {
+        let mut queue = SendQueue::new(1);
+        for (ppid, end_of_record) in [(1, false), (2, false), (3, true), (4, true)] {
+            queue.push(Message { ppid: Ppid(ppid), end_of_record, ..filler(10) });
+        }
+        let sent: Vec<u32> = std::iter::from_fn(|| queue.head_len().map(|_| queue.take(8).ppid.0)).collect();
+        assert_eq!(sent, [1, 1, 1, 1, 1, 1, 4, 4]);
+    }
+
+    #[test]
+    fn streams_take_no_memory_until_they_are_used() {
+        let mut queue = SendQueue::new(u16::MAX);
+        queue.set_streams(u16::MAX);
+        let last = Message { stream: StreamId(u16::MAX - 1), ..filler(1) };
+        for ssn in 0..3 {
+            assert!(queue.check(&last).is_ok());
+            queue.push(last.clone());
+            assert_eq!(queue.take(8).ssn, Ssn(ssn));
+        }
+        assert!(queue.next_ssn.heap_bytes() < 300, "{} bytes", queue.next_ssn.heap_bytes());
+    }
 
     fn filler(n: u32) -> Message {
         Message::new(Payload::Filler(n))

@@ -1,3 +1,5 @@
+use crate::steps::{count, count_pass};
+
 /// TSN indices from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
@@ -8,6 +10,7 @@ pub(super) struct Range {
 /// Calls `tell` with every part of a range of `a` that is not in `b`; both sorted and disjoint. The cost is
 /// linear in the number of ranges, whatever their lengths.
 pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) {
+    count_pass(a.len() + b.len());
     let mut holes = b.iter().peekable();
     for range in a {
         let mut first = range.first;
@@ -31,6 +34,7 @@ pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) 
 
 /// Cuts what two lists have in common at both ends: most SACKs change one range of many.
 pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &'a [Range]) {
+    count_pass(a.len().min(b.len()));
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[same..], &b[same..]);
     let same = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -39,6 +43,7 @@ pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &
 
 /// Writes what is in either of two sorted lists to `out`; ranges that touch become one.
 pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
+    count_pass(a.len() + b.len());
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     out.clear();
     loop {
@@ -54,10 +59,28 @@ pub(super) fn union(a: &[Range], b: &[Range], out: &mut Vec<Range>) {
     }
 }
 
+/// Sorts ranges of which any may be empty, overlap or touch: they are disjoint and ascending afterwards, and empty ones and
+/// those that begin below `least` are gone.
+pub(super) fn normalise(ranges: &mut Vec<Range>, least: u64) {
+    count(ranges.len() * (1 + ranges.len().max(1).ilog2() as usize) / 4 + 1);
+    ranges.retain(|range| least <= range.first && range.first <= range.last);
+    ranges.sort_unstable_by_key(|range| range.first);
+    ranges.dedup_by(|next, kept| {
+        let joins = next.first <= kept.last + 1;
+        if joins {
+            kept.last = kept.last.max(next.last);
+        }
+        joins
+    });
+}
+
 /// Removes everything up to `index` from sorted ranges.
 pub(super) fn cut_below(ranges: &mut Vec<Range>, index: u64) {
     let gone = ranges.partition_point(|r| r.last <= index);
-    ranges.drain(..gone);
+    if gone > 0 {
+        count_pass(ranges.len());
+        ranges.drain(..gone);
+    }
     if let Some(r) = ranges.first_mut() {
         r.first = r.first.max(index + 1);
     }
@@ -111,6 +134,15 @@ mod tests {
             let (short_a, short_b) = trim_common(&a, &b);
             prop_assert_eq!(all(short_a, short_b), all(&a, &b));
             prop_assert!(short_a.first() != short_b.first() || short_a.is_empty());
+        }
+
+        #[test]
+        fn normalised_ranges_are_those_of_a_set(given in proptest::collection::vec((0u64..60, 0u64..60), 0..40)) {
+            let mut found: Vec<Range> = given.iter().map(|&(first, last)| Range { first, last }).collect();
+            normalise(&mut found, 5);
+            let valid = given.into_iter().filter(|&(first, _)| first >= 5);
+            let set: BTreeSet<u64> = valid.flat_map(|(first, last)| first..=last).collect();
+            prop_assert_eq!(found, ranges(&set));
         }
 
         #[test]

@@ -4,6 +4,7 @@ use super::sack::LOSS_WEIGHT;
 use super::{ChunkState, MISSING_REPORTS, Mark, News, Sender};
 use crate::cmt::dac;
 use crate::path::{LossCause, NIL, PathId, Paths};
+use crate::steps;
 use units::ByteCount;
 
 impl Sender {
@@ -35,10 +36,15 @@ impl Sender {
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
                 let next = self.out.following(i);
-                self.out[i].missing += if counts_packets { evidence.reports(i) } else { 1 };
-                if self.out[i].missing >= MISSING_REPORTS {
-                    self.mark_lost(i, LossCause::FastRetransmit, paths);
-                    news[p].hit = true;
+                let chunk = &mut self.out[i];
+                if chunk.is(Mark::Credited) {
+                    steps::count(1)
+                } else {
+                    steps::count_paid(1)
+                }
+                chunk.missing += if counts_packets { evidence.reports(i) } else { 1 };
+                if chunk.missing >= MISSING_REPORTS {
+                    news[p].hit |= self.mark_lost_in_steps(i, paths);
                 }
                 i = next;
             }
@@ -56,10 +62,27 @@ impl Sender {
         while let Some(i) = paths[p].resent.first()
             && self.out[i].sent_at + srtt / 4 < paths[p].newest_acked
         {
-            self.mark_lost(i, LossCause::FastRetransmit, paths);
+            if !self.mark_lost_in_steps(i, paths) {
+                break;
+            }
             found = true;
         }
         found
+    }
+
+    /// Chunk `i`, in flight, is lost by what a SACK says. False, and it is one report short of that, if the packet has no
+    /// steps left to find its place among the lost.
+    fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
+        let lost = &paths[self.out[i].path].lost_fast;
+        match self.out.place(lost, i, &mut self.limits.steps) {
+            Some(before) => self.mark_lost_after(before, i, LossCause::FastRetransmit, paths),
+            None => {
+                self.limits.steps = 0;
+                self.out[i].missing = MISSING_REPORTS - 1;
+                return false;
+            }
+        }
+        true
     }
 
     /// Chunk `i` leaves flight, to be sent again now or later.
@@ -75,6 +98,12 @@ impl Sender {
 
     /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again.
     pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
+        let lost = paths[self.out[i].path].lost(cause);
+        let before = self.out.place(lost, i, &mut { u32::MAX }).unwrap_or(lost.tail);
+        self.mark_lost_after(before, i, cause, paths);
+    }
+
+    fn mark_lost_after(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
         chunk.state = ChunkState::Lost(cause);
@@ -87,6 +116,6 @@ impl Sender {
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));
         let path = &mut paths[self.out[i].path];
-        self.out.link(path.lost(cause), i);
+        self.out.link_after(path.lost(cause), before, i);
     }
 }

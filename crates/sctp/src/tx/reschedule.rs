@@ -53,6 +53,9 @@ impl Sender {
         chunk.ask_for_sack();
         if self.cmt.moved_penalty {
             // An acknowledgement may be for the copy on the old path, whose window has been cut for it.
+            if !chunk.is(Mark::Credited) {
+                self.limits.withdrew();
+            }
             chunk.mark(Mark::Credited);
             self.penalise(now, i, from, paths);
         }

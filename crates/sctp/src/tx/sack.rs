@@ -1,11 +1,13 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
-use super::ranges::{Range, cut_below, difference, trim_common, union};
+use super::limits::MOST_BLOCKS;
+use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::taken;
 use super::{ChunkState, Mark, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
 use crate::path::{PathId, Paths};
+use crate::steps;
 use cc::{LossKind, OneWayDelay, PathAck};
 use units::{ByteCount, Instant};
 use wire::{GapBlock, LedbatControl, PacketDelay, Sack, Tsn};
@@ -39,11 +41,14 @@ impl Sender {
         paths: &mut Paths,
         news: &mut News,
     ) -> Result<SackOutcome, &'static str> {
+        if std::mem::replace(&mut self.sack_taken, true) {
+            return Ok(SackOutcome::default());
+        }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
-            if !self.firm.is_empty() {
+            if self.nr_sacks {
                 self.hold_to(cum);
             }
         }
@@ -58,9 +63,6 @@ impl Sender {
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(cum);
-        self.blocks.clear();
-        self.blocks.extend_from_slice(&self.gap_acked);
-        cut_below(&mut self.blocks, cum);
         self.acknowledge_all(now, cum, None, paths, &mut News::default())
     }
 
@@ -71,26 +73,30 @@ impl Sender {
         union(&blocks, &self.firm, &mut self.blocks);
     }
 
-    /// Gap blocks as ranges of indices.
+    /// Gap blocks as ranges of indices. Whether they are sorted, disjoint and not empty is the peer's business: no MUST of
+    /// `rfc9260#section-3.3.4` asks for an abort.
     pub(super) fn read_blocks(
         &mut self,
         cum: u64,
         gaps: impl Iterator<Item = GapBlock>,
     ) -> Result<(), &'static str> {
         let (mut floor, mut sane) = (cum, true);
-        self.blocks.extend(gaps.map(|gap| {
+        self.blocks.extend(gaps.take(MOST_BLOCKS).map(|gap| {
             let range = Range { first: cum + u64::from(gap.start), last: cum + u64::from(gap.end) };
             sane &= floor < range.first && range.first <= range.last;
             floor = range.last;
             range
         }));
+        steps::count_pass(self.blocks.len());
         if !sane {
-            return Err("gap ack blocks out of order");
+            normalise(&mut self.blocks, cum + 1);
         }
-        if floor > cum && floor >= self.out.next_index() {
-            return Err("gap ack block for a TSN never sent");
+        match self.blocks.last() {
+            Some(highest) if highest.last >= self.out.next_index() => {
+                Err("gap ack block for a TSN never sent")
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn acknowledge_all(
@@ -110,7 +116,10 @@ impl Sender {
         self.heard = true;
         news.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, news);
-        let beyond_gap = self.take_gaps(now, paths, news);
+        let beyond_gap = match window {
+            Some(_) => self.take_gaps(now, paths, news)?,
+            None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
+        };
         if let Some(last) = beyond_gap {
             let packets = window.map_or(0, |(_, packets)| packets);
             self.report_missing(packets, advanced, last, paths, news);
@@ -162,10 +171,16 @@ impl Sender {
 
     /// Step B: gap blocks against those of the last SACK; only what differs is touched. Answers the last TSN index
     /// in a gap block.
-    fn take_gaps(&mut self, now: Instant, paths: &mut Paths, news: &mut News) -> Option<u64> {
+    fn take_gaps(
+        &mut self,
+        now: Instant,
+        paths: &mut Paths,
+        news: &mut News,
+    ) -> Result<Option<u64>, &'static str> {
         if self.blocks == self.gap_acked {
-            return self.blocks.last().map(|r| r.last);
+            return Ok(self.blocks.last().map(|r| r.last));
         }
+        self.limits.next_sack();
         let blocks = std::mem::take(&mut self.blocks);
         let known = std::mem::take(&mut self.gap_acked);
         let last = blocks.last().map(|r| r.last);
@@ -178,15 +193,31 @@ impl Sender {
                 self.note_new(i, &mut news[p]);
             }
         });
+        let (mut withdraws, mut kept) = (false, Vec::new());
         difference(lost, gained, |range| {
-            for i in range.first..=range.last {
-                self.renege(now, i, paths);
+            withdraws = true;
+            let mut all = range.first..=range.last;
+            if let Some(first) = all.find(|&i| !self.renege(now, i, paths)) {
+                kept.push(Range { first, ..range });
             }
         });
         cuc::find(self.cmt.cuc, &self.out, last, paths);
         self.gap_acked = blocks;
         self.blocks = known;
-        last
+        if withdraws {
+            self.note_withdrawal(&kept)?;
+        }
+        Ok(last)
+    }
+
+    /// A SACK withdrew gap ack blocks; what it may not withdraw yet is `kept`, and counts as acknowledged.
+    #[cold]
+    fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
+        if !kept.is_empty() {
+            let said = std::mem::take(&mut self.gap_acked);
+            union(&said, kept, &mut self.gap_acked);
+        }
+        self.limits.check(self.packets, &self.gap_acked)
     }
 
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Answers its path.
@@ -206,11 +237,15 @@ impl Sender {
                 self.lost_chunks -= 1;
                 self.lost_bytes -= booked;
             }
-            ChunkState::Acked | ChunkState::Freed => {}
+            ChunkState::Acked | ChunkState::Freed => return p,
         }
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::Acked;
-        if !chunk.is(Mark::Credited) {
+        if chunk.is(Mark::Credited) {
+            steps::count(1);
+            self.limits.restored();
+        } else {
+            steps::count_paid(1);
             chunk.mark(Mark::Credited);
             if chunk.is(Mark::Copied) {
                 return p;
@@ -240,16 +275,28 @@ impl Sender {
         news.hi = Some(news.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// The peer no longer has chunk `i` (`rfc9260#section-6.2.1`, step iv).
-    fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) {
+    /// The peer no longer has chunk `i` (`rfc9260#section-6.2.1`, step D iii). False, and it still counts as acknowledged,
+    /// if this packet may withdraw no more.
+    fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
+        if !self.limits.allow() {
+            return false;
+        }
+        steps::count(1);
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
+        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let Some(before) = self.out.place(list, i, &mut self.limits.steps) else {
+            self.limits.steps = 0;
+            return false;
+        };
+        let chunk = &mut self.out[i];
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
         path.flight += ByteCount::new(u64::from(chunk.booked));
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-        self.out.link(list, i);
+        self.out.link_after(list, before, i);
+        self.limits.withdrew();
         path.t3.get_or_insert(now + path.rto.current());
+        true
     }
 
     /// Step D: fast recovery of a path ends when the cumulative TSN reaches its exit (`rfc9260#section-7.2.4`), or, if so

@@ -38,6 +38,7 @@ impl Sender {
         if self.silent {
             return;
         }
+        self.sack_taken = false;
         if self.cmt.enabled {
             self.order.clear();
             self.turn = 0;

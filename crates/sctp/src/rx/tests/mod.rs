@@ -1,4 +1,5 @@
 mod buffer;
+mod cost;
 mod delivery;
 mod hostile;
 mod nr_sack;

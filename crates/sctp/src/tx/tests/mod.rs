@@ -1,5 +1,6 @@
 //! The sender against hand-worked vectors, and against itself over random histories.
 
+mod cost;
 mod delays;
 mod random;
 mod recovery;
@@ -9,7 +10,7 @@ mod schedulers;
 mod stall;
 mod vectors;
 
-use super::outstanding::ChunkState;
+use super::outstanding::{ChunkState, Mark};
 use super::{News, SackOutcome, Sender};
 use crate::config::{Accounting, Cmt, Config};
 use crate::message::{Message, Payload};
@@ -165,13 +166,14 @@ impl Rig {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];
         let mut queued = vec![0u64; self.paths.len()];
-        let (mut lost, mut lost_bytes, mut retained) = (0, 0, 0);
+        let (mut lost, mut lost_bytes, mut retained, mut withdrawn) = (0, 0, 0, 0);
         for i in out.indices() {
             let chunk = &out[i];
             if chunk.state != ChunkState::Freed {
                 retained += chunk.len() as u64;
                 queued[chunk.path.index()] += u64::from(chunk.booked);
             }
+            withdrawn += u32::from(chunk.is(Mark::Credited) && !chunk.is_acked());
             match chunk.state {
                 ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.booked),
                 ChunkState::Lost(_) => {
@@ -205,5 +207,6 @@ impl Rig {
         assert_eq!((waiting, self.sender.lost_chunks), (lost, lost), "lost chunks");
         assert_eq!(self.sender.lost_bytes.get(), lost_bytes, "lost bytes");
         assert_eq!(self.sender.retained.get(), retained, "retained bytes");
+        assert_eq!(self.sender.limits.withdrawn(), withdrawn, "withdrawn chunks");
     }
 }

@@ -214,7 +214,7 @@ fn acknowledgements_of_tsns_never_sent_are_violations() {
     }
     assert!(rig.try_sack(1, &[], 1, 100).is_err());
     assert!(rig.try_sack(0xFFFF_FFFD, &[(0, 1)], 1, 100).is_err());
-    assert!(rig.try_sack(0xFFFF_FFFD, &[(0, 0), (0xFFFF_FFFF, 0xFFFF_FFFF)], 1, 100).is_err());
+    assert!(rig.try_sack(0xFFFF_FFFD, &[(0, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)], 1, 100).is_err());
     assert_eq!(
         rig.try_sack(0, &[], 1, 1 << 30),
         Ok(SackOutcome { acked_paths: 1, timed_paths: 1, advanced: true })

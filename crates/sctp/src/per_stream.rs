@@ -1,0 +1,92 @@
+//! A value for each stream that was used.
+
+use std::collections::BTreeMap;
+use wire::StreamId;
+
+/// A value for each stream that was used. Streams used from 0 on upwards are found by their number, others by a search;
+/// streams that were not used take no memory.
+#[derive(Debug)]
+pub(crate) struct PerStream<T> {
+    dense: Vec<T>,
+    sparse: Option<Sparse<T>>,
+}
+
+/// Behind a pointer, since most associations have none.
+type Sparse<T> = Box<BTreeMap<u16, T>>;
+
+/// The first streams, which are found by their number in whatever order they are used.
+const FIRST: usize = 16;
+
+impl<T> Default for PerStream<T> {
+    fn default() -> Self {
+        PerStream { dense: Vec::new(), sparse: None }
+    }
+}
+
+impl<T: Default> PerStream<T> {
+    /// The value of a stream.
+    #[inline]
+    pub(crate) fn of(&mut self, stream: StreamId) -> &mut T {
+        let at = usize::from(stream.0);
+        if at < self.dense.len() { &mut self.dense[at] } else { self.of_another(stream) }
+    }
+
+    #[cold]
+    fn of_another(&mut self, stream: StreamId) -> &mut T {
+        let at = usize::from(stream.0);
+        if at < FIRST {
+            self.dense.resize_with(at + 1, T::default);
+            return &mut self.dense[at];
+        }
+        let sparse = self.sparse.get_or_insert_default();
+        crate::steps::count_search(sparse.len());
+        if at == self.dense.len() {
+            self.dense.push(sparse.remove(&stream.0).unwrap_or_default());
+            return &mut self.dense[at];
+        }
+        sparse.entry(stream.0).or_default()
+    }
+
+    /// Bytes allocated, a B-tree's by its fullest leaves.
+    #[cfg(test)]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let sparse = self.sparse.as_ref().map_or(0, |sparse| sparse.len().next_multiple_of(11));
+        self.dense.capacity() * size_of::<T>() + sparse * (size_of::<T>() + 2) + size_of::<BTreeMap<u16, T>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_stream_keeps_its_value(streams in prop::collection::vec((0u16..60, any::<u32>()), 1..300)) {
+            let mut values = PerStream::<u32>::default();
+            let mut model = [0; 60];
+            for (stream, value) in streams {
+                prop_assert_eq!(*values.of(StreamId(stream)), model[usize::from(stream)]);
+                *values.of(StreamId(stream)) = value;
+                model[usize::from(stream)] = value;
+            }
+            for (stream, value) in (0..).zip(model) {
+                prop_assert_eq!(*values.of(StreamId(stream)), value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_used_alone_takes_no_memory_for_those_below() {
+        let mut values = PerStream::<u64>::default();
+        *values.of(StreamId(u16::MAX - 1)) = 1;
+        assert_eq!((values.dense.capacity(), values.sparse.map(|sparse| sparse.len())), (0, Some(1)));
+    }
+
+    #[test]
+    fn streams_used_in_order_are_found_by_their_number() {
+        let mut values = PerStream::<u64>::default();
+        (0..1000).for_each(|stream| *values.of(StreamId(stream)) = 1);
+        assert_eq!(values.dense.len(), 1000);
+    }
+}

@@ -1,0 +1,70 @@
+//! Counts the work that a packet causes, for tests of what an attacker can make an endpoint do.
+//!
+//! A step is a chunk, a place of a list, a level of a tree or a cache line that is looked at: 10 ns at most. Nothing is
+//! counted outside of unit tests.
+
+/// Counts work that any packet of its size may cause.
+#[inline(always)]
+#[cfg(not(test))]
+pub(crate) fn count(_: usize) {}
+
+/// Counts work that is done once for each transmission or acknowledgement of a chunk.
+#[inline(always)]
+#[cfg(not(test))]
+pub(crate) fn count_paid(_: usize) {}
+
+/// Counts a search in a tree of so many entries.
+#[inline(always)]
+pub(crate) fn count_search(entries: usize) {
+    count(levels(entries));
+}
+
+/// Counts a pass over so many ranges, four of which are in a cache line.
+#[inline(always)]
+pub(crate) fn count_pass(ranges: usize) {
+    count(ranges / 4 + 1);
+}
+
+/// Levels below the root of a B-tree of so many entries, eight at a level. The root stays in the cache.
+#[inline(always)]
+fn levels(entries: usize) -> usize {
+    ((entries + 1).ilog2() as usize).div_ceil(3).saturating_sub(1).max(1)
+}
+
+#[cfg(test)]
+pub(crate) use counting::{count, count_paid, taken};
+
+/// Steps that a packet of 1500 bytes may take: 0.1 ms.
+#[cfg(test)]
+pub(crate) const MOST_OF_1500: u64 = 10_000;
+
+/// Steps that a packet of 64 KB may take: 1 ms.
+#[cfg(test)]
+pub(crate) const MOST_OF_64K: u64 = 100_000;
+
+#[cfg(test)]
+mod counting {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    }
+
+    pub(crate) fn count(steps: usize) {
+        let (any, paid) = STEPS.get();
+        STEPS.set((any + steps as u64, paid));
+    }
+
+    pub(crate) fn count_paid(steps: usize) {
+        let (any, paid) = STEPS.get();
+        STEPS.set((any, paid + steps as u64));
+    }
+
+    /// Steps that the work took: those of any packet, and those done once for each chunk.
+    pub(crate) fn taken(work: impl FnOnce()) -> (u64, u64) {
+        let before = STEPS.get();
+        work();
+        let after = STEPS.get();
+        (after.0 - before.0, after.1 - before.1)
+    }
+}

@@ -1,0 +1,186 @@
+//! What a hostile peer makes an endpoint hold in memory.
+
+use anabranch_sctp::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use testkit::*;
+use wire::*;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.set(HELD.get() + layout.size() as isize);
+        // SAFETY: the caller's promises are passed on with the call.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size() as isize);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const BUFFER: isize = 1 << 20;
+
+/// A server, and a client played by the test, with as many streams as there can be.
+struct Victim {
+    pair: Pair,
+    id: AssocId,
+    tag: u32,
+    first: Tsn,
+    buf: PacketBuf,
+    held: isize,
+}
+
+impl Victim {
+    fn new() -> Victim {
+        let config = Config {
+            outbound_streams: u16::MAX,
+            max_inbound_streams: u16::MAX,
+            receive_buffer: units::ByteCount::new(BUFFER as u64),
+            ..Config::default()
+        };
+        let mut pair = Pair::new(1, &config);
+        let (_, id) = pair.establish();
+        let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { unreachable!() };
+        let first = init.initial_tsn;
+        let Some(Ok(Chunk::InitAck(ack))) = parse(&pair.sent[1].bytes).chunks().next() else {
+            unreachable!()
+        };
+        let tag = ack.0.initiate_tag;
+        let mut victim = Victim { pair, id, tag, first, buf: PacketBuf::default(), held: 0 };
+        victim.flood(std::iter::once((0, 0, 0, 100)));
+        victim.read_all();
+        victim.held = HELD.get();
+        victim
+    }
+
+    /// Takes whole ordered messages, each by its place among all TSNs, stream, number and length.
+    fn flood(&mut self, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
+        let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: self.tag };
+        let mut messages = messages.peekable();
+        let mut packet = PacketBuf::default();
+        let bytes = [1; 1452];
+        while messages.peek().is_some() {
+            let mut w = PacketWriter::new(&mut packet, header, 1480);
+            while let Some((n, stream, ssn, length)) =
+                messages.next_if(|message| Data::HEADER_LEN + message.3 <= w.room())
+            {
+                w.data(&Data {
+                    flags: DataFlags { beginning: true, ending: true, ..DataFlags::default() },
+                    tsn: self.first.add(n),
+                    stream: StreamId(stream),
+                    ssn: Ssn(ssn),
+                    ppid: Ppid(0),
+                    payload: Octets::from(&bytes[..length]),
+                });
+            }
+            w.finish(Checksum::Computed);
+            let now = self.pair.now;
+            let (src, dst) = (Side::Client.address(1), Side::Server.address(1));
+            let server = self.pair.endpoint(Side::Server);
+            server.handle(now, Datagram { src, dst, sent_at: None, bytes: packet.as_octets() });
+            while server.poll_transmit(now, &mut self.buf).is_some() {}
+            while server.poll_event().is_some() {}
+        }
+    }
+
+    fn read_all(&mut self) -> usize {
+        let (now, id) = (self.pair.now, self.id);
+        let server = self.pair.endpoint(Side::Server);
+        let read = std::iter::from_fn(|| server.receive(now, id, usize::MAX)).count();
+        while server.poll_transmit(now, &mut self.buf).is_some() {}
+        while server.poll_event().is_some() {}
+        read
+    }
+
+    /// Bytes held more than at the begin.
+    fn more(&self) -> isize {
+        HELD.get() - self.held
+    }
+}
+
+/// What does not grow with the number of streams or messages: a few lists and spare places in them.
+const CONSTANT: isize = 48 << 10;
+
+#[test]
+fn a_packet_on_the_last_stream_takes_what_one_on_the_first_takes() {
+    let mut victim = Victim::new();
+    victim.flood(std::iter::once((1, u16::MAX - 1, 0, 100)));
+    assert_eq!(victim.read_all(), 1);
+    assert!(victim.more() < 4096, "{} bytes", victim.more());
+}
+
+#[test]
+fn an_empty_buffer_holds_64_bytes_at_most_for_each_stream_that_was_used() {
+    for step in [1, 7] {
+        let mut victim = Victim::new();
+        let streams: Vec<u16> = (0..u16::MAX).step_by(step).collect();
+        let mut tsn = 0;
+        for ssn in 0..2 {
+            let used = streams.iter().filter(|&&stream| stream > 0);
+            victim.flood(used.zip(tsn + 1..).map(|(&stream, n)| (n, stream, ssn, 10)));
+            tsn += streams.len() as u32 - 1;
+            victim.read_all();
+        }
+        let most = 64 * streams.len() as isize + CONSTANT;
+        assert!(victim.more() <= most, "{} bytes for {} streams", victim.more(), streams.len());
+    }
+}
+
+/// On one stream after the other many messages wait for the first, but for the last, which goes on waiting.
+#[test]
+fn memory_of_messages_that_were_read_is_let_go_of() {
+    let mut victim = Victim::new();
+    let (many, streams) = (8000_u16, 40);
+    let mut tsn = 1;
+    for stream in 1..=streams {
+        let waiting = (1..many).chain([many + 1]);
+        victim.flood(waiting.zip(tsn + 1..).map(|(ssn, n)| (n, stream, ssn, 10)));
+        victim.flood(std::iter::once((tsn, stream, 0, 10)));
+        tsn += u32::from(many) + 1;
+        assert_eq!(victim.read_all(), usize::from(many));
+    }
+    let most = (64 + 1024) * isize::try_from(streams).unwrap() + CONSTANT;
+    assert!(victim.more() <= most, "{} bytes", victim.more());
+    let all = (1..=streams).zip(tsn..).map(|(stream, n)| (n, stream, many, 10));
+    victim.flood(all);
+    assert_eq!(victim.read_all(), 2 * usize::from(streams));
+    assert!(victim.more() <= 64 * streams as isize + CONSTANT, "{} bytes", victim.more());
+}
+
+/// A full buffer takes memory in proportion, whatever the messages: those of one byte count as 64, and take 192 at most.
+#[test]
+fn a_full_buffer_takes_memory_in_proportion() {
+    for (length, times) in [(1, 3.0), (1452, 1.25)] {
+        for spread in [1, 16_000] {
+            let mut victim = Victim::new();
+            let message = |n: u32| (n + 1, (n % spread) as u16, (n / spread) as u16 + 1, length);
+            victim.flood((1..40_000).map(message));
+            let held = victim.more() - 64 * spread as isize;
+            let most = (BUFFER as f64 * times) as isize + CONSTANT;
+            assert!(held <= most, "{held} bytes for messages of {length} bytes on {spread} streams");
+        }
+    }
+}
+
+#[test]
+fn sending_on_the_last_stream_takes_what_one_on_the_first_takes() {
+    let mut victim = Victim::new();
+    let (now, id) = (victim.pair.now, victim.id);
+    let server = victim.pair.endpoint(Side::Server);
+    let last = StreamId(u16::MAX - 1);
+    server.send(now, id, Message { stream: last, ..Message::new(Payload::Filler(10)) }).unwrap();
+    while server.poll_transmit(now, &mut victim.buf).is_some() {}
+    assert!(victim.more() < 4096, "{} bytes", victim.more());
+}
