@@ -215,7 +215,8 @@ impl Association {
 
     fn connected(&self) -> Event {
         let (outbound_streams, inbound_streams) = self.streams;
-        let (peer_addresses, peer_port) = (self.remotes().collect(), self.peer_port);
+        let (peer_addresses, peer_port) =
+            (self.paths.iter().map(|path| path.remote).collect(), self.peer_port);
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
