@@ -82,7 +82,7 @@ pub enum CloseReason {
     /// The peer did not answer the handshake.
     ConnectTimeout,
     /// The addresses given to [`connect`](crate::Endpoint::connect) turned out to be those of a peer that there is an
-    /// association with: two endpoints have one (`rfc9260#section-1.3`).
+    /// association with: two endpoints have one at a time (key terms of `rfc9260`).
     Duplicate {
         /// The association that goes on.
         of: AssocId,

@@ -210,7 +210,11 @@ impl Association {
         t1.handshake_expired(now, &mut self.paths, self.sender.config());
         let path: PathId = t1.path;
         match chunk {
-            Pending::CookieEcho => self.echo_cookie(now, path),
+            Pending::CookieEcho => {
+                // Another association with this peer may stand by now.
+                (self.renamed, self.adopted) = (true, true);
+                self.echo_cookie(now, path);
+            }
             _ => self.control.push_first(path, chunk),
         }
     }

@@ -84,9 +84,25 @@ impl Association {
     /// own, and `other` waits for the answer to an older cookie, it alone knows which of the two it will accept
     /// (`rfc9260#section-5.2.4`).
     pub(crate) fn yields_to(&self, other: &Association) -> bool {
+        if matches!(self.phase, Phase::CookieEchoed { t1, .. } if t1.count > 0) {
+            // Both waited; only one that is established since then decides it.
+            return other.phase.is_open();
+        }
         let older = ![self.peer_tag, self.promised].contains(&other.peer_tag);
         let open = self.promised != 0 && other.is_opening() && older;
         other.has_peer() && !open
+    }
+
+    /// Another association waits for the answer to an older cookie of the same peer. If this one's cookie is not from the
+    /// association that the peer began either, it may restart the other one: it is held back until T1 expires, and not
+    /// sent if the other one is established by then.
+    pub(crate) fn hold_cookie(&mut self) {
+        if let Phase::CookieEchoed { t1, .. } = &self.phase
+            && t1.count == 0
+            && self.promised != self.peer_tag
+        {
+            self.control.clear();
+        }
     }
 
     /// What an INIT from `source` that listed these addresses and `tag` means in this state.

@@ -491,25 +491,35 @@ impl Endpoint {
         }
     }
 
-    /// The peer of an association has named its addresses: if another one is with the same peer, this one ends.
+    /// The peer of an association has named its addresses: if another one is with the same peer, this one ends, or waits.
     fn end_duplicate(&mut self, slot: u32) {
-        let Some(first) = self.first_with_peer_of(slot) else { return };
-        let (Some(of), Some(this)) = (self.slab.get(first).map(|first| first.id), self.slab.get_mut(slot))
-        else {
-            return;
-        };
-        this.end_as_duplicate(of);
-        self.agenda.enter(Turn::Tell, slot);
-        // What this one was found under belongs to the other.
-        self.rename(first);
+        let others = self.others_with_peer_of(slot);
+        let Some(this) = self.slab.get(slot) else { return };
+        let first =
+            others.iter().filter_map(|&other| self.slab.get(other)).find(|other| this.yields_to(other));
+        let of = first.map(|first| first.id);
+        let Some(this) = self.slab.get_mut(slot) else { return };
+        match of {
+            Some(of) => {
+                this.end_as_duplicate(of);
+                self.agenda.enter(Turn::Tell, slot);
+                // What this one was found under belongs to the others.
+                others.into_iter().for_each(|other| self.rename(other));
+            }
+            None if !others.is_empty() => this.hold_cookie(),
+            None => {}
+        }
     }
 
-    /// The association that the one in `slot` must not go on beside.
-    fn first_with_peer_of(&self, slot: u32) -> Option<u32> {
-        let this = self.slab.get(slot)?;
-        let mut owners =
+    /// The other associations whose peer has named its addresses and has one of those of the peer of this one.
+    fn others_with_peer_of(&self, slot: u32) -> Vec<u32> {
+        let Some(this) = self.slab.get(slot) else { return Vec::new() };
+        let owners =
             this.remotes().filter_map(|(address, _)| self.addresses.owner(address, this.peer_port()));
-        owners.find(|&owner| self.slab.get(owner).is_some_and(|other| this.yields_to(other)))
+        let named = |owner: &u32| *owner != slot && self.slab.get(*owner).is_some_and(Association::has_peer);
+        let mut others: Vec<u32> = owners.filter(named).collect();
+        others.dedup();
+        others
     }
 
     fn forget_names(&mut self, slot: u32) {
