@@ -75,6 +75,35 @@ fn streams_are_the_lesser_of_asked_for_and_offered() {
     assert_eq!(pair.events(Side::Server), [connected(Side::Server, 3, 4)]);
 }
 
+// rfc9260#section-5.2.6: what is left of the handshake whose cookie was stale cannot end the new one.
+#[test]
+fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
+    let mut pair = Pair::new(1, &Config::default());
+    let config = Config { max_init_retransmits: 100, rto_max: Span::from_secs(400), ..Config::default() };
+    pair.replace(Side::Client, endpoint_config(Side::Client, 1, &config));
+    // COOKIE ECHOs of the first minute are late by more than the lifetime of their cookie.
+    pair.on_wire(|sent| match sent.chunks().as_str() {
+        "COOKIE_ECHO" if sent.at < Instant::ZERO + Span::from_secs(60) => Fate::Late(Span::from_secs(70)),
+        _ => Fate::Arrives,
+    });
+    pair.connect(Side::Client, 1);
+    pair.run_for(Span::from_secs(300));
+    let tags: Vec<u32> = pair
+        .sent
+        .iter()
+        .filter_map(|sent| match parse(&sent.bytes).chunks().next() {
+            Some(Ok(Chunk::Init(init))) => Some(init.initiate_tag),
+            _ => None,
+        })
+        .collect();
+    assert!(tags.len() >= 2, "a cookie was stale: {tags:?}");
+    assert!(tags.windows(2).all(|pair| pair[0] != pair[1]), "{tags:?}");
+    assert_eq!(pair.state(Side::Client), Some(State::Established));
+    pair.send(Side::Client, 100);
+    pair.run_for(Span::from_secs(1));
+    assert_eq!(pair.read_all(Side::Server).len(), 1);
+}
+
 // rfc9260#section-5.1: DATA may follow the COOKIE ECHO, as much as fits the packet, and the COOKIE ACK.
 #[test]
 fn data_travels_with_the_cookie() {

@@ -180,7 +180,8 @@ impl Association {
         self.start_heartbeats(now);
     }
 
-    /// The cookie came back too late: ask for one that lives longer (`rfc9260#section-5.2.6`).
+    /// The cookie came back too late: ask for one that lives longer (`rfc9260#section-5.2.6`). The new handshake has a new
+    /// tag: a COOKIE ECHO or COOKIE ACK of the old one that is still on its way must not be taken for the new one's.
     pub(super) fn on_stale_cookie(&mut self, now: Instant, staleness: Span) {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;
@@ -192,6 +193,7 @@ impl Association {
         let preservative = Some(staleness + self.paths[t1.path].rto.current());
         self.control.clear();
         self.control.push(t1.path, Pending::Init);
+        self.draw_tag();
         let t1 = Retry::start(now, t1.path, &self.paths);
         self.phase = Phase::CookieWait { t1, begun, preservative };
     }

@@ -292,6 +292,12 @@ impl Association {
         self.phase.is_closed()
     }
 
+    /// Draws another tag, for a handshake that begins anew.
+    pub(crate) fn draw_tag(&mut self) {
+        self.local_tag = self.random.tag();
+        self.renamed = true;
+    }
+
     #[inline]
     pub(crate) fn local_tag(&self) -> u32 {
         self.local_tag

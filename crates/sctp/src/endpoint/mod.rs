@@ -481,7 +481,10 @@ impl Endpoint {
             return self.agenda.disarm(slot);
         }
         let place = self.slab.place(slot);
-        let Some(association) = &place.association else { return };
+        let Some(association) = &mut place.association else { return };
+        while association.is_opening() && self.tags.get(association.local_tag()).is_some() {
+            association.draw_tag(); // another association has it by chance
+        }
         place.tag = association.local_tag();
         self.tags.insert(place.tag, slot);
         for (address, confirmed) in association.remotes() {
