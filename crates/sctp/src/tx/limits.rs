@@ -72,6 +72,7 @@ impl Limits {
     }
 
     /// A chunk that was withdrawn is acknowledged again.
+    #[cold]
     pub(super) fn restored(&mut self) {
         debug_assert!(self.withdrawn > 0);
         self.withdrawn = self.withdrawn.saturating_sub(1);

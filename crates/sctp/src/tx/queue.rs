@@ -94,16 +94,29 @@ impl SendQueue {
 
     /// Appends a message, or a piece of one: its payload protocol identifier is that of the first piece.
     pub(super) fn push(&mut self, mut message: Message) {
-        let ssn = if message.unordered { Ssn(0) } else { *self.next_ssn.of(message.stream) };
-        if message.end_of_record && !message.unordered {
-            *self.next_ssn.of(message.stream) = ssn.next();
+        let ssn = if message.unordered {
+            Ssn(0)
+        } else {
+            let next = self.next_ssn.of(message.stream);
+            let ssn = *next;
+            if message.end_of_record {
+                *next = ssn.next();
+            }
+            ssn
+        };
+        let beginning = match self.unfinished {
+            Some(Unfinished { ppid, .. }) => {
+                message.ppid = ppid;
+                false
+            }
+            None => true,
+        };
+        if !message.end_of_record {
+            let Message { stream, unordered, ppid, .. } = message;
+            self.unfinished = Some(Unfinished { stream, unordered, ppid });
+        } else if !beginning {
+            self.unfinished = None;
         }
-        let beginning = self.unfinished.is_none();
-        if let Some(Unfinished { ppid, .. }) = self.unfinished {
-            message.ppid = ppid;
-        }
-        let Message { stream, unordered, ppid, .. } = message;
-        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid });
         self.bytes += message.payload.byte_count();
         self.len += 1;
         match self.pieces.back_mut() {
