@@ -82,8 +82,9 @@ fn a_handshake_after_a_stale_cookie_has_a_new_tag() {
     let config = Config { max_init_retransmits: 100, rto_max: Span::from_secs(400), ..Config::default() };
     pair.replace(Side::Client, endpoint_config(Side::Client, 1, &config));
     // COOKIE ECHOs of the first minute are late by more than the lifetime of their cookie.
-    pair.on_wire(|sent| match sent.chunks().as_str() {
-        "COOKIE_ECHO" if sent.at < Instant::ZERO + Span::from_secs(60) => Fate::Late(Span::from_secs(70)),
+    let end = pair.now + Span::from_secs(60);
+    pair.on_wire(move |sent| match sent.chunks().as_str() {
+        "COOKIE_ECHO" if sent.at < end => Fate::Late(Span::from_secs(70)),
         _ => Fate::Arrives,
     });
     pair.connect(Side::Client, 1);

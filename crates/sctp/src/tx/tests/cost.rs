@@ -1,6 +1,7 @@
 //! What acknowledgements of a hostile peer cost, in steps, and that no honest peer is given up.
 
 use super::*;
+use crate::config::Cuc;
 use crate::steps::{self, MOST_OF_64K, MOST_OF_1500};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -99,6 +100,21 @@ fn many_gap_ack_blocks_withdrawn_by_a_small_packet_are_cheap() {
         assert!(outcome.is_ok());
         for _ in 0..5 {
             assert!(rig.hostile(0, &[], None).1.is_ok());
+        }
+        rig.audit();
+    }
+}
+
+/// A timeout made everything lost: no acknowledgement looks through all of it for a chunk that was sent again.
+#[test]
+fn pseudo_cumulative_tsns_among_many_lost_chunks_are_cheap_to_find() {
+    for cuc in [Cuc::V1, Cuc::V2] {
+        let mut rig = Rig::new(&cmt(Cmt { cuc, ..Cmt::default() }), 1, 1);
+        (0..MANY).for_each(|_| rig.transmit(P1));
+        rig.pass(Span::from_secs(60));
+        rig.t3(P1);
+        for n in 1..10 {
+            assert!(rig.hostile(0, &[(MANY - n, MANY - 1)], None).1.is_ok());
         }
         rig.audit();
     }
