@@ -110,7 +110,7 @@ fn a_late_cookie_is_discarded_and_timers_run_on() {
 /// The client's host starts anew, with so many addresses, and connects again.
 fn reborn(pair: &mut Pair, nets: u8) {
     let mut config = endpoint_config(Side::Client, nets, &Config::default());
-    config.seed = 4711.into();
+    config.seed = anabranch_sctp::Seed::for_simulation(4711);
     pair.replace(Side::Client, config);
     pair.connect(Side::Client, 1);
 }

@@ -596,7 +596,7 @@ fn init_advertises_what_is_configured() {
 fn a_seed_makes_every_byte_repeat_and_another_one_none_of_the_tags() {
     let run = |seed: u64| {
         let mut client = endpoint_config(Side::Client, 2, &Config::default());
-        client.seed = seed.into();
+        client.seed = anabranch_sctp::Seed::for_simulation(seed);
         let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &Config::default()));
         pair.establish();
         pair.send(Side::Client, 5000);

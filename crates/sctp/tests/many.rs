@@ -14,7 +14,7 @@ fn endpoint(n: u16, max_associations: usize) -> Endpoint {
     let config = EndpointConfig {
         port: 9,
         addresses: vec![[10, 0, high, low].into()],
-        seed: u64::from(n).into(),
+        seed: Seed::for_simulation(u64::from(n)),
         checksum: Checksum::Offloaded,
         max_associations,
         config: Config::default().into(),

@@ -1,7 +1,7 @@
 //! Options that change while an association lives, and what a user may ask of it (rfc6458).
 
 use anabranch_sctp::{
-    AssocId, AssocOptions, Cmt, Config, EndpointConfig, Event, Message, PathId, Payload, SendError,
+    AssocId, AssocOptions, Cmt, Config, EndpointConfig, Event, Message, PathId, Payload, Seed, SendError,
 };
 use testkit::*;
 use units::Span;
@@ -115,7 +115,7 @@ fn changed_options_survive_a_restart_of_the_peer() {
     options.max_burst = 9;
     assert_eq!(pair.endpoint(Side::Server).set_options(now, server, &options), Ok(true));
     let anew = endpoint_config(Side::Client, 1, &Config::default());
-    pair.replace(Side::Client, EndpointConfig { seed: 99.into(), ..anew });
+    pair.replace(Side::Client, EndpointConfig { seed: Seed::for_simulation(99), ..anew });
     pair.connect(Side::Client, 1);
     pair.run_for(Span::from_secs(1));
     assert!(pair.events(Side::Server).contains(&Event::Restarted));

@@ -1,6 +1,6 @@
 //! Paths that fail in a part of each second, as under periodic interference or short bursts of rival traffic.
 
-use anabranch_sctp::{Config, EndpointConfig};
+use anabranch_sctp::{Config, EndpointConfig, Seed};
 use testkit::*;
 use units::{Instant, Span};
 
@@ -17,7 +17,7 @@ fn delay(config: &Config, nets: u8, seed: u64) -> Option<f64> {
     let down = Span::from_millis(300);
     let endpoint = |side: Side| {
         let seed = 2 * seed + u64::from(side == Side::Server);
-        EndpointConfig { seed: seed.into(), ..endpoint_config(side, nets, config) }
+        EndpointConfig { seed: Seed::for_simulation(seed), ..endpoint_config(side, nets, config) }
     };
     let mut pair = Pair::of(endpoint(Side::Client), endpoint(Side::Server));
     pair.establish();

@@ -61,7 +61,7 @@ fn run(seed: u64, connects: [usize; 2]) -> Outcome {
     let nets = [1 + dice.roll(3) as u8, 2 + dice.roll(2) as u8];
     let [client, server] = [0, 1].map(|n| {
         let mut endpoint = endpoint_config(SIDES[n], nets[n], &config);
-        endpoint.seed = (2 * seed + n as u64).into();
+        endpoint.seed = anabranch_sctp::Seed::for_simulation(2 * seed + n as u64);
         endpoint
     });
     let mut pair = Pair::of(client, server);

@@ -2,7 +2,7 @@
 
 use anabranch_sctp::{
     Accounting, CloseReason, Cmt, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload,
-    RtxPolicy, SendError, State,
+    RtxPolicy, Seed, SendError, State,
 };
 use testkit::*;
 use units::{ByteCount, Instant, Span};
@@ -10,7 +10,8 @@ use wire::*;
 
 /// The first TSN that an endpoint with this seed uses.
 fn first_tsn(side: Side, seed: u64) -> Tsn {
-    let config = EndpointConfig { seed: seed.into(), ..endpoint_config(side, 1, &Config::default()) };
+    let config =
+        EndpointConfig { seed: Seed::for_simulation(seed), ..endpoint_config(side, 1, &Config::default()) };
     let mut endpoint = Endpoint::new(config).expect("it can work");
     let (now, peer) = (Instant::ZERO, side.other());
     let mut buf = PacketBuf::default();
@@ -120,7 +121,7 @@ fn the_wrap_of_tsns_is_crossed_under_reordering() {
         for seed in 0..5 {
             let config = config(cmt);
             let of = |side, seed: u64| EndpointConfig {
-                seed: seed.into(),
+                seed: Seed::for_simulation(seed),
                 ..endpoint_config(side, nets, &config)
             };
             let mut pair = Pair::of(of(Side::Client, client), of(Side::Server, server));
@@ -192,7 +193,10 @@ fn the_wraps_are_crossed_while_a_full_receive_buffer_waits_for_what_was_lost() {
     let before = below(Side::Client, client).max(below(Side::Server, server));
     for keep_room in [false, true] {
         let config = blocking(keep_room);
-        let of = |side, seed: u64| EndpointConfig { seed: seed.into(), ..endpoint_config(side, 2, &config) };
+        let of = |side, seed: u64| EndpointConfig {
+            seed: Seed::for_simulation(seed),
+            ..endpoint_config(side, 2, &config)
+        };
         let mut tsns = Pair::of(of(Side::Client, client), of(Side::Server, server));
         tsns.establish();
         for (mut pair, count) in [(tsns, before + 20_000), (advanced(&config, 65_536 - 10_000), 20_000)] {

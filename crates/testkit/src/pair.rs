@@ -1,5 +1,7 @@
 use crate::packet::describe;
-use sctp::{AssocId, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, Received, State};
+use sctp::{
+    AssocId, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, Received, Seed, State,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::IpAddr;
@@ -108,7 +110,7 @@ pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig 
     EndpointConfig {
         port: side.port(),
         addresses: (1..=nets).map(|net| side.address(net)).collect(),
-        seed: u64::from(side.port()).into(),
+        seed: Seed::for_simulation(u64::from(side.port())),
         checksum: Checksum::Computed,
         max_associations: 16,
         config: config.clone().into(),

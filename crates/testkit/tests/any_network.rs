@@ -6,7 +6,7 @@ use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World,
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
-use sctp::{Config, EndpointConfig, Message, Payload, SendError};
+use sctp::{Config, EndpointConfig, Message, Payload, Seed, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use units::{BitRate, Instant, Probability, Span};
@@ -263,7 +263,7 @@ proptest! {
             let endpoint = EndpointConfig {
                 port: 9,
                 addresses: world.addresses(host),
-                seed: (u64::from(seed) * 2 + host as u64).into(),
+                seed: Seed::for_simulation(u64::from(seed) * 2 + host as u64),
                 checksum: Checksum::Computed,
                 max_associations: 1,
                 config: config.clone().into(),

@@ -6,7 +6,7 @@ mod peers;
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
 use net::{ChannelSpec, Impairments};
 use peers::{DcSctp, PORT, SctpProto};
-use sctp::{Cmt, Config, EndpointConfig};
+use sctp::{Cmt, Config, EndpointConfig, Seed};
 use units::{BitRate, Probability, Span};
 use wire::Checksum;
 
@@ -34,7 +34,7 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
     let config = EndpointConfig {
         port: PORT,
         addresses: world.addresses(host),
-        seed: (seed ^ 0x5eed).into(),
+        seed: Seed::for_simulation(seed ^ 0x5eed),
         checksum: Checksum::Computed,
         max_associations: 1,
         // To a peer with one address that knows nothing of it, CMT changes little, and must do no harm.

@@ -99,7 +99,9 @@ fn forged(kind: u8) -> Vec<u8> {
     let zeros = [0; 1000];
     let mut tape = Tape::new(&zeros);
     tape.flag();
-    (any_config(&mut tape), any_config(&mut tape), tape.once_in(4));
+    any_config(&mut tape);
+    any_config(&mut tape);
+    tape.once_in(4);
     let mut bytes = vec![0; zeros.len() - tape.left()];
     for n in 0..6u8 {
         // A side, the command `forge`, the victim, the network, the right tag, one chunk.

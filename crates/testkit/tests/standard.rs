@@ -3,7 +3,7 @@
 
 use anabranch_testkit::{Dialogue, Ours, Script, World};
 use net::{ChannelSpec, Impairments};
-use sctp::{BurstControl, Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPolicy};
+use sctp::{BurstControl, Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPolicy, Seed};
 use units::{BitRate, Probability, Span};
 use wire::Checksum;
 
@@ -26,7 +26,7 @@ fn fingerprint(paths: usize, config: &Config) -> u64 {
         let config = EndpointConfig {
             port: 9,
             addresses: world.addresses(host),
-            seed: (host as u64).into(),
+            seed: Seed::for_simulation(host as u64),
             checksum: Checksum::Computed,
             max_associations: 1,
             config: Config { rto_min: Span::from_millis(200), ..config.clone() }.into(),

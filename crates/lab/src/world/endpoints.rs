@@ -172,7 +172,7 @@ impl Binding {
                 let endpoint = sctp::Endpoint::new(sctp::EndpointConfig {
                     port,
                     addresses,
-                    seed: stream("").into(),
+                    seed: sctp::Seed::for_simulation(stream("")),
                     checksum,
                     max_associations: connections,
                     config: shared(config, configs),

@@ -154,7 +154,7 @@ mod tests {
         EndpointConfig {
             port: 5000,
             addresses: vec![[10, 0, 0, 1].into()],
-            seed: 1.into(),
+            seed: Seed::for_simulation(1),
             checksum: Checksum::Computed,
             max_associations: 1,
             config: Config::default().into(),

@@ -42,12 +42,6 @@ impl From<[u8; 32]> for Seed {
     }
 }
 
-impl From<u64> for Seed {
-    fn from(number: u64) -> Self {
-        Seed::for_simulation(number)
-    }
-}
-
 impl std::fmt::Debug for Seed {
     /// Does not show the seed: who knows it can forge cookies.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
