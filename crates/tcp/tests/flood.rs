@@ -165,16 +165,19 @@ fn a_cookie_keeps_the_options_that_it_grants() {
     }
 }
 
+/// What acknowledges the answer to a SYN with sequence number 1000 from a port, and the time in that answer.
+fn cookie_for(pair: &mut TcpPair, port: u16) -> (u32, Timestamps) {
+    pair.sent.clear();
+    pair.inject(Side::Server, Ecn::NotCapable, &forge(port, 1000, 0, Flags::SYN, &syn_options()));
+    (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.expect("a time"))
+}
+
 /// Whoever did not get the cookie cannot open a connection; nor can whoever got it elsewhere, or long ago.
 #[test]
 fn a_cookie_opens_only_the_connection_it_was_made_for() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
     flood(&mut pair, 10_000, LIMIT as u16);
-    pair.sent.clear();
-    let syn = forge(30_000, 1000, 0, Flags::SYN, &syn_options());
-    pair.inject(Side::Server, Ecn::NotCapable, &syn);
-    let (cookie, stamp) =
-        (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.unwrap());
+    let (cookie, stamp) = cookie_for(&mut pair, 30_000);
     let options =
         Options { timestamps: Some(Timestamps { value: 78, echo: stamp.value }), ..Options::default() };
     let opens = |pair: &mut TcpPair, port, seq, ack| {
@@ -193,10 +196,7 @@ fn a_cookie_opens_only_the_connection_it_was_made_for() {
     assert_eq!(pair.endpoint(Side::Server).connections().count(), LIMIT);
     // A cookie is over after 64 to 128 s, whether others were sent meanwhile or not.
     for (wait, accepted) in [(60, true), (129, false)] {
-        pair.sent.clear();
-        let syn = forge(30_002 + wait, 1000, 0, Flags::SYN, &syn_options());
-        pair.inject(Side::Server, Ecn::NotCapable, &syn);
-        let cookie = pair.sent[0].header.seq.0.wrapping_add(1);
+        let (cookie, _) = cookie_for(&mut pair, 30_002 + wait);
         pair.run_for(Span::from_secs(wait.into()));
         flood(&mut pair, 40_000, 2 * LIMIT as u16);
         assert_eq!(opens(&mut pair, 30_002 + wait, 1001, cookie), accepted, "{wait} s");
@@ -208,15 +208,11 @@ fn a_cookie_opens_only_the_connection_it_was_made_for() {
 fn a_cookie_opens_a_connection_that_has_found_a_place_meanwhile() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
     flood(&mut pair, 10_000, LIMIT as u16);
-    pair.sent.clear();
-    let syn = forge(30_000, 1000, 0, Flags::SYN, &syn_options());
-    pair.inject(Side::Server, Ecn::NotCapable, &syn);
-    let (cookie, stamp) =
-        (pair.sent[0].header.seq.0.wrapping_add(1), pair.sent[0].options.timestamps.unwrap());
+    let (cookie, stamp) = cookie_for(&mut pair, 30_000);
     let reset = forge(10_000, 10_000 * 7919 + 1, 0, Flags::RST, &Options::default());
     pair.inject(Side::Server, Ecn::NotCapable, &reset);
-    pair.inject(Side::Server, Ecn::NotCapable, &syn);
-    assert_ne!(pair.sent.last().unwrap().header.seq.0.wrapping_add(1), cookie);
+    let (place, _) = cookie_for(&mut pair, 30_000);
+    assert_ne!(place, cookie);
     let stamps = Timestamps { value: 78, echo: stamp.value };
     let options = Options { timestamps: Some(stamps), ..Options::default() };
     let ack = forge(30_000, 1001, cookie, Flags::ACK, &options);
