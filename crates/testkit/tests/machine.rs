@@ -25,8 +25,10 @@ fn every_case_of_fuzzing_is_played_again() {
 #[test]
 fn fuzzing_begins_with_a_specimen_of_each_chunk() {
     let packets = packets().into_iter().map(|(name, bytes)| (cases("packet").join(name), bytes));
-    let forged = (0..16u8).map(|kind| (cases("machine").join(format!("forged-{kind:02}")), forged(kind)));
-    for (path, bytes) in packets.chain(forged) {
+    let to_two = (0..16u8).map(|kind| (cases("machine").join(format!("forged-{kind:02}")), forged(0, kind)));
+    let to_one =
+        (0..16u8).map(|kind| (cases("machine").join(format!("alone-{kind:02}")), forged(0x80, kind)));
+    for (path, bytes) in packets.chain(to_two).chain(to_one) {
         if std::env::var_os("ANABRANCH_UPDATE").is_some() {
             std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
             std::fs::write(&path, &bytes).expect("writable");
@@ -94,8 +96,9 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// An established association, and then packets with a chunk of one kind that nobody sent.
-fn forged(kind: u8) -> Vec<u8> {
+/// An established association, and then packets with a chunk of one kind that nobody sent. `mode` is the first byte: whether
+/// the peer is there.
+fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let zeros = [0; 1000];
     let mut tape = Tape::new(&zeros);
     tape.flag();
@@ -103,6 +106,7 @@ fn forged(kind: u8) -> Vec<u8> {
     any_config(&mut tape);
     tape.once_in(4);
     let mut bytes = vec![0; zeros.len() - tape.left()];
+    bytes[0] = mode;
     for n in 0..6u8 {
         // A side, the command `forge`, the victim, the network, the right tag, one chunk.
         bytes.extend([0, 20, n, 1, 0, 0, kind]);

@@ -1,5 +1,6 @@
-//! Two endpoints under a sequence of commands, each read from a [`Tape`]: calls of the application, packets that are
-//! delivered, lost, duplicated, replayed, crossed, changed or forged with the right tags, and time that jumps.
+//! Two endpoints, or one whose peer has gone, under a sequence of commands, each read from a [`Tape`]: calls of the
+//! application, packets that are delivered, lost, duplicated, replayed, crossed, changed or forged with the right tags, and
+//! time that jumps.
 //!
 //! [`play`] panics where an invariant breaks. So the same code serves a coverage-guided fuzzer, property tests and the
 //! replay of every case that was ever found.
@@ -94,6 +95,8 @@ struct Machine {
     history: Vec<Flying>,
     /// Nobody changes or forges packets: what is delivered must have been sent.
     honest: bool,
+    /// Once there is an association nothing reaches the server: the client has but a forger to talk to.
+    alone: bool,
     /// The application ended an association, or packets of an older one were replayed.
     ended: bool,
     buf: PacketBuf,
@@ -101,7 +104,9 @@ struct Machine {
 
 impl Machine {
     fn new(tape: &mut Tape<'_>) -> Machine {
-        let honest = tape.flag();
+        let first = tape.byte();
+        let alone = first & 0x80 != 0;
+        let honest = first & 1 != 0 && !alone;
         let hosts = [Side::Client, Side::Server].map(|side| Host::new(side, any_config(tape)));
         let (flying, history) = (Vec::new(), Vec::new());
         let mut machine = Machine {
@@ -110,11 +115,13 @@ impl Machine {
             flying,
             history,
             honest,
+            alone: false,
             ended: false,
             buf: PacketBuf::default(),
         };
         if !tape.once_in(4) {
             machine.establish();
+            machine.alone = alone;
         }
         machine
     }
@@ -302,6 +309,9 @@ impl Machine {
     }
 
     fn deliver(&mut self, packet: &Flying) {
+        if self.alone && packet.to == Side::Server {
+            return;
+        }
         let now = self.now;
         let datagram =
             Datagram { src: packet.src, dst: packet.dst, sent_at: None, bytes: packet.bytes.as_octets() };
