@@ -173,14 +173,16 @@ impl Sender {
         paths: &mut Paths,
         w: &mut PacketWriter<'_>,
     ) -> usize {
-        let mut sent = 0;
+        let (mut sent, mut last) = (0, 0);
         while let Some((i, before)) = self.next_copy(p, paths) {
             let room = |sender: &Sender| sender.has_room(p, paths) && sender.has_room_beside_copies(p, paths);
             let more = sent == 0 || (self.config.bundling && room(self));
             let length = self.out[i].len();
-            if !more || Data::HEADER_LEN + length > w.room() {
+            // rfc9260#section-6.10: TSNs ascend within a packet.
+            if !more || i < last || Data::HEADER_LEN + length > w.room() {
                 break;
             }
+            last = i;
             w.data(&self.out.data(i));
             let booked = ByteCount::new(u64::from(self.booked(length, &paths[p])));
             if !self.habits.copies {

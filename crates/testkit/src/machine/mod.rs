@@ -179,6 +179,7 @@ impl Machine {
                 packets <= MOST_ANSWERS + data,
                 "{side:?} sends {packets} packets, {data} of them with data"
             );
+            check_order(&self.buf);
             let flying = Flying { to: side.other(), src: sent.src, dst: sent.dst, bytes: self.buf.clone() };
             if self.flying.len() < MOST_FLYING {
                 self.flying.push(flying.clone());
@@ -471,6 +472,18 @@ impl Machine {
         self.hosts.iter().all(|host| {
             host.stats().is_none_or(|stats| stats.unsent_messages == 0 && stats.outstanding_chunks == 0)
         })
+    }
+}
+
+/// TSNs ascend within a packet (`rfc9260#section-6.10`).
+fn check_order(sent: &PacketBuf) {
+    let packet = Packet::parse(sent.as_octets(), Checksum::Offloaded).expect("a packet");
+    let mut last: Option<Tsn> = None;
+    for chunk in packet.chunks() {
+        if let Ok(Chunk::Data(data)) = chunk {
+            assert!(last.is_none_or(|last| last.precedes(data.tsn)), "{:?} after {last:?}", data.tsn);
+            last = Some(data.tsn);
+        }
     }
 }
 

@@ -91,7 +91,11 @@ impl Rig {
             Ok(Chunk::Data(data)) => data.tsn.0,
             other => panic!("not data: {other:?}"),
         });
-        Some((plan.path, tsns.collect()))
+        let tsns: Vec<u32> = tsns.collect();
+        // rfc9260#section-6.10
+        let ascend = tsns.windows(2).all(|pair| Tsn(pair[0]).precedes(Tsn(pair[1])));
+        assert!(ascend, "TSNs ascend within a packet: {tsns:?}");
+        Some((plan.path, tsns))
     }
 
     fn try_sack(
