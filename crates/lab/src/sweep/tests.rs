@@ -218,7 +218,7 @@ fn a_run_whose_stored_files_were_damaged_is_done_again() {
             let bit = whole.len() * 8 * k / 40 + k % 8;
             bytes[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &bytes).unwrap();
-            // A space that became another kind of white space says the same.
+            // JSON reads the same if a bit flip only turns one white space character into another.
             let same =
                 is_text && whole[bit / 8].is_ascii_whitespace() && bytes[bit / 8].is_ascii_whitespace();
             assert_eq!(sweeps_as(&clean, &out), usize::from(!same), "bit {bit} of {}", path.display());

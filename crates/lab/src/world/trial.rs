@@ -1,4 +1,4 @@
-//! Whether flows can work on their network, asked before any run.
+//! Checks before a run that each flow has a route and that its packets fit the links of the route.
 
 use super::dial::{self, Misfit};
 use super::endpoints::Bindings;

@@ -31,7 +31,7 @@ struct Inbound {
     lane: Option<Lane>,
 }
 
-/// Behind a pointer, so that a stream without one takes little memory.
+/// Parked messages of a stream. Boxed, so that a stream without parked messages takes only a pointer.
 type Lane = Box<VecDeque<Piece>>;
 
 impl Default for Inbound {
@@ -51,7 +51,7 @@ impl Default for Inbound {
 /// Where a stream with a lane is found by the TSN of the lane's last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rank {
-    /// In a list, highest first: that message was the highest of all lanes when it came.
+    /// In a list, highest TSN first: the lane's last message had the highest TSN of all lanes when it arrived.
     Recent,
     /// In a tree, since a message of the lane was evicted.
     Evicted,

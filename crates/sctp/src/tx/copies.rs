@@ -31,7 +31,7 @@ pub(super) struct Copies {
     flying: [VecDeque<Copy>; MOST_COPIES],
     /// Bytes of `flying`.
     flight: ByteCount,
-    /// The copy that left `flying` last was one of a late chunk, overdue and not acknowledged.
+    /// The last copy removed from `flying` was a copy of a late chunk, and was removed because it was overdue.
     overdue: bool,
     /// Chunks of which this path is the holder and the last copy is overdue, with the number of copies sent. Entries
     /// of chunks that left the path or arrived are removed when they are met.

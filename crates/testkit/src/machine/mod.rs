@@ -46,7 +46,7 @@ const NETS: u8 = 2;
 /// Commands played at most.
 const MOST_COMMANDS: usize = 400;
 
-/// Packets on their way, and those kept to be replayed.
+/// Most packets in flight; also the number of past packets that are kept for replays.
 const MOST_FLYING: usize = 256;
 
 /// Packets that one call may bring forth beside those with user data.
@@ -85,7 +85,6 @@ struct Host {
     /// What a forger knows who sends packets to it.
     secrets: Option<Secrets>,
     sent: u64,
-    closed: bool,
 }
 
 struct Machine {
@@ -197,11 +196,7 @@ impl Machine {
             assert!(events <= 10_000, "{side:?} tells more and more");
             match event {
                 Event::Connected { .. } => host.association = Some(id),
-                Event::Closed { .. } => {
-                    host.closed = true;
-                    self.ended = true;
-                }
-                Event::Restarted => self.ended = true,
+                Event::Closed { .. } | Event::Restarted => self.ended = true,
                 _ => {}
             }
         }
@@ -235,7 +230,6 @@ impl Machine {
         let host = self.host(side);
         if let Ok(id) = host.endpoint.connect(now, port, &addresses) {
             host.association = Some(id);
-            host.closed = false;
         }
         self.drain(side);
     }
@@ -509,7 +503,6 @@ impl Host {
             messages: 0,
             secrets: None,
             sent: 0,
-            closed: false,
         }
     }
 

@@ -74,7 +74,7 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
 pub(super) struct PlannedEnd {
     /// When the last flow stops and the last transfer comes, flows being begun after the mean of their time.
     pub at: Instant,
-    /// No flow can stop later, unless it is slow to connect.
+    /// True if every flow has stopped by then, unless a flow takes long to connect.
     pub certain: bool,
 }
 
