@@ -1,0 +1,126 @@
+//! The first seconds of every scenario in the tree as digests: a change that should move no result leaves
+//! `digests.txt` alone. `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests` writes the file anew; the commit
+//! then says why results move.
+//!
+//! Of each sweep those combinations run that show every value of every axis once, each with its flows cut short.
+
+use anabranch_lab as lab;
+use lab::output::RunControl;
+use lab::scenario::{Distribution, Scenario, Sweep, Variant};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use units::{Instant, Span};
+
+/// Flows connect within this time.
+const CONNECT: Span = Span::from_millis(500);
+/// Flows send for at most this long after they have connected.
+const STOP: Span = Span::from_secs(6);
+
+#[test]
+fn digests_of_all_scenarios_are_those_on_record() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut points = Vec::new();
+    for file in scenario_files(&root) {
+        let name = file.strip_prefix(&root).expect("a file below the root").display().to_string();
+        let text = std::fs::read_to_string(&file).expect("a scenario file");
+        let sweep = Sweep::parse(&text, &name).unwrap_or_else(|error| panic!("{error}"));
+        points.extend(covering(&sweep).into_iter().map(|variant| (name.clone(), variant.clone())));
+    }
+    let lines = in_parallel(&points, |(name, variant)| line(name, variant));
+    let mut table = String::new();
+    lines.iter().for_each(|line| writeln!(table, "{line}").expect("a string takes all"));
+    let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/digests.txt");
+    if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        std::fs::write(&record, &table).expect("the record can be written");
+    }
+    let expected = std::fs::read_to_string(&record).expect("digests.txt");
+    let moved: Vec<_> = table.lines().zip(expected.lines()).filter(|(now, then)| now != then).collect();
+    assert!(moved.is_empty(), "{} of {} digests moved: {moved:#?}", moved.len(), points.len());
+    assert_eq!(table.lines().count(), expected.lines().count(), "another number of scenarios than on record");
+}
+
+/// Every scenario file that is shipped, sorted.
+fn scenario_files(root: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![root.join("scenarios"), root.join("suites"), root.join("papers")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+        {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|e| e == "toml") && is_scenario(&entry) {
+                files.push(entry);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Lists of papers' numbers and of suites are TOML, too, but have no links.
+fn is_scenario(file: &Path) -> bool {
+    std::fs::read_to_string(file).expect("text").lines().any(|line| line == "[[link]]")
+}
+
+/// The combinations in which a value of an axis appears for the first time.
+fn covering(sweep: &Sweep) -> Vec<&Variant> {
+    let mut seen = BTreeSet::new();
+    let mut covers = |variant: &&Variant| {
+        let values = variant.parameters.iter().map(|(axis, value)| format!("{axis} = {value}"));
+        let new = values.filter(|value| seen.insert(value.clone())).count();
+        new > 0 || variant.parameters.is_empty()
+    };
+    sweep.variants().iter().filter(|variant| covers(variant)).collect()
+}
+
+/// What runs: the scenario with its flows cut short, and nothing that only watches.
+fn cut_short(mut scenario: Scenario) -> Scenario {
+    let flows = scenario.flows.iter_mut().chain(scenario.transfers.iter_mut().map(|t| &mut t.like));
+    for flow in flows {
+        flow.connect_time = match flow.connect_time {
+            Distribution::Constant(time) => Distribution::Constant(time.min(CONNECT)),
+            Distribution::Uniform(from, to) => Distribution::Uniform(from.min(CONNECT), to.min(CONNECT)),
+            other => other,
+        };
+        flow.start_time = flow.start_time.min(CONNECT);
+        flow.stop_time = flow.stop_time.min(STOP);
+        flow.reset_time = flow.reset_time.min(flow.stop_time);
+    }
+    for transfers in &mut scenario.transfers {
+        transfers.from = Instant::ZERO;
+        transfers.to = transfers.to.min(Instant::ZERO + STOP);
+    }
+    scenario.windows.clear();
+    scenario.probes.clear();
+    scenario.captures.clear();
+    scenario
+}
+
+fn line(name: &str, variant: &Variant) -> String {
+    let output = lab::world::run(&cut_short(variant.scenario.clone()), 0, &RunControl::default());
+    let output = output.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let values: Vec<_> = variant.parameters.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    format!("{:016x} {} {name} {}", output.digest, output.packet_hops, values.join(" ")).trim_end().to_owned()
+}
+
+/// Maps in as many threads as there are cores; the order stays.
+fn in_parallel<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let take = || next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::iter::from_fn(|| Some(take()).filter(|i| *i < items.len()))
+            .map(|i| (i, map(&items[i])))
+            .collect()
+    };
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| -> Vec<_> { worker.join().expect("a run that panics") })
+            .collect()
+    });
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
