@@ -4,10 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::{
-    Cause, CauseList, Causes, Checksum, Chunk, CommonHeader, Octets, Packet, PacketBuf, PacketWriter,
-    ParameterList, Parameters,
-};
+use transport::{Checksum, Octets, PacketBuf};
+use wire::{Cause, CauseList, Causes, Chunk, CommonHeader, Packet, PacketWriter, ParameterList, Parameters};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&zeros, bytes)) = input.split_first() else { return };

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use tcp::segment::{Segment, seal};
 use tcp::{Config, Datagram, Ecn, Endpoint, EndpointConfig};
 use units::{Instant, Span};
-use wire::{Checksum, Octets, PacketBuf};
+use transport::{Checksum, Octets, PacketBuf};
 
 const SRC: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 const DST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
@@ -52,7 +52,7 @@ fn converse(bytes: &[u8]) {
             port.copy_from_slice(&80u16.to_be_bytes());
         }
         let bytes = Octets::new(&piece, 0);
-        endpoint.handle(now, Datagram { src: SRC, dst: DST, ecn: Ecn::Capable0, bytes });
+        endpoint.handle(now, Datagram { ecn: Ecn::Capable0, ..Datagram::new(SRC, DST, bytes) });
         while endpoint.poll_event().is_some() | endpoint.poll_transmit(now, &mut buf).is_some() {}
         now += Span::from_millis(50);
         endpoint.handle_timeout(now);

@@ -1,8 +1,7 @@
 //! The algorithms that scenarios can name. A line below and the file it names are all that one takes.
 
-use crate::knobs::all_knobs;
-use crate::names::named;
 use crate::{CongestionControl, Setup};
+use transport::{all_knobs, named};
 
 pub use braid::BraidKnobs;
 pub use cubic::CubicKnobs;

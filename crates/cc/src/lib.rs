@@ -74,28 +74,20 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
-mod check;
 mod control;
 mod delay;
 mod delay_based;
 mod fraction;
-mod knobs;
 mod loss_based;
-mod names;
 mod policy;
-mod rtt;
 mod setup;
 mod window;
 
 pub use algorithm::*;
-pub use check::{ConfigError, check};
 pub use control::CongestionControl;
 pub use delay::OneWayDelay;
 pub use delay_based::{DelayBased, DelayPolicy, Exact};
-pub use knobs::{Knob, KnobValue, Word};
 pub use loss_based::LossBased;
-pub use names::UnknownName;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
-pub use rtt::SmoothedRtt;
 pub use setup::{GrowthRule, IdleThreshold, Rules, Setup, TcpRules, UnsetShare};
 pub use window::{LossKind, PathAck, PathView, Window};

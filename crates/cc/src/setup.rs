@@ -3,7 +3,7 @@
 use units::ByteCount;
 
 use crate::Knobs;
-use crate::names::named;
+use transport::named;
 
 /// What is known of an association when its controller is built.
 #[derive(Clone, Copy, Debug)]

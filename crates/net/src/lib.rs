@@ -52,6 +52,7 @@ pub use capture::FinishPacket;
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
 pub use network::{Arrival, Delivered, Network, Route};
-pub use packet::{Ecn, Outgoing, Packet, PacketId, Protocol};
+pub use packet::{Outgoing, Packet, PacketId, Protocol};
 pub use queue::{Backlog, Limit, QueueSpec, RedFault, RedQuirk, RedSpec, RedUnit};
 pub use topology::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NodeId, NodeKind};
+pub use transport::Ecn;

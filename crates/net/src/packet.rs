@@ -2,22 +2,8 @@ use crate::address::AddressId;
 use prefetch_index::prefetch_index;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use transport::Ecn;
 use units::Instant;
-
-/// The ECN field of an IP header ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
-    /// The transport does not speak ECN.
-    #[default]
-    NotCapable = 0,
-    /// ECT(1).
-    Capable1 = 1,
-    /// ECT(0).
-    Capable0 = 2,
-    /// Congestion experienced.
-    CongestionExperienced = 3,
-}
 
 /// What an IP packet carries, by its number in the IP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

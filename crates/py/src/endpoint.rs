@@ -13,8 +13,9 @@ use sctp::{
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
+use transport::{Checksum, Octets, PacketBuf};
 use units::{Instant, Span};
-use wire::{Checksum, Octets, PacketBuf, Ppid, StreamId};
+use wire::{Ppid, StreamId};
 
 /// A packet to put on the network.
 #[pyclass(frozen, get_all, module = "anabranch")]
@@ -150,10 +151,7 @@ impl Endpoint {
     }
 
     fn handle(&mut self, now: u64, source: IpAddr, destination: IpAddr, packet: &[u8]) {
-        self.inner().handle(
-            at(now),
-            Datagram { src: source, dst: destination, sent_at: None, bytes: Octets::from(packet) },
-        );
+        self.inner().handle(at(now), Datagram::new(source, destination, Octets::from(packet)));
     }
 
     fn poll_transmit(&mut self, py: Python<'_>, now: u64) -> Option<Transmit> {

@@ -1,7 +1,7 @@
 //! Everything a user may choose about an association.
 
 pub use crate::sched::PathSelection;
-use cc::named;
+use transport::named;
 use units::{ByteCount, Span};
 
 /// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its

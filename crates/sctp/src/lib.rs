@@ -17,15 +17,15 @@ mod steps;
 mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
-pub use cc::UnknownName;
 pub use config::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
     SackPath, SplitBy, Timestamps,
 };
 #[cfg(feature = "system-seed")]
 pub use endpoint::SeedError;
-pub use endpoint::{ConfigError, ConnectError, Datagram, Endpoint, EndpointConfig, Seed, Transmit};
+pub use endpoint::{ConfigError, ConnectError, Endpoint, EndpointConfig, Seed};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use path::{PathId, PathState, PathStats};
 pub use rx::ReceiveStats;
+pub use transport::{Datagram, Transmit, UnknownName};

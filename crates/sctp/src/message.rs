@@ -1,7 +1,7 @@
 //! User messages on their way in and out.
 
 use crate::path::PathId;
-pub use wire::Payload;
+pub use transport::Payload;
 use wire::{Ppid, Ssn, StreamId, Tsn};
 
 /// A user message to send, or a piece of one.

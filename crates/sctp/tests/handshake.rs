@@ -2,8 +2,9 @@
 
 use anabranch_sctp::{CloseReason, Config, Event, PathState, State};
 use testkit::*;
+use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
-use wire::{Chunk, CookieEcho, Init, InitAck, PacketBuf, Parameter, ParameterList, Tsn};
+use wire::{Chunk, CookieEcho, Init, InitAck, Parameter, ParameterList, Tsn};
 
 /// What one side is told once an association over one network stands.
 fn connected(side: Side, outbound_streams: u16, inbound_streams: u16) -> Event {

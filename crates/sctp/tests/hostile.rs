@@ -4,6 +4,7 @@ use anabranch_sctp::{AssocId, Config, Message, Payload, State};
 use proptest::prelude::*;
 use std::net::IpAddr;
 use testkit::*;
+use transport::{Octets, PacketBuf};
 use units::Span;
 use wire::*;
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use testkit::*;
+use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
 use wire::*;
 
@@ -28,14 +29,14 @@ fn talk(now: Instant, server: &mut Endpoint, clients: &mut [Endpoint]) {
     loop {
         let mut quiet = true;
         for n in 0..clients.len() {
-            while let Some(Transmit { src, dst }) = clients[n].poll_transmit(now, &mut buf) {
+            while let Some(Transmit { src, dst, .. }) = clients[n].poll_transmit(now, &mut buf) {
                 quiet = false;
-                server.handle(now, Datagram { src, dst, sent_at: None, bytes: buf.as_octets() });
-                while let Some(Transmit { src, dst }) = server.poll_transmit(now, &mut buf) {
+                server.handle(now, Datagram::new(src, dst, buf.as_octets()));
+                while let Some(Transmit { src, dst, .. }) = server.poll_transmit(now, &mut buf) {
                     let IpAddr::V4(address) = dst else { unreachable!() };
                     let [_, _, high, low] = address.octets();
                     let client = &mut clients[usize::from(u16::from_be_bytes([high, low])) - 1];
-                    client.handle(now, Datagram { src, dst, sent_at: None, bytes: buf.as_octets() });
+                    client.handle(now, Datagram::new(src, dst, buf.as_octets()));
                 }
             }
         }
@@ -129,10 +130,10 @@ fn a_flood_is_answered_within_bounds() {
     let mut tag = 0;
     for _ in 0..2 {
         clients[0].poll_transmit(now, &mut buf).unwrap();
-        server.handle(now, Datagram { src: client, dst: here, sent_at: None, bytes: buf.as_octets() });
+        server.handle(now, Datagram::new(client, here, buf.as_octets()));
         tag = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap().header.verification_tag;
         server.poll_transmit(now, &mut buf).unwrap();
-        clients[0].handle(now, Datagram { src: here, dst: client, sent_at: None, bytes: buf.as_octets() });
+        clients[0].handle(now, Datagram::new(here, client, buf.as_octets()));
     }
     while server.poll_event().is_some() {}
     let mut causes = CauseList::new();
@@ -144,12 +145,9 @@ fn a_flood_is_answered_within_bounds() {
             Chunk::Unknown(UnknownChunk { chunk_type: 0xc1, bytes: (&[0xc1, 0, 0, 4]).into() }),
         ];
         let bytes = packet(9, 9, tag, &chunks);
-        server.handle(now, Datagram { src: client, dst: here, sent_at: None, bytes: bytes.as_octets() });
+        server.handle(now, Datagram::new(client, here, bytes.as_octets()));
         let stray = packet(77, 9, n + 1, &chunks[..1]);
-        server.handle(
-            now,
-            Datagram { src: [10, 0, 9, 9].into(), dst: here, sent_at: None, bytes: stray.as_octets() },
-        );
+        server.handle(now, Datagram::new([10, 0, 9, 9].into(), here, stray.as_octets()));
     }
     let events = std::iter::from_fn(|| server.poll_event()).count();
     let packets = std::iter::from_fn(|| server.poll_transmit(now, &mut buf)).count();

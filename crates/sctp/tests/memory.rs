@@ -4,6 +4,7 @@ use anabranch_sctp::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use testkit::*;
+use transport::{Checksum, Octets, PacketBuf};
 use wire::*;
 
 thread_local! {
@@ -89,7 +90,7 @@ impl Victim {
             let now = self.pair.now;
             let (src, dst) = (Side::Client.address(1), Side::Server.address(1));
             let server = self.pair.endpoint(Side::Server);
-            server.handle(now, Datagram { src, dst, sent_at: None, bytes: packet.as_octets() });
+            server.handle(now, Datagram::new(src, dst, packet.as_octets()));
             while server.poll_transmit(now, &mut self.buf).is_some() {}
             while server.poll_event().is_some() {}
         }

@@ -6,8 +6,8 @@ use anabranch_sctp::{
 use proptest::prelude::*;
 use proptest::sample::select;
 use testkit::*;
+use transport::PacketBuf;
 use units::Span;
-use wire::PacketBuf;
 
 /// What the client has to send in the outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

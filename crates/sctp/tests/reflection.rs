@@ -4,6 +4,7 @@
 use anabranch_sctp::{Config, PathState};
 use std::net::IpAddr;
 use testkit::*;
+use transport::PacketBuf;
 use units::Span;
 use wire::*;
 

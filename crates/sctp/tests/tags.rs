@@ -4,6 +4,7 @@
 use anabranch_sctp::{CloseReason, Config, Event, State};
 use std::net::IpAddr;
 use testkit::*;
+use transport::{Checksum, PacketBuf};
 use units::Span;
 use wire::*;
 

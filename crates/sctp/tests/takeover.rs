@@ -4,6 +4,7 @@
 use anabranch_sctp::{Config, Datagram, Event, PathState, State};
 use std::net::IpAddr;
 use testkit::*;
+use transport::PacketBuf;
 use units::Span;
 use wire::*;
 
@@ -295,12 +296,7 @@ fn packets_from_an_address_of_a_kind_we_lack_are_dropped() {
         let bytes = init(0xbad, &[Side::Server.address(1)]);
         let now = pair.now;
         for to in [Side::Client, Side::Server] {
-            let datagram = Datagram {
-                src: source,
-                dst: "fd00::1".parse().unwrap(),
-                sent_at: None,
-                bytes: bytes.as_octets(),
-            };
+            let datagram = Datagram::new(source, "fd00::1".parse().unwrap(), bytes.as_octets());
             pair.endpoint(to).handle(now, datagram);
         }
         let ack = pair.sent.iter().find(|sent| sent.chunks() == "INIT_ACK").map(|sent| sent.bytes.clone());

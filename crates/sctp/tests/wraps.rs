@@ -5,6 +5,7 @@ use anabranch_sctp::{
     RtxPolicy, Seed, SendError, State,
 };
 use testkit::*;
+use transport::PacketBuf;
 use units::{ByteCount, Instant, Span};
 use wire::*;
 
@@ -28,10 +29,7 @@ fn first_tsn(side: Side, seed: u64) -> Tsn {
             parameters: Parameters::default(),
         };
         let init = packet(peer.port(), side.port(), 0, &[Chunk::Init(init)]);
-        endpoint.handle(
-            now,
-            Datagram { src: peer.address(1), dst: side.address(1), sent_at: None, bytes: init.as_octets() },
-        );
+        endpoint.handle(now, Datagram::new(peer.address(1), side.address(1), init.as_octets()));
     }
     endpoint.poll_transmit(now, &mut buf).expect("INIT or INIT ACK");
     match parse(&buf).chunks().next() {

@@ -1,6 +1,6 @@
 //! Everything a user may choose about a connection.
 
-use cc::named;
+use transport::named;
 use units::{ByteCount, Span};
 
 /// Options of a connection: loss recovery, congestion control, timers, buffers.

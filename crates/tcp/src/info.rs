@@ -1,6 +1,6 @@
 //! What probes may ask of a connection.
 
-use cc::named;
+use transport::named;
 use units::{ByteCount, Span};
 
 named! {

@@ -17,9 +17,9 @@ pub mod segment;
 mod sequence;
 mod tx;
 
-pub use cc::{ConfigError, UnknownName};
 pub use config::{Config, DelayedAck, Rto, Variant};
-pub use endpoint::{ConnectError, Datagram, Ecn, Endpoint, EndpointConfig, Transmit};
+pub use endpoint::{ConnectError, Endpoint, EndpointConfig};
 pub use event::{CloseReason, ConnId, Event, SendError};
 pub use info::{Info, State, Stats};
-pub use wire::Payload;
+pub use sequence::Seq;
+pub use transport::{ConfigError, Datagram, Ecn, Payload, Transmit, UnknownName};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use std::collections::VecDeque;
-use wire::{Octets, PacketBuf, Payload};
+use transport::{Octets, PacketBuf, Payload};
 
 /// Pieces of the stream, ascending and disjoint. What lies between them has not come yet.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
 use crate::config::Rto;
-use cc::SmoothedRtt;
+use transport::SmoothedRtt;
 use units::{Instant, Span};
 
 /// The retransmission timeout (`rfc6298`).

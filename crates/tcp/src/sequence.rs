@@ -1,6 +1,12 @@
 //! Sequence numbers unwrapped to 64 bits: positions, which have an order.
 
-use wire::Seq;
+use transport::serial_number;
+
+serial_number! {
+    /// Sequence number of a byte of TCP. It wraps, so it has no order: ask [`Seq::precedes`]
+    /// (rfc9293#section-3.4).
+    Seq, u32, i32
+}
 
 /// The position of a SYN. One lap ahead, so that there is room below for old numbers.
 pub(crate) const ORIGIN: u64 = 1 << 32;

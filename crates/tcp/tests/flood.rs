@@ -1,10 +1,11 @@
 //! SYN floods (`rfc4987`): who begins connections without receiving at its addresses keeps nobody out.
 
+use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options, SackBlocks, Timestamps, seal};
 use anabranch_tcp::{Config, Ecn, Event, Payload, State};
 use testkit::{Fate, Side, TcpPair};
+use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
-use wire::{Checksum, PacketBuf, Seq};
 
 /// Places of an endpoint of a [`TcpPair`].
 const LIMIT: usize = 16;

@@ -151,7 +151,7 @@ fn the_send_buffer_is_finite_and_tells_when_it_has_room() {
     assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(4000));
     assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(1000));
     assert_eq!(client.send(now, id, Payload::Filler(4000)), Ok(0));
-    let mut buf = wire::PacketBuf::default();
+    let mut buf = transport::PacketBuf::default();
     while client.poll_transmit(now, &mut buf).is_some() {}
     assert_eq!(client.poll_event(), None);
     // The two segments of the initial window are acknowledged.

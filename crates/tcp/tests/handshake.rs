@@ -1,10 +1,11 @@
 //! The handshake (`rfc9293#section-3.5`), and what its options agree upon.
 
+use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options};
 use anabranch_tcp::{CloseReason, Config, Ecn, Event, Payload, State, Variant};
 use testkit::{Fate, Side, TcpPair, TcpSent};
+use transport::PacketBuf;
 use units::{ByteCount, Span};
-use wire::{PacketBuf, Seq};
 
 fn pair() -> TcpPair {
     TcpPair::new(&Config::qualnet(), &Config::qualnet())
@@ -166,7 +167,7 @@ fn syn(from: &TcpSent, seq: u32) -> PacketBuf {
     let header = Header { seq: Seq(seq), ..from.header };
     header.write(&mut buf, &from.options);
     let (src, dst) = (from.from.address(1), from.from.other().address(1));
-    anabranch_tcp::segment::seal(&mut buf, src, dst, wire::Checksum::Computed);
+    anabranch_tcp::segment::seal(&mut buf, src, dst, transport::Checksum::Computed);
     buf
 }
 

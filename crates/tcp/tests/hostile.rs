@@ -1,12 +1,13 @@
 //! What a stranger or a cheating peer sends does no harm (`rfc5961`, `rfc7323#section-5`).
 
+use anabranch_tcp::Seq;
 use anabranch_tcp::segment::{Flags, Header, Options, SackBlock, Timestamps, seal};
 use anabranch_tcp::{Config, Ecn, Event, Payload, State};
 use bytes::Bytes;
 use proptest::prelude::*;
 use testkit::{Fate, Side, TcpPair};
+use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Span};
-use wire::{Checksum, PacketBuf, Seq};
 
 /// A connection in the middle of a transfer, and the numbers an observer would see: the next the server expects, and
 /// its own.

@@ -4,8 +4,9 @@ use sctp::{
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+use transport::{Octets, PacketBuf};
 use units::Instant;
-use wire::{Octets, PacketBuf, Ppid, StreamId};
+use wire::{Ppid, StreamId};
 
 /// Our own endpoint as a speaker.
 #[derive(Debug)]
@@ -97,14 +98,14 @@ impl Ours {
 
 impl Station for Ours {
     fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>) {
-        self.endpoint.handle(now, Datagram { src, dst, sent_at: None, bytes: packet });
+        self.endpoint.handle(now, Datagram::new(src, dst, packet));
         self.take_events();
     }
 
     fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
         let transmit = self.endpoint.poll_transmit(now, packet);
         self.take_events();
-        transmit.map(|Transmit { src, dst }| (src, dst))
+        transmit.map(|Transmit { src, dst, .. }| (src, dst))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

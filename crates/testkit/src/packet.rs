@@ -1,4 +1,5 @@
-use wire::{Checksum, Chunk, CommonHeader, Packet, PacketBuf, PacketWriter};
+use transport::{Checksum, PacketBuf};
+use wire::{Chunk, CommonHeader, Packet, PacketWriter};
 
 /// A packet of the given chunks, with its checksum.
 ///

@@ -5,8 +5,8 @@ use sctp::{
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::IpAddr;
+use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
-use wire::{Checksum, PacketBuf};
 
 /// One of the two endpoints of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,7 +266,7 @@ impl Pair {
 
     /// Hands a packet to a side as if it had come over the wire, now.
     pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
-        self.deliver(to, Datagram { src, dst, sent_at: None, bytes: bytes.as_octets() });
+        self.deliver(to, Datagram::new(src, dst, bytes.as_octets()));
     }
 
     fn deliver(&mut self, to: Side, datagram: Datagram<'_>) {
@@ -330,7 +330,10 @@ impl Pair {
                 self.flying.pop();
                 let Sent { at, from, src, dst, bytes, .. } = self.sent[number].clone();
                 let sent_at = Some(at);
-                self.deliver(from.other(), Datagram { src, dst, sent_at, bytes: bytes.as_octets() });
+                self.deliver(
+                    from.other(),
+                    Datagram { sent_at, ..Datagram::new(src, dst, bytes.as_octets()) },
+                );
             }
             for side in [Side::Client, Side::Server] {
                 let now = self.now;

@@ -1,5 +1,6 @@
 use crate::{Fate, Pair, Sent, Side, parse};
 use sctp::{AssocId, Config, Message, PathInfo, Payload};
+use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
 use wire::*;
 

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
+use transport::{Octets, PacketBuf};
 use units::Instant;
-use wire::{Octets, PacketBuf};
 
 /// What runs on a host of a [`crate::World`]: any SCTP, driven as ours is, packets in, packets out, time an argument.
 pub trait Station {

@@ -3,8 +3,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tcp::segment::{Flags, Header, Options, Segment};
 use tcp::{Config, ConnId, Datagram, Ecn, Endpoint, EndpointConfig, Event, Info, Payload, State, Stats};
+use transport::{Checksum, PacketBuf};
 use units::{BitRate, ByteCount, Instant, Span};
-use wire::{Checksum, PacketBuf};
 
 /// A segment as it was sent.
 #[derive(Clone, Debug)]
@@ -259,7 +259,7 @@ impl TcpPair {
     /// Hands a segment to a side as if it had arrived now.
     pub fn inject(&mut self, to: Side, ecn: Ecn, bytes: &PacketBuf) {
         let (now, src, dst) = (self.now, to.other().address(1), to.address(1));
-        self.endpoint(to).handle(now, Datagram { src, dst, ecn, bytes: bytes.as_octets() });
+        self.endpoint(to).handle(now, Datagram { ecn, ..Datagram::new(src, dst, bytes.as_octets()) });
         self.drain();
     }
 

@@ -5,8 +5,8 @@ use net::{
     Protocol,
 };
 use std::net::IpAddr;
+use transport::{Octets, PacketBuf};
 use units::Instant;
-use wire::{Octets, PacketBuf};
 
 /// Two hosts and one link for each path between them.
 #[derive(Debug)]

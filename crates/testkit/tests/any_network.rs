@@ -9,8 +9,9 @@ use proptest::sample::select;
 use sctp::{Config, EndpointConfig, Message, Payload, Seed, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use transport::{Checksum, Octets, PacketBuf};
 use units::{BitRate, Instant, Probability, Span};
-use wire::{Checksum, Chunk, Octets, PacketBuf, StreamId};
+use wire::{Chunk, StreamId};
 
 const STREAMS: u16 = 4;
 

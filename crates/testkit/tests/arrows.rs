@@ -6,12 +6,13 @@ use std::process::Command;
 /// What each crate names directly in the drawing.
 const ARROWS: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("wire", &["units"]),
-    ("cc", &["units"]),
+    ("transport", &["units"]),
+    ("wire", &["transport"]),
+    ("cc", &["transport"]),
     ("des", &["units"]),
     ("sctp", &["wire", "cc"]),
-    ("tcp", &["wire", "cc"]),
-    ("net", &["des"]),
+    ("tcp", &["cc"]),
+    ("net", &["des", "transport"]),
     ("lab", &["sctp", "tcp", "net"]),
     ("cli", &["lab"]),
     ("py", &["lab", "cli"]),
@@ -61,7 +62,7 @@ fn dependencies_go_one_way() {
 #[test]
 fn the_core_names_no_clock_socket_or_thread() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    for name in ["units", "wire", "cc", "sctp", "tcp", "des", "net"] {
+    for name in ["units", "transport", "wire", "cc", "sctp", "tcp", "des", "net"] {
         let manifest = std::fs::read_to_string(format!("{root}/{name}/Cargo.toml")).expect("a manifest");
         for crate_name in ["tokio", "mio", "socket2", "getrandom", "rayon", "libc"] {
             let mut lines = manifest.lines().filter(|line| line.starts_with(crate_name));

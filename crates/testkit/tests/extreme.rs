@@ -10,8 +10,8 @@ use sctp::{Config, EndpointConfig, PathSelection, Reinjection, RtxPolicy, Seed};
 use std::cell::Cell;
 use std::net::IpAddr;
 use std::rc::Rc;
+use transport::{Checksum, Octets, PacketBuf};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
-use wire::{Checksum, Octets, PacketBuf};
 
 /// Runs in the tests; `ANABRANCH_RUNS=10000` makes more.
 const RUNS: u64 = 300;

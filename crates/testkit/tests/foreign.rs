@@ -7,8 +7,8 @@ use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
 use net::{ChannelSpec, Impairments};
 use peers::{DcSctp, PORT, SctpProto};
 use sctp::{Cmt, Config, EndpointConfig, Seed};
+use transport::Checksum;
 use units::{BitRate, Probability, Span};
-use wire::Checksum;
 
 const SEEDS: std::ops::Range<u64> = 0..100;
 const STREAMS: u16 = 5;

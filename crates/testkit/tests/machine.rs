@@ -4,6 +4,7 @@
 use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
+use transport::{Checksum, PacketBuf};
 use wire::*;
 
 /// What fuzzing of `target` begins with: specimens, and cases that once failed.

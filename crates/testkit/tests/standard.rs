@@ -4,8 +4,8 @@
 use anabranch_testkit::{Dialogue, Ours, Script, World};
 use net::{ChannelSpec, Impairments};
 use sctp::{BurstControl, Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPolicy, Seed};
+use transport::Checksum;
 use units::{BitRate, Probability, Span};
-use wire::Checksum;
 
 /// The fingerprint of two endpoints that exchange messages over bad links, of which the first fails for a while.
 fn fingerprint(paths: usize, config: &Config) -> u64 {

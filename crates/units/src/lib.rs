@@ -3,13 +3,11 @@
 //! Time is integer nanoseconds, so that a simulation gives the same result on every machine.
 #![forbid(unsafe_code)]
 
-mod agenda;
 mod bytes;
 mod probability;
 mod rate;
 mod time;
 
-pub use agenda::{Agenda, Turn};
 pub use bytes::ByteCount;
 pub use probability::{NotAProbability, Probability};
 pub use rate::{BitRate, Pace};

@@ -1,13 +1,4 @@
-use crate::Octets;
-
-/// Who takes care of the packet's CRC32c (rfc9260#section-6.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksum {
-    /// We do: it is computed when writing and checked when parsing.
-    Computed,
-    /// Somebody else does, as a network card would: written as zero, not checked.
-    Offloaded,
-}
+use transport::Octets;
 
 /// Unstored zeros are fed to the CRC in pieces of this size.
 static ZEROS: [u8; 2048] = [0; 2048];

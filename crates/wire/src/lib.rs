@@ -7,35 +7,27 @@
 //! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`Octets`].
 #![forbid(unsafe_code)]
 
-mod address;
 pub mod cause;
 mod checksum;
 pub mod chunk;
 mod field;
-mod internet_checksum;
-mod octets;
 mod packet;
 pub mod param;
-mod payload;
 mod serial;
 #[cfg(test)]
 mod testing;
 mod tlv;
 
-pub use address::{is_unicast, nearest};
 pub use cause::{Cause, CauseList, Causes};
-pub use checksum::{Checksum, crc32c};
+pub use checksum::crc32c;
 pub use chunk::{
     Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
     HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Sack, Shutdown,
     ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };
-pub use internet_checksum::internet_checksum;
-pub use octets::{Octets, PacketBuf};
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
-pub use payload::Payload;
-pub use serial::{Ppid, Seq, Ssn, StreamId, Tsn};
+pub use serial::{Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 
 /// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits

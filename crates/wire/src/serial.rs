@@ -1,54 +1,4 @@
-use std::fmt;
-
-macro_rules! serial_number {
-    ($(#[$doc:meta])* $name:ident, $int:ty, $signed:ty) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-        pub struct $name(pub $int);
-
-        impl $name {
-            /// True if `self` comes before `other` on the circle. Numbers exactly half a circle apart do not
-            /// precede each other, either way (RFC 1982 section 3.2 leaves that case undefined).
-            #[inline]
-            pub const fn precedes(self, other: Self) -> bool {
-                (other.0.wrapping_sub(self.0) as $signed) > 0
-            }
-
-            /// The number after this one.
-            #[inline]
-            #[must_use]
-            pub const fn next(self) -> Self {
-                $name(self.0.wrapping_add(1))
-            }
-
-            /// The number before this one.
-            #[inline]
-            #[must_use]
-            pub const fn previous(self) -> Self {
-                $name(self.0.wrapping_sub(1))
-            }
-
-            /// The number `n` steps on.
-            #[inline]
-            #[must_use]
-            pub const fn add(self, n: $int) -> Self {
-                $name(self.0.wrapping_add(n))
-            }
-
-            /// Steps from `earlier` forward to this number, around the circle.
-            #[inline]
-            pub const fn distance_from(self, earlier: Self) -> $int {
-                self.0.wrapping_sub(earlier.0)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
-            }
-        }
-    };
-}
+use transport::serial_number;
 
 serial_number! {
     /// Transmission sequence number of a DATA chunk. It wraps, so it has no order: ask [`Tsn::precedes`]
@@ -60,12 +10,6 @@ serial_number! {
     /// Stream sequence number of a message within its stream. It wraps, so it has no order: ask
     /// [`Ssn::precedes`] (rfc9260#section-1.6).
     Ssn, u16, i16
-}
-
-serial_number! {
-    /// Sequence number of a byte of TCP. It wraps, so it has no order: ask [`Seq::precedes`]
-    /// (rfc9293#section-3.4).
-    Seq, u32, i32
 }
 
 /// A stream of one direction of an association.

@@ -1,8 +1,8 @@
 //! What the tests of the chunks, parameters and causes share.
 
 use crate::chunk::{Chunk, ChunkError, Encode};
-use crate::octets::{Octets, PacketBuf};
 use crate::packet::{CommonHeader, PacketWriter};
+use transport::{Octets, PacketBuf};
 
 /// Bytes written as hexadecimal digits; blanks do not matter.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {

@@ -2,7 +2,7 @@
 //! rfc9260#section-3.3.10).
 
 use crate::field::{padded, u16_at};
-use crate::octets::Octets;
+use transport::Octets;
 
 /// Type and length.
 pub(crate) const HEADER_LEN: usize = 4;

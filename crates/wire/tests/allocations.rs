@@ -1,12 +1,13 @@
 //! Neither reading nor, once its buffer has grown, writing allocates.
 
 use anabranch_wire::{
-    Cause, CauseList, Checksum, Chunk, CommonHeader, Data, DataFlags, GapBlock, Init, Octets, OperationError,
-    Packet, PacketBuf, PacketDelay, PacketWriter, Parameter, ParameterList, Ppid, Ssn, StreamId, Tsn,
+    Cause, CauseList, Chunk, CommonHeader, Data, DataFlags, GapBlock, Init, OperationError, Packet,
+    PacketDelay, PacketWriter, Parameter, ParameterList, Ppid, Ssn, StreamId, Tsn,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
+use transport::{Checksum, Octets, PacketBuf};
 
 thread_local! {
     static ALLOCATIONS: Cell<u32> = const { Cell::new(0) };

@@ -2,12 +2,10 @@
 
 mod specimen;
 
-use anabranch_wire::{
-    Checksum, Chunk, ChunkError, CommonHeader, Encode, Octets, Packet, PacketBuf, PacketError, PacketWriter,
-    Tsn,
-};
+use anabranch_wire::{Chunk, ChunkError, CommonHeader, Encode, Packet, PacketError, PacketWriter, Tsn};
 use proptest::prelude::*;
 use specimen::{Specimen, gap_blocks, specimens};
+use transport::{Checksum, Octets, PacketBuf};
 
 const HEADER: CommonHeader = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
 

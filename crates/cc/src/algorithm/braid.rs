@@ -46,7 +46,7 @@
 
 use units::ByteCount;
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy};
 
 knobs! {

@@ -20,7 +20,7 @@
 
 use units::{ByteCount, Instant};
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
 
 knobs! {

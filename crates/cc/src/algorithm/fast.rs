@@ -26,7 +26,7 @@ use units::{ByteCount, Instant, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 
 knobs! {

@@ -19,7 +19,7 @@ use units::ByteCount;
 
 use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 use units::Span;
 

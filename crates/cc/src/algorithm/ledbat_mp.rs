@@ -17,7 +17,7 @@
 //! is forgotten, the queue itself becomes the base delay, and the target is added once more. The repair is
 //! [`mpplus`](super::mpplus).
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, LedbatKnobs, Setup};
 
 knobs! {

@@ -19,7 +19,7 @@ use units::{ByteCount, Instant, Span};
 
 use crate::delay::{OneWayDelay, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 
 knobs! {

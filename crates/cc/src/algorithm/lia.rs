@@ -15,7 +15,7 @@
 
 use units::ByteCount;
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Phase, Setup, Snapshot, WindowPolicy};
 
 knobs! {

@@ -43,7 +43,7 @@ use units::{ByteCount, Instant, Span};
 use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::delay::{Gauge, OneWayDelay, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
 
 knobs! {

@@ -14,7 +14,7 @@
 
 use units::ByteCount;
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
 
 knobs! {

@@ -22,8 +22,7 @@
 
 use units::ByteCount;
 
-use crate::knobs::knobs;
-use crate::names::named;
+use transport::{knobs, named};
 use crate::{
     CongestionControl, Growth, LossBased, LossKind, PathAck, PathView, Phase, Setup, Snapshot, WindowPolicy,
 };

@@ -17,7 +17,7 @@
 
 use units::ByteCount;
 
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Setup, Snapshot, WindowPolicy};
 
 knobs! {

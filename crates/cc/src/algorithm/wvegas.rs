@@ -22,7 +22,7 @@ use units::{ByteCount, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use crate::knobs::knobs;
+use transport::knobs;
 use crate::{CongestionControl, PathAck, Setup, Snapshot};
 
 knobs! {

@@ -12,14 +12,14 @@ pub(crate) use transport::{ConnId, Counted, Ending, Endpoint, Event, PathCounts,
 
 use crate::app::{Flow, Lane, Reaction, Side};
 use crate::world::LabEvent;
+use ::transport::{Datagram, Octets, PacketBuf, Transmit};
 use des::{Alarm, Kernel, Wake};
-use net::{Delivered, Network, NodeId, Outgoing};
+use net::{Delivered, Network, NodeId, Outgoing, Packet};
 use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
-use transport::{Transmit, with};
+use transport::with;
 use units::Instant;
-use wire::PacketBuf;
 
 /// An endpoint of the simulation, in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,7 +128,7 @@ impl Hosts {
         };
         let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => {
-            Transport::handle(endpoint, around.kernel.now(), &packet);
+            Transport::handle(endpoint, around.kernel.now(), datagram(&packet));
             around.network.release(delivered.packet);
             seat.settle(endpoint, &mut self.buf, around);
         });
@@ -164,6 +164,17 @@ impl Hosts {
     }
 }
 
+/// A delivered packet as transports see it.
+#[inline]
+fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
+    let bytes = Octets::new(packet.head, packet.zeros);
+    Datagram {
+        ecn: packet.ecn,
+        sent_at: Some(packet.sent_at),
+        ..Datagram::new(packet.src, packet.dst, bytes)
+    }
+}
+
 impl Seat {
     #[inline]
     fn settle<T: Transport>(&mut self, endpoint: &mut T, buf: &mut PacketBuf, around: &mut Surroundings<'_>) {
@@ -192,7 +203,7 @@ impl Seat {
         around: &mut Surroundings<'_>,
     ) -> bool {
         let mut sent = false;
-        while let Some(Transmit { src, dst, ecn }) = endpoint.poll_transmit(now, buf) {
+        while let Some(Transmit { src, dst, ecn, .. }) = endpoint.poll_transmit(now, buf) {
             let outgoing = Outgoing { src, dst, protocol: endpoint.protocol(), ecn, zeros: buf.zeros };
             around.network.send(around.kernel, self.node, outgoing, &mut buf.head);
             sent = true;

@@ -1,11 +1,11 @@
 //! SCTP as a [`Transport`].
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
-use net::{Ecn, Packet, Protocol};
-use sctp::{AssocId, CloseReason, Datagram, Endpoint, Message, Payload, SendError};
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use net::Protocol;
+use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
+use transport::{Datagram, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
-use wire::{Octets, PacketBuf};
 
 impl Transport for Endpoint {
     #[inline]
@@ -32,16 +32,13 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
-        let bytes = Octets::new(packet.head, packet.zeros);
-        let sent_at = Some(packet.sent_at);
-        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, sent_at, bytes });
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+        Endpoint::handle(self, now, datagram);
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let sctp::Transmit { src, dst } = Endpoint::poll_transmit(self, now, buf)?;
-        Some(Transmit { src, dst, ecn: Ecn::NotCapable })
+        Endpoint::poll_transmit(self, now, buf)
     }
 
     #[inline]

@@ -1,11 +1,11 @@
 //! TCP as a [`Transport`].
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
-use net::{Packet, Protocol};
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use net::Protocol;
 use std::net::IpAddr;
-use tcp::{CloseReason, Datagram, Ecn, Endpoint, Payload};
+use tcp::{CloseReason, Endpoint, Payload};
+use transport::{Datagram, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
-use wire::{Octets, PacketBuf};
 
 impl Transport for Endpoint {
     #[inline]
@@ -31,27 +31,13 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
-        let ecn = match packet.ecn {
-            net::Ecn::NotCapable => Ecn::NotCapable,
-            net::Ecn::Capable1 => Ecn::Capable1,
-            net::Ecn::Capable0 => Ecn::Capable0,
-            net::Ecn::CongestionExperienced => Ecn::CongestionExperienced,
-        };
-        let bytes = Octets::new(packet.head, packet.zeros);
-        Endpoint::handle(self, now, Datagram { src: packet.src, dst: packet.dst, ecn, bytes });
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+        Endpoint::handle(self, now, datagram);
     }
 
     #[inline]
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let tcp::Transmit { src, dst, ecn } = Endpoint::poll_transmit(self, now, buf)?;
-        let ecn = match ecn {
-            Ecn::NotCapable => net::Ecn::NotCapable,
-            Ecn::Capable1 => net::Ecn::Capable1,
-            Ecn::Capable0 => net::Ecn::Capable0,
-            Ecn::CongestionExperienced => net::Ecn::CongestionExperienced,
-        };
-        Some(Transmit { src, dst, ecn })
+        Endpoint::poll_transmit(self, now, buf)
     }
 
     #[inline]

@@ -1,10 +1,10 @@
 //! What the laboratory asks of a transport, in words that all of them share.
 
 use super::udp;
-use net::{Ecn, Packet, Protocol};
+use ::transport::{Datagram, PacketBuf, Transmit};
+use net::Protocol;
 use std::net::IpAddr;
 use units::{ByteCount, Instant, Span};
-use wire::PacketBuf;
 
 /// A connection of an endpoint; of SCTP an association, of UDP a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub(crate) trait Transport {
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
     /// Takes a packet from the network.
-    fn handle(&mut self, now: Instant, packet: &Packet<'_>);
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>);
     /// The next packet to send.
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit>;
     /// The next thing that happened.
@@ -45,14 +45,6 @@ pub(crate) trait Transport {
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
     /// Shows how each path of a connection stands.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
-}
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Transmit {
-    pub(crate) src: IpAddr,
-    pub(crate) dst: IpAddr,
-    pub(crate) ecn: Ecn,
 }
 
 /// Something that happened to a connection.
@@ -178,8 +170,8 @@ impl Transport for Endpoint {
         with!(self, it => it.peer(id))
     }
 
-    fn handle(&mut self, now: Instant, packet: &Packet<'_>) {
-        with!(self, it => Transport::handle(it, now, packet));
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+        with!(self, it => Transport::handle(it, now, datagram));
     }
 
     fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {

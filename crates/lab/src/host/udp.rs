@@ -1,11 +1,11 @@
 //! UDP (RFC 768): datagrams of filler between two addresses and ports, wire-exact.
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transmit, Transport};
-use net::{Ecn, Packet, Protocol};
+use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+use transport::{Checksum, Datagram, Octets, PacketBuf, Transmit, internet_checksum};
 use units::{ByteCount, Instant};
-use wire::{Checksum, Octets, PacketBuf, internet_checksum};
 
 /// Bytes of the header: both ports, the length and the checksum.
 pub(crate) const HEADER: usize = 8;
@@ -66,16 +66,16 @@ impl Socket {
     }
 
     /// From whom a datagram comes and how much payload it has; none if it is not a right one for us.
-    fn parse(&self, packet: &Packet<'_>) -> Option<(u32, u32)> {
-        let &[s0, s1, d0, d1, l0, l1, c0, c1] = packet.head.first_chunk::<HEADER>()?;
-        let octets = Octets::new(packet.head, packet.zeros);
+    fn parse(&self, datagram: &Datagram<'_>) -> Option<(u32, u32)> {
+        let &[s0, s1, d0, d1, l0, l1, c0, c1] = datagram.bytes.head.first_chunk::<HEADER>()?;
         let length = usize::from(u16::from_be_bytes([l0, l1]));
         let unchecked = self.checksum == Checksum::Offloaded || [c0, c1] == [0, 0];
-        let sound = unchecked || internet_checksum(Protocol::Udp as u8, packet.src, packet.dst, octets) == 0;
-        if length != octets.len() || u16::from_be_bytes([d0, d1]) != self.port || !sound {
+        let sound = unchecked
+            || internet_checksum(Protocol::Udp as u8, datagram.src, datagram.dst, datagram.bytes) == 0;
+        if length != datagram.bytes.len() || u16::from_be_bytes([d0, d1]) != self.port || !sound {
             return None;
         }
-        let peer = *self.by_address.get(&(packet.src, u16::from_be_bytes([s0, s1])))?;
+        let peer = *self.by_address.get(&(datagram.src, u16::from_be_bytes([s0, s1])))?;
         Some((peer, (length - HEADER) as u32))
     }
 }
@@ -93,7 +93,7 @@ impl Transport for Socket {
     fn listen(&mut self) {}
 
     fn connect(&mut self, _: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {
-        let pair = |&remote: &IpAddr| Some((wire::nearest(&self.addresses, remote)?, remote));
+        let pair = |&remote: &IpAddr| Some((transport::nearest(&self.addresses, remote)?, remote));
         let (local, remote) = remotes.iter().find_map(pair)?;
         Some(self.open(local, remote, port))
     }
@@ -102,8 +102,8 @@ impl Transport for Socket {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
 
-    fn handle(&mut self, _: Instant, packet: &Packet<'_>) {
-        let Some((id, length)) = self.parse(packet) else { return };
+    fn handle(&mut self, _: Instant, datagram: Datagram<'_>) {
+        let Some((id, length)) = self.parse(&datagram) else { return };
         let peer = &mut self.peers[id as usize];
         peer.received += 1;
         peer.inbox.push_back(length);
@@ -122,7 +122,7 @@ impl Transport for Socket {
         if self.checksum == Checksum::Computed {
             fill_in_checksum(peer.local, peer.remote, &mut buf.head, buf.zeros);
         }
-        Some(Transmit { src: peer.local, dst: peer.remote, ecn: Ecn::NotCapable })
+        Some(Transmit::new(peer.local, peer.remote))
     }
 
     fn poll_event(&mut self) -> Option<(ConnId, Event)> {
@@ -221,19 +221,7 @@ mod tests {
     }
 
     fn arrive(server: &mut Socket, buf: &PacketBuf) -> Option<u64> {
-        let (head, zeros) = (&buf.head[..], buf.zeros);
-        let (protocol, ecn) = (Protocol::Udp, Ecn::NotCapable);
-        let packet = Packet {
-            src: CLIENT,
-            dst: SERVER,
-            protocol,
-            ecn,
-            sent_at: Instant::ZERO,
-            head,
-            zeros,
-            corrupted: true,
-        };
-        server.handle(Instant::ZERO, &packet);
+        server.handle(Instant::ZERO, Datagram::new(CLIENT, SERVER, buf.as_octets()));
         server.receive(Instant::ZERO, ConnId(0)).map(|piece| piece.bytes)
     }
 

@@ -170,7 +170,7 @@ fn fits_the_way(
         called.iter().copied().filter(|&remote| network.reaches(client, remote)).collect();
     let callers: Vec<IpAddr> = match flow.protocol {
         Protocol::Sctp => locals.to_vec(),
-        _ => called.iter().filter_map(|&remote| wire::nearest(locals, remote)).collect(),
+        _ => called.iter().filter_map(|&remote| transport::nearest(locals, remote)).collect(),
     };
     let callers: Vec<IpAddr> = callers.into_iter().filter(|&local| network.reaches(server, local)).collect();
     if reached.is_empty() || callers.is_empty() {

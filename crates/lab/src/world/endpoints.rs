@@ -7,7 +7,7 @@ use net::{Network, NodeId, Protocol};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use wire::Checksum;
+use transport::Checksum;
 
 /// The endpoints claimed so far.
 #[derive(Default)]

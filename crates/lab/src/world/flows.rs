@@ -60,8 +60,10 @@ impl World {
         flow.meter(Side::Client).conn = Some(conn);
         self.hosts.own(id, conn, Owner { flow: index as u32, side: Side::Client });
         let server = flow.end(Side::Server).endpoint;
-        let caller =
-            dial.remotes.first().and_then(|&called| Some((called, wire::nearest(&dial.locals, called)?)));
+        let caller = dial
+            .remotes
+            .first()
+            .and_then(|&called| Some((called, transport::nearest(&dial.locals, called)?)));
         if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
             // There is no handshake to tell the server who calls.
             let conn = socket.open(called, caller, dial.local_port);

@@ -24,8 +24,8 @@ use crate::probe::{Probes, Sight};
 use crate::scenario::Scenario;
 use des::{Kernel, Streams};
 use net::Network;
+use transport::Checksum;
 use units::{Instant, Span};
-use wire::Checksum;
 
 /// How long after the last planned stop connections may take to end.
 const LINGER: Span = Span::from_secs(120);

@@ -11,8 +11,8 @@ use net::{
 };
 use std::fs::{self, File};
 use std::net::IpAddr;
+use transport::{Checksum, Octets};
 use units::Instant;
-use wire::{Checksum, Octets};
 
 /// The network, with the names the scenario's nodes and links have in it.
 pub(super) struct Built {
@@ -142,7 +142,7 @@ fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [
         Protocol::Tcp => {
             // rfc9293#section-3.1
             packet.get_mut(16..18).into_iter().for_each(|field| field.fill(0));
-            let sum = wire::internet_checksum(protocol as u8, src, dst, Octets::from(&*packet));
+            let sum = transport::internet_checksum(protocol as u8, src, dst, Octets::from(&*packet));
             packet.get_mut(16..18).into_iter().for_each(|field| field.copy_from_slice(&sum.to_be_bytes()));
         }
         Protocol::Udp => udp::fill_in_checksum(src, dst, packet, 0),

@@ -1,5 +1,6 @@
-use crate::packet::{Ecn, Protocol};
+use crate::packet::Protocol;
 use std::net::IpAddr;
+use transport::Ecn;
 
 /// Time to live, or hop limit, that a host gives its packets.
 const TTL: u8 = 64;

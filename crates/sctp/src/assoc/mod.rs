@@ -41,8 +41,9 @@ use fault::Probes;
 use phase::{Begun, Phase, Retry};
 use std::net::IpAddr;
 use std::sync::Arc;
+use transport::Checksum;
 use units::Instant;
-use wire::{Checksum, Tsn};
+use wire::Tsn;
 
 /// What all associations of an endpoint have in common.
 #[derive(Debug)]
@@ -336,6 +337,6 @@ impl Association {
 impl Local {
     /// The address we write from; none if we have none of this kind.
     pub(crate) fn address_towards(&self, remote: IpAddr) -> Option<IpAddr> {
-        wire::nearest(&self.addresses, remote)
+        transport::nearest(&self.addresses, remote)
     }
 }

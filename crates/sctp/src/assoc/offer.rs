@@ -3,8 +3,8 @@
 use super::Extensions;
 use crate::path::Paths;
 use std::net::IpAddr;
+use transport::is_unicast;
 use units::Span;
-use wire::is_unicast;
 use wire::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownAction};
 
 #[derive(Clone, Debug)]

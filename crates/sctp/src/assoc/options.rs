@@ -2,8 +2,8 @@
 
 use super::Association;
 use crate::config::Config;
-use cc::ConfigError;
 use std::sync::Arc;
+use transport::ConfigError;
 use units::{Instant, Span};
 
 /// The options of an association that can change while it lives, each as in [`Config`].

@@ -8,11 +8,12 @@ use crate::config::Timestamps;
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
+use transport::PacketBuf;
 use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketBuf, PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete,
-    SupportedAddressTypes, Timestamp,
+    PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
+    Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be divided: if need be the network fragments them.

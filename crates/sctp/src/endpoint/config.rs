@@ -3,11 +3,10 @@
 use super::Seed;
 use crate::config::Config;
 use crate::path::Paths;
-use cc::{ConfigError, check};
 use std::net::IpAddr;
 use std::sync::Arc;
+use transport::{Checksum, ConfigError, check, is_unicast};
 use units::{ByteCount, Span};
-use wire::{Checksum, is_unicast};
 
 /// Everything an endpoint is made of.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,6 @@ mod slab;
 mod stray;
 mod tags;
 
-pub use cc::ConfigError;
 pub use config::EndpointConfig;
 pub(crate) use config::LEAST_WINDOW;
 pub(crate) use cookie::Cookie;
@@ -17,6 +16,7 @@ pub(crate) use random::Random;
 pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;
+pub use transport::ConfigError;
 
 use crate::assoc::{AssocOptions, AssocStats, Association, Handled, Local, PathInfo, State};
 use crate::event::{AssocId, Event};
@@ -30,33 +30,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Answer;
 use tags::Tags;
-use units::{Agenda, Instant, Turn};
-use wire::{
-    Abort, Causes, Checksum, Chunk, CookieEcho, Octets, Packet, PacketBuf, Sack, ShutdownComplete, is_unicast,
-};
-
-/// A packet that arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
-    /// Where it came from.
-    pub src: IpAddr,
-    /// Which of our addresses it came to.
-    pub dst: IpAddr,
-    /// When its sender sent it, by that one's clock, if the network tells that beside the packet, as a simulator can. Only
-    /// used where one-way delays are reported ([`Timestamps`](crate::Timestamps)).
-    pub sent_at: Option<Instant>,
-    /// The SCTP packet.
-    pub bytes: Octets<'a>,
-}
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Which of our addresses it leaves from.
-    pub src: IpAddr,
-    /// Where it goes.
-    pub dst: IpAddr,
-}
+use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
+use units::Instant;
+use wire::{Abort, Causes, Chunk, CookieEcho, Packet, Sack, ShutdownComplete};
 
 /// Why no association was begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -281,12 +257,12 @@ impl Endpoint {
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if let Some(mut stray) = self.strays.pop_front() {
             std::mem::swap(buf, &mut stray.packet);
-            return Some(Transmit { src: stray.src, dst: stray.dst });
+            return Some(Transmit::new(stray.src, stray.dst));
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(association) = self.slab.get_mut(slot) {
                 if let Some((src, dst)) = association.poll_transmit(now, buf) {
-                    return Some(Transmit { src, dst });
+                    return Some(Transmit::new(src, dst));
                 }
                 if let Some(at) = association.poll_timeout() {
                     self.agenda.arm(slot, at);
@@ -540,5 +516,30 @@ impl Endpoint {
         if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {
             self.slab.remove(slot);
         }
+    }
+}
+
+impl transport::Endpoint for Endpoint {
+    type Id = AssocId;
+    type Event = Event;
+
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+        self.handle(now, datagram);
+    }
+
+    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        self.poll_transmit(now, buf)
+    }
+
+    fn poll_event(&mut self) -> Option<(AssocId, Event)> {
+        self.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handle_timeout(now);
     }
 }

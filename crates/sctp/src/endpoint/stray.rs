@@ -36,6 +36,7 @@ pub(super) fn answer(packet: &Packet<'_>) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport::{Checksum, PacketBuf};
     use units::Span;
     use wire::*;
 

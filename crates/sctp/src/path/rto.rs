@@ -1,5 +1,5 @@
 use crate::config::Config;
-use cc::SmoothedRtt;
+use transport::SmoothedRtt;
 use units::Span;
 
 /// Retransmission timeout of a path (`rfc9260#section-6.3.1`).

@@ -388,7 +388,8 @@ fn join(label: Label, border: bool, neighbour: Option<(Label, bool)>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::{DataFlags, Octets, Tsn};
+    use transport::Octets;
+    use wire::{DataFlags, Tsn};
 
     fn data(flags: &str, tsn: u32, payload: &'static [u8]) -> Data<'static> {
         Data {

@@ -413,7 +413,8 @@ mod tests {
     use super::super::window::ChunkCost;
     use super::*;
     use proptest::prelude::*;
-    use wire::{Data, DataFlags, Octets, Ppid, Tsn};
+    use transport::Octets;
+    use wire::{Data, DataFlags, Ppid, Tsn};
 
     fn message(stream: u16, ssn: u16, index: u64) -> Piece {
         let data = Data {

@@ -11,8 +11,8 @@
 use crate::config::Cmt;
 use crate::path::{Path, PathId, Paths};
 use crate::tx::Draws;
-use cc::named;
 use std::fmt::Debug;
+use transport::named;
 use units::{ByteCount, Instant, Span};
 
 /// One line for each scheduler: its value, its word, its file and the type in it.

@@ -7,8 +7,9 @@ use crate::steps;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
+use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, Octets, Ppid, Ssn, StreamId, Tsn};
+use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
 
 /// A DATA chunk that was sent, but for its bytes: half a cache line.
 #[derive(Debug)]

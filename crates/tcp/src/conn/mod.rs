@@ -15,6 +15,7 @@ pub(crate) use input::Handled;
 use crate::Config;
 use crate::event::{CloseReason, Event, SendError};
 use crate::rx::Receiver;
+use crate::sequence::Seq;
 use crate::sequence::Space;
 use crate::tx::Sender;
 use events::Events;
@@ -23,8 +24,8 @@ use phase::{Phase, Retry};
 use stamps::Stamps;
 use std::net::IpAddr;
 use std::sync::Arc;
+use transport::{Checksum, Payload};
 use units::{Instant, Span};
-use wire::{Checksum, Payload, Seq};
 
 /// What all connections of an endpoint have in common.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 use super::Connection;
 use super::phase::Phase;
 use crate::Ecn;
-use crate::endpoint::Transmit;
 use crate::segment::{Flags, Header, Options, SackBlock, seal};
 use crate::sequence::ORIGIN;
+use crate::sequence::Seq;
 use crate::tx::Plan;
+use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
-use wire::{PacketBuf, Seq};
 
 impl Connection {
     /// Writes the next segment into `buf`; none if there is nothing to send now.
@@ -97,7 +97,7 @@ impl Connection {
         seal(buf, src, dst, self.local.checksum);
         self.sender.stats.segments_sent += 1;
         self.sender.stats.transport_bytes_sent += ByteCount::from(buf.len());
-        Transmit { src, dst, ecn }
+        Transmit { ecn, ..Transmit::new(src, dst) }
     }
 
     fn write_syn(&mut self, now: Instant, buf: &mut PacketBuf) -> Transmit {

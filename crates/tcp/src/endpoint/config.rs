@@ -1,10 +1,9 @@
 //! What an endpoint is made of, and the check that it can work.
 
 use crate::Config;
-use cc::{ConfigError, check};
 use std::net::IpAddr;
+use transport::{Checksum, ConfigError, check, is_unicast};
 use units::{ByteCount, Span};
-use wire::{Checksum, is_unicast};
 
 /// Everything an endpoint is made of.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,11 +5,12 @@ use super::isn::{Births, hash_ends};
 use super::stray::Stray;
 use crate::conn::{Birth, Connection, Ends, Local};
 use crate::segment::{Flags, Header, Options, Segment};
+use crate::sequence::Seq;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
+use transport::{Octets, PacketBuf};
 use units::{Instant, Span};
-use wire::{Octets, PacketBuf, Seq};
 
 /// Makes cookies and checks them.
 pub(super) struct Cookies {

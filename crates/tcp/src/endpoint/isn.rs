@@ -1,9 +1,9 @@
 use crate::conn::{Birth, Ends};
+use crate::sequence::Seq;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::IpAddr;
 use units::Instant;
-use wire::Seq;
 
 /// Draws initial sequence numbers (`rfc9293#section-3.4.1`, `rfc6528#section-3`): a clock, and a secret function of
 /// the two ends.

@@ -11,7 +11,6 @@ pub use config::EndpointConfig;
 use crate::conn::{Connection, Ends, Handled, Local};
 use crate::segment::{Flags, Segment};
 use crate::{ConnId, Event, Info, SendError, State, Stats};
-use cc::ConfigError;
 use cookie::Cookies;
 use isn::Births;
 use slab::Slab;
@@ -19,47 +18,10 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 use stray::Stray;
-use units::{Agenda, Instant, Turn};
-use wire::{Octets, PacketBuf, Payload, is_unicast, nearest};
-
-/// The ECN field of an IP header (`rfc3168#section-5`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
-    /// The transport does not speak ECN.
-    #[default]
-    NotCapable = 0,
-    /// ECT(1).
-    Capable1 = 1,
-    /// ECT(0).
-    Capable0 = 2,
-    /// Congestion experienced.
-    CongestionExperienced = 3,
-}
-
-/// A packet that arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Datagram<'a> {
-    /// Where it came from.
-    pub src: IpAddr,
-    /// Which of our addresses it came to.
-    pub dst: IpAddr,
-    /// The ECN field of its IP header.
-    pub ecn: Ecn,
-    /// The TCP segment.
-    pub bytes: Octets<'a>,
-}
-
-/// Where a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Which of our addresses it leaves from.
-    pub src: IpAddr,
-    /// Where it goes.
-    pub dst: IpAddr,
-    /// The ECN field of its IP header.
-    pub ecn: Ecn,
-}
+use transport::{
+    Agenda, ConfigError, Datagram, Ecn, PacketBuf, Payload, Transmit, Turn, is_unicast, nearest,
+};
+use units::Instant;
 
 /// Why no connection was begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -202,7 +164,7 @@ impl Endpoint {
 
     /// Takes a packet. Whatever its bytes, it does no harm.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        let Datagram { src, dst, ecn, bytes } = datagram;
+        let Datagram { src, dst, ecn, bytes, .. } = datagram;
         let Ok(segment) = Segment::parse(bytes, src, dst, self.local.checksum) else { return };
         if segment.header.destination_port != self.local.port || segment.header.source_port == 0 {
             return;
@@ -288,7 +250,7 @@ impl Endpoint {
     pub fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         if let Some(mut stray) = self.strays.pop_front() {
             std::mem::swap(buf, &mut stray.packet);
-            return Some(Transmit { src: stray.src, dst: stray.dst, ecn: Ecn::NotCapable });
+            return Some(Transmit::new(stray.src, stray.dst));
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
             if let Some(connection) = self.slab.get_mut(slot) {
@@ -433,5 +395,30 @@ impl Endpoint {
         if self.agenda.is_idle(slot) && self.slab.get(slot).is_some_and(over) {
             self.slab.remove(slot);
         }
+    }
+}
+
+impl transport::Endpoint for Endpoint {
+    type Id = ConnId;
+    type Event = Event;
+
+    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
+        self.handle(now, datagram);
+    }
+
+    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        self.poll_transmit(now, buf)
+    }
+
+    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        self.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.handle_timeout(now);
     }
 }

@@ -1,7 +1,8 @@
 use crate::conn::Ends;
 use crate::segment::{Flags, Header, Options, Segment, seal};
+use crate::sequence::Seq;
 use std::net::IpAddr;
-use wire::{Checksum, PacketBuf, Seq};
+use transport::{Checksum, PacketBuf};
 
 /// A segment of no connection that waits to be sent.
 #[derive(Debug)]

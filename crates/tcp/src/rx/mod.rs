@@ -11,9 +11,9 @@ use crate::pieces::Pieces;
 use crate::ranges::{Range, Ranges};
 use acks::Acks;
 use blocks::Blocks;
+use transport::{Octets, Payload};
 use units::Instant;
 use window::Window;
-use wire::{Octets, Payload};
 
 #[derive(Debug)]
 pub(crate) struct Receiver {

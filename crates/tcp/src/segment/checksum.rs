@@ -1,5 +1,5 @@
 use std::net::IpAddr;
-use wire::Octets;
+use transport::Octets;
 
 /// TCP's number among the protocols of IP.
 const PROTOCOL: u64 = 6;

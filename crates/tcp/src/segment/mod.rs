@@ -28,8 +28,9 @@ pub use checksum::checksum;
 pub use flags::Flags;
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};
 
+use crate::sequence::Seq;
 use std::net::IpAddr;
-use wire::{Checksum, Octets, PacketBuf, Seq};
+use transport::{Checksum, Octets, PacketBuf};
 
 /// The fixed part of the header, apart from what follows from the rest of the segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

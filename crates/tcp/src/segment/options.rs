@@ -1,6 +1,6 @@
 use super::SegmentError;
+use crate::sequence::Seq;
 use arrayvec::ArrayVec;
-use wire::Seq;
 
 /// The options of a segment that we know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -25,8 +25,8 @@ use rack::{Probe, Rack};
 use recovery::Recovery;
 use std::sync::Arc;
 use timers::Timers;
+use transport::Payload;
 use units::{ByteCount, Instant};
-use wire::Payload;
 
 #[derive(Debug)]
 pub(crate) struct Sender {

@@ -1,6 +1,7 @@
 //! Packets that nobody sent: those of the peer changed, and new ones with the right tags.
 
 use super::Tape;
+use transport::{Checksum, Octets, PacketBuf};
 use wire::*;
 
 /// What a forger knows of an association.

@@ -20,8 +20,9 @@ use sctp::{
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
+use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
-use wire::{Checksum, Chunk, Packet, PacketBuf, Ppid, StreamId, Tsn};
+use wire::{Chunk, Packet, Ppid, StreamId, Tsn};
 
 /// Plays the commands in `bytes`.
 ///
@@ -308,8 +309,7 @@ impl Machine {
             return;
         }
         let now = self.now;
-        let datagram =
-            Datagram { src: packet.src, dst: packet.dst, sent_at: None, bytes: packet.bytes.as_octets() };
+        let datagram = Datagram::new(packet.src, packet.dst, packet.bytes.as_octets());
         self.host(packet.to).endpoint.handle(now, datagram);
         self.drain(packet.to);
     }

@@ -9,8 +9,8 @@ use dcsctp::api::{
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::time::Duration;
+use transport::{Octets, PacketBuf};
 use units::Instant;
-use wire::{Octets, PacketBuf};
 
 /// A socket, which is one association, with the addresses it has no notion of itself.
 pub struct DcSctp {

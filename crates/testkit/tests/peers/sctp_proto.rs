@@ -22,11 +22,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use transport::{Checksum, Octets, PacketBuf};
 use units::Instant;
-use wire::{
-    Abort, Checksum, Chunk, CommonHeader, Encode, Octets, Packet, PacketBuf, PacketWriter, Shutdown,
-    ShutdownComplete, Tsn,
-};
+use wire::{Abort, Chunk, CommonHeader, Encode, Packet, PacketWriter, Shutdown, ShutdownComplete, Tsn};
 
 /// An endpoint with one association. Its tags and TSNs come from the system and cannot be repeated.
 pub struct SctpProto {

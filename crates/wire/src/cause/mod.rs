@@ -17,10 +17,10 @@ pub use list::{CauseList, Causes};
 pub use missing::MissingParameters;
 
 use crate::field::{u16_at, u32_at};
-use crate::octets::Octets;
 use crate::param::Parameters;
 use crate::serial::{StreamId, Tsn};
 use crate::tlv::{self, Tlv, TlvError};
+use transport::Octets;
 use units::Span;
 
 /// Code of the Invalid Stream Identifier cause.

@@ -1,6 +1,6 @@
 use super::{Encode, HEADER_LEN, T_BIT, header};
 use crate::cause::Causes;
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// ABORT: the association ends at once (rfc9260#section-3.3.7).
 ///

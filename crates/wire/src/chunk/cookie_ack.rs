@@ -1,5 +1,5 @@
 use super::{Encode, HEADER_LEN, header};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// COOKIE ACK: the cookie is accepted, the association stands (rfc9260#section-3.3.12).
 ///

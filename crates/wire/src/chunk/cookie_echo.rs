@@ -1,5 +1,5 @@
 use super::{Encode, HEADER_LEN, header};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// COOKIE ECHO: the state cookie goes back to its maker (rfc9260#section-3.3.11).
 ///

@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
 use crate::field::{u16_at, u32_at};
-use crate::octets::{Octets, PacketBuf};
 use crate::serial::{Ppid, Ssn, StreamId, Tsn};
+use transport::{Octets, PacketBuf};
 
 /// DATA: a user message or a fragment of one (rfc9260#section-3.3.1).
 ///

@@ -1,6 +1,6 @@
 use super::{Encode, HEADER_LEN, header};
 use crate::cause::Causes;
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// ERROR: something went wrong, but the association goes on (rfc9260#section-3.3.10).
 ///

@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
-use crate::octets::PacketBuf;
 use crate::param::HEARTBEAT_INFO;
 use crate::tlv;
+use transport::PacketBuf;
 
 /// HEARTBEAT: asks whether a path is alive (rfc9260#section-3.3.5).
 ///

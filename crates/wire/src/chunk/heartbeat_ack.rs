@@ -1,5 +1,5 @@
 use super::{Encode, Heartbeat};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// HEARTBEAT ACK: the path is alive (rfc9260#section-3.3.6).
 ///

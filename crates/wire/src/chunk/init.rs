@@ -1,8 +1,8 @@
 use super::{Encode, HEADER_LEN, header};
 use crate::field::{u16_at, u32_at};
-use crate::octets::PacketBuf;
 use crate::param::Parameters;
 use crate::serial::Tsn;
+use transport::PacketBuf;
 
 /// INIT: asks for an association (rfc9260#section-3.3.2).
 ///

@@ -1,5 +1,5 @@
 use super::{Encode, Init};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// INIT ACK: the answer to INIT, with the state cookie among its parameters (rfc9260#section-3.3.3).
 ///

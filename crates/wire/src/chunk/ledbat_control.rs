@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
 use crate::field::u32_at;
-use crate::octets::PacketBuf;
 use crate::serial::Tsn;
+use transport::PacketBuf;
 
 /// LEDBAT-CONTROL: the one-way delays of packets that arrived since the last one, before the SACK that acknowledges
 /// them. Its type asks those who do not know it to skip it.

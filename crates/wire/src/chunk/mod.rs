@@ -52,7 +52,7 @@ pub use timestamp::Timestamp;
 pub use unknown::UnknownChunk;
 
 use crate::field::{padded, u16_at};
-use crate::octets::{Octets, PacketBuf};
+use transport::{Octets, PacketBuf};
 
 /// Bytes of type, flags and length.
 const HEADER_LEN: usize = 4;

@@ -1,7 +1,7 @@
 use super::{Encode, GapBlock, HEADER_LEN, header};
 use crate::field::{u16_at, u32_at};
-use crate::octets::PacketBuf;
 use crate::serial::Tsn;
+use transport::PacketBuf;
 
 /// NR-SACK: a SACK that also says what will never be withdrawn (draft-natarajan-tsvwg-sctp-nrsack section 3.2).
 ///

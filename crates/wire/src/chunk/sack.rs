@@ -1,7 +1,7 @@
 use super::{Encode, GapBlock, HEADER_LEN, header};
 use crate::field::{u16_at, u32_at};
-use crate::octets::PacketBuf;
 use crate::serial::Tsn;
+use transport::PacketBuf;
 
 /// SACK: what has arrived (rfc9260#section-3.3.4).
 ///
@@ -128,9 +128,9 @@ impl Encode for Sack<'_> {
 mod tests {
     use super::*;
     use crate::chunk::{Chunk, ChunkError};
-    use crate::octets::Octets;
     use crate::packet::PacketWriter;
     use crate::testing::{ANY_HEADER, decode, encode, hex};
+    use transport::Octets;
 
     const CAPTURE: &str = "03 80 001c  000003e7  00017700  0002 0001  0002 0002  0004 0007  000003e5";
 

@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
 use crate::field::u32_at;
-use crate::octets::PacketBuf;
 use crate::serial::Tsn;
+use transport::PacketBuf;
 
 /// SHUTDOWN: no more data will be sent (rfc9260#section-3.3.8).
 ///

@@ -1,5 +1,5 @@
 use super::{Encode, HEADER_LEN, header};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// SHUTDOWN ACK: the answer to SHUTDOWN, once all data has arrived (rfc9260#section-3.3.9).
 ///

@@ -1,5 +1,5 @@
 use super::{Encode, HEADER_LEN, T_BIT, header};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// SHUTDOWN COMPLETE: the association has ended (rfc9260#section-3.3.13).
 ///

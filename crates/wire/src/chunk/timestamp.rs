@@ -1,5 +1,5 @@
 use super::{Encode, HEADER_LEN, header};
-use crate::octets::PacketBuf;
+use transport::PacketBuf;
 
 /// TIMESTAMP: when the packet was sent, by the sender's clock. It precedes the DATA of its packet, and its type asks
 /// those who do not know it to skip it.

@@ -1,6 +1,6 @@
 use super::Encode;
 use crate::UnknownAction;
-use crate::octets::{Octets, PacketBuf};
+use transport::{Octets, PacketBuf};
 
 /// A chunk of a type this crate does not know, kept as it is (rfc9260#section-3.2).
 ///

@@ -1,7 +1,7 @@
 use super::CommonHeader;
-use crate::checksum::{Checksum, crc32c};
+use crate::checksum::crc32c;
 use crate::chunk::{Chunk, ChunkError};
-use crate::octets::Octets;
+use transport::{Checksum, Octets};
 
 /// A packet whose common header has been read; its chunks are read one by one.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 use super::CommonHeader;
-use crate::checksum::{Checksum, crc32c};
+use crate::checksum::crc32c;
 use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
 use crate::field::padded;
-use crate::octets::PacketBuf;
 use crate::serial::Tsn;
+use transport::{Checksum, PacketBuf};
 
 /// Writes one packet, chunk by chunk, into a buffer that is used again and again.
 ///
@@ -144,10 +144,10 @@ impl<'b> PacketWriter<'b> {
 mod tests {
     use super::*;
     use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags};
-    use crate::octets::Octets;
     use crate::packet::Packet;
     use crate::serial::{Ppid, Ssn, StreamId};
     use crate::testing::ANY_HEADER;
+    use transport::Octets;
 
     fn data(payload: Octets<'_>) -> Data<'_> {
         let flags = DataFlags { beginning: true, ending: true, ..DataFlags::default() };

@@ -18,9 +18,9 @@ pub use address_types::SupportedAddressTypes;
 pub use list::{ParameterList, Parameters};
 pub use unknown::UnknownParameter;
 
-use crate::octets::Octets;
 use crate::tlv::{self, Tlv, TlvError};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use transport::Octets;
 use units::Span;
 
 /// Type of the Heartbeat Info parameter.

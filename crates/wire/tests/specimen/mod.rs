@@ -2,13 +2,14 @@
 
 use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
-    Abort, Cause, CauseList, Checksum, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
-    Heartbeat, HeartbeatAck, Init, InitAck, Octets, OperationError, Packet, PacketBuf, PacketDelay,
-    PacketWriter, Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
-    SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
+    Abort, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
+    Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay, PacketWriter, Parameter,
+    ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId, SupportedAddressTypes,
+    Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use transport::{Checksum, Octets, PacketBuf};
 use units::Span;
 
 /// A chunk that owns its bytes.

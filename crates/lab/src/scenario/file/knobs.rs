@@ -3,8 +3,9 @@
 use crate::scenario::decode::{Decode, Definitions, Fields, NoneOr, Show, mismatch, property};
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::tree::{Item, Value};
-use cc::{Knob, KnobValue, Knobs};
+use cc::Knobs;
 use serde_json::{Map, Value as Json, json};
+use transport::{Knob, KnobValue};
 use units::Span;
 
 /// The key of the table of tables.

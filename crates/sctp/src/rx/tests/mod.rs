@@ -7,8 +7,9 @@ mod rules;
 
 use super::*;
 use crate::config::Cmt;
+use transport::{Checksum, Octets, PacketBuf};
 use units::Span;
-use wire::{Checksum, Chunk, CommonHeader, DataFlags, Octets, Packet, PacketBuf, Ppid, StreamId};
+use wire::{Chunk, CommonHeader, DataFlags, Packet, Ppid, StreamId};
 
 /// A receiver and its clock.
 struct Fixture {

@@ -17,8 +17,9 @@ use crate::message::{Message, Payload};
 use crate::path::{NIL, Path, PathId, PathState, Paths};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Instant, Span};
-use wire::{Checksum, Chunk, CommonHeader, GapBlock, Packet, PacketBuf, PacketWriter, Tsn};
+use wire::{Chunk, CommonHeader, GapBlock, Packet, PacketWriter, Tsn};
 
 const P1: PathId = PathId(0);
 const P2: PathId = PathId(1);

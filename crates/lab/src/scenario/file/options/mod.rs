@@ -67,7 +67,7 @@ pub(in crate::scenario) trait OptionSet: Sized {
     /// Schema of each key.
     fn properties(definitions: &mut Definitions) -> Map<String, Json>;
     /// Says which option cannot work, if one cannot.
-    fn check(&self) -> Result<(), cc::ConfigError>;
+    fn check(&self) -> Result<(), transport::ConfigError>;
 }
 
 /// The option sets of a protocol, unread: what a set says depends on what it inherits.

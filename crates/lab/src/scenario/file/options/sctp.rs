@@ -184,7 +184,7 @@ impl OptionSet for sctp::Config {
         properties
     }
 
-    fn check(&self) -> Result<(), cc::ConfigError> {
+    fn check(&self) -> Result<(), transport::ConfigError> {
         sctp::Config::check(self)
     }
 }

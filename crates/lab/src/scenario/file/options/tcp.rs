@@ -189,7 +189,7 @@ impl OptionSet for tcp::Config {
         properties
     }
 
-    fn check(&self) -> Result<(), cc::ConfigError> {
+    fn check(&self) -> Result<(), transport::ConfigError> {
         tcp::Config::check(self)
     }
 }

@@ -74,5 +74,3 @@ macro_rules! named {
         }
     };
 }
-
-pub(crate) use named;

@@ -1,4 +1,4 @@
-use crate::Instant;
+use units::Instant;
 
 /// What the connections of an endpoint, by slot, wait for: to be asked for packets, to be asked for events, and to be
 /// looked at again at a time. All that is noted of one lies side by side, so that a packet for one of many touches

@@ -113,6 +113,7 @@ impl<'a, W: Word> From<&'a mut W> for KnobValue<'a> {
 
 /// Declares the options of one algorithm: for each its type, its default, what values can work in words, and the test
 /// of that.
+#[macro_export]
 macro_rules! knobs {
     ($(#[$doc:meta])* $group:literal $type:ident { $(
         $(#[doc = $text:literal])* $name:ident : $of:ty = $default:expr, $expected:literal if |$value:ident| $works:expr;
@@ -160,6 +161,7 @@ macro_rules! knobs {
 }
 
 /// Puts the options of all algorithms together.
+#[macro_export]
 macro_rules! all_knobs {
     ($($group:ident : $type:ty,)+) => {
         /// What algorithms leave open: one field for each group of options, which one algorithm or a family shares.
@@ -190,5 +192,3 @@ macro_rules! all_knobs {
         }
     };
 }
-
-pub(crate) use {all_knobs, knobs};

@@ -1,0 +1,30 @@
+//! The ground floor of the transports and of what runs them: packets and their addresses, payloads, timers of many
+//! connections, RTT smoothing, and options with names.
+//!
+//! `sctp`, `tcp` and the hosts of the laboratory share these types; none of them knows a protocol.
+#![forbid(unsafe_code)]
+
+mod address;
+mod agenda;
+mod check;
+mod checksum;
+mod datagram;
+mod internet_checksum;
+mod knobs;
+mod names;
+mod octets;
+mod payload;
+mod rtt;
+mod serial;
+
+pub use address::{is_unicast, nearest};
+pub use agenda::{Agenda, Turn};
+pub use check::{ConfigError, check};
+pub use checksum::Checksum;
+pub use datagram::{Datagram, Ecn, Endpoint, Transmit};
+pub use internet_checksum::internet_checksum;
+pub use knobs::{Knob, KnobValue, Word};
+pub use names::UnknownName;
+pub use octets::{Octets, PacketBuf};
+pub use payload::Payload;
+pub use rtt::SmoothedRtt;
