@@ -242,14 +242,23 @@ impl Path {
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
-    /// Room in the congestion window; none if it is fully used.
+    /// Bytes that may be in flight: the congestion window; one packet on a path that has potentially failed and is used
+    /// for want of a better one; nothing more after an expiry of T3 until something is acknowledged.
     #[inline]
-    pub(crate) fn space(&self) -> ByteCount {
+    fn send_limit(&self) -> ByteCount {
         if self.timed_out && !self.flight.is_zero() {
             ByteCount::ZERO
+        } else if self.state == PathState::PotentiallyFailed {
+            self.window.cwnd.min(self.mtu)
         } else {
-            self.window.cwnd - self.flight
+            self.window.cwnd
         }
+    }
+
+    /// Bytes that may be sent now.
+    #[inline]
+    pub(crate) fn space(&self) -> ByteCount {
+        self.send_limit() - self.flight
     }
 }
 

@@ -31,10 +31,10 @@ pub(crate) use send::Plan;
 use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
-use crate::path::{Path, PathId, Paths};
+use crate::path::{PathId, Paths};
 use crate::sched::{Habits, Scheduler};
 use arrayvec::ArrayVec;
-use cc::{CongestionControl, PathView, Window};
+use cc::{CongestionControl, PathView, Window, WindowRule};
 use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
@@ -234,15 +234,16 @@ impl Sender {
     }
 
     /// A heartbeat was answered on a path that had potentially failed.
-    pub(crate) fn on_path_back(&self, now: Instant, path: &mut Path) {
+    pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let packets = match self.config.pf_cwnd {
             PfCwnd::Unchanged => return,
             PfCwnd::OneMtu => 1,
             PfCwnd::TwoMtu => 2,
         };
-        path.window.cwnd = path.mtu * packets;
-        path.timed_out = false;
-        path.decayed = Some(now);
+        let rule = WindowRule::Set(paths[p].mtu * packets);
+        self.control(paths, |control, views, windows| control.on_rule(views, p.index(), rule, windows));
+        paths[p].timed_out = false;
+        paths[p].decayed = Some(now);
     }
 
     /// Takes a message, or says why not and leaves everything as it was.

@@ -336,6 +336,8 @@ impl Sender {
                 flight_after: paths[p].flight,
                 rtt: news.rtt,
                 owd: paths[p].owd.take(),
+                lost: ByteCount::ZERO,
+                rate: None,
             }
         }));
         if acks.is_empty() {

@@ -3,8 +3,9 @@
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
 use crate::config::BurstControl;
-use crate::path::{LossCause, Path, PathId, PathState, Paths};
+use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
+use cc::WindowRule;
 use units::{ByteCount, Instant};
 use wire::{Data, PacketWriter};
 
@@ -105,7 +106,6 @@ impl Sender {
                 let Some(target) = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random) else {
                     continue;
                 };
-                throttle(&mut paths[target]);
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
                     let first_chunk = chunk_len(self.out[i].len());
@@ -147,7 +147,6 @@ impl Sender {
         }
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
-            throttle(&mut paths[p]);
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if self.order.is_empty() {
@@ -201,23 +200,22 @@ impl Sender {
         self.has_room(p, paths) && !self.share_is_full(p, paths)
     }
 
-    /// The window shrinks where bursts are limited that way.
-    fn limit_window(&self, p: PathId, paths: &mut Paths) {
-        let path = &mut paths[p];
-        match self.config.burst_control {
-            BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting => {
-                let limit = path.flight + path.mtu * u64::from(self.config.max_burst);
-                if path.window.cwnd > limit && path.burst_left == self.config.max_burst {
-                    if self.config.burst_control == BurstControl::CongestionWindowLimiting {
-                        path.window.ssthresh = path.window.ssthresh.map(|s| s.max(path.window.cwnd));
-                    }
-                    path.window.cwnd = limit;
-                }
-            }
+    /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
+    #[inline]
+    fn limit_window(&mut self, p: PathId, paths: &mut Paths) {
+        let raise_ssthresh = match self.config.burst_control {
+            BurstControl::UseItOrLoseIt => false,
+            BurstControl::CongestionWindowLimiting => true,
             BurstControl::TotalMaxBurst
             | BurstControl::MaxBurst
             | BurstControl::AggressiveMaxBurst
-            | BurstControl::Off => {}
+            | BurstControl::Off => return,
+        };
+        let path = &paths[p];
+        let most = path.flight + path.mtu * u64::from(self.config.max_burst);
+        if path.window.cwnd > most && path.burst_left == self.config.max_burst {
+            let rule = WindowRule::Limit { most, raise_ssthresh };
+            self.control(paths, |control, views, windows| control.on_rule(views, p.index(), rule, windows));
         }
     }
 
@@ -393,13 +391,6 @@ impl Sender {
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);
         w.data(&self.out.data(i));
-    }
-}
-
-/// A path that potentially failed, used because there is no better one, has a window of one packet.
-fn throttle(path: &mut Path) {
-    if path.state == PathState::PotentiallyFailed {
-        path.window.cwnd = path.window.cwnd.min(path.mtu);
     }
 }
 

@@ -49,6 +49,8 @@ impl Sender {
             flight_after: ByteCount::new(self.flight.in_flight()),
             rtt,
             owd: None,
+            lost: ByteCount::ZERO,
+            rate: None,
         };
         self.ask(flight, |control, views, windows| control.on_sack(now, views, &[ack], windows));
     }
