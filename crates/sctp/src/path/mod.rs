@@ -4,11 +4,13 @@
 mod cuc;
 mod heartbeat;
 mod list;
+mod pacer;
 mod rto;
 
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
+pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
 use crate::ahead::fetch;
@@ -137,6 +139,8 @@ pub(crate) struct Path {
     pub(crate) blocked_until: Instant,
     /// Which change of state of any path was the last that ended its being active.
     pub(crate) failed: u64,
+    /// Only for a congestion control that wants rate samples.
+    pub(crate) rate: Option<Box<RateControl>>,
 }
 
 impl Path {
@@ -153,6 +157,7 @@ impl Path {
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,
+            rate: None,
             patience: None,
             newest_acked: Instant::ZERO,
             recovery: None,

@@ -198,6 +198,9 @@ impl Sender {
             let copies = &mut self.copies[p.index()];
             copies.flying[before].push_back(Copy { chunk: i, booked, sent_at: now });
             copies.flight += booked;
+            if let Some(rate) = &mut paths[p].rate {
+                rate.written += booked;
+            }
             paths[p].stats.user_bytes += ByteCount::from(length);
             paths[p].stats.copies += 1;
             sent += 1;

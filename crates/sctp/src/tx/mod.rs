@@ -31,7 +31,7 @@ pub(crate) use send::Plan;
 use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
-use crate::path::{PathId, Paths};
+use crate::path::{PathId, Paths, RateControl};
 use crate::sched::{Habits, Scheduler};
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window, WindowRule};
@@ -212,7 +212,14 @@ impl Sender {
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
-        self.control = Some(self.config.congestion_control.build(&setup));
+        self.start_control(self.config.congestion_control.build(&setup), paths);
+    }
+
+    fn start_control(&mut self, control: Box<dyn CongestionControl>, paths: &mut Paths) {
+        if control.wants_rate_samples() {
+            self.out.keep_records();
+        }
+        self.control = Some(control);
         for p in paths.ids() {
             self.path_added(p, paths);
         }
@@ -222,7 +229,13 @@ impl Sender {
     pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
-        paths[p].window = control.on_path_added(&views, p.index());
+        let path = &mut paths[p];
+        path.window = control.on_path_added(&views, p.index());
+        if self.out.keeps_records() {
+            let mut rate = Box::new(RateControl::new(path.mtu));
+            rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
+            path.rate = Some(rate);
+        }
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
     }
@@ -241,7 +254,9 @@ impl Sender {
             PfCwnd::TwoMtu => 2,
         };
         let rule = WindowRule::Set(paths[p].mtu * packets);
-        self.control(paths, |control, views, windows| control.on_rule(views, p.index(), rule, windows));
+        self.control(now, paths, |control, views, windows| {
+            control.on_rule(views, p.index(), rule, windows);
+        });
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
     }
@@ -329,6 +344,7 @@ impl Sender {
     /// Asks the congestion control for windows, with the snapshot from before.
     fn control(
         &mut self,
+        now: Instant,
         paths: &mut Paths,
         ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
     ) {
@@ -339,6 +355,13 @@ impl Sender {
         ask(&mut **control, &mut all, &mut windows);
         for (path, window) in paths.iter_mut().zip(&windows) {
             path.window = *window;
+        }
+        if self.out.keeps_records() {
+            for (p, path) in paths.iter_mut().enumerate() {
+                if let Some(rate) = &mut path.rate {
+                    rate.pacer.set_rate(now, control.pacing_rate(p), path.mtu);
+                }
+            }
         }
     }
 

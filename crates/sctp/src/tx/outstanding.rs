@@ -5,6 +5,7 @@ use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, PathId};
 use crate::steps;
 use bytes::Bytes;
+use cc::SendRecord;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
@@ -112,6 +113,8 @@ pub(crate) struct Outstanding {
     chunks: VecDeque<TxChunk>,
     /// From the first chunk on that is not filler.
     stored: Option<Box<Stored>>,
+    /// Of each chunk, for rate samples; only if the congestion control wants them.
+    records: Option<Box<VecDeque<SendRecord>>>,
 }
 
 /// What chunks carry, for each of them; nothing for filler.
@@ -122,7 +125,14 @@ impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
         // One lap ahead, so that there is room below.
         let first = LAP + u64::from(initial_tsn.0);
-        Outstanding { initial: initial_tsn.0, inserted: 0, first, chunks: VecDeque::new(), stored: None }
+        Outstanding {
+            initial: initial_tsn.0,
+            inserted: 0,
+            first,
+            chunks: VecDeque::new(),
+            stored: None,
+            records: None,
+        }
     }
 
     /// The TSN at an index.
@@ -183,6 +193,9 @@ impl Outstanding {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
         self.keep(fragment.payload);
+        if let Some(records) = &mut self.records {
+            records.push_back(SendRecord::default());
+        }
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
             booked,
@@ -199,6 +212,28 @@ impl Outstanding {
             state: ChunkState::InFlight,
         });
         i
+    }
+
+    /// Keeps a record of each transmission from now on; called before the first.
+    pub(super) fn keep_records(&mut self) {
+        self.records = Some(Box::default());
+    }
+
+    #[inline]
+    pub(super) fn keeps_records(&self) -> bool {
+        self.records.is_some()
+    }
+
+    /// Records a transmission of chunk `i`.
+    pub(super) fn set_record(&mut self, i: u64, record: SendRecord) {
+        if let Some(records) = &mut self.records {
+            records[(i - self.first) as usize] = record;
+        }
+    }
+
+    /// State of the path at the last transmission of chunk `i`.
+    pub(super) fn record(&self, i: u64) -> SendRecord {
+        self.records.as_ref().map(|records| records[(i - self.first) as usize]).unwrap_or_default()
     }
 
     /// Stores what the chunk that is pushed next carries.
@@ -249,6 +284,10 @@ impl Outstanding {
         if let Some(Stored(all)) = self.stored.as_deref_mut() {
             all.pop_front();
             all.shrink_to(self.chunks.capacity());
+        }
+        if let Some(records) = self.records.as_deref_mut() {
+            records.pop_front();
+            records.shrink_to(self.chunks.capacity());
         }
         chunk
     }

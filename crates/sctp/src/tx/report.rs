@@ -112,6 +112,9 @@ impl Sender {
             chunk.mark(Mark::TimedOut);
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
+        if let Some(rate) = &mut path.rate {
+            rate.lost += ByteCount::new(u64::from(chunk.booked));
+        }
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));

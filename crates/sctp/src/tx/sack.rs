@@ -6,7 +6,7 @@ use super::taken;
 use super::{ChunkState, Mark, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
-use crate::path::{PathId, Paths};
+use crate::path::{Path, PathId, Paths};
 use crate::steps;
 use cc::{LossKind, OneWayDelay, PathAck};
 use units::{ByteCount, Instant};
@@ -257,8 +257,21 @@ impl Sender {
                 let rtt = now.since(chunk.sent_at);
                 news.rtt = Some(news.rtt.map_or(rtt, |least| least.min(rtt)));
             }
+            if self.out.keeps_records() {
+                self.count_delivery(now, i, path);
+            }
         }
         p
+    }
+
+    /// Chunk `i`, last sent on this path, is acknowledged for the first time. A copied chunk is not counted: its
+    /// acknowledgement does not say which copy arrived.
+    fn count_delivery(&self, now: Instant, i: u64, path: &mut Path) {
+        if let Some(rate) = &mut path.rate {
+            let (chunk, record) = (&self.out[i], self.out.record(i));
+            let bytes = ByteCount::new(u64::from(chunk.booked));
+            rate.estimator.on_delivered(now, bytes, chunk.sent_at, record, chunk.transmissions > 1);
+        }
     }
 
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
@@ -320,11 +333,15 @@ impl Sender {
     /// Step F: one call of the congestion control for the whole SACK.
     fn grow(&mut self, now: Instant, paths: &mut Paths, news: &News) {
         let cuc = self.cmt.cuc;
-        let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
         let mut acks = PerPath::<PathAck>::new();
-        acks.extend(acked.map(|p| {
+        for p in paths.ids() {
+            let (lost, rate) =
+                if self.out.keeps_records() { paths[p].take_rates() } else { Default::default() };
             let news = &news[p];
-            PathAck {
+            if news.new_bytes.is_zero() && lost.is_zero() {
+                continue;
+            }
+            acks.push(PathAck {
                 path: p.index(),
                 acked: news.new_bytes,
                 advanced: match cuc {
@@ -336,14 +353,14 @@ impl Sender {
                 flight_after: paths[p].flight,
                 rtt: news.rtt,
                 owd: paths[p].owd.take(),
-                lost: ByteCount::ZERO,
-                rate: None,
-            }
-        }));
+                lost,
+                rate,
+            });
+        }
         if acks.is_empty() {
             return;
         }
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             for (view, news) in views.iter_mut().zip(news.iter()) {
                 view.flight = news.flight_before;
             }
@@ -382,7 +399,7 @@ impl Sender {
         let hits = paths.ids().filter(|&p| news[p].hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             for p in hit.clone() {
                 control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);
             }

@@ -69,6 +69,15 @@ impl Sender {
         if self.silent {
             return None;
         }
+        let plan = self.plan(paths, departing);
+        if plan.is_none() && self.out.keeps_records() {
+            self.note_limited_paths(paths);
+        }
+        plan
+    }
+
+    #[inline]
+    fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
@@ -215,7 +224,9 @@ impl Sender {
         let most = path.flight + path.mtu * u64::from(self.config.max_burst);
         if path.window.cwnd > most && path.burst_left == self.config.max_burst {
             let rule = WindowRule::Limit { most, raise_ssthresh };
-            self.control(paths, |control, views, windows| control.on_rule(views, p.index(), rule, windows));
+            self.control(self.opportunity, paths, |control, views, windows| {
+                control.on_rule(views, p.index(), rule, windows);
+            });
         }
     }
 
@@ -237,7 +248,9 @@ impl Sender {
         let rto = paths[p].rto.current();
         while now.since(since) >= rto && !rto.is_zero() {
             let before = paths[p].window;
-            self.control(paths, |control, views, windows| control.on_idle(now, views, p.index(), windows));
+            self.control(now, paths, |control, views, windows| {
+                control.on_idle(now, views, p.index(), windows);
+            });
             since += rto;
             if paths[p].window == before {
                 since = now;
@@ -273,6 +286,30 @@ impl Sender {
         }
         if self.habits.each_packet {
             self.order.clear();
+        }
+        if self.out.keeps_records() {
+            self.report_sent(now, p, paths);
+        }
+    }
+
+    /// A packet with data was written for path `p`: the pacer and the congestion control count its bytes.
+    fn report_sent(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let Some(rate) = &mut paths[p].rate else { return };
+        let bytes = std::mem::take(&mut rate.written);
+        rate.pacer.on_sent(now, bytes);
+        let limited = rate.estimator.is_app_limited();
+        self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
+    }
+
+    /// Nothing more can be sent now: a path with room is limited by the sender, for want of data, by the peer's window or
+    /// by the scheduler, and not by the network.
+    fn note_limited_paths(&mut self, paths: &mut Paths) {
+        for p in paths.ids() {
+            let limited = self.has_room(p, paths);
+            let path = &mut paths[p];
+            if limited && let Some(rate) = &mut path.rate {
+                rate.estimator.on_app_limited(path.flight);
+            }
         }
     }
 
@@ -385,11 +422,18 @@ impl Sender {
         chunk.sent_at = now;
         chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
-        path.flight += ByteCount::new(u64::from(chunk.booked));
+        let (booked, before) = (ByteCount::new(u64::from(chunk.booked)), path.flight);
+        path.flight += booked;
         path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
         let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
         self.out.link(list, i);
+        if self.out.keeps_records()
+            && let Some(rate) = &mut path.rate
+        {
+            rate.written += booked;
+            self.out.set_record(i, rate.estimator.on_sent(now, before));
+        }
         w.data(&self.out.data(i));
     }
 }

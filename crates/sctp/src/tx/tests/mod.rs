@@ -2,6 +2,7 @@
 
 mod cost;
 mod delays;
+mod pacing;
 mod random;
 mod recovery;
 mod reinjection;

@@ -1,9 +1,11 @@
 //! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
 
+use super::pacing::Paced;
 use super::*;
 use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, Reinjection, RtxPolicy, SplitBy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use units::BitRate;
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug)]
@@ -154,8 +156,15 @@ pub(super) fn drain(rig: &mut Rig, world: &mut World) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn every_chunk_is_accounted_for_and_arrives(config in configs(), steps in steps()) {
+    fn every_chunk_is_accounted_for_and_arrives(
+        config in configs(),
+        steps in steps(),
+        mbps in proptest::option::of(1u64..200),
+    ) {
         let mut rig = Rig::new(&config, 3, FIRST);
+        let told = mbps.map(|mbps| {
+            Paced::install(&mut rig, config.congestion_control, vec![BitRate::from_mbps(mbps); 3])
+        });
         let mut world = World::default();
         for step in steps {
             rig.pass(Span::from_millis(3));
@@ -207,5 +216,9 @@ proptest! {
         }
         prop_assert!(rig.sender.is_drained(), "{} chunks left", rig.sender.outstanding_chunks());
         prop_assert!(rig.paths.flight().is_zero());
+        if let Some(told) = told {
+            let sent: Vec<u64> = rig.paths.iter().map(|path| path.stats.user_bytes.get()).collect();
+            prop_assert_eq!(&told.lock().unwrap().sent, &sent, "every byte is told once");
+        }
     }
 }
