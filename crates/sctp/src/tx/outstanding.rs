@@ -114,12 +114,16 @@ pub(crate) struct Outstanding {
     /// From the first chunk on that is not filler.
     stored: Option<Box<Stored>>,
     /// Of each chunk, for rate samples; only if the congestion control wants them.
-    records: Option<Box<VecDeque<SendRecord>>>,
+    records: Option<Box<Records>>,
 }
 
 /// What chunks carry, for each of them; nothing for filler.
 #[derive(Debug, Default)]
 struct Stored(VecDeque<Bytes>);
+
+/// State of the path at the last transmission of each chunk.
+#[derive(Debug, Default)]
+struct Records(VecDeque<SendRecord>);
 
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
@@ -193,7 +197,7 @@ impl Outstanding {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
         self.keep(fragment.payload);
-        if let Some(records) = &mut self.records {
+        if let Some(Records(records)) = self.records.as_deref_mut() {
             records.push_back(SendRecord::default());
         }
         self.chunks.push_back(TxChunk {
@@ -226,14 +230,14 @@ impl Outstanding {
 
     /// Records a transmission of chunk `i`.
     pub(super) fn set_record(&mut self, i: u64, record: SendRecord) {
-        if let Some(records) = &mut self.records {
+        if let Some(Records(records)) = self.records.as_deref_mut() {
             records[(i - self.first) as usize] = record;
         }
     }
 
     /// State of the path at the last transmission of chunk `i`.
     pub(super) fn record(&self, i: u64) -> SendRecord {
-        self.records.as_ref().map(|records| records[(i - self.first) as usize]).unwrap_or_default()
+        self.records.as_ref().map(|records| records.0[(i - self.first) as usize]).unwrap_or_default()
     }
 
     /// Stores what the chunk that is pushed next carries.
@@ -285,7 +289,7 @@ impl Outstanding {
             all.pop_front();
             all.shrink_to(self.chunks.capacity());
         }
-        if let Some(records) = self.records.as_deref_mut() {
+        if let Some(Records(records)) = self.records.as_deref_mut() {
             records.pop_front();
             records.shrink_to(self.chunks.capacity());
         }
