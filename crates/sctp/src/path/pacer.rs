@@ -1,7 +1,7 @@
 //! Rate samples and pacing of a path, kept only for a congestion control that asks for them.
 
 use super::Path;
-use cc::{Pacer, RateEstimator, RateSample};
+use cc::{Pacer, RateEstimator};
 use units::ByteCount;
 
 /// What a path keeps for a congestion control that models its rate. Bytes are counted as in the flight size.
@@ -27,11 +27,9 @@ impl RateControl {
 }
 
 impl Path {
-    /// Bytes lost since the last call, and the rate sample of the acknowledgement at hand.
-    pub(crate) fn take_rates(&mut self) -> (ByteCount, Option<RateSample>) {
-        match &mut self.rate {
-            Some(rate) => (std::mem::take(&mut rate.lost), rate.estimator.take_sample()),
-            None => Default::default(),
-        }
+    /// Bytes became lost since the congestion control was last told, if it wants to know.
+    #[cold]
+    pub(crate) fn has_losses_to_tell(&self) -> bool {
+        self.rate.as_ref().is_some_and(|rate| !rate.lost.is_zero())
     }
 }

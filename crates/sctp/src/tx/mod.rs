@@ -253,10 +253,7 @@ impl Sender {
             PfCwnd::OneMtu => 1,
             PfCwnd::TwoMtu => 2,
         };
-        let rule = WindowRule::Set(paths[p].mtu * packets);
-        self.control(now, paths, |control, views, windows| {
-            control.on_rule(views, p.index(), rule, windows);
-        });
+        self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
     }
@@ -357,10 +354,23 @@ impl Sender {
             path.window = *window;
         }
         if self.out.keeps_records() {
-            for (p, path) in paths.iter_mut().enumerate() {
-                if let Some(rate) = &mut path.rate {
-                    rate.pacer.set_rate(now, control.pacing_rate(p), path.mtu);
-                }
+            Self::set_rates(&**control, now, paths);
+        }
+    }
+
+    /// Tells the congestion control of a window that the rules of SCTP prescribe.
+    #[cold]
+    fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
+        self.control(now, paths, |control, views, windows| {
+            control.on_rule(views, p.index(), rule, windows);
+        });
+    }
+
+    #[cold]
+    fn set_rates(control: &dyn CongestionControl, now: Instant, paths: &mut Paths) {
+        for (p, path) in paths.iter_mut().enumerate() {
+            if let Some(rate) = &mut path.rate {
+                rate.pacer.set_rate(now, control.pacing_rate(p), path.mtu);
             }
         }
     }

@@ -98,10 +98,11 @@ impl Sender {
     /// A path that rests sends no data; nor does one that is held back by its pacer.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
-        self.rests_until(p, paths).is_some()
+        (self.cmt.rescheduling != BufferSide::None || self.out.keeps_records())
+            && self.rests_until(p, paths).is_some()
     }
 
-    #[inline]
+    #[cold]
     fn rests_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rests = self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity;
         let blocked = rests.then_some(paths[p].blocked_until);

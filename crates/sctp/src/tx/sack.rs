@@ -266,6 +266,7 @@ impl Sender {
 
     /// Chunk `i`, last sent on this path, is acknowledged for the first time. A copied chunk is not counted: its
     /// acknowledgement does not say which copy arrived.
+    #[cold]
     fn count_delivery(&self, now: Instant, i: u64, path: &mut Path) {
         if let Some(rate) = &mut path.rate {
             let (chunk, record) = (&self.out[i], self.out.record(i));
@@ -335,10 +336,8 @@ impl Sender {
         let cuc = self.cmt.cuc;
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
-            let (lost, rate) =
-                if self.out.keeps_records() { paths[p].take_rates() } else { Default::default() };
             let news = &news[p];
-            if news.new_bytes.is_zero() && lost.is_zero() {
+            if news.new_bytes.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
             acks.push(PathAck {
@@ -353,9 +352,12 @@ impl Sender {
                 flight_after: paths[p].flight,
                 rtt: news.rtt,
                 owd: paths[p].owd.take(),
-                lost,
-                rate,
+                lost: ByteCount::ZERO,
+                rate: None,
             });
+        }
+        if self.out.keeps_records() {
+            add_rates(&mut acks, paths);
         }
         if acks.is_empty() {
             return;
@@ -431,6 +433,17 @@ impl Sender {
             } else if news.new_cum || (self.cmt.smart_t3 && news.oldest) {
                 path.t3 = Some(now + path.rto.current());
             }
+        }
+    }
+}
+
+/// Adds what a congestion control wants that models the rate.
+#[cold]
+fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
+    for ack in acks {
+        if let Some(rate) = &mut paths[PathId(ack.path as u8)].rate {
+            ack.lost = std::mem::take(&mut rate.lost);
+            ack.rate = rate.estimator.take_sample();
         }
     }
 }

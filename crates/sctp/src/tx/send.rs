@@ -223,10 +223,7 @@ impl Sender {
         let path = &paths[p];
         let most = path.flight + path.mtu * u64::from(self.config.max_burst);
         if path.window.cwnd > most && path.burst_left == self.config.max_burst {
-            let rule = WindowRule::Limit { most, raise_ssthresh };
-            self.control(self.opportunity, paths, |control, views, windows| {
-                control.on_rule(views, p.index(), rule, windows);
-            });
+            self.apply_rule(self.opportunity, p, WindowRule::Limit { most, raise_ssthresh }, paths);
         }
     }
 
@@ -293,6 +290,7 @@ impl Sender {
     }
 
     /// A packet with data was written for path `p`: the pacer and the congestion control count its bytes.
+    #[cold]
     fn report_sent(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(rate) = &mut paths[p].rate else { return };
         let bytes = std::mem::take(&mut rate.written);
@@ -303,6 +301,7 @@ impl Sender {
 
     /// Nothing more can be sent now: a path with room is limited by the sender, for want of data, by the peer's window or
     /// by the scheduler, and not by the network.
+    #[cold]
     fn note_limited_paths(&mut self, paths: &mut Paths) {
         for p in paths.ids() {
             let limited = self.has_room(p, paths);
