@@ -41,7 +41,7 @@ bench:
 
 lint: $(VENV)/.module
 	cargo fmt --all -- --check
-	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs
+	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(VENV)/bin/ruff check python papers suites benches
