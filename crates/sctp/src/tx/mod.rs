@@ -3,6 +3,7 @@
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
 //! acknowledged and kept only until the cumulative TSN passes it.
 
+mod column;
 mod copies;
 mod draws;
 mod limits;
