@@ -3,7 +3,7 @@
 use super::column::Column;
 use crate::ahead::fetch;
 use crate::message::Payload;
-use crate::path::{List, LossCause, NIL, PathId};
+use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -50,6 +50,8 @@ pub(crate) enum ChunkState {
     Acked,
     /// The peer has it for good; its bytes are gone.
     Freed,
+    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are gone.
+    Abandoned,
 }
 
 /// What can have happened to a chunk, a bit each.
@@ -64,6 +66,8 @@ pub(crate) enum Mark {
     Copied = 1 << 2,
     /// It was rescheduled once.
     Moved = 1 << 3,
+    /// It is never sent again, in whatever state it is (see `abandon.rs`).
+    Abandoned = 1 << 4,
 }
 
 impl TxChunk {
@@ -75,6 +79,18 @@ impl TxChunk {
     #[inline]
     pub(crate) fn mark(&mut self, mark: Mark) {
         self.marks |= mark as u8;
+    }
+
+    /// Sent once and not abandoned: in flight it may be reported missing.
+    #[inline]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.transmissions == 1 && !self.is(Mark::Abandoned)
+    }
+
+    /// The list of its path that it is on while it is in flight.
+    #[inline]
+    pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
+        if self.is_fresh() { &mut path.fresh } else { &mut path.resent }
     }
 
     pub(crate) fn is_acked(&self) -> bool {
@@ -217,9 +233,10 @@ impl Outstanding {
         i
     }
 
-    /// The bytes of a chunk are not needed any more.
-    pub(crate) fn free(&mut self, i: u64) {
+    /// The bytes of a chunk are not needed any more. Answers how many there were; there are none from now on.
+    pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
+        ByteCount::from(usize::from(std::mem::take(&mut self[i].length)))
     }
 
     /// A chunk as it travels.
@@ -330,8 +347,7 @@ impl Outstanding {
         self.indices().contains(&i) && {
             let (chunk, head) = (&self[i], &self[list.head]);
             let listed = matches!(chunk.state, ChunkState::InFlight | ChunkState::Lost(_));
-            let flies_alike = chunk.state != ChunkState::InFlight
-                || (chunk.transmissions == 1) == (head.transmissions == 1);
+            let flies_alike = chunk.state != ChunkState::InFlight || chunk.is_fresh() == head.is_fresh();
             listed && chunk.path == head.path && chunk.state == head.state && flies_alike
         }
     }
@@ -396,8 +412,9 @@ mod tests {
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),
                     _ if n < model.len() => {
-                        out.free(out.first_index() + n as u64);
-                        model[n].fill(0);
+                        let freed = out.free(out.first_index() + n as u64);
+                        prop_assert_eq!(freed, ByteCount::from(model[n].len()));
+                        model[n].clear();
                     }
                     _ => {}
                 }

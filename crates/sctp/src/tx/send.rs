@@ -390,7 +390,7 @@ impl Sender {
         path.flight += ByteCount::new(u64::from(chunk.booked));
         path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let list = chunk.flight_list(path);
         self.out.link(list, i);
         w.data(&self.out.data(i));
     }
