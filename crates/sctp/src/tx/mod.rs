@@ -1,8 +1,10 @@
 //! The sending half of an association: messages wait, travel, and are kept until the peer has them for good.
 //!
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
-//! acknowledged and kept only until the cumulative TSN passes it.
+//! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
+mod abandon;
+mod column;
 mod copies;
 mod draws;
 mod limits;
@@ -24,7 +26,7 @@ mod timeout;
 
 pub(crate) use draws::Draws;
 pub(crate) use news::{News, SackNews};
-pub(crate) use outstanding::{ChunkState, Mark, Outstanding};
+pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -313,11 +315,11 @@ impl Sender {
         self.peer_rwnd
     }
 
-    /// Names everything the peer did not acknowledge: its stream, its TSN if it was sent, its length in bytes.
+    /// Names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
         for i in self.out.indices() {
             let chunk = &self.out[i];
-            if !chunk.is_acked() {
+            if !chunk.is_acked() && !chunk.is(Mark::Abandoned) {
                 tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
             }
         }

@@ -20,7 +20,7 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is(Mark::Moved) {
+        if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
             return None;
         }
         let (on, age) = (head.path, self.opportunity.since(head.sent_at));

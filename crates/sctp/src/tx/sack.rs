@@ -144,7 +144,11 @@ impl Sender {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
-            if !self.out[i].is_acked() {
+            if self.out[i].is_acked() {
+                // It was taken from flight by a gap block.
+            } else if self.out[i].is(Mark::Abandoned) {
+                self.pass_abandoned(i, paths, news);
+            } else {
                 let p = self.acknowledge(now, i, paths, news);
                 paths[p].cuc.forget();
                 if !self.out[i].is(Mark::Copied) {
@@ -160,8 +164,8 @@ impl Sender {
             if self.config.timestamps != Timestamps::Off {
                 self.taken.push(&chunk);
             }
+            self.retained -= chunk.byte_count();
             if chunk.state != ChunkState::Freed {
-                self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
             }
         }
@@ -228,8 +232,7 @@ impl Sender {
         match chunk.state {
             ChunkState::InFlight => {
                 news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
-                let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-                self.out.unlink(list, i);
+                self.out.unlink(chunk.flight_list(path), i);
                 path.flight -= booked;
             }
             ChunkState::Lost(cause) => {
@@ -237,6 +240,7 @@ impl Sender {
                 self.lost_chunks -= 1;
                 self.lost_bytes -= booked;
             }
+            ChunkState::Abandoned => {}
             ChunkState::Acked | ChunkState::Freed => return p,
         }
         let chunk = &mut self.out[i];
@@ -298,7 +302,7 @@ impl Sender {
         steps::count(1);
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let list = chunk.flight_list(path);
         let Some(before) = self.out.place(list, i, &mut self.limits.steps) else {
             self.limits.steps = 0;
             return false;
@@ -307,6 +311,7 @@ impl Sender {
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
         path.flight += ByteCount::new(u64::from(chunk.booked));
+        let list = self.out[i].flight_list(path);
         self.out.link_after(list, before, i);
         self.limits.withdrew();
         path.t3.get_or_insert(now + path.rto.current());

@@ -425,7 +425,7 @@ impl Sender {
         path.flight += booked;
         path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let list = chunk.flight_list(path);
         self.out.link(list, i);
         if self.out.keeps_records()
             && let Some(rate) = &mut path.rate

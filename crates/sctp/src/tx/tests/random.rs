@@ -3,6 +3,7 @@
 use super::pacing::Paced;
 use super::*;
 use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, Reinjection, RtxPolicy, SplitBy};
+use crate::tx::Outstanding;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use units::BitRate;
@@ -19,6 +20,8 @@ enum Step {
     Promise,
     /// The peer forgets the highest TSN it holds above the cumulative one.
     Renege,
+    /// The sender abandons this one of its outstanding chunks.
+    Abandon(u8),
     Timeout(u8),
     Fail(u8),
     Recover(u8),
@@ -32,6 +35,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         10 => Just(Step::Sack),
         3 => Just(Step::Promise),
         1 => Just(Step::Renege),
+        1 => any::<u8>().prop_map(Step::Abandon),
         1 => (0u8..3).prop_map(Step::Timeout),
         1 => (0u8..3).prop_map(Step::Fail),
         2 => (0u8..3).prop_map(Step::Recover),
@@ -90,6 +94,8 @@ pub(super) struct World {
     held: BTreeSet<u32>,
     /// Of those the ones it will not give up.
     promised: BTreeSet<u32>,
+    /// Abandoned chunks, which the peer skips as a FORWARD TSN would tell it to.
+    abandoned: BTreeSet<u32>,
     received: u32,
     packets: u8,
 }
@@ -103,13 +109,29 @@ impl World {
                 self.held.insert(ahead);
             }
         }
-        while self.held.remove(&self.received) {
+        self.advance();
+    }
+
+    /// The cumulative TSN moves on over what arrived and what was abandoned.
+    fn advance(&mut self) {
+        while self.held.remove(&self.received) || self.abandoned.contains(&self.received) {
             self.promised.remove(&self.received);
             self.received += 1;
         }
     }
 
+    fn abandon(&mut self, rig: &mut Rig, which: u8) {
+        let outstanding = rig.sender.out.len();
+        if outstanding > 0 {
+            let i = rig.sender.out.first_index() + (usize::from(which) % outstanding) as u64;
+            let tsn = Outstanding::tsn(i).0;
+            rig.abandon(tsn);
+            self.abandoned.insert(tsn.wrapping_sub(FIRST));
+        }
+    }
+
     fn promise(&mut self, rig: &mut Rig) {
+        self.advance();
         self.promised.extend(self.held.difference(&self.promised).next().copied());
         let renegable = self.held.difference(&self.promised).copied().collect();
         let (gaps, nr_gaps) = (ranges(&renegable), ranges(&self.promised));
@@ -124,6 +146,7 @@ impl World {
     }
 
     pub(super) fn sack(&mut self, rig: &mut Rig) {
+        self.advance();
         let gaps = ranges(&self.held);
         rig.sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, self.packets.min(3));
         self.packets = 0;
@@ -148,6 +171,10 @@ pub(super) const FIRST: u32 = u32::MAX - 20;
 
 pub(super) fn drain(rig: &mut Rig, world: &mut World) {
     while let Some((_, tsns)) = rig.poll() {
+        for tsn in &tsns {
+            let abandoned = world.abandoned.contains(&tsn.wrapping_sub(FIRST));
+            assert!(!abandoned, "abandoned chunk {tsn} is sent");
+        }
         world.flying.push(tsns);
     }
     rig.audit();
@@ -184,6 +211,7 @@ proptest! {
                 Step::Sack => world.sack(&mut rig),
                 Step::Promise => world.promise(&mut rig),
                 Step::Renege => world.renege(),
+                Step::Abandon(k) => world.abandon(&mut rig, k),
                 Step::Timeout(p) => if rig.paths[PathId(p)].t3.is_some() { rig.t3(PathId(p)); },
                 Step::Fail(p) => rig.paths[PathId(p)].state = PathState::Inactive,
                 Step::Recover(p) => rig.paths[PathId(p)].state = PathState::Active,
