@@ -9,7 +9,7 @@ mod pool;
 mod stopwatch;
 mod store;
 
-pub use manifest::simulator;
+pub use manifest::RESULTS_VERSION;
 pub use store::RunRecord;
 
 use crate::output::{RunControl, RunError, RunOutput};
