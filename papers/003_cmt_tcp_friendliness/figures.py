@@ -423,7 +423,7 @@ def _alike(data: FigureData, load: str) -> list[Point]:
 
 
 def sctp_flows_alike(data: FigureData) -> list[Point]:
-    """SCTP1 and SCTP2 get the same."""
+    """SCTP1 and SCTP2 get equal throughput."""
     return _alike(data, "two-SCTP")
 
 
