@@ -52,7 +52,7 @@ fn a_server_chooses_the_next_packet_when_a_transmission_ends() {
 }
 
 #[test]
-fn packets_of_one_flow_have_one_hash_and_of_another_protocol_port_or_address_another() {
+fn packets_of_one_flow_have_one_hash_and_other_ports_another() {
     // Ports are the first bytes of the payload: the number of the packet.
     let Pair { mut world, client, server, .. } = pair(channel(RoundRobin));
     for number in [1, 1, 1, 1, 2, 2] {
