@@ -54,7 +54,7 @@ table! {
         count: At<u32> = At { value: 1, span: 0..0 };
         /// Hosts are the ends of flows; routers forward.
         kind: NodeWord = NodeWord::Host;
-        /// Longest processing time of a host: each packet that leaves waits a random time up to this.
+        /// Longest processing time of a host: each packet that arrives waits a random time up to this.
         jitter: Option<At<Span>>;
     }
 }
