@@ -7,10 +7,12 @@ mod abandon;
 mod column;
 mod copies;
 mod draws;
+mod first_come;
 mod limits;
 mod news;
 mod nr_sack;
 mod outstanding;
+mod pieces;
 mod queue;
 mod ranges;
 mod reinject;
@@ -41,7 +43,6 @@ use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
 use ranges::Range;
-use std::mem::offset_of;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
 use wire::{Data, StreamId, Tsn};
@@ -115,8 +116,6 @@ pub(crate) struct Sender {
     taken: taken::Taken,
     random: Draws,
 }
-
-const _: () = assert!(offset_of!(Sender, queue) == 64 && offset_of!(Sender, lost_bytes) <= 6 * 64);
 
 /// One value a path; on the stack, where it is always in the cache. It has room for the most paths there can be, so fill
 /// it where it stays: to move it costs more than to use it.
@@ -302,7 +301,7 @@ impl Sender {
         self.peer_rwnd
     }
 
-    /// Names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
+    /// Empties the queue, and names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
         for i in self.out.indices() {
             let chunk = &self.out[i];
@@ -310,10 +309,9 @@ impl Sender {
                 tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
             }
         }
-        for piece in self.queue.iter() {
-            for _ in 0..piece.copies {
-                tell(piece.message.stream, None, piece.message.payload.len());
-            }
+        while !self.queue.is_empty() {
+            let unsent = self.queue.take(usize::MAX);
+            tell(unsent.stream, None, unsent.payload.len());
         }
     }
 
