@@ -6,6 +6,7 @@ mod ahead;
 mod assoc;
 mod cmt;
 mod config;
+mod draws;
 mod endpoint;
 mod event;
 mod message;

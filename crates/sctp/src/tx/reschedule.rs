@@ -23,7 +23,7 @@ impl Sender {
         if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
             return None;
         }
-        let (on, age) = (head.path, self.opportunity.since(head.sent_at));
+        let (on, age) = (head.path, self.now.since(head.sent_at));
         let first_chunk = chunk_len(head.len());
         let wants = |p: PathId| {
             let path = &paths[p];
@@ -89,15 +89,15 @@ impl Sender {
 
     /// When a path that rests may be used again, if one does.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.silent || self.cmt.rescheduling == BufferSide::None {
+        if self.never_used || self.cmt.rescheduling == BufferSide::None {
             return None;
         }
-        paths.iter().map(|path| path.blocked_until).filter(|&at| at > self.opportunity).min()
+        paths.iter().map(|path| path.blocked_until).filter(|&at| at > self.now).min()
     }
 
     /// A path that rests sends nothing.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
-        self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity
+        self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.now
     }
 }
