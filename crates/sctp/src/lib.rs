@@ -69,6 +69,7 @@ mod ahead;
 mod assoc;
 mod cmt;
 mod config;
+mod draws;
 mod endpoint;
 mod event;
 mod message;

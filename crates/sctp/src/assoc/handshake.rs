@@ -133,7 +133,8 @@ impl Association {
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
-        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, peer.extensions));
+        let Extensions { nr_sack, delays } = peer.extensions;
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
         self.renamed = true;
         if again {
             return;
