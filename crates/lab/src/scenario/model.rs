@@ -43,7 +43,7 @@ pub struct Node {
 /// What a node does with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Ends of flows. Each packet that leaves waits a random time, uniform from zero to `jitter`, as processing takes
+    /// Ends of flows. Each packet that arrives waits a random time, uniform from zero to `jitter`, as processing takes
     /// in a real host; packets keep their order.
     Host {
         /// Longest wait.

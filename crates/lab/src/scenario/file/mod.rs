@@ -1,15 +1,16 @@
 //! The tables of a scenario file, as they are written: names are not looked up yet.
 
 mod flow;
-mod knobs;
 mod link;
 mod options;
 mod probe;
+mod settings;
 mod transfers;
 
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
+pub use options::sctp_options;
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 pub(super) use transfers::TransfersTable;
 
@@ -54,7 +55,7 @@ table! {
         count: At<u32> = At { value: 1, span: 0..0 };
         /// Hosts are the ends of flows; routers forward.
         kind: NodeWord = NodeWord::Host;
-        /// Longest processing time of a host: each packet that leaves waits a random time up to this.
+        /// Longest processing time of a host: each packet that arrives waits a random time up to this.
         jitter: Option<At<Span>>;
     }
 }
