@@ -14,189 +14,185 @@ class Cmt(TypedDict, total=False):
     """Concurrent multipath transfer: unless ``enabled``, nothing else has any effect."""
 
     buffer_split: Literal["none", "sender", "receiver", "both"]
-    """Which buffers are divided among the paths. Default: "none"."""
+    """The buffers that are divided among the paths. Default: "none"."""
     cuc: Literal["normal", "v1", "v2"]
-    """When an acknowledgement lets a window grow. Default: "v2"."""
+    """When an acknowledgement lets cwnd grow (``cmtCUCVariant``). Default: "v2"."""
     dac: bool
-    """Delayed acknowledgement for CMT. Default: true."""
+    """Delayed acknowledgement for CMT (``cmtUseDAC``). Default: true."""
     enabled: bool
-    """Data travels on all active paths at once. Default: false."""
+    """Sends data on all active paths at once, not on the primary path only (``allowCMT``). Default: false."""
     groups: Sequence[int]
-    """Group of each path, the first's first; of those beyond, 0. Coupled congestion controls couple paths of one
-    group only. Default: []."""
+    """Group of each path, by their numbers; further paths are in group 0. A coupled congestion control couples the
+    paths of one group, which are known to share a bottleneck, and no others. Default: []."""
     keep_room: bool
-    """Room at the peer that lost chunks will take is not given to new ones. Default: false."""
+    """Sends no new chunks into the part of the peer's receive window that lost chunks need. RFC 9260, section
+    6.2.1, rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does
+    not, and the peer drops them if its buffer is full. Default: false."""
     moved_penalty: bool
-    """The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it. Default: true."""
+    """Reduces cwnd of the path that a rescheduled chunk moved away from as if the chunk were lost; no cwnd grows
+    by that chunk. Default: true."""
     note_cumulative: bool
-    """Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path. Default: true."""
-    path_selection: Literal[
-        "smallest-last-transmission",
-        "largest-space",
-        "largest-ssthresh",
-        "largest-ssthresh-and-space",
-        "round-robin",
-        "random",
-        "lowest-rtt",
-        "ecf",
-        "blest",
-        "in-time",
-        "redundant",
-        "weighted",
-    ]
-    """Which path is served first. Default: "smallest-last-transmission"."""
+    """Chunks that the cumulative TSN acknowledges count as newly acknowledged on their path, for SFR and DAC.
+    Default: true."""
+    path_selection: Literal["smallest-last-transmission", "largest-space", "largest-ssthresh", "largest-ssthresh-and-space", "round-robin", "random", "lowest-rtt", "ecf", "blest", "in-time", "redundant", "weighted"]
+    """The path that is served first (``cmtSendAllVariant``). Default: "smallest-last-transmission"."""
     recovery_by_cuc: bool
-    """Fast recovery of a path ends with its own pseudo-cumulative TSN. Default: true."""
+    """Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends
+    only with the cumulative TSN of the association. Default: true."""
     reinjection: Literal["none", "blocked", "silent", "both"]
-    """When other paths carry copies of what a path is late with. Default: "none"."""
+    """When paths with room carry copies of overdue chunks of another path. Default: "none"."""
     rescheduling: Literal["none", "sender", "receiver", "both"]
-    """Half full of data that waits for the earliest chunk, which of the buffers let that chunk move to another
-    path. Default: "none"."""
+    """The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk,
+    that chunk may move to another path. Default: "none"."""
     rtt_heuristic: bool
-    """T3 marks only chunks sent at least a smoothed RTT ago. Default: true."""
+    """T3 marks only chunks that were sent at least one smoothed RTT ago. Default: true."""
     rtx: Literal["same", "asap", "cwnd", "ssthresh", "lossrate", "fastest", "alternate"]
-    """Where lost chunks are sent again. Default: "alternate"."""
+    """The path on which lost chunks are retransmitted. Default: "alternate"."""
     sfr: bool
-    """Split fast retransmission: a report counts only against chunks of its own path. Default: true."""
+    """Split fast retransmission: a missing report counts only if newer data of the same path was acknowledged
+    (``cmtUseSFR``). Default: true."""
     smart_fast_rtx: bool
-    """Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
+    """Acknowledgements of chunks that timed out make no missing reports on the path of the retransmission.
     Default: true."""
     smart_t3: bool
-    """T3 restarts when the oldest chunk on its path is acknowledged. Default: true."""
+    """T3 restarts when the oldest chunk of its path is acknowledged, not only when the cumulative TSN passes it.
+    Default: true."""
     split_by: Literal["queued", "outstanding"]
-    """What counts against a path's share of a buffer. Default: "queued"."""
+    """What counts against a path's share of a divided buffer. Default: "queued"."""
     weights: Sequence[int]
-    """Shares of the paths for the weighted path selection; without any, shares follow the paths' rates. Default:
-    []."""
+    """Shares of the paths, by their numbers, for the path selection ``weighted``; further paths have 1. An empty
+    list: shares follow the rates of the paths. Expected: at least 1 each. Default: []."""
 
 
 class AssociationOptions(TypedDict, total=False):
     """Options that can change while an association exists."""
 
     association_max_retrans: int
-    """Consecutive errors after which the association is given up (Association.Max.Retrans). Default: 10."""
+    """Consecutive errors after which the association is given up (``Association.Max.Retrans``). Expected: at least
+    1. Default: 10."""
     hb_interval: str
-    """Time between heartbeats on an idle path (HB.interval), or "none". Default: "30 s"."""
+    """Time between heartbeats on an idle path (``HB.interval``). None: no heartbeats but those that verify
+    unconfirmed addresses; an association without data then never notices that its peer is gone. Expected: more
+    than zero, or none for no heartbeats. Default: "30 s"."""
     max_burst: int
-    """Packets sent at one opportunity (Max.Burst). Default: 4."""
+    """Packets sent at one opportunity (``Max.Burst``); ``burst_control`` says what that is. Expected: at least 1.
+    Default: 4."""
     nagle: bool
-    """Nagle's rule: no packet that is not full while data is outstanding. Default: false."""
+    """Nagle's algorithm: while data is outstanding only full packets are sent (RFC 9260, section 6.10), unless a
+    packet is sent in any case, as one with a SACK is. Default: false."""
     path_max_retrans: int
-    """Consecutive errors after which a path is inactive (Path.Max.Retrans). Default: 5."""
+    """Consecutive errors after which a path is inactive (``Path.Max.Retrans``). Default: 5."""
     potentially_failed: int | Literal["none"]
-    """Consecutive errors after which a path has potentially failed (PFMR of RFC 7829), or "none". Default: "none"."""
+    """Consecutive errors after which a path is potentially failed (``PotentiallyFailed.Max.Retrans``, RFC 7829):
+    it is probed once per RTO and carries no data while another path is active. None: no path ever is. Expected:
+    at most ``path_max_retrans``, or none. Default: "none"."""
     primary_switchover: int | Literal["none"]
-    """Consecutive errors after which the primary path ceases to be it (PSMR of RFC 7829), or "none". Default:
-    "none"."""
+    """Consecutive errors after which another path becomes the primary path (``Primary.Switchover.Max.Retrans``,
+    RFC 7829, section 5). None: never. Expected: at least ``potentially_failed``, or none. Default: "none"."""
     rto_initial: str
-    """RTO before the first measurement (RTO.Initial). Default: "1 s"."""
+    """RTO before the first measurement (``RTO.Initial``). Expected: more than zero, at most ``rto_max``. Default:
+    "1 s"."""
     rto_max: str
-    """Upper bound of the RTO (RTO.Max). Default: "60 s"."""
+    """Upper bound of the RTO (``RTO.Max``). Expected: at least ``rto_min``. Default: "60 s"."""
     rto_min: str
-    """Lower bound of the RTO (RTO.Min). Default: "1 s"."""
+    """Lower bound of the RTO (``RTO.Min``). Expected: more than zero. Default: "1 s"."""
     sack_delay: str
-    """Longest delay of an acknowledgement (SACK.Delay), at most 500 ms. Default: "200 ms"."""
+    """Longest delay of an acknowledgement (``SACK.Delay``). Expected: at most 500 ms. Default: "200 ms"."""
     sack_frequency: int
-    """An acknowledgement at the latest for every so many packets with data. Default: 2."""
+    """Packets with data after which an acknowledgement is sent at once (2 in RFC 9260, section 6.2). Expected: at
+    least 1. Default: 2."""
 
 
 class Options(AssociationOptions, total=False):
     """Every option of an endpoint: all protocol parameters of RFC 9260, section 16, and more."""
 
     accounting: Literal["payload", "chunk", "packet"]
-    """What counts as in flight. Default: "chunk"."""
+    """Bytes that one chunk counts as in flight. Default: "chunk"."""
     announce_address_types: bool
-    """Sends the Supported Address Types parameter in INIT. Default: true."""
+    """Sends the Supported Address Types parameter in INIT (RFC 9260, section 3.3.2.1). Default: true."""
     bundling: bool
-    """Several chunks a packet. Default: true."""
-    burst_control: Literal[
-        "max-burst", "aggressive-max-burst", "total-max-burst", "use-it-or-lose-it", "congestion-window-limiting", "off"
-    ]
-    """What the burst limit acts upon. Default: "max-burst"."""
-    congestion_control: Literal[
-        "standard",
-        "cubic",
-        "multcp",
-        "rpv1",
-        "rpv2",
-        "lia",
-        "olia",
-        "balia",
-        "braid",
-        "wvegas",
-        "fast",
-        "fast-weighted",
-        "ledbat",
-        "ledbat-mp",
-        "ledbat-pp",
-        "mpplus",
-    ]
-    """Which congestion control. Default: "standard"."""
+    """Bundles several chunks into a packet (RFC 9260, section 6.10), also DATA behind a SACK or a COOKIE ECHO.
+    Default: true."""
+    burst_control: Literal["max-burst", "aggressive-max-burst", "total-max-burst", "use-it-or-lose-it", "congestion-window-limiting", "off"]
+    """How the burst limit is applied. Default: "max-burst"."""
+    congestion_control: Literal["standard", "cubic", "multcp", "rpv1", "rpv2", "lia", "olia", "balia", "braid", "wvegas", "fast", "fast-weighted", "ledbat", "ledbat-mp", "ledbat-pp", "mpplus"]
+    """The congestion control. Default: "standard"."""
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
-    """Growth rule: those of RFC 2960 and RFC 4960 need an advance of the cumulative TSN, that of RFC 9260 does
-    not. Default: "rfc9260"."""
+    """The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative
+    TSN advances, RFC 9260 does not. Default: "rfc9260"."""
     hb_max_burst: int
-    """Heartbeats sent at one instant (HB.Max.Burst). Default: 1."""
+    """Heartbeats sent at one instant (``HB.Max.Burst``). Expected: at least 1. Default: 1."""
     idle_threshold: Literal["window", "kept"]
-    """What idleness leaves of a slow start threshold. Default: "window"."""
+    """ssthresh of a path after an idle RTO. Default: "window"."""
     init_rto_max: str
-    """Upper bound of the timeout of INIT and COOKIE ECHO, or "none" for that of all (RTO.Max). Default: "none"."""
+    """Upper bound of the timeout of INIT and COOKIE ECHO (``sinit_max_init_timeo`` of RFC 6458, section 8.1.3).
+    None: ``rto_max``. Expected: more than zero, or none for ``rto_max``. Default: "none"."""
     initial_ssthresh: str
-    """Slow start threshold of every path before its first loss, or "none" for the peer's receive window. Default:
-    "none"."""
+    """ssthresh of each path before its first loss. None: the peer's a_rwnd, the most that RFC 9260, section 7.2.1
+    suggests. Default: "none"."""
     initial_window: int | Literal["none"]
-    """Initial congestion window of each path in full packets, or "none" for that of the growth rule. Default:
-    "none"."""
+    """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: that of the growth rule, at most 4
+    packets (RFC 9260, section 7.2.1). Expected: 1 to 10000 packets, or none for that of the growth rule.
+    Default: "none"."""
     knobs: Mapping[str, Mapping[str, str | float | bool]]
-    """What congestion controls leave open, a table for each."""
+    """Options of the congestion controls, a table for each."""
     max_inbound_streams: int
-    """Streams the peer may use. Default: 2048."""
+    """Inbound streams the peer may use. Expected: at least 1. Default: 2048."""
     max_init_retransmits: int
-    """Attempts at each handshake step (Max.Init.Retransmits). Default: 8."""
+    """Attempts at each handshake step (``Max.Init.Retransmits``). Default: 8."""
     mtu: str
-    """Path MTU with the IP header. Default: "1500 B"."""
+    """Path MTU, with the IP header. Expected: 576 to 65535 bytes. Default: "1500 B"."""
     nr_sack: bool
-    """Acknowledges with NR-SACK, which says what will never be given up, if the peer does too. Default: false."""
+    """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
+    (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
-    """Streams asked for in our direction. Default: 10."""
+    """Outbound streams requested. Expected: at least 1. Default: 10."""
     pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]
-    """The window of a path that had potentially failed and answers a heartbeat. Default: "two-mtu"."""
+    """cwnd of a potentially failed path that answers a heartbeat. Default: "two-mtu"."""
     profile: Literal["standard", "recommended"]
-    """What holds where the set says nothing: RFC 9260, or the options for real use over several paths. The
-    defaults told here are those of "standard". Default: "standard"."""
+    """The values of options that the set leaves out: those of RFC 9260, or those for real use over several paths.
+    The defaults in this schema are those of "standard". Default: "standard"."""
     receive_accounting: Literal["payload", "chunk", "packet"]
-    """What a chunk takes up in the receive buffer. Default: "payload"."""
+    """Bytes that one chunk counts as in the receive buffer. Default: "payload"."""
     receive_buffer: str
-    """Receive buffer, advertised as the receiver window. Default: "1048576 B"."""
+    """Receive buffer, advertised as a_rwnd. Expected: 1500 to 4294967295 bytes. Default: "1048576 B"."""
     reneging: bool
-    """When the receive buffer is full, what lies above a gap is given up for a chunk that closes it. Default:
-    true."""
+    """A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap (RFC 9260,
+    section 6.2). Otherwise all acknowledged data is kept. Default: true."""
     rp_min: int
-    """Lower bound of CMT/RP's threshold on all paths together, in MTU. Default: 4."""
+    """Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4). Expected: at least 1.
+    Default: 4."""
     rto_alpha: float
-    """Weight of a new sample in the smoothed RTT (RTO.Alpha). Default: 0.125."""
+    """Weight of a new sample in the smoothed RTT (``RTO.Alpha``). Expected: a number above 0, at most 1. Default:
+    0.125."""
     rto_beta: float
-    """Weight of a new sample in the RTT variation (RTO.Beta). Default: 0.25."""
+    """Weight of a new sample in the RTT variation (``RTO.Beta``). Expected: a number above 0, at most 1. Default:
+    0.25."""
     rto_jitter: float
-    """Most that is added to the RTO at random after an expiry of T3, as a share of it: 0 to 0.5. Default: 0.0."""
+    """Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after
+    an expiry. Without it retransmissions may fall into each outage of a path that fails periodically
+    (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
+    Expected: a number from 0 to 0.5. Default: 0.0."""
     rtx_losses: bool
-    """A retransmission that was overtaken on its path by a quarter of a round-trip time is lost (RACK, RFC 8985).
-    Default: false."""
+    """A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged (RFC
+    8985, section 6.2). Otherwise only T3 detects its loss. Default: false."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt"]
-    """Where acknowledgements go. Default: "standard"."""
+    """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str
-    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. Default: "1048576 B"."""
+    """Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged. Expected: at least 1 byte.
+    Default: "1048576 B"."""
     send_queue: int | Literal["none"]
-    """Messages that may wait for their first transmission, or "none" for no such limit. Default: "none"."""
+    """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
+    least 1, or none for no limit in messages. Default: "none"."""
     sws_limit: str
-    """Windows below this are advertised, and taken, as closed; "0 B" turns silly window avoidance off. Default:
-    "1500 B"."""
+    """A window below this is advertised, and taken, as closed (RFC 1122, section 4.2.3.3). Zero turns silly window
+    avoidance off. Expected: less than ``receive_buffer``. Default: "1500 B"."""
     timestamps: Literal["off", "chunk", "metadata"]
-    """How the peer learns when packets were sent, to report one-way delays; "metadata" costs no bytes. Default:
-    "off"."""
+    """How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
+    Default: "off"."""
     unset_share: Literal["raw", "equal"]
-    """What coupled controls take an unset slow start threshold for. Default: "raw"."""
+    """What coupled congestion controls count for an ssthresh that no loss has set yet. Default: "raw"."""
     valid_cookie_life: str
-    """Lifetime of a state cookie (Valid.Cookie.Life). Default: "60 s"."""
+    """Lifetime of a state cookie (``Valid.Cookie.Life``). Expected: more than zero. Default: "60 s"."""
     cmt: Cmt
     """Concurrent multipath transfer."""

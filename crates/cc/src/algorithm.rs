@@ -1,7 +1,7 @@
 //! The algorithms that scenarios can name. A line below and the file it names are all that one takes.
 
 use crate::{CongestionControl, Setup};
-use transport::{all_knobs, named};
+use transport::{named, options};
 
 pub use braid::BraidKnobs;
 pub use cubic::CubicKnobs;
@@ -76,19 +76,35 @@ algorithms! {
     MpPlus = "mpplus" in mpplus, alone MpPlus;
 }
 
-all_knobs! {
-    cubic: cubic::CubicKnobs,
-    multcp: multcp::MulTcpKnobs,
-    rpv2: rpv2::RpV2Knobs,
-    lia: lia::LiaKnobs,
-    olia: olia::OliaKnobs,
-    braid: braid::BraidKnobs,
-    wvegas: wvegas::WVegasKnobs,
-    fast: fast::FastKnobs,
-    ledbat: ledbat::LedbatKnobs,
-    ledbat_mp: ledbat_mp::LedbatMpKnobs,
-    ledbat_pp: ledbat_pp::LedbatPpKnobs,
-    mpplus: mpplus::MpPlusKnobs,
+options! {
+    /// Options of congestion controls, a group for each control or family of controls.
+    #[derive(Copy)]
+    pub struct Knobs {
+        /// Options of CUBIC.
+        cubic: cubic::CubicKnobs = Default::default();
+        /// Options of mulTCP.
+        multcp: multcp::MulTcpKnobs = Default::default();
+        /// Options of CMT/RP, version 2.
+        rpv2: rpv2::RpV2Knobs = Default::default();
+        /// Options of LIA.
+        lia: lia::LiaKnobs = Default::default();
+        /// Options of OLIA.
+        olia: olia::OliaKnobs = Default::default();
+        /// Options of Braid.
+        braid: braid::BraidKnobs = Default::default();
+        /// Options of wVegas.
+        wvegas: wvegas::WVegasKnobs = Default::default();
+        /// Options of FAST and multipath FAST.
+        fast: fast::FastKnobs = Default::default();
+        /// Options of LEDBAT, and of LEDBAT-MP but for its `base_history`.
+        ledbat: ledbat::LedbatKnobs = Default::default();
+        /// Options of LEDBAT-MP.
+        ledbat_mp: ledbat_mp::LedbatMpKnobs = Default::default();
+        /// Options of LEDBAT++.
+        ledbat_pp: ledbat_pp::LedbatPpKnobs = Default::default();
+        /// Options of LEDBAT-MP+.
+        mpplus: mpplus::MpPlusKnobs = Default::default();
+    }
 }
 
 #[cfg(test)]

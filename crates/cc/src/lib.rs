@@ -65,9 +65,9 @@
 //! which says what it is on one path, too: a property test runs random histories through every algorithm of the list
 //! and holds it to that. The same formulas serve SCTP and TCP, whose rules of growth are in [`Setup::rules`].
 //!
-//! What a paper leaves open is declared beside the formulas with `knobs!`, each with its type, its default and the
-//! values that can work, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs,`) makes
-//! `[sctp.x.knobs.gentle]` a table of scenarios; docs/scenarios.md names it.
+//! What a paper leaves open is declared beside the formulas with [`transport::options!`], each with its documentation,
+//! type, default and the values that can work, and one more line in `src/algorithm.rs`
+//! (`gentle: gentle::GentleKnobs = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
 //!
 //! An algorithm that follows delays is a [`DelayPolicy`] for the mechanism [`DelayBased`]; one that is neither implements
 //! [`CongestionControl`] itself. The rest is the same.

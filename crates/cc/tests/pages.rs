@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anabranch_cc::{Algorithm, Knobs};
+use transport::{OptionValue, Options};
 
 const LARGEST_PICTURE: u64 = 60_000;
 
@@ -62,8 +63,11 @@ fn pages_have_the_equations_of_the_source() {
 #[test]
 fn pages_have_every_option_with_its_default() {
     let pages: Vec<String> = Algorithm::NAMES.iter().map(|name| page(name)).collect();
-    Knobs::default().each(&mut |knob| {
-        let row = format!("| `{}` | {} |", knob.path, knob.value);
-        assert!(pages.iter().any(|page| page.contains(&row)), "no page of docs/controls has `{row}`");
+    Knobs::default().each(&mut |group| {
+        let OptionValue::Group(options) = group.value else { panic!("{} is no group", group.path) };
+        options.each(&mut |option| {
+            let row = format!("| `{}` | {} |", option.path, option.value.text());
+            assert!(pages.iter().any(|page| page.contains(&row)), "no page of docs/controls has `{row}`");
+        });
     });
 }

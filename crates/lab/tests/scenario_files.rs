@@ -503,21 +503,3 @@ fn the_documentation_has_every_key_and_no_other() {
         assert!(text.contains(key), "the schema has `{path}`, docs/scenarios.md does not mention it");
     }
 }
-
-#[test]
-fn the_defaults_the_documentation_tells_are_the_defaults() {
-    let of = |set: &str, flow: &str| {
-        let options = documented().into_iter().find(|block| block.contains(set)).unwrap();
-        scenario(&format!("[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n{flow}\n{options}"))
-            .flows
-            .remove(0)
-    };
-    let sctp = |set: &str| of("[sctp.plain]", &format!("sctp = \"{set}\"")).client_options;
-    assert_eq!(sctp("plain"), sctp::Config::default());
-    let cmt = sctp::Cmt { enabled: true, ..sctp::Cmt::default() };
-    assert_eq!(sctp("cmt"), sctp::Config { cmt, ..sctp::Config::default() });
-
-    let tcp = |set: &str| of("[tcp.plain]", &format!("protocol = \"TCP\"\ntcp = \"{set}\"")).client_tcp;
-    assert_eq!(tcp("plain"), tcp::Config::modern());
-    assert_eq!(tcp("reno"), tcp::Config { variant: tcp::Variant::NewReno, ..tcp::Config::modern() });
-}

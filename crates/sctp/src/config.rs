@@ -1,176 +1,142 @@
 //! Everything a user may choose about an association.
 
 pub use crate::sched::PathSelection;
-use transport::named;
+use transport::{named, options};
 use units::{ByteCount, Span};
 
-/// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its
-/// multipath options. The defaults are those of RFC 9260, with CMT off and, once on, set as in table 1 of paper 001
-/// (Dreibholz et al., OMNeT++ 2010).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// RTO before the first measurement (`RTO.Initial`).
-    pub rto_initial: Span,
-    /// Lower bound of the RTO (`RTO.Min`).
-    pub rto_min: Span,
-    /// Upper bound of the RTO (`RTO.Max`).
-    pub rto_max: Span,
-    /// Weight of a new sample in the smoothed RTT (`RTO.Alpha`), 0 to 1.
-    pub rto_alpha: f64,
-    /// Weight of a new sample in the RTT variation (`RTO.Beta`), 0 to 1.
-    pub rto_beta: f64,
-    /// Most that is added to the RTO at random when T3, or the timer of a heartbeat, is started after an expiry, as a share of
-    /// it, 0 to 0.5; zero: nothing. Without it retransmissions may fall into each outage of a path that fails periodically
-    /// (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
-    pub rto_jitter: f64,
-    /// Packets sent at one opportunity (`Max.Burst`); see [`BurstControl`].
-    pub max_burst: u32,
-    /// What the burst limit acts upon.
-    pub burst_control: BurstControl,
-    /// Lifetime of a state cookie (`Valid.Cookie.Life`).
-    pub valid_cookie_life: Span,
-    /// Consecutive errors after which the association is given up (`Association.Max.Retrans`).
-    pub association_max_retrans: u32,
-    /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
-    pub path_max_retrans: u32,
-    /// Consecutive errors after which a path has potentially failed (`PotentiallyFailed.Max.Retrans`, `rfc7829`): it is
-    /// probed each RTO, and carries no data as long as another path is active. None: no path ever does.
-    pub potentially_failed: Option<u32>,
-    /// The window of a path that had potentially failed and answers a heartbeat.
-    pub pf_cwnd: PfCwnd,
-    /// Consecutive errors after which the primary path ceases to be it (`Primary.Switchover.Max.Retrans`,
-    /// `rfc7829#section-5`); none: never.
-    pub primary_switchover: Option<u32>,
-    /// Attempts at each handshake step (`Max.Init.Retransmits`).
-    pub max_init_retransmits: u32,
-    /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of `rfc6458#section-8.1.3`); none:
-    /// `rto_max`.
-    pub init_rto_max: Option<Span>,
-    /// Time between heartbeats on an idle path (`HB.interval`); none turns them off, but for the verification of
-    /// unconfirmed addresses. Without them an association that has nothing to send never notices that its peer is gone.
-    pub hb_interval: Option<Span>,
-    /// Heartbeats sent at one instant (`HB.Max.Burst`).
-    pub hb_max_burst: u32,
-    /// Longest delay of an acknowledgement (`SACK.Delay`), at most 500 ms.
-    pub sack_delay: Span,
-    /// A retransmission counts as lost once data that left on its path a quarter of a round-trip time later is
-    /// acknowledged (`rfc8985#section-6.2`); if not, only T3 finds that out.
-    pub rtx_losses: bool,
-    /// An acknowledgement at the latest for every so many packets with data (2 in `rfc9260#section-6.2`).
-    pub sack_frequency: u32,
-    /// Acknowledges with NR-SACK, which says what will never be given up, if the peer does too
-    /// (draft-natarajan-tsvwg-sctp-nrsack).
-    pub nr_sack: bool,
-    /// Where acknowledgements go.
-    pub sack_path: SackPath,
-    /// How the peer learns when packets were sent, so that it can report one-way delays, if it knows how to.
-    pub timestamps: Timestamps,
+options! {
+    /// The protocol parameters of an association (`rfc9260#section-16`), its buffers, its congestion control and its
+    /// multipath options.
+    ///
+    /// The defaults are those of RFC 9260, with CMT off and, once on, set as in table 1 of paper 001 (Dreibholz et al.,
+    /// OMNeT++ 2010).
+    pub struct Config {
+        /// RTO before the first measurement (`RTO.Initial`).
+        rto_initial: Span = Span::from_secs(1), "more than zero, at most `rto_max`"
+            if |initial, all| !initial.is_zero() && initial <= all.rto_max;
+        /// Lower bound of the RTO (`RTO.Min`).
+        rto_min: Span = Span::from_secs(1), "more than zero" if |min| !min.is_zero();
+        /// Upper bound of the RTO (`RTO.Max`).
+        rto_max: Span = Span::from_secs(60), "at least `rto_min`" if |max, all| max >= all.rto_min;
+        /// Weight of a new sample in the smoothed RTT (`RTO.Alpha`).
+        rto_alpha: f64 = 0.125, "a number above 0, at most 1" if |weight| weight > 0.0 && weight <= 1.0;
+        /// Weight of a new sample in the RTT variation (`RTO.Beta`).
+        rto_beta: f64 = 0.25, "a number above 0, at most 1" if |weight| weight > 0.0 && weight <= 1.0;
+        /// Largest random addition to the RTO, as a share of it, when T3 or the timer of a heartbeat is started after an
+        /// expiry. Without it retransmissions may fall into each outage of a path that fails periodically (Kuzmanovic,
+        /// Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
+        rto_jitter: f64 = 0.0, "a number from 0 to 0.5" if |share| (0.0..=0.5).contains(&share);
+        /// Packets sent at one opportunity (`Max.Burst`); `burst_control` says what that is.
+        max_burst: u32 = 4, "at least 1" if |packets| packets > 0;
+        /// How the burst limit is applied.
+        burst_control: BurstControl = BurstControl::MaxBurst;
+        /// Lifetime of a state cookie (`Valid.Cookie.Life`).
+        valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
+        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`).
+        association_max_retrans: u32 = 10, "at least 1" if |errors| errors > 0;
+        /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
+        path_max_retrans: u32 = 5;
+        /// Consecutive errors after which a path is potentially failed (`PotentiallyFailed.Max.Retrans`, `rfc7829`): it is
+        /// probed once per RTO and carries no data while another path is active. None: no path ever is.
+        potentially_failed: Option<u32> = None, "at most `path_max_retrans`, or none"
+            if |errors, all| errors.is_none_or(|errors| errors <= all.path_max_retrans);
+        /// cwnd of a potentially failed path that answers a heartbeat.
+        pf_cwnd: PfCwnd = PfCwnd::TwoMtu;
+        /// Consecutive errors after which another path becomes the primary path (`Primary.Switchover.Max.Retrans`,
+        /// `rfc7829#section-5`). None: never.
+        primary_switchover: Option<u32> = None, "at least `potentially_failed`, or none"
+            if |errors, all| errors.is_none_or(|errors| errors >= all.potentially_failed.unwrap_or(0));
+        /// Attempts at each handshake step (`Max.Init.Retransmits`).
+        max_init_retransmits: u32 = 8;
+        /// Upper bound of the timeout of INIT and COOKIE ECHO (`sinit_max_init_timeo` of `rfc6458#section-8.1.3`). None:
+        /// `rto_max`.
+        init_rto_max: Option<Span> = None, "more than zero, or none for `rto_max`" if |most| most != Some(Span::ZERO);
+        /// Time between heartbeats on an idle path (`HB.interval`). None: no heartbeats but those that verify unconfirmed
+        /// addresses; an association without data then never notices that its peer is gone.
+        hb_interval: Option<Span> = Some(Span::from_secs(30)), "more than zero, or none for no heartbeats"
+            if |interval| interval != Some(Span::ZERO);
+        /// Heartbeats sent at one instant (`HB.Max.Burst`).
+        hb_max_burst: u32 = 1, "at least 1" if |heartbeats| heartbeats > 0;
+        /// A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged
+        /// (`rfc8985#section-6.2`). Otherwise only T3 detects its loss.
+        rtx_losses: bool = false;
+        /// Longest delay of an acknowledgement (`SACK.Delay`).
+        // rfc9260#section-6.2: an implementation must not allow more.
+        sack_delay: Span = Span::from_millis(200), "at most 500 ms" if |delay| delay <= Span::from_millis(500);
+        /// Packets with data after which an acknowledgement is sent at once (2 in `rfc9260#section-6.2`).
+        sack_frequency: u32 = 2, "at least 1" if |packets| packets > 0;
+        /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
+        /// (draft-natarajan-tsvwg-sctp-nrsack).
+        nr_sack: bool = false;
+        /// The path on which acknowledgements are sent.
+        sack_path: SackPath = SackPath::Standard;
+        /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
+        timestamps: Timestamps = Timestamps::Off;
 
-    /// Streams asked for in our direction.
-    pub outbound_streams: u16,
-    /// Streams the peer may use.
-    pub max_inbound_streams: u16,
-    /// Receive buffer, advertised as the receiver window.
-    pub receive_buffer: ByteCount,
-    /// Windows below this are advertised, and taken, as closed (`rfc1122#section-4.2.3.3`); zero turns silly window
-    /// avoidance off.
-    pub sws_limit: ByteCount,
-    /// What a chunk takes up in the receive buffer.
-    pub receive_accounting: Accounting,
-    /// When the receive buffer is full, what lies above a gap is given up for a chunk that closes it
-    /// (`rfc9260#section-6.2`). If not, whatever was acknowledged stays.
-    pub reneging: bool,
-    /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
-    pub send_buffer: ByteCount,
-    /// Messages that may wait for their first transmission; none: only `send_buffer` limits.
-    pub send_queue: Option<u32>,
-    /// Path MTU with the IP header.
-    pub mtu: ByteCount,
-    /// Several chunks a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
-    pub bundling: bool,
-    /// Nagle's rule: no packet that is not full while data is outstanding (`rfc9260#section-6.10`), but for one that leaves
-    /// in any case, as one with a SACK does.
-    pub nagle: bool,
-    /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
-    pub announce_address_types: bool,
+        /// Outbound streams requested.
+        outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
+        /// Inbound streams the peer may use.
+        max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
+        /// Receive buffer, advertised as a_rwnd.
+        receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
+            if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
+        /// A window below this is advertised, and taken, as closed (`rfc1122#section-4.2.3.3`). Zero turns silly window
+        /// avoidance off.
+        sws_limit: ByteCount = ByteCount::new(1500), "less than `receive_buffer`"
+            if |limit, all| limit < all.receive_buffer;
+        /// Bytes that one chunk counts as in the receive buffer.
+        receive_accounting: Accounting = Accounting::Payload;
+        /// A full receive buffer reneges on data above a gap to make room for a chunk that closes the gap
+        /// (`rfc9260#section-6.2`). Otherwise all acknowledged data is kept.
+        reneging: bool = true;
+        /// Send buffer: bytes not yet sent plus bytes not yet cumulatively acknowledged.
+        send_buffer: ByteCount = ByteCount::new(1 << 20), "at least 1 byte" if |size| size > ByteCount::ZERO;
+        /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
+        send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
+            if |messages| messages != Some(0);
+        /// Path MTU, with the IP header.
+        mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());
+        /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
+        bundling: bool = true;
+        /// Nagle's algorithm: while data is outstanding only full packets are sent (`rfc9260#section-6.10`), unless a
+        /// packet is sent in any case, as one with a SACK is.
+        nagle: bool = false;
+        /// Sends the Supported Address Types parameter in INIT (`rfc9260#section-3.3.2.1`).
+        announce_address_types: bool = true;
 
-    /// Which congestion control.
-    pub congestion_control: cc::Algorithm,
-    /// Growth rule: RFC 4960 needs an advance of the cumulative TSN, RFC 9260 does not.
-    pub growth: cc::GrowthRule,
-    /// What counts as in flight.
-    pub accounting: Accounting,
-    /// Initial congestion window of each path, in full packets (`rfc6928` argues for 10); none: at most 4 of them, as in
-    /// `rfc9260#section-7.2.1`.
-    pub initial_window: Option<u32>,
-    /// Slow start threshold of every path before its first loss; none: the peer's receive window, the most that
-    /// `rfc9260#section-7.2.1` suggests.
-    pub initial_ssthresh: Option<ByteCount>,
-    /// Lower bound of CMT/RP's threshold on all paths together, in MTU (paper 000, eq. 5: 4).
-    pub rp_min: u64,
-    /// What coupled controls take an unset slow start threshold for.
-    pub unset_share: cc::UnsetShare,
-    /// What idleness leaves of a slow start threshold.
-    pub idle_threshold: cc::IdleThreshold,
-    /// What else congestion controls leave open.
-    pub knobs: cc::Knobs,
+        /// The congestion control.
+        congestion_control: cc::Algorithm = cc::Algorithm::Standard;
+        /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN
+        /// advances, RFC 9260 does not.
+        growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
+        /// Bytes that one chunk counts as in flight.
+        accounting: Accounting = Accounting::Chunk;
+        /// Initial cwnd of each path in full packets (`rfc6928` argues for 10). None: that of the growth rule, at most 4
+        /// packets (`rfc9260#section-7.2.1`).
+        initial_window: Option<u32> = None, "1 to 10000 packets, or none for that of the growth rule"
+            if |packets| (1..=10_000).contains(&packets.unwrap_or(1));
+        /// ssthresh of each path before its first loss. None: the peer's a_rwnd, the most that `rfc9260#section-7.2.1`
+        /// suggests.
+        initial_ssthresh: Option<ByteCount> = None;
+        /// Lower bound of CMT/RP's ssthresh over all paths, in MTU (paper 000, equation 5: 4).
+        rp_min: u64 = 4, "at least 1" if |mtus| mtus > 0;
+        /// What coupled congestion controls count for an ssthresh that no loss has set yet.
+        unset_share: cc::UnsetShare = cc::UnsetShare::Raw;
+        /// ssthresh of a path after an idle RTO.
+        idle_threshold: cc::IdleThreshold = cc::IdleThreshold::Window;
+        /// Options of the congestion controls, a table for each.
+        knobs: cc::Knobs = cc::Knobs::default();
 
-    /// Concurrent multipath transfer.
-    pub cmt: Cmt,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            rto_initial: Span::from_secs(1),
-            rto_min: Span::from_secs(1),
-            rto_max: Span::from_secs(60),
-            rto_alpha: 0.125,
-            rto_beta: 0.25,
-            rto_jitter: 0.0,
-            max_burst: 4,
-            burst_control: BurstControl::MaxBurst,
-            valid_cookie_life: Span::from_secs(60),
-            association_max_retrans: 10,
-            path_max_retrans: 5,
-            potentially_failed: None,
-            pf_cwnd: PfCwnd::TwoMtu,
-            primary_switchover: None,
-            max_init_retransmits: 8,
-            init_rto_max: None,
-            hb_interval: Some(Span::from_secs(30)),
-            hb_max_burst: 1,
-            rtx_losses: false,
-            sack_delay: Span::from_millis(200),
-            sack_frequency: 2,
-            nr_sack: false,
-            sack_path: SackPath::Standard,
-            timestamps: Timestamps::Off,
-            outbound_streams: 10,
-            max_inbound_streams: 2048,
-            receive_buffer: ByteCount::new(1 << 20),
-            sws_limit: ByteCount::new(1500),
-            receive_accounting: Accounting::Payload,
-            reneging: true,
-            send_buffer: ByteCount::new(1 << 20),
-            send_queue: None,
-            mtu: ByteCount::new(1500),
-            bundling: true,
-            nagle: false,
-            announce_address_types: true,
-            congestion_control: cc::Algorithm::Standard,
-            growth: cc::GrowthRule::Rfc9260,
-            accounting: Accounting::Chunk,
-            initial_window: None,
-            initial_ssthresh: None,
-            rp_min: 4,
-            unset_share: cc::UnsetShare::Raw,
-            idle_threshold: cc::IdleThreshold::Window,
-            knobs: cc::Knobs::default(),
-            cmt: Cmt::default(),
-        }
+        /// Concurrent multipath transfer.
+        cmt: Cmt = Cmt::default();
     }
 }
+
+/// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
+const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
+
+/// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
+pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
     /// The options for real use over several paths: never slower than the best of them, and no long stall when one of
@@ -200,78 +166,57 @@ impl Config {
     }
 }
 
-/// Concurrent multipath transfer (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3): each option by itself. With
-/// `enabled` false none of the others has any effect.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cmt {
-    /// Data travels on all active paths at once, not on the primary path only (`allowCMT`).
-    pub enabled: bool,
-    /// Split fast retransmission: a report counts only against chunks of its own path (`cmtUseSFR`).
-    pub sfr: bool,
-    /// Delayed acknowledgement for CMT (`cmtUseDAC`).
-    pub dac: bool,
-    /// When an acknowledgement lets a window grow (`cmtCUCVariant`).
-    pub cuc: Cuc,
-    /// Where lost chunks are sent again.
-    pub rtx: RtxPolicy,
-    /// Which path is served first (`cmtSendAllVariant`).
-    pub path_selection: PathSelection,
-    /// Shares of the paths, by their numbers, for [`PathSelection::Weighted`]; paths beyond have 1. Without any, shares
-    /// follow the paths' rates.
-    pub weights: Vec<u32>,
-    /// Group of each path, by their numbers; paths beyond are in group 0. Coupled congestion controls couple paths of
-    /// one group, those that are known to share a bottleneck, and no others.
-    pub groups: Vec<u8>,
-    /// T3 restarts when the oldest chunk on its path is acknowledged, not only when the cumulative TSN passes it.
-    pub smart_t3: bool,
-    /// Acknowledgements of chunks that timed out are no evidence of loss on the path of the retransmission.
-    pub smart_fast_rtx: bool,
-    /// T3 marks only chunks sent at least a smoothed RTT ago.
-    pub rtt_heuristic: bool,
-    /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant; if not, only with the
-    /// cumulative TSN of the association.
-    pub recovery_by_cuc: bool,
-    /// Chunks acknowledged by the cumulative TSN count as newly acknowledged on their path, for SFR and DAC.
-    pub note_cumulative: bool,
-    /// Which buffers are divided among the paths.
-    pub buffer_split: BufferSide,
-    /// What counts against a path's share of a buffer.
-    pub split_by: SplitBy,
-    /// Half full of data that waits for the earliest chunk, which of the buffers let that chunk move to another path.
-    pub rescheduling: BufferSide,
-    /// The path a chunk moved away from is cut as if the chunk were lost, and nothing grows by it.
-    pub moved_penalty: bool,
-    /// Room at the peer that lost chunks will take is not given to new ones. `rfc9260#section-6.2.1`, rule C, has the
-    /// sender count it as free; with one path the window keeps new chunks back then, with several it does not, and they
-    /// travel for nothing to a peer whose buffer waits for the lost ones.
-    pub keep_room: bool,
-    /// When other paths carry copies of what a path is late with.
-    pub reinjection: Reinjection,
-}
-
-impl Default for Cmt {
-    fn default() -> Self {
-        Cmt {
-            enabled: false,
-            sfr: true,
-            dac: true,
-            cuc: Cuc::V2,
-            rtx: RtxPolicy::Alternate,
-            path_selection: PathSelection::SmallestLastTransmission,
-            weights: Vec::new(),
-            groups: Vec::new(),
-            smart_t3: true,
-            smart_fast_rtx: true,
-            rtt_heuristic: true,
-            recovery_by_cuc: true,
-            note_cumulative: true,
-            buffer_split: BufferSide::None,
-            split_by: SplitBy::Queued,
-            rescheduling: BufferSide::None,
-            moved_penalty: true,
-            keep_room: false,
-            reinjection: Reinjection::None,
-        }
+options! {
+    /// Concurrent multipath transfer (Iyengar, Amer, Stewart, ToN 2006; paper 001 §3): each option by itself.
+    ///
+    /// Unless `enabled`, none of the others has any effect.
+    pub struct Cmt in "cmt" {
+        /// Sends data on all active paths at once, not on the primary path only (`allowCMT`).
+        enabled: bool = false;
+        /// Split fast retransmission: a missing report counts only if newer data of the same path was acknowledged
+        /// (`cmtUseSFR`).
+        sfr: bool = true;
+        /// Delayed acknowledgement for CMT (`cmtUseDAC`).
+        dac: bool = true;
+        /// When an acknowledgement lets cwnd grow (`cmtCUCVariant`).
+        cuc: Cuc = Cuc::V2;
+        /// The path on which lost chunks are retransmitted.
+        rtx: RtxPolicy = RtxPolicy::Alternate;
+        /// The path that is served first (`cmtSendAllVariant`).
+        path_selection: PathSelection = PathSelection::SmallestLastTransmission;
+        /// Shares of the paths, by their numbers, for the path selection `weighted`; further paths have 1. An empty list:
+        /// shares follow the rates of the paths.
+        weights: Vec<u32> = Vec::new(), "at least 1 each" if |weights| !weights.contains(&0);
+        /// Group of each path, by their numbers; further paths are in group 0. A coupled congestion control couples the
+        /// paths of one group, which are known to share a bottleneck, and no others.
+        groups: Vec<u8> = Vec::new();
+        /// T3 restarts when the oldest chunk of its path is acknowledged, not only when the cumulative TSN passes it.
+        smart_t3: bool = true;
+        /// Acknowledgements of chunks that timed out make no missing reports on the path of the retransmission.
+        smart_fast_rtx: bool = true;
+        /// T3 marks only chunks that were sent at least one smoothed RTT ago.
+        rtt_heuristic: bool = true;
+        /// Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends only
+        /// with the cumulative TSN of the association.
+        recovery_by_cuc: bool = true;
+        /// Chunks that the cumulative TSN acknowledges count as newly acknowledged on their path, for SFR and DAC.
+        note_cumulative: bool = true;
+        /// The buffers that are divided among the paths.
+        buffer_split: BufferSide = BufferSide::None;
+        /// What counts against a path's share of a divided buffer.
+        split_by: SplitBy = SplitBy::Queued;
+        /// The buffers for which chunk rescheduling works: once half of such a buffer waits for the earliest chunk, that
+        /// chunk may move to another path.
+        rescheduling: BufferSide = BufferSide::None;
+        /// Reduces cwnd of the path that a rescheduled chunk moved away from as if the chunk were lost; no cwnd grows by that
+        /// chunk.
+        moved_penalty: bool = true;
+        /// Sends no new chunks into the part of the peer's receive window that lost chunks need. `rfc9260#section-6.2.1`,
+        /// rule C, counts that part as free. With one path cwnd then holds new chunks back; with several it does not, and
+        /// the peer drops them if its buffer is full.
+        keep_room: bool = false;
+        /// When paths with room carry copies of overdue chunks of another path.
+        reinjection: Reinjection = Reinjection::None;
     }
 }
 
@@ -427,7 +372,7 @@ named! {
 }
 
 named! {
-    /// How bursts are limited to [`Config::max_burst`] packets.
+    /// How bursts are limited to `max_burst` packets.
     "burst control" BurstControl {
         /// Packets per path and opportunity; an acknowledgement of data on the path opens a new one.
         MaxBurst = "max-burst",

@@ -1,91 +1,106 @@
 //! Everything a user may choose about a connection.
 
-use transport::named;
+use transport::{named, options};
 use units::{ByteCount, Span};
 
-/// Options of a connection: loss recovery, congestion control, timers, buffers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// How losses are found and repaired.
-    pub variant: Variant,
-    /// Which congestion control.
-    pub control: cc::Algorithm,
-    /// What congestion controls leave open.
-    pub knobs: cc::Knobs,
-    /// Appropriate byte counting (`rfc3465`) with this limit L, in segments an acknowledgement in slow start; none:
-    /// windows grow by the number of acknowledgements (`rfc2581#section-3.1`).
-    pub abc: Option<u32>,
-    /// Only a window that was used grows (`rfc7661#section-4.1`).
-    pub grow_full_only: bool,
-    /// Initial window in segments (`rfc6928#section-2` for 10).
-    pub initial_window: u32,
-    /// Initial slow start threshold; none: slow start goes on until the first loss.
-    pub initial_ssthresh: Option<ByteCount>,
-    /// Largest segment we receive and send: user bytes and options, without the 20 bytes of the header. The value of
-    /// the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
-    pub mss: u16,
-    /// Retransmission timeout.
-    pub rto: Rto,
-    /// Delayed acknowledgements.
-    pub delayed_ack: DelayedAck,
-    /// The timestamps option (`rfc7323#section-3`), if the peer has it, too.
-    pub timestamps: bool,
-    /// The window scale option (`rfc7323#section-2`), if the peer has it, too. The shift is the least that lets the
-    /// whole receive buffer be advertised.
-    pub window_scale: bool,
-    /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it, too.
-    pub ecn: bool,
-    /// The SACK option (`rfc2018`) for [`Variant::Sack`], if the peer has it, too: else that is
-    /// [`Variant::NewReno`]. The other variants never ask for it.
-    pub sack: bool,
-    /// Most blocks in a SACK option, 1 to 4; with timestamps there is room for 3.
-    pub max_sack_blocks: u8,
-    /// Reports segments that arrived twice (`rfc2883`).
-    pub dsack: bool,
-    /// Proportional rate reduction (`rfc6937`) paces [`Variant::Sack`] in recovery.
-    pub prr: bool,
-    /// RACK finds losses by time and a probe finds those at the tail (`rfc8985`): for [`Variant::Sack`].
-    pub rack_tlp: bool,
-    /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
-    pub limited_transmit: bool,
-    /// Bytes not yet sent plus bytes not yet acknowledged.
-    pub send_buffer: ByteCount,
-    /// Receive buffer, advertised as the window.
-    pub receive_buffer: ByteCount,
-    /// Nagle's rule: no segment that is not full while data is in flight (`rfc9293#section-3.7.4`).
-    pub nagle: bool,
-    /// The restart window after idle time (`rfc5681#section-4.1`).
-    pub idle_restart: bool,
-    /// How long a connection that we ended first stays known: twice the lifetime of a segment
-    /// (`rfc9293#section-3.4.2`).
-    pub time_wait: Span,
-    /// Expiries of the retransmission timer in a row that end the connection (R2, `rfc9293#section-3.8.3`).
-    pub max_retransmissions: u32,
-    /// Retransmissions of a SYN before it is given up.
-    pub max_syn_retransmissions: u32,
+options! {
+    /// Options of a connection: loss recovery, congestion control, timers, buffers. The defaults are those of
+    /// [`Config::modern`].
+    pub struct Config {
+        /// How losses are detected and repaired.
+        variant: Variant = Variant::Sack;
+        /// The congestion control. A coupled one is here what it is on one path.
+        control: cc::Algorithm = cc::Algorithm::Standard;
+        /// Options of the congestion controls, a table for each.
+        knobs: cc::Knobs = cc::Knobs::default();
+        /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow start. None:
+        /// cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
+        abc: Option<u32> = Some(2), "at least 1 segment, or none" if |limit| limit != Some(0);
+        /// cwnd grows only if it was used (`rfc7661#section-4.1`).
+        grow_full_only: bool = true;
+        /// Initial cwnd in segments (`rfc6928#section-2` for 10).
+        initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
+        /// Initial ssthresh. None: slow start goes on until the first loss.
+        initial_ssthresh: Option<ByteCount> = None;
+        /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP header. The value
+        /// of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
+        // Room for the options, and below the length field of IP.
+        mss: u16 as bytes = 1460, "88 to 65475 bytes" if |size| (88..=65_475).contains(&size);
+        /// Retransmission timeout.
+        rto: Rto = Rto::default();
+        /// Delayed acknowledgements.
+        delayed_ack: DelayedAck = DelayedAck::default();
+        /// The timestamps option (`rfc7323#section-3`), if the peer has it too; it takes 12 bytes of each segment.
+        timestamps: bool = true;
+        /// The window scale option (`rfc7323#section-2`), if the peer has it too. The shift is the least with which the whole
+        /// receive buffer can be advertised.
+        window_scale: bool = true;
+        /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it too.
+        ecn: bool = false;
+        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant is `newreno`.
+        /// The other variants never ask for it.
+        sack: bool = true;
+        /// Most blocks in a SACK option; with timestamps there is room for 3.
+        max_sack_blocks: u8 = 4, "1 to 4 blocks" if |blocks| (1..=4).contains(&blocks);
+        /// Reports segments that arrived twice (`rfc2883`).
+        dsack: bool = true;
+        /// Proportional rate reduction (`rfc6937`) in recovery, for the variant `sack`.
+        prr: bool = true;
+        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the variant `sack`.
+        rack_tlp: bool = true;
+        /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
+        limited_transmit: bool = true;
+        /// Send buffer: bytes not yet sent plus bytes not yet acknowledged.
+        send_buffer: ByteCount = ByteCount::new(1 << 20), "at least `mss`" if |size, all| size.get() >= all.mss.into();
+        /// Receive buffer, advertised as the window.
+        receive_buffer: ByteCount = ByteCount::new(6 << 20),
+            "at least `mss`, at most 65535 bytes, or 1073725440 with `window_scale`"
+            if |size, all| (u64::from(all.mss)..=all.most_window()).contains(&size.get());
+        /// Nagle's algorithm: while data is in flight only full segments are sent (`rfc9293#section-3.7.4`).
+        nagle: bool = false;
+        /// Starts again from the restart window after idle time (`rfc5681#section-4.1`).
+        idle_restart: bool = true;
+        /// Duration of TIME-WAIT: twice the maximum segment lifetime (`rfc9293#section-3.4.2`).
+        time_wait: Span = Span::from_secs(60);
+        /// Consecutive retransmission timeouts after which the connection is given up (R2, `rfc9293#section-3.8.3`).
+        max_retransmissions: u32 = 12, "at least 1" if |timeouts| timeouts > 0;
+        /// Retransmissions of a SYN after which the connection is given up.
+        max_syn_retransmissions: u32 = 6;
+    }
 }
 
-/// Bounds of the retransmission timeout (`rfc6298#section-2`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rto {
-    /// Before the first measurement.
-    pub initial: Span,
-    /// Never less.
-    pub min: Span,
-    /// Never more.
-    pub max: Span,
-    /// The clock G: the variation counts for at least one tick, and the timeout is a whole number of them.
-    pub granularity: Span,
+options! {
+    /// Bounds of the retransmission timeout (`rfc6298#section-2`).
+    ///
+    /// The default minimum of 200 ms is below the second of `rfc6298#section-2.4`, as in the stacks in use.
+    #[derive(Copy, Eq)]
+    pub struct Rto in "rto" {
+        /// RTO before the first measurement.
+        initial: Span = Span::from_secs(1), "more than zero, at most `max`"
+            if |initial, all| !initial.is_zero() && initial <= all.max;
+        /// Lower bound.
+        min: Span = Span::from_millis(200), "more than zero" if |min| !min.is_zero();
+        /// Upper bound.
+        max: Span = Span::from_secs(60), "at least `min`" if |max, all| max >= all.min;
+        /// Clock granularity G: the variation counts for at least one tick, and the RTO is a whole number of ticks.
+        granularity: Span = Span::from_millis(1), "more than zero" if |tick| !tick.is_zero();
+    }
 }
 
-/// When data is acknowledged (`rfc5681#section-4.2`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelayedAck {
-    /// At the latest with every so many segments with data; 1: at once.
-    pub every: u32,
-    /// At the latest after this time.
-    pub timeout: Span,
+options! {
+    /// When data is acknowledged (`rfc5681#section-4.2`).
+    #[derive(Copy, Eq)]
+    pub struct DelayedAck in "delayed_ack" {
+        /// Segments with data after which an acknowledgement is sent at once.
+        every: u32 = 2, "at least 1 segment" if |segments| segments > 0;
+        /// Longest delay of an acknowledgement.
+        // rfc5681#section-4.2
+        timeout: Span = Span::from_millis(40), "at most 500 ms" if |delay| delay <= Span::from_millis(500);
+    }
 }
+
+/// Largest buffer that a window with the largest shift can tell of (`rfc7323#section-2.3`).
+const MAX_WINDOW: u64 = 65_535 << 14;
 
 named! {
     /// How losses are found and repaired.
@@ -102,6 +117,11 @@ named! {
 }
 
 impl Config {
+    /// The largest window that can be advertised.
+    fn most_window(&self) -> u64 {
+        if self.window_scale { MAX_WINDOW } else { 65_535 }
+    }
+
     /// True if the handshake asks for selective acknowledgements.
     pub(crate) fn speaks_sack(&self) -> bool {
         self.sack && self.variant == Variant::Sack
@@ -112,13 +132,9 @@ impl Config {
     /// scaling and timestamps, selective acknowledgements. User data of 1200 bytes fills a segment.
     pub fn qualnet() -> Self {
         Config {
-            variant: Variant::Sack,
-            control: cc::Algorithm::Standard,
-            knobs: cc::Knobs::default(),
             abc: None,
             grow_full_only: false,
             initial_window: 2,
-            initial_ssthresh: None,
             mss: 1212,
             rto: Rto {
                 initial: Span::from_secs(3),
@@ -127,47 +143,18 @@ impl Config {
                 granularity: Span::from_millis(500),
             },
             delayed_ack: DelayedAck { every: 2, timeout: Span::from_millis(200) },
-            timestamps: true,
-            window_scale: true,
-            ecn: false,
-            sack: true,
-            max_sack_blocks: 4,
             dsack: false,
             prr: false,
             rack_tlp: false,
             limited_transmit: false,
-            send_buffer: ByteCount::new(1 << 20),
-            receive_buffer: ByteCount::new(65_535 << 14),
-            nagle: false,
-            idle_restart: true,
-            time_wait: Span::from_secs(60),
-            max_retransmissions: 12,
-            max_syn_retransmissions: 6,
+            receive_buffer: ByteCount::new(MAX_WINDOW),
+            ..Config::default()
         }
     }
 
-    /// TCP of today: appropriate byte counting with L = 2, an initial window of 10 segments (`rfc6928`), proportional
-    /// rate reduction, RACK-TLP. The least timeout is 200 ms, below the second of `rfc6298#section-2.4`, as in the
-    /// stacks in use.
+    /// TCP of today, the default: appropriate byte counting with L = 2, an initial window of 10 segments (`rfc6928`),
+    /// proportional rate reduction, RACK-TLP.
     pub fn modern() -> Self {
-        Config {
-            abc: Some(2),
-            grow_full_only: true,
-            initial_window: 10,
-            mss: 1460,
-            rto: Rto {
-                initial: Span::from_secs(1),
-                min: Span::from_millis(200),
-                max: Span::from_secs(60),
-                granularity: Span::from_millis(1),
-            },
-            delayed_ack: DelayedAck { every: 2, timeout: Span::from_millis(40) },
-            dsack: true,
-            prr: true,
-            rack_tlp: true,
-            limited_transmit: true,
-            receive_buffer: ByteCount::new(6 << 20),
-            ..Config::qualnet()
-        }
+        Config::default()
     }
 }

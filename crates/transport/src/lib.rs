@@ -10,9 +10,8 @@ mod check;
 mod checksum;
 mod datagram;
 mod internet_checksum;
-mod knobs;
-mod names;
 mod octets;
+mod options;
 mod payload;
 mod rtt;
 mod serial;
@@ -23,8 +22,9 @@ pub use check::{ConfigError, check};
 pub use checksum::Checksum;
 pub use datagram::{Datagram, Ecn, Endpoint, Transmit};
 pub use internet_checksum::internet_checksum;
-pub use knobs::{Knob, KnobValue, Word};
-pub use names::UnknownName;
 pub use octets::{Octets, PacketBuf};
+pub use options::{
+    List, Maybe, OptionType, OptionValue, Options, Setting, UnknownName, Whole, Word, wrong_option,
+};
 pub use payload::Payload;
 pub use rtt::SmoothedRtt;

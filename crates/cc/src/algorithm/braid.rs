@@ -46,12 +46,13 @@
 
 use units::ByteCount;
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Braid`](crate::Algorithm::Braid).
-    "braid" BraidKnobs {
+    #[derive(Copy)]
+    pub struct BraidKnobs in "braid" {
         /// How strongly paths of unequal quality are told apart (k).
         exponent: f64 = 10.0, "a number from 0 to 20" if |k| (0.0..=20.0).contains(&k);
         /// Weight of the newest loss interval in the mean (g).

@@ -20,18 +20,19 @@
 
 use units::{ByteCount, Instant};
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Cubic`](crate::Algorithm::Cubic).
-    "cubic" CubicKnobs {
+    #[derive(Copy)]
+    pub struct CubicKnobs in "cubic" {
         /// What a loss leaves of the window (β).
         beta: f64 = 0.7, "a number from 0.1 to 0.99" if |b| (0.1..=0.99).contains(&b);
         /// How fast the window leaves its plateau, in segments/s³ (C).
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
         /// A flow whose window shrinks from loss to loss aims lower, for newcomers.
-        fast_convergence: bool = true, "true or false" if |_on| true;
+        fast_convergence: bool = true;
     }
 }
 

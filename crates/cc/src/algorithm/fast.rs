@@ -26,25 +26,26 @@ use units::{ByteCount, Instant, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Fast`](crate::Algorithm::Fast) and
     /// [`Algorithm::FastWeighted`](crate::Algorithm::FastWeighted).
-    "fast" FastKnobs {
+    #[derive(Copy)]
+    pub struct FastKnobs in "fast" {
         /// Packets kept in queues (α): by each path, or by all paths of `fast-weighted` together.
         alpha: f64 = 200.0, "a number from 1 to 1000000" if |a| (1.0..=1e6).contains(&a);
         /// Weight of the new window (γ).
         gamma: f64 = 0.5, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;
         /// α stands within γ(...), as Jin et al. have it, not outside, as paper 002 prints it.
-        alpha_inside: bool = true, "true or false" if |_on| true;
+        alpha_inside: bool = true;
         /// The propagation RTT of every path, if it is known; none: the least RTT measured.
         base_rtt: Option<Span> = None, "a time above zero, or none" if |b| b != Some(Span::ZERO);
         /// A queueing delay below this is none.
         mi_threshold: Span = Span::from_micros(750), "at most 1 s" if |t| t <= Span::from_secs(1);
         /// A path that has seen a queue or a loss never doubles its window again.
-        mi_once: bool = false, "true or false" if |_on| true;
+        mi_once: bool = false;
         /// Least time between updates.
         period: Span = Span::from_millis(10), "at most 10 s" if |t| t <= Span::from_secs(10);
     }

@@ -19,14 +19,15 @@ use units::ByteCount;
 
 use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 use units::Span;
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Ledbat`](crate::Algorithm::Ledbat) and
     /// [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp).
-    "ledbat" LedbatKnobs {
+    #[derive(Copy)]
+    pub struct LedbatKnobs in "ledbat" {
         /// Queueing delay aimed at (TARGET).
         target: Span = Span::from_millis(100), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);

@@ -17,12 +17,13 @@
 //! is forgotten, the queue itself becomes the base delay, and the target is added once more. The repair is
 //! [`mpplus`](super::mpplus).
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, LedbatKnobs, Setup};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp) beside those of `ledbat`.
-    "ledbat_mp" LedbatMpKnobs {
+    #[derive(Copy)]
+    pub struct LedbatMpKnobs in "ledbat_mp" {
         /// Minutes whose least delay is remembered, the current one included: the paper has 6.
         base_history: u32 = 6, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
     }

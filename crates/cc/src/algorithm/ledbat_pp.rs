@@ -19,12 +19,13 @@ use units::{ByteCount, Instant, Span};
 
 use crate::delay::{OneWayDelay, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::LedbatPp`](crate::Algorithm::LedbatPp).
-    "ledbat_pp" LedbatPpKnobs {
+    #[derive(Copy)]
+    pub struct LedbatPpKnobs in "ledbat_pp" {
         /// Queueing delay aimed at.
         target: Span = Span::from_millis(60), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);

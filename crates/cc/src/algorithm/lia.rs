@@ -15,14 +15,15 @@
 
 use units::ByteCount;
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Phase, Setup, Snapshot, WindowPolicy};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Lia`](crate::Algorithm::Lia).
-    "lia" LiaKnobs {
+    #[derive(Copy)]
+    pub struct LiaKnobs in "lia" {
         /// Slow start is linked as congestion avoidance is, as in the simulator of paper 004.
-        coupled_slow_start: bool = false, "true or false" if |_on| true;
+        coupled_slow_start: bool = false;
     }
 }
 

@@ -43,12 +43,13 @@ use units::{ByteCount, Instant, Span};
 use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::delay::{Gauge, OneWayDelay, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::MpPlus`](crate::Algorithm::MpPlus).
-    "mpplus" MpPlusKnobs {
+    #[derive(Copy)]
+    pub struct MpPlusKnobs in "mpplus" {
         /// Queueing delay aimed at (T).
         target: Span = Span::from_millis(60), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);

@@ -14,12 +14,13 @@
 
 use units::ByteCount;
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::MulTcp`](crate::Algorithm::MulTcp).
-    "multcp" MulTcpKnobs {
+    #[derive(Copy)]
+    pub struct MulTcpKnobs in "multcp" {
         /// Flows that one path stands for.
         flows: f64 = 2.0, "a number of at least 1, at most 1000" if |n| (1.0..=1000.0).contains(&n);
     }

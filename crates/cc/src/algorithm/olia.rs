@@ -22,7 +22,7 @@
 
 use units::ByteCount;
 
-use transport::{knobs, named};
+use transport::{options, named};
 use crate::{
     CongestionControl, Growth, LossBased, LossKind, PathAck, PathView, Phase, Setup, Snapshot, WindowPolicy,
 };
@@ -37,11 +37,12 @@ named! {
     }
 }
 
-knobs! {
+options! {
     /// Options of [`Algorithm::Olia`](crate::Algorithm::Olia).
-    "olia" OliaKnobs {
+    #[derive(Copy)]
+    pub struct OliaKnobs in "olia" {
         /// By what the best path is told: l²/r as in the draft, or l/r² as in Linux.
-        best: OliaBest = OliaBest::SquaredBytes, "l2r or lr2" if |_best| true;
+        best: OliaBest = OliaBest::SquaredBytes;
     }
 }
 

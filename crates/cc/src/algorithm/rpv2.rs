@@ -17,12 +17,13 @@
 
 use units::ByteCount;
 
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Setup, Snapshot, WindowPolicy};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::CmtRpV2`](crate::Algorithm::CmtRpV2).
-    "rpv2" RpV2Knobs {
+    #[derive(Copy)]
+    pub struct RpV2Knobs in "rpv2" {
         /// Lower bound of the threshold after a loss in segments (m).
         min: u32 = 1, "at least 1, at most 1000" if |m| (1..=1000).contains(&m);
     }

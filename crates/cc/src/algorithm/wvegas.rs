@@ -22,12 +22,13 @@ use units::{ByteCount, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::knobs;
+use transport::options;
 use crate::{CongestionControl, PathAck, Setup, Snapshot};
 
-knobs! {
+options! {
     /// Options of [`Algorithm::WVegas`](crate::Algorithm::WVegas).
-    "wvegas" WVegasKnobs {
+    #[derive(Copy)]
+    pub struct WVegasKnobs in "wvegas" {
         /// Packets that all paths together keep in queues.
         total_alpha: f64 = 10.0, "a number from 1 to 100000" if |a| (1.0..=100_000.0).contains(&a);
     }

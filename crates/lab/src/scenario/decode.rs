@@ -417,39 +417,6 @@ impl<T: Decode> Decode for At<T> {
     }
 }
 
-/// A value, or the word `none`.
-pub(super) struct NoneOr<T>(Option<T>);
-
-impl<T> From<NoneOr<T>> for Option<T> {
-    fn from(value: NoneOr<T>) -> Self {
-        value.0
-    }
-}
-
-impl<T> From<Option<T>> for NoneOr<T> {
-    fn from(value: Option<T>) -> Self {
-        NoneOr(value)
-    }
-}
-
-impl<T: Show> Show for NoneOr<T> {
-    fn show(&self) -> Json {
-        self.0.show()
-    }
-}
-
-impl<T: Decode> Decode for NoneOr<T> {
-    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        match &item.value {
-            Value::Text(text) if text == "none" => Some(NoneOr(None)),
-            _ => Some(NoneOr(Some(T::decode(item, faults)?))),
-        }
-    }
-    fn schema(definitions: &mut Definitions) -> Json {
-        json!({ "anyOf": [T::schema(definitions), { "const": "none" }] })
-    }
-}
-
 macro_rules! shown_as_text {
     ($($type:ty),+) => {$(
         impl Show for $type {
@@ -560,10 +527,13 @@ pub(super) use words;
 
 /// The schema of one key: any value can be a list of variations instead.
 pub(super) fn property(value: Json, doc: &str, default: Option<Json>) -> Json {
-    let list = json!({ "type": "array", "items": value, "minItems": 1 });
+    let vary = json!({
+        "type": "array", "items": value, "minItems": 1, "description": "The values, one for each variation.",
+    });
+    let name = json!({ "type": "string", "description": "Name of the axis; by default that of the key." });
     let variations = json!({
         "type": "object",
-        "properties": { "vary": list, "name": { "type": "string" } },
+        "properties": { "vary": vary, "name": name },
         "required": ["vary"],
         "additionalProperties": false,
     });

@@ -20,6 +20,7 @@ mod vary;
 mod window;
 
 pub use diagnostic::{Diagnostic, ScenarioError};
+pub use file::sctp_options;
 pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     Traffic,

@@ -4,7 +4,7 @@ use super::control::Pending;
 use super::fault::HEARTBEAT_LEN;
 use super::phase::{Begun, Farewell, Phase, Retry};
 use super::{Association, Extensions, Offer, OfferError, Peer};
-use crate::endpoint::LEAST_WINDOW;
+use crate::config::LEAST_WINDOW;
 use crate::event::CloseReason;
 use crate::path::PathId;
 use crate::rx::Receiver;

@@ -9,8 +9,8 @@ mod slab;
 mod stray;
 mod tags;
 
+use crate::config::LEAST_WINDOW;
 pub use config::EndpointConfig;
-pub(crate) use config::LEAST_WINDOW;
 pub(crate) use cookie::Cookie;
 pub(crate) use random::Random;
 pub use random::Seed;

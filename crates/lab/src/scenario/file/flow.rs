@@ -264,19 +264,33 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
             value["$ref"].as_str().map_or("", |path| path.trim_start_matches("#/$defs/"))
         );
         refer(definitions, &name, |_| {
-            let one = |key: &str, schema: Json| {
+            let table = |properties: Json| {
+                let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).collect();
                 json!({
-                    "type": "object", "properties": { key: schema }, "required": [key], "additionalProperties": false,
+                    "type": "object", "required": required, "properties": properties, "additionalProperties": false,
                 })
             };
-            let bounds = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
-            let pareto = json!({
-                "type": "object",
-                "properties": { "pareto": value, "shape": { "type": "number", "exclusiveMinimum": 1 } },
-                "required": ["pareto", "shape"],
-                "additionalProperties": false,
+            let described = |doc: &str| {
+                let mut schema = value.clone();
+                schema["description"] = json!(doc);
+                schema
+            };
+            let bounds = json!({
+                "type": "array", "items": value, "minItems": 2, "maxItems": 2,
+                "description": "Uniform from the first, inclusive, to the second.",
             });
-            json!({ "anyOf": [value, one("uniform", bounds), one("exponential", value.clone()), pareto] })
+            let shape = json!({
+                "type": "number", "exclusiveMinimum": 1,
+                "description": "Shape of the Pareto distribution. Up to 2 its variance is infinite.",
+            });
+            let mean = described("Mean of the exponential distribution.");
+            let pareto = described("Mean of the Pareto distribution.");
+            json!({ "anyOf": [
+                value,
+                table(json!({ "uniform": bounds })),
+                table(json!({ "exponential": mean })),
+                table(json!({ "pareto": pareto, "shape": shape })),
+            ] })
         })
     }
 }

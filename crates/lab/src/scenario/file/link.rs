@@ -211,7 +211,8 @@ impl Decode for QueueTable {
     fn schema(definitions: &mut Definitions) -> Json {
         refer(definitions, "queue", |definitions| {
             let of_kind = |kind: &str, mut object: Json| {
-                object["properties"]["kind"] = json!({ "const": kind });
+                object["properties"]["kind"] =
+                    json!({ "const": kind, "description": "The kind of the queue." });
                 object
             };
             let drop_tail = of_kind("drop-tail", DropTailTable::schema(definitions));

@@ -1,15 +1,16 @@
 //! The tables of a scenario file, as they are written: names are not looked up yet.
 
 mod flow;
-mod knobs;
 mod link;
 mod options;
 mod probe;
+mod settings;
 mod transfers;
 
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
+pub use options::sctp_options;
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 pub(super) use transfers::TransfersTable;
 

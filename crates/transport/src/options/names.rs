@@ -61,6 +61,12 @@ macro_rules! named {
             }
         }
 
+        impl $crate::OptionType for $type {
+            fn value(&mut self) -> $crate::OptionValue<'_> {
+                $crate::OptionValue::Word(self)
+            }
+        }
+
         impl std::str::FromStr for $type {
             type Err = $crate::UnknownName;
 

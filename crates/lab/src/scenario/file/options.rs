@@ -1,0 +1,200 @@
+//! Sets of options by name: every field of a protocol's configuration is a key, and a set may inherit from another.
+
+use super::settings;
+use crate::scenario::decode::{Decode, Definitions, Fields, describe, mismatch, property};
+use crate::scenario::diagnostic::{Faults, ScenarioError, expected_one_of};
+use crate::scenario::tree::{Entry, Item, Value};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use toml::de::DeTable;
+use transport::Options;
+
+/// The options of a protocol as a file states them.
+pub(in crate::scenario) trait OptionSet: Options + Sized + 'static {
+    /// Under which key the sets stand.
+    const KEY: &'static str;
+    /// What holds where a set says nothing, by name; the first by default.
+    const PROFILES: &'static [(&'static str, fn() -> Self)];
+    /// What the profiles are.
+    const PROFILES_DOC: &'static str;
+}
+
+impl OptionSet for sctp::Config {
+    const KEY: &'static str = "sctp";
+    const PROFILES: &'static [(&'static str, fn() -> Self)] =
+        &[("standard", sctp::Config::default), ("recommended", sctp::Config::recommended)];
+    const PROFILES_DOC: &'static str = "The values of options that the set leaves out: those of RFC 9260, or those for real use \
+                                        over several paths. The defaults in this schema are those of \"standard\".";
+}
+
+impl OptionSet for tcp::Config {
+    const KEY: &'static str = "tcp";
+    const PROFILES: &'static [(&'static str, fn() -> Self)] =
+        &[("modern", tcp::Config::modern), ("qualnet", tcp::Config::qualnet)];
+    const PROFILES_DOC: &'static str = "The values of options that the set leaves out: those of TCP today, or those of simulators \
+                                        around 2010. The defaults in this schema are those of \"modern\".";
+}
+
+const PROFILE: &str = "profile";
+const INHERIT: &str = "inherit";
+
+fn default<S: OptionSet>() -> S {
+    S::PROFILES[0].1()
+}
+
+/// The option sets of a protocol, unread: what a set says depends on what it inherits.
+pub(in crate::scenario) struct OptionSets<S> {
+    sets: BTreeMap<String, Item>,
+    read_as: PhantomData<S>,
+}
+
+impl<S: OptionSet> OptionSets<S> {
+    fn new(sets: BTreeMap<String, Item>) -> Self {
+        OptionSets { sets, read_as: PhantomData }
+    }
+
+    /// Every set, complete; `None` if a fault was noted.
+    pub fn resolve(&self, faults: &mut Faults) -> Option<BTreeMap<String, S>> {
+        // Each for itself first, so that a fault is told of the set it stands in.
+        let before = faults.len();
+        for (name, set) in &self.sets {
+            read::<S>(name, &[set], faults);
+        }
+        if faults.len() > before {
+            return None;
+        }
+        self.sets.keys().map(|name| Some((name.clone(), self.inherited(name, faults)?))).collect()
+    }
+
+    fn inherited(&self, name: &str, faults: &mut Faults) -> Option<S> {
+        let mut names = vec![name.to_owned()];
+        let mut layers = vec![self.sets.get(name)?];
+        while let Some(parent) = layers.last().and_then(|set| member(set, "inherit")) {
+            let text = String::decode(parent, faults)?;
+            let Some(set) = self.sets.get(&text) else {
+                let expected = expected_one_of(&text, self.sets.keys().map(String::as_str));
+                faults.note(parent.span.clone(), format!("unknown option set \"{text}\"; {expected}"));
+                return None;
+            };
+            if names.contains(&text) {
+                faults.note(parent.span.clone(), format!("option set \"{text}\" inherits from itself"));
+                return None;
+            }
+            names.push(text);
+            layers.push(set);
+        }
+        let config: S = read(name, &layers, faults)?;
+        check(&config, &layers, faults)?;
+        Some(config)
+    }
+}
+
+/// Notes the first option that cannot work, if there is one.
+fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Option<()> {
+    let Err(error) = config.check() else { return Some(()) };
+    // A default that does not go with what is set has no place of its own.
+    let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
+    let message = format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
+    faults.note(at.span.clone(), message);
+    None
+}
+
+/// Defaults, changed by what the layers say; the first that says something counts.
+fn read<S: OptionSet>(name: &str, layers: &[&Item], faults: &mut Faults) -> Option<S> {
+    let place = format!("[{}.{name}]", S::KEY);
+    let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
+    let mut opened = layers.iter().map(|layer| Fields::open(layer, &place, &keys, faults));
+    let mut fields = opened.next()??;
+    for below in opened {
+        fields = fields.over(&below?);
+    }
+    let mut config = match fields.find(PROFILE) {
+        Some(item) => profile(item, faults)?,
+        None => default(),
+    };
+    settings::apply(&fields, &mut config, faults).then_some(config)
+}
+
+fn profile<S: OptionSet>(item: &Item, faults: &mut Faults) -> Option<S> {
+    let Value::Text(text) = &item.value else { return mismatch(item, "a word in quotes", faults) };
+    let found = S::PROFILES.iter().find(|(name, _)| name == text);
+    if found.is_none() {
+        let expected = expected_one_of(text, S::PROFILES.iter().map(|(name, _)| *name));
+        faults.note(item.span.clone(), format!("unknown word \"{text}\"; {expected}"));
+    }
+    found.map(|(_, options)| options())
+}
+
+/// Reads the options of an SCTP endpoint, written as keys and values of TOML as below `[sctp.NAME]`; `name` is how messages
+/// call the text.
+///
+/// # Errors
+/// Everything that is wrong, with its place.
+pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+    let mut faults = Faults::default();
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
+    }
+    let set = Item::from(&document);
+    if let Some(inherit) = member(&set, INHERIT) {
+        faults.note(inherit.span.clone(), "there is no other option set to inherit from".to_owned());
+    }
+    let config = if faults.is_empty() { read(name, &[&set], &mut faults) } else { None };
+    let config = config.filter(|config| check(config, &[&set], &mut faults).is_some());
+    config.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
+}
+
+/// Where an option stands: a key of the set, `key.name` for one of a table in it, or `group.name` for one below its
+/// knobs.
+fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
+    let Some((group, name)) = name.split_once('.') else { return member(set, name) };
+    let table = member(set, group).or_else(|| member(member(set, "knobs")?, group))?;
+    member(table, name)
+}
+
+fn member<'t>(set: &'t Item, key: &str) -> Option<&'t Item> {
+    match &set.value {
+        Value::Table(table) => table.get(key),
+        _ => None,
+    }
+}
+
+impl<S: OptionSet> Decode for OptionSets<S> {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let key = S::KEY;
+        let Value::Table(table) = &item.value else {
+            let message = format!("expected option sets, each a table such as [{key}.fast]");
+            faults.note(item.span.clone(), message);
+            return None;
+        };
+        let mut sets = BTreeMap::new();
+        for Entry { key: name, item: set, .. } in table.entries() {
+            if !matches!(set.value, Value::Table(_)) {
+                let found = describe(set);
+                let message = format!(
+                    "expected `{name}` to be the table of an option set, [{key}.{name}]; found {found}"
+                );
+                faults.note(set.span.clone(), message);
+                return None;
+            }
+            sets.insert(name.clone(), set.clone());
+        }
+        Some(OptionSets::new(sets))
+    }
+
+    fn schema(definitions: &mut Definitions) -> Json {
+        let mut properties = settings::properties(&mut default::<S>(), definitions);
+        let words: Vec<_> = S::PROFILES.iter().map(|(name, _)| *name).collect();
+        let profile = property(json!({ "enum": words }), S::PROFILES_DOC, Some(json!(words[0])));
+        properties.insert(PROFILE.to_owned(), profile);
+        let doc = "Name of the option set that holds where this one says nothing.";
+        properties.insert(INHERIT.to_owned(), property(json!({ "type": "string" }), doc, None));
+        json!({ "type": "object", "additionalProperties": settings::object(properties) })
+    }
+
+    fn absent() -> Option<Self> {
+        Some(OptionSets::new(BTreeMap::new()))
+    }
+}
