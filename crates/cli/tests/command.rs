@@ -254,7 +254,7 @@ fn a_damaged_stored_run_is_simulated_again_and_reported() {
     series[middle] ^= 1;
     fs::write(run.join("series.parquet"), series).unwrap();
     let (code, _, err) = scratch.call(&sweep);
-    let told = "anabranch: the stored results of 1 run were damaged: it was done again\n";
+    let told = "anabranch: the stored results of 1 run were damaged: it was simulated again\n";
     assert_eq!((code, err.as_str()), (0, told));
     assert_eq!(clean, tables());
 }
@@ -318,7 +318,7 @@ fn a_sweep_after_a_kill_writes_the_same_bytes() {
     child.wait().unwrap();
     assert!(!scratch.0.join("killed/scalars.parquet").exists());
     let (code, out, _) = scratch.call(&sweep("killed"));
-    assert!(code == 0 && out.contains(" were there already"), "{out}");
+    assert!(code == 0 && out.contains(" reused\n"), "{out}");
     assert_eq!(
         scratch.call(&["sweep", "long.toml", "--replicas", "8", "--jobs", "1", "--out", "whole", "-q"]).0,
         0

@@ -186,7 +186,8 @@ fn a_sweep_of_too_many_runs_is_refused() {
     let out = Scratch::new("many-runs");
     let many = SweepOptions { replicas: u32::MAX, ..options(&out.0, 1) };
     let error = sweep_with(&quick, &sweep(), &many, &mut |_| {}).unwrap_err();
-    let told = "25769803770 runs; expected at most 1000000: fewer replicas or combinations";
+    let told =
+        "the sweep has 25769803770 runs; expected at most 1000000: choose fewer replicas or combinations";
     assert_eq!(error.to_string(), told);
 }
 
