@@ -87,7 +87,10 @@ pub use config::{
 };
 #[cfg(feature = "system-seed")]
 pub use endpoint::SeedError;
-pub use endpoint::{ConfigError, ConnectError, Endpoint, EndpointConfig, Seed};
+pub use endpoint::{
+    AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
+    EndpointConfig, Listen, Seed,
+};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use path::{PathId, PathState, PathStats};

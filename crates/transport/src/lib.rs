@@ -16,6 +16,7 @@ mod octets;
 mod payload;
 mod rtt;
 mod serial;
+mod slab;
 
 pub use address::{is_unicast, nearest};
 pub use agenda::{Agenda, Turn};
@@ -28,3 +29,4 @@ pub use names::UnknownName;
 pub use octets::{Octets, PacketBuf};
 pub use payload::Payload;
 pub use rtt::SmoothedRtt;
+pub use slab::Slab;
