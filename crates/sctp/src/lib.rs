@@ -2,7 +2,6 @@
 //! argument. The same code runs in the simulator, on real sockets and in tests.
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod assoc;
 mod cmt;
 mod config;

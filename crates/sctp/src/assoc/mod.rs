@@ -201,15 +201,6 @@ impl Association {
         paths
     }
 
-    /// Asks the cache for what a SACK will touch, all at once: of many associations none is there.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        self.sender.fetch();
-        if let Some(path) = self.paths.iter().next() {
-            path.fetch();
-        }
-    }
-
     fn config(&self) -> &Config {
         self.sender.config()
     }

@@ -32,7 +32,7 @@ use stray::Answer;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
 use units::Instant;
-use wire::{Abort, Causes, Chunk, CookieEcho, Packet, Sack, ShutdownComplete};
+use wire::{Abort, Causes, Chunk, CookieEcho, Packet, ShutdownComplete};
 
 /// Why no association was begun.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -191,9 +191,6 @@ impl Endpoint {
             && let Some(association) = self.slab.get_mut(slot)
             && association.peer_port() == header.source_port
         {
-            if datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&Sack::TYPE) {
-                association.fetch();
-            }
             match association.handle(now, datagram.src, datagram.sent_at, packet.chunks()) {
                 Handled::Here => self.touched(slot),
                 Handled::OutOfTheBlue => self.on_stray(&datagram, &packet),

@@ -9,7 +9,6 @@ pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use rto::Rto;
 
-use crate::ahead::fetch;
 use crate::cmt::cuc::CucState;
 use crate::config::Config;
 use cc::{OneWayDelay, Window};
@@ -196,16 +195,6 @@ impl Path {
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.state == PathState::Active
-    }
-
-    /// Asks the cache for what a SACK touches, in each line of it.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        fetch(self);
-        fetch(&self.fresh);
-        fetch(&self.remote);
-        fetch(&self.rto);
-        fetch(&self.last_data);
     }
 
     /// Active and not silent.
