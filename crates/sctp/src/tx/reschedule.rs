@@ -1,5 +1,5 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when half of a buffer waits for the earliest
-//! chunk, that chunk is sent again on a path that would otherwise stand still.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
+//! is sent again on a path that could not send otherwise.
 
 use super::send::{Plan, Source, chunk_len};
 use super::{ChunkState, Mark, Sender};
@@ -9,11 +9,11 @@ use cc::LossKind;
 use units::Instant;
 use wire::PacketWriter;
 
-/// The share of a buffer from which on a chunk moves.
+/// The blocked share of a buffer from which on a chunk is rescheduled.
 const FULL_ENOUGH: f64 = 0.5;
 
 impl Sender {
-    /// The earliest chunk, if it is in flight, never moved before, and a path wants it.
+    /// Plans to reschedule the earliest chunk if it is in flight, was never rescheduled and a path has room for it.
     pub(super) fn plan_move(&mut self, paths: &mut Paths) -> Option<Plan> {
         if self.cmt.rescheduling == BufferSide::None || self.out.is_empty() {
             return None;
@@ -68,8 +68,8 @@ impl Sender {
         1
     }
 
-    /// A path was too slow with chunk `i`: as for a loss, its window is cut; a path in fast recovery rests for a
-    /// round-trip time instead.
+    /// Path `from` was too slow with chunk `i`: its window is cut as for a loss, or, in fast recovery, it sends nothing for an
+    /// SRTT.
     fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
         if paths[from].recovery.is_some() {
             let path = &mut paths[from];
