@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
-use crate::{CongestionControl, GrowthRule, LossKind, PathAck, PathView, Rules, Setup, Snapshot, Window};
+use crate::idle::IdleState;
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
 
 /// How windows follow delays, which [`DelayBased`] turns into a congestion control.
 pub trait DelayPolicy: Send + Debug {
@@ -23,13 +24,13 @@ pub trait DelayPolicy: Send + Debug {
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
     /// The window and threshold after a loss. Unless a policy says otherwise those of the transport.
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let ssthresh = at.halved();
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment(),
         };
-        Window { cwnd, ssthresh: Some(ssthresh) }
+        CongestionWindow { cwnd, ssthresh: Some(ssthresh) }
     }
 }
 
@@ -54,8 +55,7 @@ pub struct DelayBased<P> {
 struct Progress {
     /// What the window is beyond whole bytes.
     fraction: Fraction,
-    /// True from the first idle timeout until data is acknowledged again.
-    idle: bool,
+    idle: IdleState,
 }
 
 /// No link needs more.
@@ -73,21 +73,21 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         self.policy.name()
     }
 
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
         self.paths.push(Progress::default());
         let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
-        Window { cwnd: self.policy.initial(&at), ssthresh: None }
+        CongestionWindow { cwnd: self.policy.initial(&at), ssthresh: None }
     }
 
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         for ack in acked {
             self.policy.measure(ack, &Snapshot::new(&self.setup, now, before, ack.path));
         }
         for ack in acked {
             let at = Snapshot::new(&self.setup, now, before, ack.path);
             let progress = &mut self.paths[ack.path];
-            progress.idle = false;
+            progress.idle.end();
             if at.path().in_recovery {
                 continue;
             }
@@ -104,26 +104,23 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         }
     }
 
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         w[p] = self.policy.after_loss(kind, &Snapshot::new(&self.setup, now, all, p));
         self.paths[p].fraction = Fraction::default();
     }
 
-    /// As for the loss-based, but a window smaller than what they rise to stays.
-    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
-        let window = &mut w[p];
+    /// As in a loss-based control, but a window below the one that decay would leave stays.
+    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         let progress = &mut self.paths[p];
-        let first = !std::mem::replace(&mut progress.idle, true);
         progress.fraction = Fraction::default();
-        let restart = match self.setup.rules {
-            Rules::Sctp { growth, .. } => {
-                if first && growth == GrowthRule::Rfc9260 {
-                    window.ssthresh = Some(window.cwnd);
-                }
-                ByteCount::new(window.cwnd.get() / 2).max(self.setup.least_ssthresh(all[p].mtu))
-            }
-            Rules::Tcp(_) => self.setup.initial_window(all[p].mtu),
-        };
-        window.cwnd = window.cwnd.min(restart);
+        let decayed = progress.idle.decay(&self.setup, all[p].mtu, w[p]);
+        w[p] = CongestionWindow { cwnd: w[p].cwnd.min(decayed.cwnd), ..decayed };
     }
 }

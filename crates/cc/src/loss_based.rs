@@ -8,9 +8,10 @@
 use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
+use crate::idle::IdleState;
 use crate::{
-    CongestionControl, Growth, GrowthRule, IdleThreshold, LossKind, PathAck, PathView, Phase, Rules, Setup,
-    Snapshot, TcpRules, Window, WindowPolicy,
+    CongestionControl, CongestionWindow, Growth, GrowthRule, LossKind, PathAck, PathView, Phase, Rules,
+    Setup, Snapshot, TcpRules, WindowPolicy,
 };
 
 /// A congestion control made of a [`WindowPolicy`].
@@ -29,8 +30,7 @@ struct Progress {
     partial_bytes_acked: ByteCount,
     /// What TCP's window is beyond whole bytes.
     fraction: Fraction,
-    /// True from the first idle timeout until data is acknowledged again.
-    idle: bool,
+    idle: IdleState,
 }
 
 impl<P: WindowPolicy> LossBased<P> {
@@ -133,57 +133,48 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         self.policy.name()
     }
 
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
         self.paths.push(Progress::default());
         let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
-        Window { cwnd: self.policy.initial(&at), ssthresh: None }
+        CongestionWindow { cwnd: self.policy.initial(&at), ssthresh: None }
     }
 
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         for ack in acked {
             self.policy.on_ack(ack, &Snapshot::new(&self.setup, now, before, ack.path));
         }
         for ack in acked {
             self.grow(now, before, ack, &mut w[ack.path].cwnd);
             let progress = &mut self.paths[ack.path];
-            progress.idle = false;
+            progress.idle.end();
             if ack.flight_after.is_zero() {
                 progress.partial_bytes_acked = ByteCount::ZERO;
             }
         }
     }
 
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         let at = Snapshot::new(&self.setup, now, all, p);
         let ssthresh = self.policy.decrease(kind, &at);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment(),
         };
-        w[p] = Window { cwnd, ssthresh: Some(ssthresh) };
+        w[p] = CongestionWindow { cwnd, ssthresh: Some(ssthresh) };
         self.paths[p].forget();
     }
 
-    /// SCTP: max(c/2, 4 M) for each idle timeout (2 M in RFC 2960), under every policy; `rfc9260#section-7.2.1` first
-    /// remembers the window in the threshold. TCP: the initial window at most, `rfc5681#section-4.1`.
-    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
-        let window = &mut w[p];
-        let first = !std::mem::replace(&mut self.paths[p].idle, true);
-        match self.setup.rules {
-            Rules::Sctp { growth, .. } => {
-                if first && growth == GrowthRule::Rfc9260 {
-                    window.ssthresh = match self.setup.idle_threshold {
-                        IdleThreshold::Window => Some(window.cwnd),
-                        IdleThreshold::Kept => window.ssthresh.map(|s| s.max(window.cwnd)),
-                    };
-                }
-                let half = ByteCount::new(window.cwnd.get() / 2);
-                window.cwnd = half.max(self.setup.least_ssthresh(all[p].mtu));
-            }
-            Rules::Tcp(_) => window.cwnd = window.cwnd.min(self.setup.initial_window(all[p].mtu)),
-        }
+        w[p] = self.paths[p].idle.decay(&self.setup, all[p].mtu, w[p]);
     }
 
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {

@@ -6,7 +6,7 @@ use crate::{OneWayDelay, RateSample};
 
 /// The congestion window of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct CongestionWindow {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
     /// Slow start threshold; `None` until the first loss or idle time sets it. What an unset threshold counts as is
@@ -18,7 +18,7 @@ pub struct Window {
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
     /// Its window.
-    pub window: Window,
+    pub window: CongestionWindow,
     /// Bytes sent on it and neither acknowledged nor given up.
     pub flight: ByteCount,
     /// Its path MTU, IP header included; in TCP, no more than the peer's MSS and all headers.
@@ -90,10 +90,10 @@ pub enum WindowRule {
 
 impl WindowRule {
     /// The window under the rule.
-    pub fn apply(self, window: Window) -> Window {
+    pub fn apply(self, window: CongestionWindow) -> CongestionWindow {
         match self {
-            WindowRule::Set(cwnd) => Window { cwnd, ..window },
-            WindowRule::Limit { most, raise_ssthresh } => Window {
+            WindowRule::Set(cwnd) => CongestionWindow { cwnd, ..window },
+            WindowRule::Limit { most, raise_ssthresh } => CongestionWindow {
                 cwnd: window.cwnd.min(most),
                 ssthresh: window.ssthresh.map(|s| if raise_ssthresh { s.max(window.cwnd) } else { s }),
             },

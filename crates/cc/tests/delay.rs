@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay, Setup};
+use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, OneWayDelay, Setup};
 use common::{Bench, bytes, setup};
 use units::{Instant, Span};
 
@@ -351,5 +351,18 @@ fn the_base_delay_is_forgotten_after_six_minutes_or_ten() {
         let before = bench.cwnd(0);
         ack(&mut bench, 0, M, 1, owd(130));
         assert!(bench.cwnd(0) > before, "{algorithm}: the queue is the base now");
+    }
+}
+
+// rfc9260#section-7.2.1, and the option `idle_threshold`
+#[test]
+fn idle_time_sets_ssthresh_of_delay_based_controls_as_of_loss_based_ones() {
+    for (idle_threshold, ssthresh) in [(IdleThreshold::Window, 6 * M), (IdleThreshold::Kept, 9 * M)] {
+        let setup = Setup { idle_threshold, ..setup(GrowthRule::Rfc9260, 1) };
+        let mut bench = from(Algorithm::Fast, &setup).put(0, 6 * M, 9 * M);
+        bench.idle(0);
+        assert_eq!(bench.ssthresh(0), Some(ssthresh));
+        // 4 M of RFC 9260, where M is without IP and common header.
+        assert_eq!(bench.cwnd(0), 4 * (M - 32));
     }
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay, Setup, TcpRules, UnsetShare, Window};
+use anabranch_cc::{
+    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, Setup, TcpRules, UnsetShare,
+};
 use common::{Bench, bytes, setup};
 use proptest::prelude::*;
 use units::Span;
@@ -77,7 +79,7 @@ fn happen(bench: &mut Bench, p: usize, event: Event) {
     }
 }
 
-fn state(bench: &Bench) -> Vec<(Window, u64)> {
+fn state(bench: &Bench) -> Vec<(CongestionWindow, u64)> {
     bench.paths.iter().enumerate().map(|(p, path)| (path.window, bench.pba(p))).collect()
 }
 

@@ -27,7 +27,7 @@ use units::{ByteCount, Instant, Span};
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::Fast`](crate::Algorithm::Fast) and
@@ -187,7 +187,7 @@ impl DelayPolicy for Fast {
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let memory = &mut self.paths[at.index()];
         (memory.pending, memory.found_end) = (0.0, true);
         let ssthresh = at.reduced_no_lower(0.5, at.segment() * 2);
@@ -195,6 +195,6 @@ impl DelayPolicy for Fast {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment() * 2,
         };
-        Window { cwnd, ssthresh: Some(ssthresh) }
+        CongestionWindow { cwnd, ssthresh: Some(ssthresh) }
     }
 }

@@ -20,7 +20,7 @@ use units::ByteCount;
 use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 use units::Span;
 
 options! {
@@ -93,13 +93,13 @@ impl DelayPolicy for Ledbat {
         window.cwnd = grown.min(allowed).max(2.0 * m);
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let (cwnd, m) = (at.cwnd(), at.segment());
         let half = ByteCount::new(cwnd.get() / 2).max(m * 2).min(cwnd);
         let cwnd = match kind {
             LossKind::FastRetransmit => half,
             LossKind::Timeout => m,
         };
-        Window { cwnd, ssthresh: Some(half) }
+        CongestionWindow { cwnd, ssthresh: Some(half) }
     }
 }

@@ -20,7 +20,7 @@ use units::{ByteCount, Instant, Span};
 use crate::delay::{OneWayDelay, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::LedbatPp`](crate::Algorithm::LedbatPp).
@@ -56,13 +56,13 @@ pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
 pub(super) const ENOUGH: f64 = 0.75;
 
 /// The window after a loss, by half and down to two segments, or to one after a timeout.
-pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> Window {
+pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
     let half = at.reduced_no_lower(0.5, at.segment() * 2);
     let cwnd = match kind {
         LossKind::FastRetransmit => half.min(at.cwnd().max(at.segment() * 2)),
         LossKind::Timeout => at.segment(),
     };
-    Window { cwnd, ssthresh: Some(half) }
+    CongestionWindow { cwnd, ssthresh: Some(half) }
 }
 
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl DelayPolicy for LedbatPp {
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         after_loss(kind, at)
     }
 }

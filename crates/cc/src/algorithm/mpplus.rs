@@ -44,7 +44,7 @@ use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::delay::{Gauge, OneWayDelay, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::MpPlus`](crate::Algorithm::MpPlus).
@@ -301,7 +301,7 @@ impl DelayPolicy for MpPlus {
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         if self.paths[at.index()].first {
             self.first_ended(at);
         }

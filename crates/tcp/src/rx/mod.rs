@@ -13,7 +13,7 @@ use acks::Acks;
 use blocks::Blocks;
 use transport::{Octets, Payload};
 use units::Instant;
-use window::Window;
+use window::ReceiveWindow;
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -28,7 +28,7 @@ pub(crate) struct Receiver {
     /// Position of the FIN, once a FIN was seen.
     fin: Option<u64>,
     pub(crate) acks: Acks,
-    window: Window,
+    window: ReceiveWindow,
     limit: usize,
 }
 
@@ -44,7 +44,7 @@ impl Receiver {
             blocks: Blocks::new(sack, config),
             fin: None,
             acks: Acks::new(config.delayed_ack),
-            window: Window::new(next, buffer, u64::from(config.mss), shift),
+            window: ReceiveWindow::new(next, buffer, u64::from(config.mss), shift),
             // Pieces of this size on the average, and memory stays in proportion to the buffer.
             limit: (buffer / 64) as usize + 64,
         }

@@ -3,17 +3,17 @@
 /// The right edge of the window: it never moves to the left, and moves to the right by a worthwhile step or not at all
 /// (`rfc9293#section-3.8.6.2.2`).
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ReceiveWindow {
     buffer: u64,
     mss: u64,
     shift: u8,
     edge: u64,
 }
 
-impl Window {
+impl ReceiveWindow {
     pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
         // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the rest.
-        Window { buffer, mss, shift, edge: next + buffer }
+        ReceiveWindow { buffer, mss, shift, edge: next + buffer }
     }
 
     #[inline]
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_silly_step_is_not_advertised() {
-        let mut window = Window::new(1000, 10_000, 1000, 0);
+        let mut window = ReceiveWindow::new(1000, 10_000, 1000, 0);
         assert_eq!(window.advertise(1000, 1000), 10_000);
         // Ten segments arrived, and the user reads.
         assert_eq!(window.advertise(11_000, 1000), 0);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_edge_never_moves_to_the_left() {
-        let mut window = Window::new(0, 1 << 20, 1000, 5);
+        let mut window = ReceiveWindow::new(0, 1 << 20, 1000, 5);
         let mut last = 0;
         for next in (0..3_000_000).step_by(777) {
             let read = next - next.min(500_000) / 3;

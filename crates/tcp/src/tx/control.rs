@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::rate::RateControl;
-use cc::{CongestionControl, LossKind, PathAck, PathView, Setup, TcpRules, Window, WindowRule};
+use cc::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, TcpRules, WindowRule};
 use units::{ByteCount, Instant, Span};
 
 impl Sender {
@@ -55,7 +55,7 @@ impl Sender {
         &mut self,
         now: Instant,
         flight: u64,
-        ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window]),
+        ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [CongestionWindow]),
     ) {
         let view = self.view(flight);
         if let Some(control) = &mut self.control {

@@ -20,7 +20,7 @@ use crate::pieces::Pieces;
 use crate::rto::RtoEstimate;
 use crate::sequence::ORIGIN;
 use crate::{Config, Variant};
-use cc::{CongestionControl, Window};
+use cc::{CongestionControl, CongestionWindow};
 use flight::Flight;
 use rack::{Probe, Rack};
 use rate::RateControl;
@@ -36,7 +36,7 @@ pub(crate) struct Sender {
     control: Option<Box<dyn CongestionControl>>,
     /// `config.variant`, as far as the peer speaks SACK.
     variant: Variant,
-    window: Window,
+    window: CongestionWindow,
     /// Largest number of user bytes in a segment (SMSS).
     smss: u32,
     /// IP and TCP headers of a full segment, with the options of every segment.
@@ -125,7 +125,7 @@ impl Sender {
         Sender {
             control: None,
             variant: config.variant,
-            window: Window::default(),
+            window: CongestionWindow::default(),
             smss: u32::from(config.mss),
             headers: 0,
             data: Pieces::default(),
