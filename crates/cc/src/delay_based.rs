@@ -1,5 +1,5 @@
-//! The mechanism all delay-based algorithms share: windows that are not whole, what happens at a loss and in an idle
-//! time. How a window follows the delay is a [`DelayPolicy`].
+//! Mechanism shared by all delay-based algorithms: windows with fractions of a byte, losses and idle time. A
+//! [`DelayPolicy`] says how the window follows the delay.
 
 use std::fmt::Debug;
 
@@ -9,21 +9,22 @@ use crate::fraction::Fraction;
 use crate::idle::IdleState;
 use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
 
-/// How windows follow delays, which [`DelayBased`] turns into a congestion control.
+/// Rule by which windows follow delays, which [`DelayBased`] turns into a congestion control.
 pub trait DelayPolicy: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// The initial window of a path, the last so far.
+    /// Initial window of a path, the last so far.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount;
 
-    /// Takes what a SACK says of a path, in recovery too; all paths of a SACK are measured before any is steered.
+    /// Takes the measurements of a SACK for a path, in recovery too. Called for all paths of a SACK before
+    /// [`Self::steer`].
     fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>);
 
-    /// Moves the window of a path that is not in recovery and was measured just now.
+    /// Changes the window of a path that is not in recovery, after [`Self::measure`].
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
-    /// The window and threshold after a loss. Unless a policy says otherwise those of the transport.
+    /// cwnd and ssthresh after a loss. By default those of the transport.
     fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let ssthresh = at.halved();
         let cwnd = match kind {
@@ -34,7 +35,7 @@ pub trait DelayPolicy: Send + Debug {
     }
 }
 
-/// A window that is not rounded.
+/// A congestion window with fractions of a byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
     /// Bytes that may be in flight.
@@ -53,12 +54,12 @@ pub struct DelayBased<P> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
-    /// What the window is beyond whole bytes.
+    /// Fraction of a byte of the window.
     fraction: Fraction,
     idle: IdleState,
 }
 
-/// No link needs more.
+/// Upper bound of a window in bytes.
 const LARGEST_WINDOW: f64 = (1u64 << 40) as f64;
 
 impl<P: DelayPolicy> DelayBased<P> {

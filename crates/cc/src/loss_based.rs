@@ -1,9 +1,9 @@
-//! The mechanism all loss-based algorithms share: when a window may grow, and what happens at a loss.
+//! Mechanism shared by all loss-based algorithms: when a window may grow, and its change at a loss.
 //!
 //! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`, `rfc5681#section-4.1` and
-//! `rfc3465#section-2` for TCP. The phases are told apart by the window before the SACK. In SCTP c <= s is slow start,
-//! so that a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is
-//! congestion avoidance.
+//! `rfc3465#section-2` for TCP. The window before the SACK decides between the phases. In SCTP c <= s is slow start,
+//! so a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is congestion
+//! avoidance.
 
 use units::{ByteCount, Instant};
 
@@ -16,19 +16,19 @@ use crate::{
 
 /// A congestion control made of a [`WindowPolicy`].
 #[derive(Debug)]
-#[repr(C, align(64))] // what a SACK looks at first
+#[repr(C, align(64))] // a SACK reads `paths` and `policy` first
 pub struct LossBased<P> {
     paths: Vec<Progress>,
     policy: P,
     setup: Setup,
 }
 
-/// What the mechanism remembers of a path.
+/// State of the mechanism for one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Bytes acknowledged towards the next step of congestion avoidance.
     partial_bytes_acked: ByteCount,
-    /// What TCP's window is beyond whole bytes.
+    /// Fraction of a byte of TCP's window.
     fraction: Fraction,
     idle: IdleState,
 }
@@ -39,7 +39,7 @@ impl<P: WindowPolicy> LossBased<P> {
         LossBased { setup: *setup, policy, paths: Vec::with_capacity(setup.paths) }
     }
 
-    /// Lets the window of one path grow, if growth is due.
+    /// Grows the window of one path if the rules allow it.
     fn grow(&mut self, now: Instant, before: &[PathView], ack: &PathAck, window: &mut ByteCount) {
         if before[ack.path].in_recovery {
             return;
@@ -64,7 +64,7 @@ impl<P: WindowPolicy> LossBased<P> {
     }
 }
 
-/// A window that grew by whole bytes or shrank, though not below one segment.
+/// A window after a step of whole bytes; a negative step leaves at least one segment.
 fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
     if step < 0.0 {
         (window - ByteCount::round_f64(-step)).max(segment).min(window)
@@ -74,7 +74,7 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 }
 
 impl Progress {
-    /// SCTP: the growth of a full window; in congestion avoidance, once a window is acknowledged.
+    /// SCTP: a full window grows; in congestion avoidance once a whole window has been acknowledged.
     fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
@@ -98,7 +98,8 @@ impl Progress {
         None
     }
 
-    /// TCP: the growth for one ACK; in congestion avoidance with byte counting, once a window is acknowledged.
+    /// TCP: the window grows with each ACK; in congestion avoidance with byte counting, once a whole window has been
+    /// acknowledged.
     fn tcp(&mut self, rules: TcpRules, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         let (cwnd, segment) = (at.cwnd(), at.segment());
         if rules.grow_full_only && ack.flight_before + segment <= cwnd {
