@@ -1,6 +1,6 @@
-//! The window that is advertised of the receive buffer.
+//! The advertised receive window.
 
-/// The right edge of the window: it never moves to the left, and moves to the right by a worthwhile step or not at all
+/// Right edge of the window: it never moves left, and moves right by at least one MSS or half of the buffer
 /// (`rfc9293#section-3.8.6.2.2`).
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
@@ -21,13 +21,13 @@ impl ReceiveWindow {
         self.edge
     }
 
-    /// Where the edge would be if every byte counted.
+    /// Right edge without silly window avoidance.
     #[inline]
     fn wanted(&self, read: u64) -> u64 {
         read + self.buffer
     }
 
-    /// True if the window has opened so far that the peer should be told without being asked.
+    /// True if the window has opened far enough for a window update.
     #[inline]
     pub(super) fn has_opened(&self, read: u64) -> bool {
         self.wanted(read).saturating_sub(self.edge) >= (2 * self.mss).min(self.buffer / 2)
