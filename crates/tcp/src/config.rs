@@ -1,4 +1,4 @@
-//! Everything a user may choose about a connection.
+//! Options of a connection.
 
 use transport::{named, options};
 use units::{ByteCount, Span};

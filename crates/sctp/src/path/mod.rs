@@ -13,7 +13,7 @@ pub(crate) use rto::Rto;
 
 use crate::cmt::cuc::CucState;
 use crate::config::Config;
-use cc::{OneWayDelay, Window};
+use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
 use transport::{Datagram, Transmit};
@@ -89,7 +89,7 @@ pub(crate) struct Path {
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
-    pub(crate) window: Window,
+    pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
     /// Bytes of all chunks last sent here that the peer does not have for good.
@@ -155,7 +155,7 @@ impl Path {
             rto: Rto::new(config),
             errors: 0,
             heartbeat: Heartbeat::default(),
-            window: Window { cwnd: config.mtu, ssthresh: None },
+            window: CongestionWindow { cwnd: config.mtu, ssthresh: None },
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,

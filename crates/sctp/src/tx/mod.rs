@@ -37,7 +37,7 @@ use crate::path::{PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
-use cc::{CongestionControl, PathView, Window, WindowRule};
+use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
@@ -339,10 +339,10 @@ impl Sender {
         &mut self,
         now: Instant,
         paths: &mut Paths,
-        ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
+        ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [CongestionWindow]),
     ) {
         let Some(control) = &mut self.control else { return };
-        let (mut all, mut windows) = (PerPath::<PathView>::new(), PerPath::<Window>::new());
+        let (mut all, mut windows) = (PerPath::<PathView>::new(), PerPath::<CongestionWindow>::new());
         all.extend(views(&self.cmt.groups, paths));
         windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut all, &mut windows);

@@ -121,7 +121,7 @@ fn retransmission_policies_choose_their_path() {
     let m = |n: u64| ByteCount::new(1500 * n);
     for (p, c, s, flight) in [(P1, 30, 5, 30), (P2, 10, 20, 2)] {
         let path = &mut rig.paths[p];
-        path.window = cc::Window { cwnd: m(c), ssthresh: Some(m(s)) };
+        path.window = cc::CongestionWindow { cwnd: m(c), ssthresh: Some(m(s)) };
         path.flight = m(flight);
         path.loss_rate = if p == P1 { 0.1 } else { 0.2 };
     }
