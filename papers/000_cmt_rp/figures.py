@@ -1,4 +1,4 @@
-"""The figures of paper 000, drawn as the paper draws them, and its claims about shapes."""
+"""The figures of paper 000, drawn as in the paper, and checks of its claims about the shape of curves."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ BESIDE = {
 WINDOW = (20.0, 23.0)
 """The three seconds that figure 4 shows: from 19 s after the start of transmission."""
 IDLE_WINDOW = 4 * 1500
-"""Bytes to which the window of an idle path falls (RFC 4960, section 7.2.1); the first window is smaller."""
+"""Bytes to which the window of an idle path decays (RFC 4960, section 7.2.1); the initial window is smaller."""
 
 
 def figure_3_left(data: FigureData) -> Figure:
-    """Throughput over the rate of the links."""
+    """Throughput as a function of the rate of the links."""
     return _throughput(data, "rho", FLOWS, "Data rate of each path ρ [Mbit/s]")
 
 
 def figure_3_right(data: FigureData) -> Figure:
-    """Throughput over the number of flows."""
+    """Throughput as a function of the number of flows."""
     figure = _throughput(data, "N", FLOWS, "Number of background flows N")
     figure.axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
 
 def figure_5_left(data: FigureData) -> Figure:
-    """The reference flow beside a multipath flow, disjoint paths."""
+    """Throughput of the reference flow and of a multipath flow over disjoint paths."""
     figure = _throughput(data, "rho", BESIDE, "Data rate of each path ρ [Mbit/s]")
     _fractions(figure.axes[0], {"ρ/2": 1 / 2})
     return figure
 
 
 def figure_5_right(data: FigureData) -> Figure:
-    """The reference flow beside a multipath flow, one bottleneck."""
+    """Throughput of the reference flow and of a multipath flow over one bottleneck."""
     figure = _throughput(data, "rho", BESIDE, "Data rate of the bottleneck ρ [Mbit/s]")
     _fractions(figure.axes[0], {"ρ/2": 1 / 2, "ρ/3": 1 / 3})
     return figure
@@ -66,7 +66,7 @@ def _throughput(data: FigureData, x: str, looks: dict[str, Look], label: str) ->
 
 
 def _fractions(axes: Axes, lines: dict[str, float]) -> None:
-    """Thin lines at fractions of the rate, as orientation, named where they end."""
+    """Draws thin labelled lines at fractions of the rate, for orientation."""
     end = axes.get_xlim()[1]
     top = max(axes.get_ylim()[1], *(slope * end for slope in lines.values()))
     for label, slope in lines.items():
@@ -77,7 +77,7 @@ def _fractions(axes: Axes, lines: dict[str, float]) -> None:
 
 
 def figure_4(data: FigureData) -> Figure:
-    """Windows (solid) and thresholds (dotted) of both paths and their sums, one panel a variant."""
+    """Cwnd (solid) and ssthresh (dotted) of both paths and their sums, one panel for each variant."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 6.0)
     panels = figure.subplots(3, 1, sharex=True)
     for axes, (variant, look) in zip(panels, FLOWS.items(), strict=True):
@@ -97,7 +97,7 @@ def figure_4(data: FigureData) -> Figure:
 
 
 def _draw(axes: Axes, found: pl.DataFrame, look: Look) -> None:
-    """The part of a trace within the window, with the value it enters the window with."""
+    """Draws the part of a trace inside the time window, from the value it has at its beginning."""
     before = found.filter(pl.col("time") <= WINDOW[0]).tail(1)
     shown = pl.concat([before, found.filter(pl.col("time").is_between(*WINDOW, closed="right"))])
     values = [v / 1024 for v in shown["value"]]
@@ -112,13 +112,13 @@ def trace(data: FigureData, variant: str, quantity: str, path: int, replica: int
 
 
 def run_of(data: FigureData, variant: str, replica: int) -> pl.DataFrame:
-    """The run of a variant with that replica's random streams."""
+    """The run of a variant and replica."""
     wanted = (pl.col("variant") == variant) & (pl.col("replica") == replica)
     return data.result.scalars.filter(wanted).select("run").unique()
 
 
 def total(paths: list[pl.DataFrame]) -> pl.DataFrame:
-    """The sum of two traces at every instant at which either changes; empty if one was never set."""
+    """The sum of two traces at every instant at which one of them changes; empty if one was never set."""
     if any(path.is_empty() for path in paths):
         return paths[0].clear()
     first, second = (path.unique("time", keep="last", maintain_order=True) for path in paths)
@@ -130,7 +130,7 @@ def total(paths: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def held(found: pl.DataFrame, step: float = 0.01) -> list[float]:
-    """The trace at regular instants over its whole length."""
+    """The values of a trace at regular instants over its whole length."""
     if found.is_empty():
         return []
     first, last = found["time"][0], found["time"][-1]
@@ -139,12 +139,12 @@ def held(found: pl.DataFrame, step: float = 0.01) -> list[float]:
 
 
 def cuts(found: pl.DataFrame) -> int:
-    """How often the value fell by a fifth and more at once."""
+    """Number of times that the value fell by a fifth or more at once."""
     return sum(later < 0.8 * earlier for earlier, later in pairwise(found["value"].to_list()))
 
 
 def second_path_of_sctp_is_idle(data: FigureData) -> list[Point]:
-    """The window of path 2 is never above what an idle path keeps, and its threshold is never set."""
+    """The cwnd of path 2 never exceeds that of an idle path, and its ssthresh is never set."""
     largest = [max(trace(data, "sctp", "cwnd", 1, r)["value"].to_list(), default=0.0) for r in range(data.replicas)]
     settings = [trace(data, "sctp", "ssthresh", 1, r).height for r in range(data.replicas)]
     return [
@@ -154,7 +154,7 @@ def second_path_of_sctp_is_idle(data: FigureData) -> list[Point]:
 
 
 def first_path_of_sctp_is_a_sawtooth(data: FigureData) -> list[Point]:
-    """At least a cut every ten seconds, and growth between the cuts."""
+    """Cwnd is cut at least once every ten seconds, and grows between the cuts."""
     windows = [trace(data, "sctp", "cwnd", 0, replica) for replica in range(data.replicas)]
     number = [cuts(found) for found in windows]
     rises = [sum(later > earlier for earlier, later in pairwise(found["value"].to_list())) for found in windows]
@@ -163,7 +163,7 @@ def first_path_of_sctp_is_a_sawtooth(data: FigureData) -> list[Point]:
 
 
 def paths_of_cmt_are_two_sawtooths(data: FigureData) -> list[Point]:
-    """Both are cut often, and their mean windows differ by less than a quarter."""
+    """Both windows are cut often, and their means differ by less than a quarter."""
     fewer: list[int] = []
     alike: list[float] = []
     for replica in range(data.replicas):
@@ -178,7 +178,7 @@ def paths_of_cmt_are_two_sawtooths(data: FigureData) -> list[Point]:
 
 
 def small_side(data: FigureData, replica: int) -> list[int]:
-    """For every 10 ms of a CMT/RP run: the path whose threshold is under a quarter of the total, else -1.
+    """For every 10 ms of a CMT/RP run: the path whose ssthresh is below a quarter of the total, else -1.
 
     That share is what its window grows by (equations 9 and 10).
     """
@@ -190,7 +190,7 @@ def small_side(data: FigureData, replica: int) -> list[int]:
 
 
 def one_path_of_rp_is_held_down(data: FigureData) -> list[Point]:
-    """The threshold of one path stays under a quarter of the total for a second without a break."""
+    """The ssthresh of one path stays below a quarter of the total for a whole second."""
     found: list[float] = []
     for replica in range(data.replicas):
         longest, current, previous = 0, 0, -1
@@ -203,7 +203,7 @@ def one_path_of_rp_is_held_down(data: FigureData) -> list[Point]:
 
 
 def paths_of_rp_change_places(data: FigureData) -> list[Point]:
-    """Over the 30 s of the measurement each path is the small one at some time."""
+    """During the 30 s of the measurement each path has the small ssthresh at some time."""
     sides = [small_side(data, replica) for replica in range(data.replicas)]
     shorter = [min(found.count(path) for path in (0, 1)) / 100 for found in sides]
     return [Point("time below a quarter of S, path with less", shorter, above(0), "s")]

@@ -19,12 +19,12 @@ VARIANTS = {
 
 
 def figure_8_left(data: FigureData) -> Figure:
-    """Throughput over the rate of the paths, for CMT and its parts, in simulation."""
+    """Throughput as a function of the rate of the paths, with CMT and with parts of CMT turned off, simulated."""
     return _throughput(data, VARIANTS)
 
 
 def figure_8_right(data: FigureData) -> Figure:
-    """The same for CMT on and off, with the framing of the testbed."""
+    """Throughput with CMT on and off, with the Ethernet framing of the paper's testbed."""
     return _throughput(data, {name: VARIANTS[name] for name in ("cmt", "off")})
 
 

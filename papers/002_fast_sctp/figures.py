@@ -1,4 +1,4 @@
-"""The figures of paper 002, its claims about shapes, and what it leaves untested: CMT over FAST."""
+"""The figures of paper 002, checks of its claims, and what the paper does not test: CMT with FAST."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ ALONE = {
 BIN, FINE_BIN = 0.05, 0.01
 """Seconds: widths of the bins of throughput."""
 STALL = 0.2
-"""Seconds without a delivery that are more than a round trip: 0.12 s, and up to 50 packets at 10 Mbit/s queued."""
+"""Seconds without a delivery that count as a stall: more than the RTT of 0.12 s and 50 packets queued at 10 Mbit/s."""
 ROUND_TRIP = 0.1215
-"""Seconds: 60 ms there and back, and the times that a packet and its acknowledgement take on the three links."""
+"""RTT in seconds: 60 ms each way, and the transmission times of a packet and its SACK on three links."""
 CHUNK, MESSAGE = 1468, 1452
 BOTH_PATHS = 2 * 10 * MESSAGE / PACKET
 """Mbit/s of payload that both paths carry."""
 
 
 def run_of(data: FigureData, at: Mapping[str, object], replica: int = 0) -> int:
-    """The number of a run."""
+    """The number of the run with some values of the axes and a replica."""
     runs = data.result.scalars.filter(*(pl.col(axis) == value for axis, value in at.items()))
     return runs.filter(pl.col("replica") == replica)["run"][0]
 
 
 def trace(data: FigureData, run: int, quantity: str, flow: str, path: int | None = None) -> pl.DataFrame:
-    """Time and value of a probe in one run, of a flow, a link or a path."""
+    """Time and value of a probe in one run: of a flow, a link or a path."""
     of = (pl.col("flow") == flow) & (pl.col("quantity") == quantity) & pl.col("path").eq_missing(path)
     series = data.result.series.filter((pl.col("run") == run) & of)
     return series.select("time", "value").sort("time", maintain_order=True)
@@ -77,30 +77,30 @@ def trace(data: FigureData, run: int, quantity: str, flow: str, path: int | None
 
 
 def figure_2(data: FigureData) -> Figure:
-    """Two flows of SCTP."""
+    """Two SCTP flows over time."""
     return _trajectories(data, {"SCTP": TWO}, 2)
 
 
 def figure_3(data: FigureData) -> Figure:
-    """Two flows of FAST, with α where Jin et al. have it, and where the paper prints it."""
+    """Two FAST flows over time, with α placed in the equation as Jin et al. have it, and as the paper prints it."""
     panels = {"FAST, α within γ(...)": INSIDE, "FAST, α outside, as printed": OUTSIDE}
     shown = set(data.result.scalars["alpha_inside"])
     return _trajectories(data, {title: at for title, at in panels.items() if at["alpha_inside"] in shown}, 2)
 
 
 def figure_4(data: FigureData) -> Figure:
-    """Four flows of SCTP."""
+    """Four SCTP flows over time."""
     return _trajectories(data, {"SCTP": FOUR}, 4)
 
 
 def figure_5(data: FigureData) -> Figure:
-    """Four flows of FAST that measure their propagation delay, or know it, or double only until the first queue."""
+    """Four FAST flows over time: base RTT measured, base RTT known, and doubling only until the first queueing."""
     panels = {"FAST, delay measured": MEASURED, "delay known": KNOWN, "measured, doubling once": ONCE}
     return _trajectories(data, panels, 4)
 
 
 def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]], flows: int) -> Figure:
-    """Throughput of the link, windows, queue and losses over time, a column for each variant."""
+    """Throughput of the link, windows, queue and losses over time, one column for each variant."""
     figure = plots.new_figure(plots.COLUMN_WIDTH if len(columns) == 1 else plots.PAGE_WIDTH, 5.0)
     grid = figure.subplots(4, len(columns), sharex=True, sharey="row", squeeze=False)
     link = "link:bottleneck"
@@ -140,12 +140,12 @@ def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]],
 
 
 def cuts(values: Sequence[float]) -> int:
-    """How often a value fell by a fifth and more from one to the next."""
+    """Number of times that a value is lower than the one before by a fifth or more."""
     return sum(later < 0.8 * earlier for earlier, later in pairwise(values))
 
 
 def _cuts_of_flows(data: FigureData, at: Mapping[str, object], flows: int) -> list[list[int]]:
-    """How often the window of each flow was cut, run by run."""
+    """Number of cuts of each flow's window, for each run."""
     return [
         [cuts(trace(data, run_of(data, at, r), "cwnd", f"flow-{n}", 0)["value"].to_list()) for n in range(1, flows + 1)]
         for r in range(data.replicas)
@@ -153,7 +153,7 @@ def _cuts_of_flows(data: FigureData, at: Mapping[str, object], flows: int) -> li
 
 
 def two_flows_of_sctp_are_sawtooths(data: FigureData) -> list[Point]:
-    """Each is cut twice and more, and grows by half and more between two cuts."""
+    """Each window is cut at least twice, and grows by half or more between two cuts."""
     swings: list[float] = []
     for replica in range(data.replicas):
         found = trace(data, run_of(data, TWO, replica), "cwnd", "flow-1", 0).filter(pl.col("time") > 10)
@@ -166,13 +166,13 @@ def two_flows_of_sctp_are_sawtooths(data: FigureData) -> list[Point]:
 
 
 def four_flows_of_sctp_are_cut_more_often(data: FigureData) -> list[Point]:
-    """All cuts of all flows."""
+    """Four flows have more window cuts in total than two."""
     both = zip(_cuts_of_flows(data, FOUR, 4), _cuts_of_flows(data, TWO, 2), strict=True)
     return [Point("cuts of four flows less those of two", [sum(four) - sum(two) for four, two in both], above(0))]
 
 
 def mean_queue(data: FigureData, at: Mapping[str, object], replica: int) -> float:
-    """While all flows are there and have settled."""
+    """The mean queue length while all flows are active and have converged."""
     found = trace(data, run_of(data, at, replica), "queue", "link:bottleneck")
     length = found["time"][-1]
     begin, end = (200, 850) if data.spec.id == "5" else (100, 999) if length > 500 else (20, length - 1)
@@ -199,7 +199,7 @@ latecomers_keep_more = _queue_check(MEASURED, 1368)
 
 
 def overflows(drops: pl.DataFrame, apart: float = 5.0) -> list[float]:
-    """When losses begin that follow others by more than so many seconds."""
+    """Times of the losses that follow the previous one by more than ``apart`` seconds."""
     times = [t for (_, v), (t, w) in pairwise(drops.rows()) if w > v]
     return [t for last, t in pairwise([-apart - 1, *times]) if t - last > apart]
 
@@ -226,7 +226,7 @@ cut_at_800_s = _overflow_check(800, _nearest(800))
 
 
 def figure_7(data: FigureData) -> Figure:
-    """TSNs sent on each path and the peer's window for 20 s, and both windows for all of the run."""
+    """TSNs sent on each path and the peer's window during 20 s, and the cwnd of both paths during the whole run."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 4.2)
     panels = figure.subplots(2, 2)
     for axes, path, look, letter in zip(panels[0], (0, 1), PATHS, "ab", strict=True):
@@ -267,7 +267,7 @@ def figure_7(data: FigureData) -> Figure:
 
 
 def pauses(times: Sequence[float], least: float) -> list[tuple[float, float]]:
-    """Begin and length of every pause of at least so long."""
+    """Begin and length of every pause of at least ``least`` seconds."""
     return [(a, b - a) for a, b in pairwise(times) if b - a >= least]
 
 
@@ -276,24 +276,24 @@ def _runs(data: FigureData) -> list[int]:
 
 
 def _long_pause(data: FigureData, run: int) -> tuple[float, float]:
-    """The longest pause of path 1 that begins in the seconds of severe congestion."""
+    """The longest pause of path 1 that begins during the severe congestion."""
     times = trace(data, run, "tsn", "transfer", 0)["time"].to_list()
     return max(((a, b) for a, b in pauses(times, 0.1) if 27 <= a <= 32), key=lambda pause: pause[1])
 
 
 def path_1_stands_still(data: FigureData) -> list[Point]:
-    """More than once in 300 s."""
+    """Path 1 pauses more than once in 300 s."""
     number = [len(pauses(trace(data, run, "tsn", "transfer", 0)["time"].to_list(), 1.0)) for run in _runs(data)]
     return [Point("", number, above(1), "pauses")]
 
 
 def three_timeouts_take_seven_seconds(data: FigureData) -> list[Point]:
-    """The longest pause of each run."""
+    """The longest pause of each run lasts as long as three timeouts in a row."""
     return [Point("", [_long_pause(data, run)[1] for run in _runs(data)], within(7.0, 7.7), "s")]
 
 
 def the_window_left_is_944_bytes(data: FigureData) -> list[Point]:
-    """What the sender knows of when that pause begins, in every run. A chunk found lost later gives its room back."""
+    """The peer's window that the sender knows when that pause begins, in every run; a loss found later frees some."""
     found: list[float] = []
     for run in _runs(data):
         begin, _ = _long_pause(data, run)
@@ -303,7 +303,7 @@ def the_window_left_is_944_bytes(data: FigureData) -> list[Point]:
 
 
 def path_1_is_halved_without_loss(data: FigureData) -> list[Point]:
-    """More than once in 300 s; path 1 loses nothing in any run."""
+    """Cwnd of path 1 is halved more than once in 300 s, although path 1 loses nothing in any run."""
     number = [cuts(trace(data, run, "cwnd", "transfer", 0)["value"].to_list()) for run in _runs(data)]
     lost = data.samples("lost-1")["value"].to_list()
     return [
@@ -322,7 +322,7 @@ def nothing_blocks_for_good(data: FigureData) -> list[Point]:
 
 
 def idle_times(rates: Sequence[float], width: float) -> list[float]:
-    """Lengths of the stretches in which nothing was delivered, from bins of throughput."""
+    """Lengths of the times without a delivery, from a series of throughputs in bins."""
     found: list[float] = []
     empty = 0
     for rate in [*rates, 1.0]:
@@ -335,7 +335,7 @@ def idle_times(rates: Sequence[float], width: float) -> list[float]:
 
 
 def _of_runs(data: FigureData, measure: Callable[[list[float]], float]) -> pl.DataFrame:
-    """A number of the throughput of each run, beside the axes of the run and its replica."""
+    """A measure of the throughput of each run, with the axes and the replica of the run."""
     series = data.result.series.filter(pl.col("quantity") == "throughput").sort("time")
     values = {
         run: measure(part["value"].to_list()) for (run,), part in series.partition_by("run", as_dict=True).items()
@@ -345,7 +345,7 @@ def _of_runs(data: FigureData, measure: Callable[[list[float]], float]) -> pl.Da
 
 
 def stalled(data: FigureData) -> pl.DataFrame:
-    """Per cent of the time of each run in which nothing was delivered for longer than a round trip."""
+    """Per cent of each run's time that belongs to stalls: times without a delivery that are longer than an RTT."""
 
     def share(rates: list[float]) -> float:
         return 100 * sum(t for t in idle_times(rates, BIN) if t > STALL + 1e-9) / (len(rates) * BIN)
@@ -354,18 +354,18 @@ def stalled(data: FigureData) -> pl.DataFrame:
 
 
 def longest_pause(data: FigureData) -> pl.DataFrame:
-    """Milliseconds of each run in which nothing was delivered at the most: no less than it was."""
+    """The longest time without a delivery in each run, in ms: an upper bound, one bin more than was empty."""
     return _of_runs(data, lambda rates: 1000 * (max(idle_times(rates, FINE_BIN), default=0.0) + FINE_BIN))
 
 
 def kibibytes(size: str) -> float:
-    """``"64 KiB"`` and ``"1 MiB"`` in KiB."""
+    """A size such as ``"64 KiB"`` or ``"1 MiB"``, in KiB."""
     number, unit = size.split()
     return float(number) * {"KiB": 1, "MiB": 1024}[unit]
 
 
 def figure_claim(data: FigureData) -> Figure:
-    """Goodput, and the time in which nothing is delivered, over the receive buffer, for both queues."""
+    """Goodput and stalled time as functions of the receive buffer, for both queue sizes."""
     queues = sorted(set(data.result.scalars["queue"].to_list()))
     figure = plots.new_figure(plots.PAGE_WIDTH if len(queues) > 1 else plots.COLUMN_WIDTH, 4.6)
     grid = figure.subplots(2, len(queues), sharex=True, sharey="row", squeeze=False)
@@ -402,7 +402,7 @@ def _over_buffer(axes: Axes, samples: pl.DataFrame, looks: Mapping[str, Look]) -
 
 
 def _stall_check(scheme: str, queue: int) -> Check:
-    """Stalls less a tenth of the loss-based ones, replica by replica: at most nothing."""
+    """The stalled time of a scheme is at most a tenth of that of the loss-based control, in each replica."""
 
     def check(data: FigureData) -> list[Point]:
         found = stalled(data).filter((pl.col("queue") == queue) & (pl.col("buffer") == "64 KiB"))
@@ -424,13 +424,13 @@ moving_stalls_less_8 = _stall_check("weighted, split and moving among loss-based
 
 
 def allowed(size: str) -> float:
-    """Mbit/s that a receive buffer allows: what it holds, once a round trip; and no more than both paths."""
+    """Mbit/s that a receive buffer allows: its size each RTT, and at most the rate of both paths."""
     chunks = kibibytes(size) * 1024 // CHUNK
     return min(chunks * MESSAGE * 8e-6 / ROUND_TRIP, BOTH_PATHS)
 
 
 def figure_multipath_fast(data: FigureData) -> Figure:
-    """Goodput over the receive buffer beside what the buffer allows, and the longest time without a delivery."""
+    """Goodput, the goodput that the receive buffer allows, and the longest time without a delivery."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 2.9)
     left, right = figure.subplots(1, 2)
     _over_buffer(left, data.samples("throughput"), ALONE)
@@ -456,7 +456,7 @@ OVER_FAST = [scheme for scheme in ALONE if scheme != "loss-based"]
 
 
 def _shares(data: FigureData, wanted: Callable[[str], bool], least: float) -> list[Point]:
-    """Goodput over what is allowed, of every form of FAST with the buffers wanted."""
+    """Goodput divided by what the buffer allows, for every variant of FAST and the wanted buffers."""
     found = data.samples("throughput").filter(pl.col("scheme").is_in(OVER_FAST))
     groups = found.group_by("scheme", "buffer", maintain_order=True).agg("value")
     return [
@@ -467,16 +467,16 @@ def _shares(data: FigureData, wanted: Callable[[str], bool], least: float) -> li
 
 
 def fast_fills_the_buffer(data: FigureData) -> list[Point]:
-    """Every form of FAST at 64 KiB."""
+    """Every variant of FAST with a buffer of 64 KiB."""
     return _shares(data, lambda size: size == "64 KiB", 0.98)
 
 
 def fast_fills_both_paths(data: FigureData) -> list[Point]:
-    """Every form of FAST from 512 KiB on."""
+    """Every variant of FAST with a buffer of 512 KiB or more."""
     return _shares(data, lambda size: kibibytes(size) >= 512, 0.99)
 
 
 def fast_never_stalls(data: FigureData) -> list[Point]:
-    """Every form of FAST with every buffer, every run."""
+    """Every variant of FAST with every buffer, in every run."""
     found = longest_pause(data).filter(pl.col("scheme") != "loss-based")
     return [Point("", found["value"].to_list(), at_most(1000 * ROUND_TRIP, every_run=True), "ms")]

@@ -1,4 +1,4 @@
-"""The figures and tables of paper 003, its claims about shapes, and two figures that test its explanations."""
+"""The figures and tables of paper 003, checks of its claims, and two figures that test its explanations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALONE = Look("first flow, alone", SKY)
 FIRST = Look("first flow", BLUE)
 SECOND = Look("second flow", VERMILION)
 SHADES = {3: (0.45, 0.7, 1.0), 1: (1.0,)}
-"""How strongly the bars of the rates are drawn, from the lowest."""
+"""Opacity of the bars of each rate, from the lowest rate on."""
 
 SCTP = Look("SCTP", VERMILION)
 TCPS = Look("TCPS", GREEN)
@@ -28,11 +28,11 @@ LOADS = {
     "mulTCP": Look("mulTCP(2)", PINK, "-.", "v"),
 }
 CAPACITY = 100.0
-"""Mbit/s of the tight link of section 5."""
+"""Mbit/s of the bottleneck link of section 5."""
 RTT = 0.09
-"""Seconds: the round-trip time of section 4 without queues."""
+"""RTT of section 4 without queues, in seconds."""
 FINE = 0.005
-"""Seconds: the bins in which figure 12 records what the added flows send."""
+"""Width in seconds of the bins in which figure 12 records the packets of the added flows."""
 RIVALS = {
     "plain": "as in\nthe paper",
     "larger-window": "first window\nof 3",
@@ -59,12 +59,12 @@ TABLE_3 = {
 
 
 def figure_4(data: FigureData) -> Figure:
-    """Three measures of both flows, for each combination and rate."""
+    """Throughput, transport load and goodput of both flows, for each combination and rate."""
     return _measures(data, {"first": FIRST, "second": SECOND})
 
 
 def figure_6(data: FigureData) -> Figure:
-    """The same for one flow followed by another, and the first while it is alone."""
+    """The same for one flow that starts after the other, and for the first while it is alone."""
     return _measures(data, {"alone": ALONE, "first": FIRST, "second": SECOND})
 
 
@@ -98,12 +98,12 @@ def _column(found: pl.DataFrame, axis: str, groups: list[str], look: Look, shade
 
 
 def table_2(data: FigureData) -> Figure:
-    """Every cell of table 2 beside ours."""
+    """Every cell of table 2, as stated and as measured."""
     return _table(data, TABLE_2)
 
 
 def table_3(data: FigureData) -> Figure:
-    """Every cell of table 3 beside ours."""
+    """Every cell of table 3, as stated and as measured."""
     return _table(data, TABLE_3)
 
 
@@ -130,17 +130,17 @@ def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
 
 
 def figure_5(data: FigureData) -> Figure:
-    """Both flows over time in the run that is most in favour of SCTP."""
+    """Throughput of both flows over time in the run in which SCTP has the largest advantage."""
     return _series(data, "first", [1, 10, 100])
 
 
 def figure_7(data: FigureData) -> Figure:
-    """The same, SCTP first."""
+    """The same, with SCTP starting first."""
     return _series(data, "first", [1, 10, 100], detail=(75.0, 115.0))
 
 
 def figure_8(data: FigureData) -> Figure:
-    """The same, SCTP second."""
+    """The same, with SCTP starting second."""
     return _series(data, "second", [1, 10, 100], detail=(75.0, 115.0))
 
 
@@ -177,7 +177,7 @@ def _other(flow: str) -> str:
 
 
 def advantages(data: FigureData, sctp: str) -> pl.DataFrame:
-    """How many times what TCP got SCTP got, by replica, from the least to the most."""
+    """Throughput of SCTP divided by that of TCP, one row for each replica, in ascending order."""
     wanted = (pl.col("quantity") == "sent_share") & (pl.col("window") == "steady") & pl.col("path").is_null()
     shares = data.result.scalars.filter(wanted)
     mine = shares.filter(pl.col("flow") == sctp).select("replica", "value")
@@ -186,7 +186,7 @@ def advantages(data: FigureData, sctp: str) -> pl.DataFrame:
 
 
 def worst(data: FigureData, sctp: str) -> tuple[int, float]:
-    """The replica in which SCTP got most of what TCP got, and how many times as much."""
+    """The replica with the largest throughput of SCTP relative to TCP, and that ratio."""
     found = advantages(data, sctp)
     return found["replica"][-1], found["ratio"][-1]
 
@@ -210,7 +210,7 @@ def _sctp_of(data: FigureData) -> str:
 
 
 def tcp_gives_and_takes(data: FigureData) -> list[Point]:
-    """The least share of TCP over 100 round-trip times, in each run, while both flows are measured."""
+    """The smallest share of TCP over 100 RTTs, in each run, while both flows are measured."""
     tcp = _other(_sctp_of(data))
     begin = 60.0 if data.spec.id == "5" else 280.0
     least: list[float] = []
@@ -221,13 +221,13 @@ def tcp_gives_and_takes(data: FigureData) -> list[Point]:
 
 
 def worst_run(data: FigureData) -> list[Point]:
-    """No run gives SCTP more than twice what TCP gets."""
+    """In no run SCTP has more than twice the throughput of TCP."""
     found = advantages(data, _sctp_of(data))["ratio"].to_list()
     return [Point("SCTP over TCP", found, at_most(2.0, every_run=True))]
 
 
 def ablation(data: FigureData) -> Figure:
-    """SCTP over TCP as TCP gets parts of what SCTP has, at each rate."""
+    """Throughput of SCTP divided by that of TCP, as TCP gets features of SCTP one by one, at each rate."""
     found = data.summary()
     rates = found["rate"].unique(maintain_order=True).to_list()
     columns = [
@@ -246,7 +246,7 @@ def ablation(data: FigureData) -> Figure:
 
 
 def figure_10(data: FigureData) -> Figure:
-    """Each added flow, the average flow and the ideal share, for each kind of added flow."""
+    """Throughput of each added flow, the average flow and the ideal share, for each kind of added flow."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
     panels = figure.subplots(1, 3, sharey=True)
     names = {
@@ -289,7 +289,7 @@ def _curve(axes: Axes, samples: pl.DataFrame, look: Look) -> None:
 
 
 def figure_11(data: FigureData) -> Figure:
-    """Added flows together, the average flow, and the fairness index over the number of TCP flows."""
+    """Added flows together, the average flow and Jain's index as functions of the number of TCP flows."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
     panels = figure.subplots(1, 3)
     labels = {
@@ -316,7 +316,7 @@ def _over_n(data: FigureData, quantity: str) -> pl.DataFrame:
 
 
 def figure_12(data: FigureData) -> Figure:
-    """Two SCTP flows and CMT over few TCP flows, for both weights of RED's average."""
+    """Two SCTP flows, and CMT, beside few TCP flows, for both weights of RED's average."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 2.7)
     panels = figure.subplots(1, 2, sharey=True)
     looks = {load: LOADS[load] for load in ("two-SCTP", "CMT")}
@@ -332,7 +332,7 @@ def figure_12(data: FigureData) -> Figure:
 
 
 def figure_12_bursts(data: FigureData) -> Figure:
-    """How many of the packets arrive in trains of a length and more, and how uneven is what is sent; weight 0.002."""
+    """Share of packets in trains of at least some length, and the index of dispersion; RED weight 0.002."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 2.8)
     trains, dispersion = figure.subplots(1, 2)
     numbers = [int(n) for n in sorted(set(data.result.scalars["n"].to_list()))]
@@ -357,7 +357,7 @@ def figure_12_bursts(data: FigureData) -> Figure:
 
 
 def packets_in_trains(data: FigureData, load: str, n: int) -> list[float]:
-    """Share of the packets that come in trains of 1 and more, 2 and more, ... 16 and more packets; weight 0.002."""
+    """Share of packets that arrive in trains of at least 1, 2, ... 16 packets; RED weight 0.002."""
     wanted = (pl.col("load") == load) & (pl.col("n") == n) & (pl.col("weight") == 0.002)
     found = data.result.scalars.filter(wanted & (pl.col("flow") == "added-1@link:tight"))
 
@@ -378,7 +378,7 @@ def index_of_dispersion(data: FigureData, load: str, n: int) -> dict[float, floa
 
 
 def dispersions(data: FigureData, load: str, n: int) -> dict[float, list[float]]:
-    """Variance over mean of the packets that the added flows together send in a bin, by the width of bins in seconds.
+    """Variance divided by mean of the packets that the added flows send in a bin, by the width of bins in seconds.
 
     1 if packets were sent at random, 0 if evenly. Weight 0.002, run by run.
     """
@@ -400,7 +400,7 @@ def dispersions(data: FigureData, load: str, n: int) -> dict[float, list[float]]
 
 
 def cmt_is_burstier(data: FigureData) -> list[Point]:
-    """The index of dispersion of CMT over that of two SCTP flows in bins of 10 ms, at every n."""
+    """The index of dispersion of CMT divided by that of two SCTP flows, in bins of 10 ms, at every n."""
     points: list[Point] = []
     for n in sorted(set(data.result.scalars["n"].to_list())):
         cmt, sctp = (dispersions(data, load, n)[2 * FINE] for load in ("CMT", "two-SCTP"))
@@ -415,7 +415,7 @@ def _over_n_points(found: pl.DataFrame, claim: Claim) -> list[Point]:
 
 
 def _alike(data: FigureData, load: str) -> list[Point]:
-    """The first gets what the second gets within a tenth, at every n; replica by replica."""
+    """The throughputs of both added flows differ by at most a tenth, at every n; replica by replica."""
     first, second = (each(data, load, number) for number in (0, 1))
     pairs = first.join(second, on=["n", "replica"], suffix="_second")
     ratios = pairs.with_columns(pl.col("value") / pl.col("value_second"))
@@ -423,17 +423,17 @@ def _alike(data: FigureData, load: str) -> list[Point]:
 
 
 def sctp_flows_alike(data: FigureData) -> list[Point]:
-    """SCTP1 and SCTP2 get the same."""
+    """The flows SCTP1 and SCTP2 have the same throughput."""
     return _alike(data, "two-SCTP")
 
 
 def subflows_alike(data: FigureData) -> list[Point]:
-    """So do both subflows of CMT."""
+    """Both subflows of CMT have the same throughput."""
     return _alike(data, "CMT")
 
 
 def _over_ideal(data: FigureData, quantity: str, load: str, flows: int, claim: Claim) -> list[Point]:
-    """What a flow gets over bw/(n+2), at every n."""
+    """Throughput of a flow divided by bw/(n+2), at every n."""
     found = data.samples(quantity).filter(pl.col("load") == load)
     share = pl.col("value") / flows * (pl.col("n") + 2) / CAPACITY
     return _over_n_points(found.with_columns(share), claim)
@@ -460,7 +460,7 @@ def nobody_starves(data: FigureData) -> list[Point]:
 
 
 def deficits(data: FigureData, weight: float) -> pl.DataFrame:
-    """What CMT lacks of two SCTP flows, as a part of theirs in per cent: n, replica, value."""
+    """Deficit of CMT against two SCTP flows, in per cent of their throughput: n, replica, value."""
     found = data.samples("added").filter(pl.col("weight") == weight)
     pairs = found.filter(pl.col("load") == "CMT").join(
         found.filter(pl.col("load") == "two-SCTP"), on=["n", "replica"], suffix="_sctp"
@@ -470,14 +470,14 @@ def deficits(data: FigureData, weight: float) -> pl.DataFrame:
 
 
 def _difference(more: pl.DataFrame, less: pl.DataFrame) -> list[float]:
-    """The mean value of each replica in one less that in the other."""
+    """The mean value of each replica in one frame minus that in the other."""
     first, second = (found.group_by("replica").agg(pl.col("value").mean()) for found in (more, less))
     pairs = first.join(second, on="replica", suffix="_less").sort("replica")
     return (pairs["value"] - pairs["value_less"]).to_list()
 
 
 def deficit_grows_as_n_falls(data: FigureData) -> list[Point]:
-    """With the weight of 0.002: the two smallest n together against the two largest."""
+    """RED weight 0.002: the deficit at the two smallest n minus that at the two largest."""
     found = deficits(data, 0.002)
     numbers = sorted(set(found["n"].to_list()))
     few, many = (found.filter(pl.col("n").is_in(part)) for part in (numbers[:2], numbers[-2:]))
@@ -485,6 +485,6 @@ def deficit_grows_as_n_falls(data: FigureData) -> list[Point]:
 
 
 def smaller_weight_smaller_deficit(data: FigureData) -> list[Point]:
-    """The mean over all n."""
+    """The mean deficit over all n, compared between both RED weights."""
     more = _difference(deficits(data, 0.002), deficits(data, 0.001))
     return [Point("with 0.002 less with 0.001", more, above(0), "%")]

@@ -1,4 +1,4 @@
-"""The figures of paper 004, its claims about shapes, and the same figures with its defects repaired."""
+"""The figures of paper 004, checks of its claims, and the same figures with its two defects repaired."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIA = (Look("$F_1^0$ (LIA)", GREEN, "-."), Look("$F_1^1$ (LIA)", ORANGE, (0, (3,
 PLAIN, REPAIRED = {"control": "ledbat-mp"}, {"control": "mpplus"}
 LINKED = {"lia": "linked-slow-start"}
 LEAST_WINDOW = 2 * 1500
-"""Bytes below which LEDBAT does not shrink a window."""
+"""Minimum cwnd of LEDBAT in bytes."""
 
 
 def trace(
@@ -32,7 +32,7 @@ def trace(
     *,
     replica: int = 0,
 ) -> pl.DataFrame:
-    """Time and value of a probe in one run, of a flow, a link or a path."""
+    """Time and value of a probe in one run: of a flow, a link or a path."""
     runs = data.result.scalars.filter(*(pl.col(axis) == value for axis, value in at.items()))
     run = runs.filter(pl.col("replica") == replica)["run"][0]
     of = (pl.col("flow") == flow) & (pl.col("quantity") == quantity) & pl.col("path").eq_missing(path)
@@ -161,7 +161,7 @@ def _runs(data: FigureData) -> range:
 
 
 def one_subflow_starves(data: FigureData) -> list[Point]:
-    """The first instant at which a window is at its least; 360 s, when the base delay is forgotten, if none is."""
+    """The first time at which a cwnd is at its minimum; 360 s, when the base delay expires, if none is."""
     found: list[float] = []
     for replica in _runs(data):
         paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
@@ -171,7 +171,7 @@ def one_subflow_starves(data: FigureData) -> list[Point]:
 
 
 def the_total_is_flat(data: FigureData) -> list[Point]:
-    """The sum of the windows, from 20 s until a moment before the base delay is forgotten."""
+    """The sum of the windows, from 20 s until just before the base delay expires."""
     spread: list[float] = []
     for replica in _runs(data):
         paths = [trace(data, PLAIN, "cwnd", path=path, replica=replica) for path in (0, 1)]
@@ -201,7 +201,7 @@ def rtt_after_the_step(data: FigureData) -> list[Point]:
 
 
 def the_step_is_at_360_s(data: FigureData) -> list[Point]:
-    """When the RTT is first beyond the mean of both levels."""
+    """The first time at which the RTT exceeds the mean of both levels."""
     found: list[float] = []
     for replica in _runs(data):
         times = trace(data, PLAIN, "srtt", path=1, replica=replica).filter(pl.col("value") > 0.17)
@@ -210,13 +210,13 @@ def the_step_is_at_360_s(data: FigureData) -> list[Point]:
 
 
 def _drops(data: FigureData, replica: int) -> list[float]:
-    """When packets were dropped, to the second."""
+    """The seconds in which packets were dropped."""
     counted = trace(data, PLAIN, "drops", "link:bottleneck", replica=replica)
     return counted.filter(pl.col("value").diff() > 0)["time"].to_list()
 
 
 def losses_from_720_s_on(data: FigureData) -> list[Point]:
-    """None before 720 s, and at two times at least by 2000 s, which counts as the first if there is none."""
+    """No loss before 720 s, and at least two times of loss until 2000 s, which counts as the first without any."""
     times = [_drops(data, replica) for replica in _runs(data)]
     return [
         Point("first loss", [min(t, default=2000.0) for t in times], within(720, 780), "s"),
@@ -225,7 +225,7 @@ def losses_from_720_s_on(data: FigureData) -> list[Point]:
 
 
 def windows_are_sawtooths(data: FigureData) -> list[Point]:
-    """How often either window was cut by a quarter and more within two seconds, from 720 s on."""
+    """Number of times that a cwnd was cut by a quarter or more within two seconds, from 720 s on."""
     found: list[float] = []
     for replica in _runs(data):
         cuts = 0
@@ -237,7 +237,7 @@ def windows_are_sawtooths(data: FigureData) -> list[Point]:
 
 
 def subflows_always_share(data: FigureData) -> list[Point]:
-    """Jain's index of the subflows' throughput in each 100 s, the least of each run."""
+    """Jain's index of the subflows' throughput in each 100 s, the smallest of each run."""
     least: list[float] = []
     for replica in _runs(data):
         first, second = (

@@ -1,11 +1,11 @@
-"""Anabranch: a multipath transport to simulate, measure and deploy with the same code.
+"""Anabranch: send data over several network paths at once, in simulations and in programs, with the same code.
 
 >>> import anabranch
 >>> result = anabranch.run("scenario.toml", seed=1)        # doctest: +SKIP
 >>> result.scalars                                          # a polars DataFrame  # doctest: +SKIP
 
-``run`` and ``sweep`` drive the simulator; :class:`Endpoint` is the protocol itself, packets in and packets out, with
-the time given by the caller; ``statistics`` and ``plots`` are for what comes after.
+``run`` and ``sweep`` run the simulator. :class:`Endpoint` is the protocol itself: packets in, packets out, and the
+caller passes the time. ``statistics`` and ``plots`` are for the evaluation of results.
 """
 
 from ._core import (

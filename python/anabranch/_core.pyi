@@ -9,7 +9,7 @@ __version__: str
 _Address: TypeAlias = str | IPv4Address | IPv6Address
 
 class ScenarioError(ValueError):
-    """A scenario does not read: file, line, column, what was expected, the nearest right word."""
+    """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
 
 class SimulationError(RuntimeError):
     """A run or a sweep failed."""
@@ -35,17 +35,20 @@ def sweep(
     out: str,
     progress: Callable[[int, int, float | None], object] | None,
 ) -> None:
-    """Runs a sweep, and leaves its tables and its manifest in ``out``."""
+    """Runs a sweep and writes its tables and its manifest to ``out``."""
+
+def student_t(degrees: int, confidence: float) -> float:
+    """The t for which ``confidence`` of Student's distribution lies within -t and t."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
 def cli(arguments: Sequence[str]) -> int:
-    """Runs the command line without its name, and returns the exit code."""
+    """Runs the command with its arguments, the name left out, and returns the exit code."""
 
 @final
 class Transmit:
-    """A packet to put on the network, and the addresses that its IP header gets."""
+    """A packet to send, and the addresses of its IP header."""
 
     source: IPv4Address | IPv6Address
     destination: IPv4Address | IPv6Address
@@ -65,9 +68,10 @@ class Received:
 
 @final
 class Path:
-    """What is known of a path; windows in bytes, times in nanoseconds, ``ssthresh`` and ``srtt`` None until set.
+    """The state of a path: windows in bytes, times in nanoseconds; ``ssthresh`` and ``srtt`` are None until set.
 
-    From ``data_packets`` on: what it did so far, packets with data, bytes, chunks sent again, recoveries, T3 expiries.
+    From ``data_packets`` on the fields count: packets with data, bytes, retransmitted chunks, fast recoveries, T3-rtx
+    expiries.
     """
 
     remote: IPv4Address | IPv6Address
@@ -93,10 +97,10 @@ class Path:
 
 @final
 class Stats:
-    """What an association did so far (packets, chunks, bytes), and how it stands (bytes buffered, chunks outstanding).
+    """Counters of an association (packets, chunks, bytes), and its state (bytes buffered, chunks outstanding).
 
-    ``buffered``: bytes waiting for their first transmission, and those that the peer does not have for good.
-    ``peer_rwnd``: bytes that the peer can still take, as far as known. ``errors``: consecutive ones.
+    ``buffered``: bytes that wait for their first transmission, and sent ones that the peer may still discard.
+    ``peer_rwnd``: the peer's receive window as the sender knows it, in bytes. ``errors``: consecutive errors.
     """
 
     packets_sent: int
@@ -176,25 +180,25 @@ class Endpoint:
         options: str,
     ) -> Self: ...
     def listen(self, accept: bool = True) -> None:
-        """Accepts associations from now on, or no more."""
+        """Accepts new associations from now on, or no longer."""
 
     def connect(self, now: int, addresses: Sequence[_Address], port: int) -> int:
         """Begins an association to a peer with one or more addresses, and returns its number."""
 
     def handle(self, now: int, source: _Address, destination: _Address, packet: bytes) -> None:
-        """Takes an SCTP packet from the network, with the addresses of its IP header. Nonsense is ignored."""
+        """Processes an SCTP packet from the network, with the addresses of its IP header; ignores an invalid one."""
 
     def poll_transmit(self, now: int) -> Transmit | None:
-        """The next packet to send now; None after the last. Any change may make new ones."""
+        """The next packet to send now, or None. Any later call that changes the endpoint may produce more packets."""
 
     def poll_event(self) -> Event | None:
-        """The next thing that happened; None after the last."""
+        """The next event, or None."""
 
     def poll_timeout(self) -> int | None:
-        """When :meth:`handle_timeout` is due, unless something changes before; None for never."""
+        """The time at which to call :meth:`handle_timeout` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
-        """Lets the timers run out that are due; too early does nothing."""
+        """Runs the timers that are due; none if it is too early."""
 
     def send(
         self,
@@ -209,10 +213,9 @@ class Endpoint:
         end_of_record: bool = True,
         path: int | None = None,
     ) -> None:
-        """Takes a message, or with ``end_of_record`` false the next part of one.
+        """Queues a message, or with ``end_of_record`` false the next part of one.
 
-        ``path`` is the number of a path, as in :meth:`paths` from 0 on, for its first transmission; None leaves the
-        choice to the endpoint.
+        ``path`` is the index in :meth:`paths` of the path for the first transmission; with None the endpoint chooses.
 
         Raises :class:`WouldBlockError` when the buffer is full, :class:`AssociationClosedError`, or ValueError for a
         message that can never be sent.
@@ -225,11 +228,11 @@ class Endpoint:
         """Bytes of the next message, or of what has arrived of a large one; None if there is nothing to read."""
 
     def options(self, association: int) -> dict[str, str | int | bool] | None:
-        """The options that can change while the association lives; None when it is closed."""
+        """The options that can change while the association exists; None when it is closed."""
 
     def _set_options(self, now: int, association: int, options: str) -> bool: ...
     def stats(self, association: int) -> Stats | None:
-        """What the association did so far; None when it is closed and read to the end."""
+        """The counters of the association; None when it is closed and everything was read."""
 
     def peer_port(self, association: int) -> int | None:
         """The port of the peer; None when the association is closed."""
@@ -254,16 +257,16 @@ class Endpoint:
         ]
         | None
     ):
-        """Where the association is in its life; None when it is closed."""
+        """The state of the association; None when it is closed."""
 
     def associations(self) -> list[int]:
-        """The associations there are."""
+        """The numbers of all associations."""
 
     def paths(self, association: int) -> list[Path]:
-        """The paths of an association, the first one first; empty when it is closed."""
+        """The paths of an association in their order; empty when it is closed."""
 
     def set_primary(self, association: int, address: _Address) -> bool:
-        """Makes the path to ``address`` the primary one; false if there is none."""
+        """Makes the path to ``address`` the primary path; false if there is no such path."""
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
-        """Sends a heartbeat on the path to ``address``, whose answer is an event; false if there is no such path."""
+        """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""

@@ -1,16 +1,16 @@
 """The protocol itself: an SCTP endpoint that has no socket, no thread and no clock.
 
-Packets go in and come out as bytes, and every call that needs the time is given it, in whole nanoseconds since an
-epoch of the caller's choice (:func:`nanoseconds` makes them from seconds). What to do with an endpoint:
+Packets are bytes. Every call that needs the time takes it as an argument, in whole nanoseconds since an epoch of the
+caller's choice (:func:`nanoseconds` converts from seconds). How to drive an endpoint:
 
 * **Change it once** (:meth:`~Endpoint.handle`, :meth:`~Endpoint.handle_timeout`, :meth:`~Endpoint.connect`,
   :meth:`~Endpoint.send`, :meth:`~Endpoint.receive`, :meth:`~Endpoint.shutdown`, :meth:`~Endpoint.abort`),
 * **drain it** (:meth:`~Endpoint.poll_transmit` and :meth:`~Endpoint.poll_event` until both give None),
 * **sleep until** :meth:`~Endpoint.poll_timeout`, or until a packet comes.
 
-With a seed, the same calls and the same times give the same packets, verification tags and TSNs: that is for
-simulations and tests. Without one, the randomness comes from the operating system, as it must on a network: whoever
-knows the seed can forge cookies.
+With a seed, the same calls at the same times give the same packets, verification tags and TSNs: this is for simulations
+and tests. Without one, the randomness comes from the operating system, as it must on a network: anyone who knows the
+seed can forge cookies.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Address: TypeAlias = str | IPv4Address | IPv6Address
 class Endpoint(_core.Endpoint):
     """One SCTP port on one or more addresses, and its associations.
 
-    ``options`` hold for all associations made after; see :class:`Options`. A word that is none is answered with
-    :class:`ConfigError` and the nearest right one. ``checksum`` false leaves CRC32c to the network card, as zero.
-    ``seed`` is for simulations and tests: a number, or 32 bytes. On a network leave it out.
+    ``options`` apply to all later associations; see :class:`Options`. An unknown option raises :class:`ConfigError`,
+    which names the nearest known one. With ``checksum`` false the CRC32c is left to the network card: the field is
+    zero. ``seed`` is for simulations and tests: a number, or 32 bytes. Leave it out on a network.
     """
 
     def __new__(
@@ -46,13 +46,13 @@ class Endpoint(_core.Endpoint):
         max_associations: int = 1024,
         **options: Unpack[Options],
     ) -> Self:
-        """Makes an endpoint; see the class."""
+        """Creates an endpoint; see the class."""
         return super().__new__(cls, addresses, port, seed, checksum, max_associations, to_toml(options))
 
     def set_options(self, now: int, association: int, **changes: Unpack[AssociationOptions]) -> bool:
-        """Changes options of a living association; those not named stay. False if it has ended.
+        """Changes some options of an association that exists; the others stay. False if it is closed.
 
-        Raises :class:`ConfigError` for an option that cannot change, or a value that cannot work; nothing changes then.
+        Raises :class:`ConfigError` for an option that cannot change or a wrong value; nothing changes then.
         """
         current = self.options(association)
         if current is None:
@@ -63,7 +63,7 @@ class Endpoint(_core.Endpoint):
                 hint = f"; did you mean `{close[0]}`?" if close else ""
                 known = ", ".join(f"`{key}`" for key in current)
                 raise _core.ConfigError(
-                    f"`{name}` cannot change while an association lives; expected one of {known}{hint}"
+                    f"`{name}` cannot change while an association exists; expected one of {known}{hint}"
                 )
         return self._set_options(now, association, to_toml({**current, **changes}))
 

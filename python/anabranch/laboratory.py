@@ -12,14 +12,14 @@ from .result import Result
 from .scenario import Scenario, as_text
 
 Progress = Callable[[int, int, float | None], object]
-"""Called several times a second with the runs that are done, the runs there are, and the seconds left if known."""
+"""Called several times a second with the finished runs, all runs, and the seconds left if known."""
 
 
 def run(scenario: Scenario, *, seed: int | None = None, replica: int = 0) -> Result:
-    """Runs a scenario without variations once, in the calling thread's time but without holding the GIL.
+    """Runs a scenario without variations once. Returns when it is finished, and releases the GIL meanwhile.
 
-    ``seed`` replaces the root seed of the scenario; (seed, replica) fix every random draw, so the same call gives the
-    same result anywhere. Ctrl-C stops it. Raises :class:`ScenarioError` for a scenario that does not read.
+    ``seed`` replaces the root seed of the scenario. Seed and replica determine every random draw, so the same call
+    gives the same result on every machine. Ctrl-C stops it. Raises :class:`ScenarioError` for a wrong scenario.
     """
     text, name = as_text(scenario)
     return Result.from_bytes(*_core.run(text, name, seed, replica))
@@ -34,10 +34,10 @@ def sweep(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs the product of a scenario's variations, each ``replicas`` times, on ``jobs`` threads (all cores).
+    """Runs all combinations of a scenario's variations, ``replicas`` times each, on ``jobs`` threads (all cores).
 
-    With ``out`` each run is kept there as soon as it ends: a sweep begun again goes on where it was stopped, and the
-    tables and the manifest lie in that directory. Ctrl-C stops it.
+    With ``out`` each run is stored in that folder as soon as it is finished, and the same call after an interruption
+    reuses it; tables and manifest are in that folder, too. Ctrl-C stops the sweep.
     """
     text, name = as_text(scenario)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:

@@ -1,7 +1,7 @@
-"""Options of endpoints and of living associations, as types. Written by ``python/tools/write_options.py``.
+"""Options of endpoints and of existing associations, as types. Written by ``python/tools/write_options.py``.
 
-Times, sizes and rates are text with a unit (``"200 ms"``, ``"1 MB"``), as in a scenario; what is left out has the
-default that is told here.
+Times, sizes and rates are text with a unit (``"200 ms"``, ``"1 MB"``), as in a scenario. Options that are left out have
+the default that is given here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Cmt(TypedDict, total=False):
 
 
 class AssociationOptions(TypedDict, total=False):
-    """Options that can change while an association lives."""
+    """Options that can change while an association exists."""
 
     association_max_retrans: int
     """Consecutive errors after which the association is given up (``Association.Max.Retrans``). Expected: at least

@@ -1,15 +1,14 @@
-"""The papers that come with Anabranch: what each figure runs, what it is expected to show, and how it is drawn.
+"""The papers that come with Anabranch: the scenarios, the stated numbers and the drawing functions of each figure.
 
-A paper is a folder: ``paper.toml`` (figures, quantities), ``expected.toml`` (the numbers the paper states, each with
-band and source), scenario files, ``figures.py`` (a drawing function a figure, and checks that are no numbers) and
-``NOTES.md`` (what had to be guessed).
+A paper is a folder: ``paper.toml`` (figures, quantities), ``expected.toml`` (the numbers that the paper states, each
+with band and source), scenario files, ``figures.py`` (a drawing function for each figure, and checks of claims that are
+not numbers) and ``NOTES.md`` (everything that had to be guessed).
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib.util
-import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,21 +16,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from . import shipped
 from .verdict import Band, Claim, above, at_least, below, stated
 
 FULL_REPLICAS = 30
 
 
-class PaperError(ValueError):
-    """There is no such paper or figure, or its folder does not hold together."""
+class PaperError(shipped.UsageError):
+    """There is no such paper or figure, or a file of a paper is wrong."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number a run: a scalar summed over flows, divided by the value of an axis or by another quantity, if named.
+    """A number for each run: a scalar summed over flows, divided by the value of an axis or by another quantity.
 
-    ``window`` is the window of the scenario it was measured in; if empty, the time of the flows themselves. ``path``
-    is the number of a path, if it is not all of a flow that counts. ``over`` names the other quantity, of the same run.
+    ``window`` is the window of the scenario in which it is measured; empty: from a flow's reset time to its stop time.
+    ``path`` is the number of a path; None: the whole flow. ``over`` names the other quantity, of the same run.
     """
 
     of: str
@@ -46,10 +46,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Expectation:
-    """A number, an order or a check that the paper states, or that its text implies.
+    """A number, an order or another claim that the paper states or implies.
 
-    ``calibrated`` names the knob that was set by this very number, and where ``NOTES.md`` says so. ``open`` says why
-    the verdict stays OPEN with all replicas.
+    ``calibrated`` names the parameter that was chosen to match this number, and the place in ``NOTES.md`` that says so.
+    ``open`` says why the verdict stays OPEN with all replicas.
     """
 
     figure: str
@@ -69,10 +69,10 @@ class Expectation:
 class FigureSpec:
     """One figure of a paper.
 
-    How much is run has three levels: all that the paper ran, what is run unless something is said, and a demo; each may
-    restrict axes of the scenario. ``replicas`` holds for all of them, the number of the paper where a level has none. A
-    figure without ``demo_replicas`` is not part of the demo. ``shortened`` says, on the figure, what less than all of
-    the paper means beside fewer replicas.
+    There are three levels: full (all that the paper ran), default and demo; each may restrict axes of the scenario.
+    ``replicas`` applies to all levels; a level without a number of its own has that of the paper. A figure without
+    ``demo_replicas`` is not part of the demo. ``shortened`` is a note on the figure: what the default leaves out,
+    besides replicas.
     """
 
     id: str
@@ -90,7 +90,7 @@ class FigureSpec:
 
     @property
     def label(self) -> str:
-        """What the figure is called: ``figure 8-left``, ``table 2``."""
+        """The name of the figure: ``figure 8-left``, ``table 2``."""
         return self.id.replace("table-", "table ") if self.id.startswith("table-") else f"figure {self.id}"
 
 
@@ -108,7 +108,7 @@ class Paper:
     expectations: tuple[Expectation, ...]
 
     def select(self, wanted: Sequence[str]) -> list[FigureSpec]:
-        """The figures named: ``8-left``, ``8l`` or ``8`` for all parts of figure 8; none named means all."""
+        """The figures of some names: ``8-left`` or ``8l``, or ``8`` for all parts of figure 8; without names, all."""
         chosen: list[FigureSpec] = []
         for name in wanted:
             found = [figure for figure in self.figures if _matches(name, figure.id)]
@@ -121,7 +121,7 @@ class Paper:
         return chosen or list(self.figures)
 
     def code(self) -> ModuleType:
-        """The drawing functions and checks of the paper."""
+        """The module with the drawing functions and checks of the paper."""
         path = self.folder / "figures.py"
         spec = importlib.util.spec_from_file_location(f"anabranch_paper_{self.id}", path)
         if spec is None or spec.loader is None:
@@ -141,16 +141,14 @@ def _matches(name: str, figure: str) -> bool:
     return wanted in {number, number + part, number + part[:1]}
 
 
-def folder() -> Path:
-    """Where the papers lie: where ``ANABRANCH_PAPERS`` says, else in the source tree of this package."""
-    named = os.environ.get("ANABRANCH_PAPERS")
-    return Path(named) if named else Path(__file__).parents[2] / "papers"
-
-
 def _folders() -> list[Path]:
-    found = sorted(path.parent for path in folder().glob("*/paper.toml"))
+    place = shipped.folder("papers")
+    found = sorted(path.parent for path in place.glob("*/paper.toml"))
     if not found:
-        raise PaperError(f"no papers in {folder()}: name their folder in ANABRANCH_PAPERS (they come with the sources)")
+        raise PaperError(
+            f"no papers in {place}: install the package again, or name a folder of papers in the environment variable "
+            "ANABRANCH_PAPERS"
+        )
     return found
 
 

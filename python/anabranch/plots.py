@@ -1,6 +1,6 @@
-"""Figures fit for print and for colour-blind readers.
+"""Figures for print, in colours that colour-blind readers can tell apart.
 
-Every figure says at its foot which seed and how many replicas it shows. Sizes are those of an IEEE page.
+Every figure states seed and replicas at its foot. Sizes are those of an IEEE page.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import polars as pl
@@ -36,7 +37,7 @@ FORMATS = ("pdf", "svg", "png")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one curve is drawn: colour, dash and marker all tell it from the others."""
+    """How one curve is drawn: colour, dash pattern and marker, each of which identifies it."""
 
     label: str
     color: str
@@ -46,7 +47,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value that a paper states, drawn as a star beside the measured curve."""
+    """A value that a paper states, drawn as a star."""
 
     x: float
     y: float
@@ -54,20 +55,20 @@ class Mark:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The house style, for figures made inside the ``with`` block."""
+    """Applies the common style to figures that are created inside the ``with`` block."""
     with as_file(files(__package__ or "anabranch") / "style.mplstyle") as path, mpl.rc_context(fname=path):
         yield
 
 
 def new_figure(width: float = COLUMN_WIDTH, height: float = 2.7) -> Figure:
-    """An empty figure that needs no display and no pyplot state."""
+    """An empty figure, which needs neither a display nor pyplot."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
 def foot(figure: Figure, seed: int, replicas: int, note: str = "", shown: str = MEANS_AND_INTERVALS) -> None:
-    """States seed and replicas below the axes, what is shown of several, and what else is to be known of them."""
+    """Writes seed, replicas, the kind of average and a note below the axes."""
     many = f"{replicas} replicas, {shown}" if replicas > 1 else "1 replica"
     more = f" ({note})" if note else ""
     figure.supxlabel(f"seed {seed}, {many}{more}", fontsize=6, color="0.35")
@@ -76,18 +77,14 @@ def foot(figure: Figure, seed: int, replicas: int, note: str = "", shown: str = 
 def curves(
     axes: Axes, summary: pl.DataFrame, *, x: str, series: str, looks: Mapping[str, Look], marks: Iterable[Mark] = ()
 ) -> None:
-    """One curve with error bars for each value of ``series``, in the order of ``looks``, and the stated values.
+    """Draws a curve with error bars for each value of ``series``, in the order of ``looks``, and the stated values.
 
-    ``summary`` is what :func:`anabranch.statistics.summarize` gives: columns ``x``, ``series``, ``mean``,
-    ``half_width``. Error bars of a single replica are left out.
+    ``summary`` comes from :func:`anabranch.statistics.summarize`: columns ``x``, ``series``, ``mean``, ``half_width``.
+    A single replica has no error bars.
     """
     for name, look in looks.items():
         points = summary.filter(pl.col(series) == name).sort(x)
-        bars = [w if math.isfinite(w) else 0.0 for w in points["half_width"]]
-        axes.errorbar(
-            points[x].to_list(), points["mean"].to_list(), yerr=bars, label=look.label, color=look.color,
-            linestyle=look.line, marker=look.marker, markerfacecolor="white",
-        )  # fmt: skip
+        curve(axes, points[x].to_list(), points["mean"].to_list(), points["half_width"].to_list(), look)
     handles, labels = axes.get_legend_handles_labels()
     if stated := list(marks):
         stars = axes.scatter(
@@ -100,9 +97,23 @@ def curves(
     axes.legend(handles, labels, **above)
 
 
+def curve(
+    axes: Axes, x: Sequence[float], means: Sequence[float], half_widths: Sequence[float], look: Look, **style: Any
+) -> None:
+    """Draws one curve with error bars; infinite half widths have none."""
+    axes.errorbar(
+        x, means, yerr=_bar_lengths(half_widths), label=look.label, color=look.color, linestyle=look.line,
+        marker=look.marker, markerfacecolor="white", **style,
+    )  # fmt: skip
+
+
+def _bar_lengths(half_widths: Sequence[float]) -> list[float]:
+    return [width if math.isfinite(width) else 0.0 for width in half_widths]
+
+
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """One bar of every group: its look, and a height with half an interval for each group."""
+    """One bar of every group: its look, and height and half width of the interval for each group."""
 
     look: Look
     heights: Sequence[float]
@@ -111,14 +122,14 @@ class Bars:
 
 
 def bars(axes: Axes, groups: Sequence[str], columns: Sequence[Bars]) -> None:
-    """Groups of bars beside each other; columns of one label share an entry of the legend."""
+    """Draws groups of bars; columns with the same label share an entry of the legend."""
     width = 0.84 / len(columns)
     seen: set[str] = set()
     for number, column in enumerate(columns):
         label = column.look.label if column.look.label not in seen else None
         seen.add(column.look.label)
         places = [group + (number - (len(columns) - 1) / 2) * width for group in range(len(groups))]
-        errors = [w if math.isfinite(w) else 0.0 for w in column.half_widths]
+        errors = _bar_lengths(column.half_widths)
         axes.bar(
             places, column.heights, width, yerr=errors, label=label, color=column.look.color, alpha=column.shade,
             error_kw={"linewidth": 0.6, "capsize": 1.0},
@@ -129,7 +140,7 @@ def bars(axes: Axes, groups: Sequence[str], columns: Sequence[Bars]) -> None:
 
 
 def table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table with a line above and below its head, as in print; the first column is text, the others numbers."""
+    """Draws a table with a line above and below its head; the first column is text, the others are numbers."""
     axes = figure.subplots()
     axes.set_axis_off()
     drawn = axes.table(cellText=[list(head), *map(list, rows)], bbox=Bbox.unit(), cellLoc="center", edges="open")
@@ -147,7 +158,7 @@ def table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, until: float, look: Look) -> None:
-    """A quantity that keeps its value until it changes, drawn to ``until``; None leaves a hole."""
+    """Draws a quantity that keeps its value between changes, up to ``until``; None leaves a gap."""
     if not len(time):
         return
     held = [math.nan if v is None else v for v in value]
@@ -158,7 +169,7 @@ def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, u
 
 
 def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Writes the figure in each format, without the date, so that the same figure is the same file."""
+    """Writes the figure in each format, without a date, so that equal figures are equal files."""
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
@@ -171,7 +182,7 @@ def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str
 
 
 def save_small(figure: Figure, path: str | Path, dpi: int) -> None:
-    """Writes the figure as a PNG in few colours, a third as large: for pages."""
+    """Writes the figure as a PNG with 32 colours, a third of the usual size, for Markdown pages."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
     Image.open(drawn).convert("RGB").quantize(32).save(path, optimize=True)

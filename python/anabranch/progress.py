@@ -1,4 +1,4 @@
-"""How far a long command is, on a terminal."""
+"""The progress of a long command, shown on a terminal."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TextIO
 
 
 class Progress:
-    """One line that is written over: what is run, runs done, time left."""
+    """A line that is overwritten: what runs, the finished runs, the time left."""
 
     def __init__(self, stream: TextIO, kind: str) -> None:
         self._stream = stream
         self._kind = kind
 
     def __call__(self, name: str, done: int, total: int, left: float | None) -> None:
-        """Shows how far the figure, or whatever the kind is, of this name is."""
+        """Shows the progress of one figure or topology."""
         wait = "" if left is None else f", {left:.0f} s left"
         self._stream.write(f"\r\x1b[K{self._kind} {name}: {done} of {total} runs{wait}")
         self._stream.flush()

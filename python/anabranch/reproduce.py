@@ -1,4 +1,4 @@
-"""Reproducing a figure: run its sweep, judge the numbers, draw the picture."""
+"""Reproduces a figure: runs its sweep, compares the numbers, draws the picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .statistics import summarize
 from .verdict import Point, Row, judge
 
 VERSION = 2
-"""Of the format of ``verdicts.json``; the first one, without a version, held text instead of numbers."""
+"""Version of the format of ``verdicts.json``. The first format had no version, and text instead of numbers."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Options:
 
 @dataclass(frozen=True)
 class FigureData:
-    """What a drawing function or a check gets: the figure's results under the paper's names."""
+    """The argument of drawing functions and checks: the results of a figure, by the names of the paper."""
 
     paper: Paper
     spec: FigureSpec
@@ -51,23 +51,23 @@ class FigureData:
 
     @property
     def axes(self) -> list[str]:
-        """What the sweep varied."""
+        """The axes of variation."""
         return self.result.axes
 
     def samples(self, quantity: str | None = None) -> pl.DataFrame:
-        """One row a run: the axes, the replica, and the value of a quantity of the paper."""
+        """A row for each run: the axes, the replica, and the value of a quantity of the paper."""
         name = quantity or self.spec.quantity
         return _samples(self.result, self.paper.quantities, name)
 
     def summary(self, quantity: str | None = None, number: str | None = None) -> pl.DataFrame:
-        """Mean and interval for each combination of the axes; axis ``number`` becomes its leading number."""
+        """Mean and interval for each combination of the axes; the values of axis ``number`` become numbers."""
         found = summarize(self.samples(quantity), self.axes)
         if number is None:
             return found
         return found.with_columns(pl.Series(number, [leading_number(v) for v in found[number]], dtype=pl.Float64))
 
     def marks(self, x: str) -> list[plots.Mark]:
-        """The values that the paper states for points of this figure."""
+        """The values that the paper states for points of this figure, at their values of axis ``x``."""
         return [
             plots.Mark(leading_number(e.at[x]), e.claim.expected)
             for e in self.paper.expectations
@@ -76,7 +76,7 @@ class FigureData:
         ]  # fmt: skip
 
     def foot(self, figure: Figure, shown: str = plots.MEANS_AND_INTERVALS) -> None:
-        """States seed and replicas at the foot of the figure, and how much less than in the paper was run."""
+        """Writes seed and replicas at the foot of the figure, and what was left out of the paper's runs."""
         plots.foot(figure, self.seed, self.replicas, self.note, shown)
 
 
@@ -93,13 +93,13 @@ class Reproduction:
 
 
 Report = Callable[[str, int, int, float | None], object]
-"""Called with the figure, the runs that are done, the runs there are, and the seconds left if known."""
+"""Called with the figure, the finished runs, all runs, and the seconds left if known."""
 
 
 def reproduce(
     paper: Paper, figures: Sequence[FigureSpec], options: Options, report: Report | None = None
 ) -> Iterator[Reproduction]:
-    """Runs, judges and draws figures of a paper, one after the other; ``verdicts.json`` grows with them."""
+    """Runs, compares and draws figures of a paper one by one, and writes ``verdicts.json`` after each."""
     code = paper.code()
     done: list[Reproduction] = []
     for spec in figures:
@@ -148,7 +148,7 @@ def _samples(result: Result, quantities: Mapping[str, Quantity], name: str) -> p
 
 
 def _summed(result: Result, quantity: Quantity, keys: list[str]) -> pl.DataFrame:
-    """A scalar of whole flows or of one path, summed over all those called ``flow`` or ``flow-1``, ``flow-2`` ..."""
+    """A scalar of whole flows or of one path, summed over the flows ``flow`` or ``flow-1``, ``flow-2`` ..."""
     pattern = f"^{re.escape(quantity.flow)}(-[0-9]+)?$"
     of_flows = pl.col("flow").str.contains(pattern) & pl.col("path").eq_missing(quantity.path)
     wanted = (pl.col("quantity") == quantity.of) & (pl.col("window") == quantity.window) & of_flows
@@ -159,7 +159,7 @@ def _summed(result: Result, quantity: Quantity, keys: list[str]) -> pl.DataFrame
 
 
 def leading_number(value: object) -> float:
-    """``"100 Mbit/s"`` and 100 are both 100.0."""
+    """The number at the beginning of a value: 100.0 for ``"100 Mbit/s"`` and for 100."""
     found = re.match(r"\s*([0-9.eE+-]+)", str(value))
     if found is None:
         raise ValueError(f"{value!r} does not begin with a number")
@@ -167,7 +167,7 @@ def leading_number(value: object) -> float:
 
 
 def _covered(data: FigureData, expectation: Expectation) -> bool:
-    """False if a demo left out the points that an expectation speaks of."""
+    """False if a demo left out the points of an expectation."""
     wanted = [expectation.at, *([expectation.over] if expectation.over else [])]
     samples = data.result.scalars
     return all((samples[axis] == value).any() for where in wanted for axis, value in where.items() if axis in data.axes)
@@ -186,9 +186,9 @@ def _row(data: FigureData, expectation: Expectation, code: object) -> Row:
 
 
 def _points(data: FigureData, expectation: Expectation) -> list[Point]:
-    """What an expectation speaks of: one point, or one for each value of the axes it leaves open.
+    """The points of an expectation: one, or one for each value of the axes that it does not name.
 
-    A ratio is taken replica by replica, since replicas of two variants share their random streams.
+    A ratio is taken replica by replica, because replicas of two variants share their random streams.
     """
     claim = expectation.claim
     assert claim is not None
@@ -213,7 +213,7 @@ def _points(data: FigureData, expectation: Expectation) -> list[Point]:
 
 
 def _shown(value: object) -> str:
-    """The value of an axis as a scenario writes it."""
+    """The value of an axis as it is written in a scenario."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -224,7 +224,7 @@ def _at(samples: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def as_json(paper: Paper, done: Sequence[Reproduction]) -> dict[str, Any]:
-    """The verdicts for machines."""
+    """The verdicts for JSON."""
     return {
         "version": VERSION,
         "paper": paper.id,

@@ -1,4 +1,4 @@
-"""What a run or a sweep measured."""
+"""The results of a run or a sweep."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from .statistics import summarize
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 _FIXED = ("run", "replica", "window", "flow", "path", "quantity", "time", "value")
 
@@ -24,10 +23,10 @@ _FIXED = ("run", "replica", "window", "flow", "path", "quantity", "time", "value
 class Result:
     """The tables and the manifest of a run or a sweep.
 
-    ``scalars`` has a row for each number a run ends with (columns run, replica, one for each axis of the sweep, window,
-    flow, path, quantity, value), ``series`` one for each point of a probe (with time in seconds). ``window`` names a
-    window of the scenario; it is empty for what a flow measured in its own time. ``manifest`` says what was run:
-    scenario hash, seed, version, digest and so on.
+    ``scalars`` has a row for each number measured in a run: columns run, replica, one for each axis of the sweep,
+    window, flow, path, quantity, value. ``series`` has a row for each point of a probe, with the time in seconds.
+    ``window`` names a window of the scenario; it is empty for numbers from a flow's own reset time to its stop time.
+    ``manifest`` says what was run: hash of the scenario, seed, version, digests.
     """
 
     scalars: pl.DataFrame
@@ -37,30 +36,30 @@ class Result:
     @classmethod
     def from_bytes(cls, scalars: bytes, series: bytes, manifest: str) -> Result:
         """Reads two Parquet tables and a JSON manifest from memory."""
-        return cls(pl.read_parquet(io.BytesIO(scalars)), pl.read_parquet(io.BytesIO(series)), json.loads(manifest))
+        return cls(_table(io.BytesIO(scalars)), _table(io.BytesIO(series)), json.loads(manifest))
 
     @classmethod
     def read(cls, directory: str | Path) -> Result:
-        """Reads what ``anabranch sweep --out DIRECTORY`` wrote."""
+        """Reads the folder that ``anabranch sweep --out DIRECTORY`` wrote."""
         folder = Path(directory)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        return cls(pl.read_parquet(folder / "scalars.parquet"), pl.read_parquet(folder / "series.parquet"), manifest)
+        return cls(_table(folder / "scalars.parquet"), _table(folder / "series.parquet"), manifest)
 
     @property
     def axes(self) -> list[str]:
-        """What the sweep varied, in the order of the scenario."""
+        """The axes of variation, in the order of the scenario."""
         return [column for column in self.scalars.columns if column not in _FIXED]
 
     def summary(self, quantity: str | None = None) -> pl.DataFrame:
-        """Mean and 95 % interval of each scalar over the replicas, of all quantities or of one."""
-        frame = self.scalars if quantity is None else self.scalars.filter(pl.col("quantity") == quantity)
+        """Mean and 95 % interval over the replicas, of each scalar or of those of one quantity."""
+        frame = self.scalars if quantity is None else self.scalars.filter(quantity=quantity)
         if quantity is not None and frame.is_empty():
             known = ", ".join(self.scalars["quantity"].unique().sort())
             raise KeyError(f"no quantity `{quantity}`: there are {known}")
         return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
 
     def to_polars(self) -> pl.DataFrame:
-        """The scalars."""
+        """The scalars as a polars frame."""
         return self.scalars
 
     def to_pandas(self) -> pd.DataFrame:
@@ -84,6 +83,12 @@ class Result:
         return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
+def _table(source: Path | io.BytesIO) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415, the command `anabranch --help` does without it
+
+    return pl.read_parquet(source)
+
+
 def _html_row(row: dict[str, Any], keys: list[str]) -> str:
     interval = f"± {row['half_width']:.3g}" if math.isfinite(row["half_width"]) else "one replica"
     cells = ["" if row[key] is None else str(row[key]) for key in keys]
@@ -94,7 +99,7 @@ def _html_row(row: dict[str, Any], keys: list[str]) -> str:
 def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """A polars frame of plain columns as a pandas frame, without Arrow in between."""
     try:
-        # An extra, and slow to import: only who asks for it pays.
+        # An optional dependency, and slow to import.
         import pandas as pd  # noqa: PLC0415
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install anabranch[pandas]") from error

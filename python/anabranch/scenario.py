@@ -1,4 +1,4 @@
-"""Scenarios on their way to the laboratory: a path, TOML text or a dictionary becomes text."""
+"""Scenarios in all forms that :func:`anabranch.run` takes, turned into TOML text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from . import shipped
+
 Scenario: TypeAlias = str | Path | Mapping[str, Any]
-"""A scenario: the path of a TOML file, TOML text (told from a path by a line break or an equals sign), or the same as
-nested dictionaries and lists."""
+"""A scenario: the path of a TOML file, the name of a shipped scenario, TOML text (which has a line break or an equals
+sign, unlike a path), or the same as nested dictionaries and lists."""
 
 
 def as_text(scenario: Scenario) -> tuple[str, str]:
@@ -19,12 +21,12 @@ def as_text(scenario: Scenario) -> tuple[str, str]:
         return to_toml(scenario), "<dict>"
     if isinstance(scenario, str) and ("\n" in scenario or "=" in scenario):
         return scenario, "<text>"
-    path = Path(scenario)
+    path = shipped.scenario(str(scenario)) or Path(scenario)
     return path.read_text(encoding="utf-8"), str(path)
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """TOML for a dictionary: one line a key, deeper levels inline."""
+    """The dictionary as TOML: a line for each key, deeper levels as inline tables."""
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
 
 
@@ -34,7 +36,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str) -> str:
-    # A JSON string is a TOML basic string but for DEL, which JSON leaves bare.
+    # A JSON string is a TOML basic string, except that JSON does not escape DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -53,14 +55,14 @@ def _value(value: object) -> str:
         case Sequence():
             return "[" + ", ".join(_value(item) for item in value) + "]"
         case _:
-            raise TypeError(f"a scenario cannot hold a {type(value).__name__}: {value!r}")
+            raise TypeError(f"a scenario cannot contain {value!r}, a {type(value).__name__}")
 
 
 def restrict(scenario: Mapping[str, Any], axes: Mapping[str, Sequence[object]]) -> dict[str, Any]:
-    """A copy of the scenario with some named axes varied over fewer values.
+    """A copy of the scenario in which some axes of variation have fewer values.
 
-    Variations that share a name advance together, so they keep the same positions; the values are looked up in
-    whichever of them has them all.
+    Variations of one axis advance together, so the same positions are kept in each of them; the first variation that
+    has all the values says which positions these are.
     """
     kept = {axis: _positions(scenario, axis, values) for axis, values in axes.items()}
 
@@ -82,7 +84,7 @@ def _positions(scenario: Mapping[str, Any], axis: str, values: Sequence[object])
         if all(value in candidates for value in values):
             return [candidates.index(value) for value in values]
     if varied:
-        raise ValueError(f"axis `{axis}` does not take all of {list(values)}: it varies over {varied[0]}")
+        raise ValueError(f"axis `{axis}` does not have all of the values {list(values)}: it has {varied[0]}")
     raise ValueError(f"the scenario has no axis `{axis}`")
 
 

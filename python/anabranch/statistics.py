@@ -1,8 +1,4 @@
-"""Mean and confidence interval over independent replicas.
-
-The quantile of Student's t distribution comes from its closed form for whole degrees of freedom
-(Abramowitz and Stegun, 26.7.3 and 26.7.4): the mean of n replicas has n - 1 of them, never a fraction.
-"""
+"""Mean and confidence interval over independent replicas."""
 
 from __future__ import annotations
 
@@ -10,29 +6,33 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import polars as pl
+from . import _core
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CONFIDENCE = 0.95
 UNANIMOUS = 6
-"""Replicas that must agree before their agreement says anything.
+"""Number of replicas from which on it means something if all of them agree.
 
-If all of n agree, the 95 % interval of the share of all runs that would (Clopper and Pearson) begins at 0.025^(1/n):
-above one half from n = 6 on.
+If all of n replicas agree, the 95 % interval (Clopper and Pearson) of the share of agreeing runs begins at 0.025^(1/n),
+which is above one half from n = 6 on.
 """
 MOST_REPLICAS = 10_000
-"""More replicas than this are not asked for: the true value is as good as on the edge."""
+"""If more replicas than this would be needed, the true value counts as lying on the edge of the band."""
 _NORMAL = 1.959963984540054
-"""What Student's t falls to with many replicas, at 95 %: a lower bound to begin the search with."""
+"""The limit of Student's t for many replicas, at 95 %: a lower bound to begin the search with."""
 _MANY = 1000
-"""Degrees of freedom beyond which Student's t falls by another 0.1 % only."""
+"""Degrees of freedom beyond which Student's t decreases by 0.1 % at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The mean of a sample and the half width of its confidence interval.
 
-    With a single replica nothing is known about the spread: ``half_width`` is infinite.
+    A single replica says nothing about the spread: ``half_width`` is infinite.
     """
 
     mean: float
@@ -50,9 +50,14 @@ class Estimate:
         return self.mean + self.half_width
 
 
+def finite(value: float) -> float | None:
+    """The number, or None, as JSON needs it, for an infinity or what is not a number."""
+    return value if math.isfinite(value) else None
+
+
 @lru_cache(maxsize=256)
 def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """The t for which ``confidence`` of the distribution with ``degrees`` of freedom lies within -t and t.
+    """The t for which ``confidence`` of Student's distribution with ``degrees`` of freedom lies within -t and t.
 
     >>> round(student_t(29), 3)
     2.045
@@ -60,34 +65,12 @@ def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
     if degrees < 1:
         raise ValueError(f"Student's t needs at least 1 degree of freedom, not {degrees}")
     if not 0.0 < confidence < 1.0:
-        raise ValueError(f"a confidence level lies between 0 and 1, not at {confidence}")
-    low, high = 0.0, math.pi / 2
-    while True:
-        theta = (low + high) / 2
-        if theta in (low, high):
-            return math.sqrt(degrees) * math.tan(theta)
-        if _within(theta, degrees) < confidence:
-            low = theta
-        else:
-            high = theta
-
-
-def _within(theta: float, degrees: int) -> float:
-    """Probability that abs(t) < sqrt(degrees) * tan(theta)."""
-    cos, sin = math.cos(theta), math.sin(theta)
-    odd = degrees % 2
-    if degrees == 1:
-        return 2 * theta / math.pi
-    term = cos if odd else 1.0
-    total = term
-    for k in range(2 + odd, degrees - 1, 2):
-        term *= (k - 1) / k * cos * cos
-        total += term
-    return 2 / math.pi * (theta + sin * total) if odd else sin * total
+        raise ValueError(f"a confidence level must lie between 0 and 1, not be {confidence}")
+    return _core.student_t(degrees, confidence)
 
 
 def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Mean and interval of independent values; at least one is needed."""
+    """Mean and interval of independent values. Raises ValueError without values."""
     sample = [float(value) for value in values]
     if not sample:
         raise ValueError("no values to take the mean of")
@@ -100,9 +83,9 @@ def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimat
 
 
 def replicas_for(found: Estimate, half_width: float) -> float | None:
-    """The least number of replicas whose interval is no wider than that, if the spread stays what it is.
+    """The smallest number of replicas for an interval of at most that half width, if the spread stays the same.
 
-    Infinite beyond :data:`MOST_REPLICAS`, None for a single replica, whose spread is not known.
+    Infinite beyond :data:`MOST_REPLICAS`; None after a single replica, whose spread is unknown.
     """
     if found.count == 1:
         return None
@@ -122,6 +105,8 @@ def summarize(
 
     The result has the columns of ``by``, then ``mean``, ``half_width`` (infinite for a group of one) and ``count``.
     """
+    import polars as pl  # noqa: PLC0415, the command `anabranch --help` does without it
+
     keys = [by] if isinstance(by, str) else list(by)
     groups = frame.group_by(keys, maintain_order=True).agg(pl.col(value).cast(pl.Float64))
     found = [estimate(values, confidence) for values in groups[value]]

@@ -1,8 +1,8 @@
-"""Verdicts: a measured number, with its interval, beside the one a paper states.
+"""Verdicts: a measured number and its interval compared with the number that a paper states.
 
-A verdict is about the mean over the replicas. PASS if the 95 % interval lies inside the band of the claim, MISS if it
-lies outside, OPEN if it holds an end of the band: then it is said how many replicas would decide. NEAR is for a target
-with a second bound: the interval lies between both. ``docs/verdicts.md`` has the rules in words.
+A verdict is about the mean over the replicas. PASS: the 95 % interval lies inside the band of the claim. MISS: it lies
+outside. OPEN: it contains an end of the band; the report then says how many replicas would decide. NEAR, for a target
+with a second bound: the interval lies between both bounds. ``docs/verdicts.md`` explains the rules.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from .statistics import MOST_REPLICAS, UNANIMOUS, Estimate, estimate, replicas_for
+from .statistics import MOST_REPLICAS, UNANIMOUS, Estimate, estimate, finite, replicas_for
 
 
 class Verdict(StrEnum):
-    """How a measured number stands to the stated one."""
+    """How a measured number compares with the stated one."""
 
     PASS = "PASS"
     NEAR = "NEAR"
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """How far from the stated value still counts as agreement: relative ("2 %") or absolute (a number)."""
+    """How far from the stated value a number may be and still agree: relative ("2 %") or absolute."""
 
     size: float
     relative: bool
@@ -47,7 +47,7 @@ class Band:
         return band
 
     def around(self, value: float) -> float:
-        """Half the width of the band about ``value``."""
+        """Half the width of the band around ``value``."""
         return self.size * abs(value) if self.relative else self.size
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Band:
 class Claim:
     """The values that agree with a paper: those from ``low`` to ``high``.
 
-    ``expected`` is the number that the paper states, or the bound. With ``strict`` the ends do not agree themselves.
+    ``expected`` is the number that the paper states, or the bound. With ``strict`` the ends themselves do not agree.
     A value below ``low`` but above ``near`` is NEAR. With ``every_run`` the claim is about each run, not the mean.
     """
 
@@ -71,7 +71,7 @@ class Claim:
     band: Band | None = None
 
     def of(self, value: float) -> Verdict:
-        """The verdict if the true value were known to be this."""
+        """The verdict on a value that is known exactly."""
         return _VERDICTS[self._region(value)]
 
     def between(self, low: float, high: float) -> Verdict:
@@ -80,18 +80,18 @@ class Claim:
         return _VERDICTS[first] if first == last else Verdict.OPEN
 
     def _region(self, value: float) -> int:
-        """Where on the line a value lies: 0 below, 1 near, 2 in the band, 3 above."""
+        """The region of a value: 0 below, 1 near, 2 in the band, 3 above."""
         if value < self.low or (self.strict and value == self.low):
             return 1 if self.near is not None and value > self.near else 0
         return 3 if value > self.high or (self.strict and value == self.high) else 2
 
     def distance(self, value: float) -> float:
-        """How far a value is from the nearest place where the verdict changes."""
+        """The distance of a value from the nearest bound at which the verdict changes."""
         edges = (self.low, self.high, self.low if self.near is None else self.near)
         return min(abs(value - edge) for edge in edges)
 
     def slack(self, low: float, high: float) -> float:
-        """How far all from ``low`` to ``high`` lies inside the band, in parts of the expected value; else negative."""
+        """The distance of an interval inside the band from its ends, relative to ``expected``; negative outside."""
         return min(low - self.low, self.high - high) / (abs(self.expected) or 1.0)
 
     def text(self, unit: str = "") -> str:
@@ -112,39 +112,39 @@ _VERDICTS = (Verdict.MISS, Verdict.NEAR, Verdict.PASS, Verdict.MISS)
 
 
 def stated(value: float, band: Band, *, every_run: bool = False) -> Claim:
-    """A number with a band about it."""
+    """A claim that the value lies in a band around a number."""
     width = band.around(value)
     return Claim(value, value - width, value + width, every_run=every_run, band=band)
 
 
 def above(bound: float, *, every_run: bool = False) -> Claim:
-    """A claim of order: larger than a bound."""
+    """A claim that the value is larger than a bound."""
     return Claim(bound, low=bound, strict=True, every_run=every_run)
 
 
 def below(bound: float, *, every_run: bool = False) -> Claim:
-    """A claim of order: smaller than a bound."""
+    """A claim that the value is smaller than a bound."""
     return Claim(bound, high=bound, strict=True, every_run=every_run)
 
 
 def at_least(bound: float, near: float | None = None, *, every_run: bool = False) -> Claim:
-    """A bound to reach, and a lower one that is near enough."""
+    """A claim that the value reaches a bound; above the lower bound ``near`` it is NEAR."""
     return Claim(bound, low=bound, near=near, every_run=every_run)
 
 
 def at_most(bound: float, *, every_run: bool = False) -> Claim:
-    """A bound to stay below, or to reach."""
+    """A claim that the value does not exceed a bound."""
     return Claim(bound, high=bound, every_run=every_run)
 
 
 def within(low: float, high: float, *, every_run: bool = False) -> Claim:
-    """All from one value to another, both included."""
+    """A claim that the value lies between two bounds, both included."""
     return Claim((low + high) / 2, low, high, every_run=every_run)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The values of all replicas at one place on the axes, and what is claimed of them."""
+    """The values of all replicas at one point of the axes, and the claim about them."""
 
     where: str
     values: Sequence[float]
@@ -162,7 +162,7 @@ class Point:
         return min(self.values, key=lambda value: self.claim.slack(value, value))
 
     def slack(self) -> float:
-        """The larger, the safer: orders points from worst to best."""
+        """Orders points from worst to best: the larger, the safer the claim holds."""
         if self.claim.every_run:
             return self.claim.slack(min(self.values), max(self.values))
         found = self.estimate
@@ -171,10 +171,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one point or on several, and the point that decides.
+    """The verdict on one or several points, and the point that decides it.
 
-    ``replicas`` is the number that would decide what is OPEN if mean and spread stay what they are: infinite if more
-    than 10,000, None if nothing can be said of it.
+    ``replicas`` is the number that would decide an OPEN verdict if mean and spread stay the same: infinite if more than
+    10,000, None if it cannot be estimated.
     """
 
     verdict: Verdict
@@ -183,9 +183,9 @@ class Finding:
 
 
 def judge(points: Sequence[Point]) -> Finding:
-    """The verdict on a claim that is to hold at all points: a MISS at one is a MISS, what is OPEN at one is OPEN."""
+    """The verdict on a claim about all points: MISS if it is missed at one, else OPEN if it is open at one."""
     if not points:
-        raise ValueError("nothing was measured to judge")
+        raise ValueError("no point was measured, so there is no verdict")
     found = [_settle(point) for point in points]
     for verdict in (Verdict.MISS, Verdict.OPEN, Verdict.NEAR, Verdict.PASS):
         those = [one for one in found if one.verdict is verdict]
@@ -233,7 +233,7 @@ def _deciding(found: Sequence[Finding]) -> Finding:
 class Row:
     """One line of a verdict table.
 
-    ``calibrated`` says which knob was set by the number that is judged, ``reason`` why a row that is OPEN stays so.
+    ``calibrated`` names the parameter that was chosen to match the number, ``reason`` says why the row stays OPEN.
     """
 
     figure: str
@@ -245,12 +245,12 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict by itself."""
+        """The verdict on the claim."""
         return self.finding.verdict
 
     @property
     def unexplained(self) -> bool:
-        """Whether it is OPEN without a reason."""
+        """Whether the verdict is OPEN without a reason."""
         return self.verdict is Verdict.OPEN and not self.reason
 
     @property
@@ -269,7 +269,7 @@ class Row:
 
     @property
     def expected(self) -> str:
-        """What is claimed."""
+        """The claim as printed."""
         return self.finding.point.claim.text(self.finding.point.unit)
 
     @property
@@ -291,21 +291,17 @@ class Row:
             "verdict": self.verdict.value,
             "calibrated": self.calibrated or None,
             "unit": point.unit,
-            "mean": _finite(found.mean),
-            "half_width": _finite(found.half_width),
+            "mean": finite(found.mean),
+            "half_width": finite(found.half_width),
             "n": found.count,
-            "worst_run": _finite(point.worst) if claim.every_run else None,
+            "worst_run": finite(point.worst) if claim.every_run else None,
             "expected": claim.expected,
-            "band": [_finite(claim.low), _finite(claim.high)],
+            "band": [finite(claim.low), finite(claim.high)],
             "near": claim.near,
             "replicas_needed": int(replicas) if replicas is not None and math.isfinite(replicas) else None,
             "on_edge": replicas == math.inf,
             "reason": self.reason or None,
         }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _outlook(finding: Finding) -> str:

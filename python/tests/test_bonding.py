@@ -9,10 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anabranch import bonding, command, suites
-from anabranch.bonding import FAILOVER, PAPER, RECOMMENDED, Cell, Place, longest_stall
+from anabranch import command
 from anabranch.result import Result
 from anabranch.statistics import Estimate
+from anabranch.suites import running
+from anabranch.suites.bonding import measure as bonding
+from anabranch.suites.bonding.measure import FAILOVER, PAPER, RECOMMENDED, Cell, Place, longest_stall
 
 BUFFERS = ["64 KiB", "1 MiB"]
 
@@ -68,7 +70,7 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
                             series += [{"run": first + r, "replica": r} | point for r in range(replicas)]
         return Result(pl.DataFrame(rows, infer_schema_length=None), pl.DataFrame(series), {})
 
-    monkeypatch.setattr(suites, "sweep", sweep)
+    monkeypatch.setattr(running, "sweep", sweep)
     return asked
 
 
@@ -90,7 +92,7 @@ def test_the_command_writes_table_figure_and_page(faked: list[dict[str, Any]], t
 
 
 def test_scenarios_get_the_second_path_and_the_outage(faked: list[dict[str, Any]], tmp_path: Path) -> None:
-    bonding.measure(suites.Running(tmp_path, replicas=1), ("blest",))
+    bonding.measure(running.Running(tmp_path, replicas=1), ("blest",))
     per_topology = len(faked) // len(bonding.topologies())
     assert per_topology == 4
     single, both, *dead = faked[:per_topology]

@@ -8,11 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anabranch import command, fairness, suites
-from anabranch.fairness import Rule, State, balance, harm, improve, judge
+from anabranch import command
 from anabranch.result import Result
 from anabranch.statistics import Estimate
-from anabranch.suites import Running, ratio
+from anabranch.suites import running
+from anabranch.suites.fairness import measure as fairness
+from anabranch.suites.fairness.measure import Rule, State, balance, harm, improve, judge
+from anabranch.suites.running import Running, ratio
 
 
 def test_a_flow_is_compared_to_tcp_on_its_best_path() -> None:
@@ -93,7 +95,7 @@ def faked(monkeypatch) -> list[dict[str, Any]]:
                         )
         return Result(pl.DataFrame(rows, infer_schema_length=None), pl.DataFrame(), {})
 
-    monkeypatch.setattr(suites, "sweep", sweep)
+    monkeypatch.setattr(running, "sweep", sweep)
     return asked
 
 
@@ -132,7 +134,7 @@ def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys)
 
 
 def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_path: Path) -> None:
-    fairness.measure(fairness.Options(("lia", "rpv2"), Running(tmp_path, replicas=1)))
+    fairness.measure(Running(tmp_path, replicas=1), ("lia", "rpv2"))
     varied = {json.dumps(s["sctp"]["contender"]["congestion_control"]["vary"]) for s in faked if s.get("sctp")}
     assert varied == {'["lia", "rpv2"]'}
     singles = [flow for s in faked if not s.get("sctp") for flow in s["flow"] if flow["name"] == "contender"]

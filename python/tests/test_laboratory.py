@@ -16,7 +16,7 @@ import pytest
 
 import anabranch
 from anabranch import Result, ScenarioError, command
-from anabranch.fairness import controls
+from anabranch.suites.fairness.measure import controls
 
 SCENARIO = """
 title = "Two hosts, two paths"

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from anabranch import command, papers, reproduce
+from anabranch import command, papers, reproduce, reproduce_command
 from anabranch.reproduce import FigureData
 from anabranch.result import Result
 from anabranch.verdict import Verdict, above
@@ -129,7 +129,7 @@ def test_the_table_is_aligned_and_at_most_110_columns_wide(faked, tmp_path: Path
 
 
 def test_each_verdict_has_a_colour_of_its_own() -> None:
-    assert len({command._COLORS[verdict] for verdict in Verdict}) == len(Verdict)
+    assert len({reproduce_command._COLORS[verdict] for verdict in Verdict}) == len(Verdict)
 
 
 def test_a_demo_runs_fewer_points_and_replicas(faked, tmp_path: Path) -> None:

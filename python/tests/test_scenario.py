@@ -56,5 +56,5 @@ def test_axes_of_one_name_are_restricted_together() -> None:
 def test_restricting_to_what_is_not_there_is_an_error() -> None:
     with pytest.raises(ValueError, match="no axis `sigma`"):
         restrict(AXES, {"sigma": [1]})
-    with pytest.raises(ValueError, match="does not take all"):
+    with pytest.raises(ValueError, match="does not have all of the values"):
         restrict(AXES, {"rho": ["5 Mbit/s"]})

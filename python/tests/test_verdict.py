@@ -198,7 +198,7 @@ def test_a_claim_about_several_points_holds_at_all_of_them(
 
 
 def test_nothing_measured_is_no_verdict() -> None:
-    with pytest.raises(ValueError, match="nothing was measured"):
+    with pytest.raises(ValueError, match="no point was measured"):
         judge([])
 
 

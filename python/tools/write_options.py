@@ -1,6 +1,6 @@
-"""Writes ``python/anabranch/options.py``: the options of an endpoint as Python types, from the schema of scenarios.
+"""Writes ``python/anabranch/options.py``: the options of an endpoint as Python types, from the scenario schema.
 
-Run it after an option was added: ``python python/tools/write_options.py``. A test compares the file with it.
+Run it after a change of the options: ``python python/tools/write_options.py``. A test compares the file with it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from anabranch import _core
 
 FILE = Path(__file__).parents[1] / "anabranch" / "options.py"
 
-HEAD = '''"""Options of endpoints and of living associations, as types. Written by ``python/tools/write_options.py``.
+HEAD = '''"""Options of endpoints and of existing associations, as types. Written by ``python/tools/write_options.py``.
 
-Times, sizes and rates are text with a unit (``"200 ms"``, ``"1 MB"``), as in a scenario; what is left out has the
-default that is told here.
+Times, sizes and rates are text with a unit (``"200 ms"``, ``"1 MB"``), as in a scenario. Options that are left out have
+the default that is given here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def text() -> str:
         _class(
             "Cmt", "TypedDict", "Concurrent multipath transfer: unless ``enabled``, nothing else has any effect.", cmt
         ),
-        _class("AssociationOptions", "TypedDict", "Options that can change while an association lives.", live),
+        _class("AssociationOptions", "TypedDict", "Options that can change while an association exists.", live),
         _class(
             "Options",
             "AssociationOptions",

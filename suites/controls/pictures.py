@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from anabranch import plots, sweep
-from anabranch.fairness import controls, with_controls
+from anabranch.suites.fairness.measure import controls, with_controls
 
 LOOKS = [plots.Look("path 1", plots.VERMILION, "-"), plots.Look("path 2", plots.BLUE, (0, (4, 1)))]
 UNTIL = 90.0

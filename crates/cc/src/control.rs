@@ -2,11 +2,14 @@
 
 use std::fmt::Debug;
 
-use units::{ByteCount, Instant};
+use units::{BitRate, ByteCount, Instant};
 
-use crate::{LossKind, PathAck, PathView, Window};
+use crate::{LossKind, PathAck, PathView, Window, WindowRule};
 
 /// The congestion control of one association: one controller sees all paths.
+///
+/// Nobody else writes a window. What else limits sending (the window of a path that potentially failed, the inflated
+/// window of a TCP recovery, `Max.Burst`, pacing) is a limit that the transport derives from its own state.
 ///
 /// Paths are numbered from 0 in the order they were added. Slices of [`PathView`] hold every path and are the
 /// snapshot from *before* the event; `w` holds the windows to change, equal to those of the snapshot except where a
@@ -21,7 +24,8 @@ pub trait CongestionControl: Send + Debug {
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window;
 
     /// A SACK arrived: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In
-    /// TCP, once for each ACK of new data that arrives outside recovery.
+    /// TCP, once for each ACK of new data that arrives outside recovery. A controller that wants rate samples is also
+    /// told of paths on which a SACK only found losses, and in TCP of each ACK that newly acknowledges anything.
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]);
 
     /// A loss was found on path `p`. A fast retransmission is told once per recovery, and if one SACK finds losses on
@@ -31,6 +35,33 @@ pub trait CongestionControl: Send + Debug {
 
     /// Path `p` carried no data for one more retransmission timeout. In TCP, told before data is sent again.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]);
+
+    /// The transport's specification prescribes the window of path `p`. The controller may do more, such as reset what
+    /// it derived from the old window.
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [Window]) {
+        let _ = all;
+        w[p] = rule.apply(w[p]);
+    }
+
+    /// Whether the controller models the rate of the paths. Asked once, before the first path. If false, the transport
+    /// keeps no state for each transmission, does not call [`Self::on_sent`], does not ask for
+    /// [`Self::pacing_rate`], and [`PathAck`] has neither a rate sample nor the bytes lost.
+    fn wants_rate_samples(&self) -> bool {
+        false
+    }
+
+    /// A packet with `bytes` of data, as the window counts them, was sent on path `p`: new data, retransmissions or
+    /// copies of chunks that are in flight elsewhere. `app_limited`: the sender, not the path, limits the rate.
+    fn on_sent(&mut self, now: Instant, all: &[PathView], p: usize, bytes: ByteCount, app_limited: bool) {
+        let _ = (now, all, p, bytes, app_limited);
+    }
+
+    /// The rate at which path `p` may send data, as the window counts bytes; `None`: not paced. Asked after each other
+    /// call.
+    fn pacing_rate(&self, p: usize) -> Option<BitRate> {
+        let _ = p;
+        None
+    }
 
     /// `partial_bytes_acked` of path `p`, for traces; zero for controllers that have no such thing.
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {

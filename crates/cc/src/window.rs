@@ -2,7 +2,7 @@
 
 use units::{ByteCount, Span};
 
-use crate::OneWayDelay;
+use crate::{OneWayDelay, RateSample};
 
 /// The congestion window of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,39 @@ pub struct PathAck {
     pub rtt: Option<Span>,
     /// A one-way delay towards the peer, if one came with the SACK; the least, if several came.
     pub owd: Option<OneWayDelay>,
+    /// Bytes found lost on the path since the last call, by this SACK or by a timer. Zero unless the controller
+    /// [wants rate samples](crate::CongestionControl::wants_rate_samples).
+    pub lost: ByteCount,
+    /// The delivery rate. `None` unless the controller wants rate samples.
+    pub rate: Option<RateSample>,
+}
+
+/// A window that the transport's specification prescribes, whatever the algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowRule {
+    /// The window becomes so many bytes: a path answers again after it had potentially failed, a SYN was lost
+    /// (`rfc5681#section-3.1`), TCP Tahoe found a loss.
+    Set(ByteCount),
+    /// The window is at most so many bytes: burst mitigation by the window.
+    Limit {
+        /// Largest window.
+        most: ByteCount,
+        /// A slow start threshold that is set is raised to the window first.
+        raise_ssthresh: bool,
+    },
+}
+
+impl WindowRule {
+    /// The window under the rule.
+    pub fn apply(self, window: Window) -> Window {
+        match self {
+            WindowRule::Set(cwnd) => Window { cwnd, ..window },
+            WindowRule::Limit { most, raise_ssthresh } => Window {
+                cwnd: window.cwnd.min(most),
+                ssthresh: window.ssthresh.map(|s| if raise_ssthresh { s.max(window.cwnd) } else { s }),
+            },
+        }
+    }
 }
 
 /// How a loss was found.

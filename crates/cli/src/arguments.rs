@@ -5,7 +5,8 @@ pub fn command() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Simulates, measures and compares multipath transport.")
-        .after_help("Exit codes: 0 fine, 1 a run failed, 2 wrong arguments or scenario, 3 a number was missed, 130 stopped.")
+        .after_help("Exit codes: 0 success, 1 a run failed, 2 wrong arguments or scenario, 3 `reproduce` missed a number or, except \
+             with --demo, left one OPEN without a reason, 130 stopped by Ctrl-C.")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(run())
@@ -13,23 +14,23 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")
-                .arg(file("SCENARIO", "Scenario files (TOML)").num_args(1..))
-                .arg(flag("json", "Print what is wrong as JSON")),
+                .arg(file("SCENARIO", "Scenario files (TOML), or names of shipped scenarios").num_args(1..))
+                .arg(flag("json", "Print the errors as JSON")),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of scenario files"))
-        .subcommand(handed_over("reproduce", "Runs a paper's figures and judges each number the paper states"))
+        .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
-        .subcommand(handed_over("fairness", "Puts congestion controls through the design rules of multipath transport"))
+        .subcommand(handed_over("fairness", "Measures which congestion controls keep the design rules of multipath transport"))
+        .subcommand(handed_over("bonding", "Measures whether several paths together are faster than the best one"))
 }
+
+const SCENARIO: &str = "Scenario file (TOML), or the name of a shipped scenario such as two-paths";
 
 fn run() -> Command {
     Command::new("run")
-        .about("Runs a scenario once and prints what its flows got")
-        .arg(file("SCENARIO", "Scenario file (TOML)"))
-        .arg(
-            number("replica", "N", "Which replica: another one draws other random numbers")
-                .default_value("0"),
-        )
+        .about("Runs a scenario once and prints the throughput of its flows")
+        .arg(file("SCENARIO", SCENARIO))
+        .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
         .arg(value("out", "DIR", "Write tables, manifest and captures to this folder"))
         .args(common())
 }
@@ -37,26 +38,26 @@ fn run() -> Command {
 fn sweep() -> Command {
     Command::new("sweep")
         .about("Runs every combination of a scenario's variations, many times each")
-        .after_help("A sweep that was stopped goes on where it was: give the same command again.")
-        .arg(file("SWEEP", "Scenario file (TOML)"))
+        .after_help("The same command after an interruption reuses the finished runs.")
+        .arg(file("SCENARIO", SCENARIO))
         .arg(positive("replicas", "N", "Runs of each combination").default_value("30"))
         .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
-        .arg(value("out", "DIR", "Where results are kept (default: out/ and the name of the scenario)"))
+        .arg(value("out", "DIR", "Folder of results (default: out/ and the name of the scenario)"))
         .args(common())
 }
 
 fn common() -> [Arg; 5] {
     [
         number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
-        value("set", "AXIS=VALUE", "Choose one value of a variation; may be repeated")
+        value("set", "AXIS=VALUE", "Choose one value of an axis of variation; may be repeated")
             .action(ArgAction::Append),
         flag("json", "Print results as JSON"),
         flag("csv", "Write tables as CSV, too"),
-        flag("quiet", "Print nothing but errors").short('q'),
+        flag("quiet", "Print errors only").short('q'),
     ]
 }
 
-/// A subcommand of the Python package, which reads its arguments itself.
+/// A subcommand that the Python package runs; it parses its arguments itself.
 fn handed_over(name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
@@ -84,7 +85,7 @@ fn positive(name: &'static str, placeholder: &'static str, help: &'static str) -
     value(name, placeholder, help).value_parser(value_parser!(u32).range(1..))
 }
 
-/// The text given for an argument that must be there.
+/// The text of a required argument.
 pub fn text<'m>(matches: &'m ArgMatches, name: &str) -> &'m str {
     matches.get_one::<String>(name).map_or("", String::as_str)
 }

@@ -7,7 +7,7 @@ mod python;
 mod run;
 mod scenario;
 mod show;
-mod statistics;
+pub mod statistics;
 mod sweep;
 mod validate;
 
@@ -18,13 +18,13 @@ mod code {
     pub const OK: i32 = 0;
     /// A run failed, or results could not be written.
     pub const FAILED: i32 = 1;
-    /// Arguments or a scenario that make no sense.
+    /// Arguments or a scenario are wrong.
     pub const USAGE: i32 = 2;
     /// Stopped by Ctrl-C.
     pub const STOPPED: i32 = 130;
 }
 
-/// A command that came to no good end: what to say on standard error, and the exit code.
+/// Why a command failed: the message for standard error, and the exit code.
 struct Failure {
     code: i32,
     message: String,
@@ -40,14 +40,16 @@ impl Failure {
     }
 }
 
-/// Does what the arguments, without the name of the command, say, and returns the exit code: 0 fine, 1 a run failed, 2
-/// arguments or a scenario are wrong, 3 `reproduce` missed a number, 130 stopped by Ctrl-C.
+/// Runs the command with its arguments, the name of the command left out, and returns the exit code.
+///
+/// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are wrong; 3
+/// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
 pub fn main(arguments: Vec<String>) -> i32 {
     let command = std::iter::once("anabranch".to_owned()).chain(arguments);
     let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,
         Err(error) => {
-            // Nothing is left to do if even that cannot be said.
+            // A message that cannot be printed has nobody else to go to.
             let _ = error.print();
             return error.exit_code();
         }
@@ -69,7 +71,7 @@ pub fn main(arguments: Vec<String>) -> i32 {
     })
 }
 
-/// Prints to standard output; a reader that went away is no error.
+/// Prints to standard output; a closed pipe is no error.
 fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -1,11 +1,10 @@
 use crate::{Failure, code, complain, interrupt, say, scenario, show};
 use clap::ArgMatches;
 use lab::output::{RunControl, RunError, Scalar};
-use lab::results::{CsvWriter, Table, TableError, to_parquet_bytes};
 use lab::scenario::{Scenario, Sweep};
 use lab::sweep::{RunReport, run_single};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `anabranch run`.
 pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
@@ -16,7 +15,9 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     let replica = chosen.get_one::<u32>("replica").copied().unwrap_or(0);
     let out = chosen.get_one::<String>("out").map(PathBuf::from);
     if let Some(out) = &out {
-        std::fs::create_dir_all(out).map_err(|error| cannot_write(out, error))?;
+        std::fs::create_dir_all(out).map_err(|error| {
+            Failure::failed(format!("cannot create the folder {}: {error}", out.display()))
+        })?;
     }
     let scenario = &sweep.variants()[0].scenario;
     if out.is_none() && !scenario.captures.is_empty() {
@@ -31,7 +32,7 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
         Err(error) => return Err(Failure::failed(error.to_string())),
     };
     if let Some(out) = &out {
-        write(out, &report, chosen.get_flag("csv"))?;
+        report.write(out, chosen.get_flag("csv")).map_err(|error| Failure::failed(error.to_string()))?;
     }
     if chosen.get_flag("json") {
         say(&format!("{:#}\n", as_json(scenario, replica, &report)));
@@ -55,32 +56,6 @@ fn varies(sweep: &Sweep) -> String {
     let choice: Vec<_> =
         sweep.axes().iter().map(|axis| format!("--set '{}={}'", axis.name, axis.values[0])).collect();
     text + &format!("Run them all with `anabranch sweep`, or choose one: {}", choice.join(" "))
-}
-
-fn write(out: &Path, report: &RunReport, csv: bool) -> Result<(), Failure> {
-    for (name, table) in [("scalars", &report.scalars), ("series", &report.series)] {
-        let path = out.join(name).with_extension("parquet");
-        let bytes = to_parquet_bytes(table).map_err(|error| cannot_write(&path, error))?;
-        std::fs::write(&path, bytes).map_err(|error| cannot_write(&path, error))?;
-        if csv {
-            let path = out.join(name).with_extension("csv");
-            csv_bytes(table)
-                .and_then(|bytes| Ok(std::fs::write(&path, bytes)?))
-                .map_err(|error| cannot_write(&path, error))?;
-        }
-    }
-    let path = out.join("manifest.json");
-    std::fs::write(&path, format!("{:#}\n", report.manifest)).map_err(|error| cannot_write(&path, error))
-}
-
-fn csv_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
-    let mut writer = CsvWriter::new(Vec::new());
-    writer.append(table)?;
-    writer.finish()
-}
-
-fn cannot_write(path: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure::failed(format!("cannot write {}: {error}", path.display()))
 }
 
 /// The run as JSON, of the format that the manifest names.

@@ -132,6 +132,25 @@ fn a_scenario_with_variations_is_swept_or_one_combination_chosen() {
 }
 
 #[test]
+fn a_shipped_scenario_is_found_by_name_unless_a_file_has_that_name() {
+    let scratch = Scratch::new("shipped");
+    fs::create_dir(scratch.0.join("elsewhere")).unwrap();
+    let run = |name: &str| {
+        let mut command = scratch.command(&["run", name, "--set", "loss=0"]);
+        let command = command.current_dir(scratch.0.join("elsewhere")).env("ANABRANCH_SCENARIOS", &scratch.0);
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(run("two"), (0, String::new()));
+    let (code, told) = run("twi");
+    assert!(code == 2 && told.ends_with("; shipped scenarios: one, two, wrong\n"), "{told}");
+    let (code, told) = run("two.toml");
+    assert!(code == 2 && told.starts_with("anabranch: cannot read two.toml: "), "{told}");
+    fs::write(scratch.0.join("elsewhere/two"), "x = 1").unwrap();
+    assert_eq!(run("two").0, 2);
+}
+
+#[test]
 fn what_is_wrong_is_shown_where_it_stands() {
     let scratch = Scratch::new("wrong");
     let (code, out, err) = scratch.call(&["run", "wrong.toml"]);

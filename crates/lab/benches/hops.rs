@@ -9,7 +9,8 @@ mod common;
 use anabranch_lab as lab;
 use common::{disjoint_paths, enable_cmt, link, saturated_flow};
 use lab::output::RunControl;
-use lab::scenario::{Distribution, Link, Node, NodeKind, Protocol, Queue, QueueLimit, Scenario, Window};
+use lab::scenario::{Distribution, Link, Node, NodeKind, Protocol, Scenario, Window};
+use net::{Limit, QueueSpec};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use std::process::{Command, Stdio};
@@ -262,17 +263,21 @@ fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
     }
 }
 
-fn queue_limit(link: &mut Link, packets: u32) {
+fn queue_limit(link: &mut Link, packets: u64) {
     for direction in [&mut link.forward, &mut link.back] {
-        direction.queue = Queue::DropTail(QueueLimit::Packets(packets));
+        direction.queue = QueueSpec::DropTail(Limit::Packets(packets));
     }
 }
 
-fn paths(paths: u16) -> Scenario {
+fn no_framing(link: &mut Link) {
+    (link.forward.framing, link.back.framing) = (ByteCount::ZERO, ByteCount::ZERO);
+}
+
+fn paths(paths: u8) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(100), paths);
     for link in &mut scenario.links {
-        link.framing = ByteCount::ZERO;
-        if link.forward.rate == BitRate::from_mbps(100) {
+        no_framing(link);
+        if link.forward.transmitter == BitRate::from_mbps(100).into() {
             queue_limit(link, 100);
         }
     }
@@ -305,17 +310,17 @@ fn together(associations: u16) -> Scenario {
 
 /// A link and a queue that grow with their number: each association does the same work.
 fn shares(associations: u16, mbps_each: u64, seconds: u64) -> Scenario {
-    let number = u32::from(associations);
-    crowd(associations, mbps_each * u64::from(number), 20 * number, seconds)
+    let number = u64::from(associations);
+    crowd(associations, mbps_each * number, 20 * number, seconds)
 }
 
 /// All associations between the same two hosts, each from a port of its own to the same port, over a link of so many
 /// Mbit/s with a queue of so many packets.
-fn crowd(associations: u16, mbps: u64, packets: u32, seconds: u64) -> Scenario {
+fn crowd(associations: u16, mbps: u64, packets: u64, seconds: u64) -> Scenario {
     let mut scenario = bell(1, BitRate::from_mbps(mbps), Span::from_millis(10), packets);
     for link in &mut scenario.links[1..] {
-        link.forward.rate = BitRate::from_mbps(10 * mbps);
-        link.back.rate = link.forward.rate;
+        link.forward.transmitter = BitRate::from_mbps(10 * mbps).into();
+        link.back.transmitter = link.forward.transmitter.clone();
     }
     let template = scenario.flows.remove(0);
     for number in 0..associations {
@@ -330,7 +335,7 @@ fn crowd(associations: u16, mbps: u64, packets: u32, seconds: u64) -> Scenario {
 
 /// TCP flows with SACK, every segment acknowledged, without timestamps, as the other simulators have them.
 fn rivals(flows: usize, mbps: u64, seconds: u64) -> Scenario {
-    let mut scenario = bell(flows, BitRate::from_mbps(mbps), Span::from_millis(10), mbps as u32);
+    let mut scenario = bell(flows, BitRate::from_mbps(mbps), Span::from_millis(10), mbps);
     saturate(&mut scenario, 1_000_000, Span::from_secs(1), seconds);
     let to = Instant::ZERO + Span::from_secs(seconds);
     scenario.windows = vec![Window { name: "whole".into(), from: Instant::ZERO, to }];
@@ -358,7 +363,7 @@ fn window() -> Scenario {
 }
 
 /// Pairs of hosts joined by two routers and the link between them; hosts have links of 10 Gbit/s.
-fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u32) -> Scenario {
+fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u64) -> Scenario {
     let node = |name: String, kind: NodeKind| Node { name, kind };
     let mut nodes = vec![node("left".into(), NodeKind::Router), node("right".into(), NodeKind::Router)];
     let mut links = vec![link(&nodes, [0, 1], 1, rate, delay, packets)];
@@ -375,7 +380,7 @@ fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u32) -> Scenario {
         (flow.client, flow.server) = (client, server);
         flows.push(flow);
     }
-    links.iter_mut().for_each(|link| link.framing = ByteCount::ZERO);
+    links.iter_mut().for_each(no_framing);
     Scenario {
         title: "dumbbell".into(),
         seed: 1,

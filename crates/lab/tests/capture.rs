@@ -61,7 +61,9 @@ fn capture(mut scenario: Scenario, folder: &Path) -> Vec<PathBuf> {
 fn scenario() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(2), 2);
     for link in &mut scenario.links {
-        impair(link, |direction| direction.loss = Probability::new(0.002).expect("a probability"));
+        impair(link, |direction| {
+            direction.impairments.loss = Probability::new(0.002).expect("a probability")
+        });
     }
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
@@ -223,7 +225,9 @@ fn tshark_reads_udp() {
 fn bit_errors_are_found_by_the_checksum_and_the_data_is_sent_again() {
     let mut scenario = scenario();
     for link in &mut scenario.links {
-        impair(link, |direction| direction.bit_errors = Probability::new(1e-6).expect("a probability"));
+        impair(link, |direction| {
+            direction.impairments.bit_errors = Probability::new(1e-6).expect("a probability")
+        });
     }
     let output = run(&scenario);
     for quantity in ["undelivered_messages", "back_undelivered_messages"] {

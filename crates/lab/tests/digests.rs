@@ -1,13 +1,15 @@
 //! The first seconds of every scenario in the tree as digests: a change that should move no result leaves
-//! `digests.txt` alone. `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests` writes the file anew; the commit
-//! then says why results move.
+//! `digests.txt` alone. If results are to move, raise `RESULTS_VERSION` (`crates/lab/src/sweep/manifest.rs`), write the
+//! file anew with `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests`, and say why in the commit. The first
+//! line of the file is the version that its digests belong to.
 //!
 //! Of each sweep those combinations run that show every value of every axis once, each with its flows cut short.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
 use lab::scenario::{Distribution, Scenario, Sweep, Variant};
-use std::collections::BTreeSet;
+use lab::sweep::RESULTS_VERSION;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use units::{Instant, Span};
@@ -28,16 +30,63 @@ fn digests_of_all_scenarios_are_those_on_record() {
         points.extend(covering(&sweep).into_iter().map(|variant| (name.clone(), variant.clone())));
     }
     let lines = in_parallel(&points, |(name, variant)| line(name, variant));
-    let mut table = String::new();
+    let mut table = format!("{HEAD}{RESULTS_VERSION}\n");
     lines.iter().for_each(|line| writeln!(table, "{line}").expect("a string takes all"));
     let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/digests.txt");
+    let mut expected = std::fs::read_to_string(&record).expect("digests.txt");
     if std::env::var_os("ANABRANCH_UPDATE").is_some() {
+        may_replace(&expected, &table).unwrap_or_else(|why| panic!("{why}"));
         std::fs::write(&record, &table).expect("the record can be written");
+        expected.clone_from(&table);
     }
-    let expected = std::fs::read_to_string(&record).expect("digests.txt");
-    let moved: Vec<_> = table.lines().zip(expected.lines()).filter(|(now, then)| now != then).collect();
+    let moved = moved(&expected, &table);
     assert!(moved.is_empty(), "{} of {} digests moved: {moved:#?}", moved.len(), points.len());
-    assert_eq!(table.lines().count(), expected.lines().count(), "another number of scenarios than on record");
+    assert!(expected == table, "another version of results, or other scenarios, than on record");
+}
+
+/// What stands before the version in the first line of the record.
+const HEAD: &str = "# RESULTS_VERSION ";
+
+/// The digest of each scenario and combination of a record.
+fn digests(record: &str) -> BTreeMap<&str, &str> {
+    let lines = record.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let (digest, rest) = line.split_once(' ').expect("a digest, packet-hops, and what ran");
+            (rest.split_once(' ').expect("packet-hops, and what ran").1, digest)
+        })
+        .collect()
+}
+
+/// The scenarios and combinations whose digest is not the same in both records.
+fn moved<'r>(before: &'r str, after: &str) -> Vec<&'r str> {
+    let after = digests(after);
+    let mut before: Vec<_> = digests(before).into_iter().collect();
+    before.retain(|(what, digest)| after.get(what).is_some_and(|now| now != digest));
+    before.into_iter().map(|(what, _)| what).collect()
+}
+
+/// Whether a record may take the place of another: not with other digests and the same version.
+fn may_replace(before: &str, after: &str) -> Result<(), String> {
+    let moved = moved(before, after);
+    if moved.is_empty() || before.lines().next() != after.lines().next() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} digests moved, and `RESULTS_VERSION` is still {RESULTS_VERSION}: raise it in \
+         crates/lab/src/sweep/manifest.rs, so that no sweep reuses stored runs with the old results: {moved:#?}",
+        moved.len()
+    ))
+}
+
+#[test]
+fn a_record_with_other_digests_needs_another_results_version() {
+    let record = |version: u32, digests: &[&str]| format!("{HEAD}{version}\n{}\n", digests.join("\n"));
+    let old = record(1, &["0a 5 x.toml", "0b 6 y.toml loss=0"]);
+    assert!(may_replace(&old, &record(1, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_err());
+    assert!(may_replace(&old, &record(2, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_ok());
+    // A scenario more or fewer moves no result.
+    assert!(may_replace(&old, &record(1, &["0b 6 y.toml loss=0", "0d 1 z.toml"])).is_ok());
 }
 
 /// Every scenario file that is shipped, sorted.

@@ -4,8 +4,8 @@
 mod common;
 
 use common::*;
-use lab::scenario::{Distribution, Hertz, Pace, Protocol, Queue, Scenario};
-use net::{RedQuirk, RedSpec, RedUnit};
+use lab::scenario::{Distribution, Hertz, Pace, Protocol, Scenario};
+use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
 use sctp::Cuc;
 use std::fmt::Write;
 use units::{BitRate, ByteCount, Probability, Span};
@@ -24,11 +24,13 @@ const NETWORKS: [Change; 5] = [
     }),
     ("1 % loss", |scenario| {
         for link in scenario.links.iter_mut().filter(|link| link.name.starts_with("west")) {
-            impair(link, |direction| direction.loss = Probability::new(0.01).expect("a probability"));
+            impair(link, |direction| {
+                direction.impairments.loss = Probability::new(0.01).expect("a probability")
+            });
         }
     }),
     ("second path 2 Mbit/s", |scenario| {
-        impair(&mut scenario.links[4], |direction| direction.rate = BitRate::from_mbps(2));
+        impair(&mut scenario.links[4], |direction| direction.transmitter = BitRate::from_mbps(2).into());
     }),
     ("second path 50 ms", |scenario| {
         impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(50));
@@ -82,8 +84,8 @@ fn cmt_with(scenario: &mut Scenario, change: fn(&mut sctp::Cmt)) {
 }
 
 /// The queues of papers 000 and 001.
-fn red() -> Queue {
-    Queue::Red(RedSpec {
+fn red() -> QueueSpec {
+    QueueSpec::Red(RedSpec {
         min: 20.0,
         max: 80.0,
         max_p: Probability::new(0.02).expect("a probability"),

@@ -5,9 +5,9 @@ mod common;
 use anabranch_lab as lab;
 use common::*;
 use lab::scenario::{
-    Distribution, Every, Flow, Hertz, Pace, Probe, ProbeQuantity, ProbeTarget, Protocol, Queue, QueueLimit,
-    Scenario, Window,
+    Distribution, Every, Flow, Hertz, Pace, Probe, ProbeQuantity, ProbeTarget, Protocol, Scenario, Window,
 };
+use net::{Limit, QueueSpec};
 use units::{BitRate, ByteCount, Probability, Span};
 
 /// What differs from a number worked by hand.
@@ -84,7 +84,7 @@ fn a_window_that_the_run_does_not_reach_is_told() {
 }
 
 /// A saturated SCTP flow with the chunks of paper 003: 1200 bytes, not bundled.
-fn sctp(paths: u16) -> Scenario {
+fn sctp(paths: u8) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), paths);
     let flow = &mut scenario.flows[0];
     for options in [&mut flow.client_options, &mut flow.server_options] {
@@ -103,7 +103,7 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
     let mut scenario = sctp(1);
     impair(&mut scenario.links[1], |direction| {
         direction.delay = Span::from_millis(45);
-        direction.queue = Queue::DropTail(QueueLimit::Bytes(ByteCount::new(112_500)));
+        direction.queue = QueueSpec::DropTail(Limit::Bytes(ByteCount::new(112_500)));
     });
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
     let output = run(&scenario);
@@ -125,7 +125,7 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
 fn a_subflow_of_cmt_is_a_flow_and_has_its_own_link() {
     let mut scenario = sctp(2);
     enable_cmt(&mut scenario.flows[0]);
-    impair(&mut scenario.links[4], |direction| direction.rate = BitRate::from_mbps(5));
+    impair(&mut scenario.links[4], |direction| direction.transmitter = BitRate::from_mbps(5).into());
     let output = run(&scenario);
     assert_eq!(scalar(&output, "flows:all", "flows"), 2.0);
     // (2 + 1)^2 / (2 (4 + 1))

@@ -125,7 +125,7 @@ fn the_given_fraction_of_messages_is_unordered() {
            unordered = 0.3"#,
     );
     impair(&mut scenario.links[0], |direction| {
-        direction.loss = Probability::new(0.01).expect("a probability")
+        direction.impairments.loss = Probability::new(0.01).expect("a probability")
     });
     let output = run(&scenario);
     assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0);

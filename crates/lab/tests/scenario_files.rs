@@ -1,9 +1,10 @@
 //! What scenario files mean, and that the schema says the same.
 
 use anabranch_lab::scenario::{
-    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Protocol, Queue,
-    QueueLimit, Scenario, Sweep, schema,
+    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Protocol, Scenario,
+    Sweep, schema,
 };
+use net::{Limit, QueueSpec};
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -71,9 +72,12 @@ fn the_direction_back_differs_only_in_what_it_says() {
     assert_eq!((back.unordered, back.queue_size), (Probability::ONE, 7));
 
     let link = &scenario(&format!("delay = \"10 ms\"\nback = {{ rate = \"1 Mbit/s\" }}\n{FLOW}")).links[0];
-    assert_eq!((link.forward.rate, link.back.rate), (BitRate::from_mbps(10), BitRate::from_mbps(1)));
+    assert_eq!(
+        (&link.forward.transmitter, &link.back.transmitter),
+        (&BitRate::from_mbps(10).into(), &BitRate::from_mbps(1).into())
+    );
     assert_eq!(link.back.delay, Span::from_millis(10));
-    assert_eq!(link.back.queue, Queue::DropTail(QueueLimit::Packets(100)));
+    assert_eq!(link.back.queue, QueueSpec::DropTail(Limit::Packets(100)));
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn variations_make_their_product_with_the_last_axis_fastest() {
         let unordered = flow.forward.as_ref().map(|traffic| traffic.unordered.get());
         (
             variant.parameters.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join(" "),
-            variant.scenario.links[0].forward.loss.get(),
+            variant.scenario.links[0].forward.impairments.loss.get(),
             flow.client_options.nagle,
             unordered,
             flow.back.is_some(),

@@ -66,7 +66,7 @@ fn messages_in_a_stream_are_found_by_their_bytes() {
     // Frames of random size, cut into messages, both ways, over a link that loses one packet in a hundred.
     let mut scenario = saturated(&tcp::Config::modern());
     impair(&mut scenario.links[1], |direction| {
-        direction.loss = Probability::new(0.01).expect("a probability")
+        direction.impairments.loss = Probability::new(0.01).expect("a probability")
     });
     let traffic = traffic(&mut scenario);
     traffic.pace = Pace::Frames(Distribution::Exponential(Hertz::new(50.0).expect("a frequency")));
@@ -136,7 +136,7 @@ fn the_same_run_repeats_itself_and_the_checksum_finds_what_bit_errors_break() {
     scenario.seed = 2;
     assert_ne!(run(&scenario).digest, alike[0].digest);
     impair(&mut scenario.links[1], |direction| {
-        direction.bit_errors = Probability::new(1e-6).expect("a probability");
+        direction.impairments.bit_errors = Probability::new(1e-6).expect("a probability");
     });
     let output = clean(&scenario);
     assert!(scalar(&output, "flow", "retransmitted_chunks") > 100.0);

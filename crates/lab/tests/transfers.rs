@@ -100,7 +100,7 @@ fn loss_delays_transfers_and_loses_none() {
     for protocol in [Protocol::Sctp, Protocol::Tcp] {
         let mut scenario = scenario(protocol);
         impair(&mut scenario.links[1], |direction| {
-            direction.loss = Probability::new(0.02).expect("a probability");
+            direction.impairments.loss = Probability::new(0.02).expect("a probability");
         });
         let output = clean(&scenario);
         let [median, p95] =

@@ -36,8 +36,8 @@ fn every_datagram_arrives_or_is_dropped_once() {
     // 1000 datagrams a second of 1487 bytes with IP and PPP want 11.9 Mbit/s; a link of 10 Mbit/s carries 840.6.
     let mut scenario = scenario(1000.0);
     impair(&mut scenario.links[1], |direction| {
-        direction.loss = Probability::new(0.01).expect("a probability");
-        direction.bit_errors = Probability::new(1e-6).expect("a probability");
+        direction.impairments.loss = Probability::new(0.01).expect("a probability");
+        direction.impairments.bit_errors = Probability::new(1e-6).expect("a probability");
     });
     let output = run(&scenario);
     let dropped: f64 =

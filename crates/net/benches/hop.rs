@@ -47,13 +47,13 @@ fn dumbbell(case: &Case) -> (Network, Vec<(NodeId, Outgoing)>) {
     let left = builder.add_node("left", NodeKind::Router);
     let right = builder.add_node("right", NodeKind::Router);
     let edge = ChannelSpec {
-        rate: Some(BitRate::from_mbps(1000)),
+        transmitter: BitRate::from_mbps(1000).into(),
         queue: QueueSpec::DropTail(Limit::NONE),
         framing: ByteCount::new(7),
         ..ChannelSpec::default()
     };
     let core = ChannelSpec {
-        rate: Some(case.rate),
+        transmitter: case.rate.into(),
         delay: Span::from_millis(1),
         queue: case.queue.clone(),
         ..edge.clone()

@@ -1,9 +1,10 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
-use crate::channel::{Channel, HostJitter, Parts, Queue, Wire};
+use crate::channel::{Channel, HostJitter, Parts, Wire};
 use crate::network::{Host, Network, NodeInfo};
-use crate::queue::{QueueSpec, Red, RedFault};
+use crate::queue::{QueueFault, Site};
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkId, LinkSpec, NodeId, NodeKind};
+use crate::transmitter::{Transmitter, TransmitterSpec};
 use des::Streams;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -33,13 +34,13 @@ pub enum ConfigError {
     /// Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
-    /// A RED queue cannot work as described.
-    #[error("the RED queue of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
-    Red {
+    /// A queue with a wrong parameter.
+    #[error("the queue of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
+    Queue {
         /// The name of the link.
         link: String,
         /// What is wrong.
-        fault: RedFault,
+        fault: QueueFault,
     },
     /// IPv4 addresses 10.net.x.y have room for 65,534.
     #[error("network {0} has more than 65534 host interfaces")]
@@ -140,12 +141,10 @@ impl NetworkBuilder {
             return Err(ConfigError::NoCost(name.to_owned()));
         }
         for channel in [&spec.forward, &spec.backward] {
-            if channel.rate == Some(BitRate::from_bps(0)) {
+            if channel.transmitter == TransmitterSpec::Rate(BitRate::from_bps(0)) {
                 return Err(ConfigError::NoRate(name.to_owned()));
             }
-            if let QueueSpec::Red(red) = &channel.queue {
-                red.check().map_err(|fault| ConfigError::Red { link: name.to_owned(), fault })?;
-            }
+            channel.queue.check().map_err(|fault| ConfigError::Queue { link: name.to_owned(), fault })?;
         }
         Ok(())
     }
@@ -209,13 +208,7 @@ impl NetworkBuilder {
     }
 
     fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {
-        let queue = match &spec.queue {
-            QueueSpec::DropTail(limit) => Queue::DropTail(*limit),
-            QueueSpec::Red(red) => {
-                let random = streams.stream(&format!("queue {name}"));
-                Queue::Red(Box::new(Red::new(red.clone(), spec.rate, random)))
-            }
-        };
+        let queue = spec.queue.build(&Site { rate: spec.transmitter.mean_rate(), streams, name });
         let host = match self.nodes[to.index()].1 {
             NodeKind::Host { jitter } if !jitter.is_zero() => Some(HostJitter {
                 most: jitter,
@@ -227,10 +220,11 @@ impl NetworkBuilder {
         let wire = (!spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
         let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+        let framing = small(spec.framing);
         Channel::new(Parts {
-            rate: spec.rate,
+            transmitter: Transmitter::new(&spec.transmitter, framing),
             delay: spec.delay,
-            framing: small(spec.framing),
+            framing,
             mtu: small(spec.mtu),
             queue,
             to: to.0,

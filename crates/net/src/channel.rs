@@ -1,20 +1,23 @@
 use crate::capture::Tap;
 use crate::counters::{Counters, DropCause};
 use crate::flights::{Flights, Parcel};
-use crate::queue::{Backlog, Limit, Red};
+use crate::line::Line;
+use crate::queue::{Admission, Backlog, Kind, Queued, Verdict};
 use crate::topology::Impairments;
+use crate::transmitter::Transmitter;
 use des::Random;
-use units::{BitRate, ByteCount, Instant, Pace, Span};
+use units::{ByteCount, Instant, Span};
 
 /// One direction of a link at work: queue, transmitter and wire.
 ///
-/// A packet's whole way is computed when it is offered: it starts when the transmitter has finished all before it. So
-/// the end of a transmission is no event, and a crossing of the link costs one event, the arrival.
+/// If the discipline of the queue is an [`Admission`], the whole way of a packet is computed when it is offered: its
+/// transmission starts when all before it have ended. So the end of a transmission is no event, and a crossing of the
+/// link costs one event, the arrival. A discipline that is a [`Server`](crate::Server) has a [`Line`].
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub flights: Flights,
     pub counters: Counters,
-    queue: Queue,
+    queue: Kind,
     transmitter: Transmitter,
     delay: Span,
     framing: u32,
@@ -25,33 +28,19 @@ pub(crate) struct Channel {
     /// The arrival of the first flight that has a packet is in the kernel.
     pub armed: bool,
     pub up: bool,
-    /// Counts failures, to tell packets that travel on their own and started before one.
+    /// Number of failures; a packet outside the order of the wire that started before one is lost.
     pub epoch: u16,
     host: Option<HostJitter>,
     pub wire: Option<Box<Wire>>,
     pub taps: Taps,
 }
 
-/// Captures of the two interfaces at the ends of a channel, and whether what comes to it is noted.
+/// Captures of the two interfaces at the ends of a channel, and whether packets that come to its queue are noted.
 #[derive(Debug, Default)]
 pub(crate) struct Taps {
     pub watched: bool,
     pub sender: Option<Tap>,
     pub receiver: Option<Tap>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Queue {
-    DropTail(Limit),
-    Red(Box<Red>),
-}
-
-#[derive(Debug)]
-struct Transmitter {
-    pace: Pace,
-    busy_until: Instant,
-    /// What [`Pace::serialise`] carries into the next packet.
-    carry: u64,
 }
 
 /// The processing time of the host at the far end, folded into the arrival.
@@ -62,7 +51,7 @@ pub(crate) struct HostJitter {
     pub last_arrival: Instant,
 }
 
-/// A wire that does harm.
+/// A wire with impairments.
 #[derive(Debug)]
 pub(crate) struct Wire {
     pub impairments: Impairments,
@@ -78,13 +67,24 @@ pub(crate) struct Passage {
     pub arrival: Instant,
 }
 
+/// Why an offered packet does not simply pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detour {
+    /// It is dropped.
+    Drop(DropCause),
+    /// It passes with a mark.
+    Mark(Passage),
+    /// A server decides about it.
+    Serve,
+}
+
 /// What a channel is made of.
 pub(crate) struct Parts {
-    pub rate: Option<BitRate>,
+    pub transmitter: Transmitter,
     pub delay: Span,
     pub framing: u32,
     pub mtu: u32,
-    pub queue: Queue,
+    pub queue: Kind,
     pub to: u32,
     pub host: Option<HostJitter>,
     pub to_host: bool,
@@ -93,12 +93,12 @@ pub(crate) struct Parts {
 
 impl Channel {
     pub fn new(parts: Parts) -> Self {
-        let Parts { rate, delay, framing, mtu, queue, to, host, to_host, wire } = parts;
+        let Parts { transmitter, delay, framing, mtu, queue, to, host, to_host, wire } = parts;
         Channel {
             flights: Flights::new(),
             counters: Counters::default(),
             queue,
-            transmitter: Transmitter::new(rate),
+            transmitter,
             delay,
             framing,
             mtu,
@@ -119,20 +119,20 @@ impl Channel {
         ByteCount::new(u64::from(self.framing) + u64::from(size))
     }
 
-    /// Bytes of framing and of an IP header: those in which a bit error costs the packet.
+    /// Bytes of framing and of an IP header: a bit error there loses the packet.
     pub fn framing_and(&self, ip_header: u32) -> u64 {
         u64::from(self.framing) + u64::from(ip_header)
     }
 
-    /// The packet's fate at the entrance: the reason of its drop, or its way.
+    /// Decides on a packet that arrives at `now`; if it passes, its way is known.
     #[inline]
-    pub fn offer(&mut self, now: Instant, parcel: Parcel) -> Result<Passage, DropCause> {
+    pub fn offer(&mut self, now: Instant, parcel: Parcel) -> Result<Passage, Detour> {
         self.counters.offered += 1;
         if !self.up {
-            return Err(DropCause::LinkDown);
+            return Err(Detour::Drop(DropCause::LinkDown));
         }
         if parcel.size() > self.mtu {
-            return Err(DropCause::TooBig);
+            return Err(Detour::Drop(DropCause::TooBig));
         }
         let backlog = if self.transmitter.is_idle(now) {
             self.flights.all_started();
@@ -140,78 +140,101 @@ impl Channel {
         } else {
             self.flights.backlog(now)
         };
-        let size = ByteCount::new(u64::from(parcel.size()));
-        match &mut self.queue {
-            Queue::DropTail(limit) if !limit.admits(backlog, size) => return Err(DropCause::QueueFull),
-            Queue::DropTail(_) => {}
-            Queue::Red(red) => red.admit(now, backlog, size)?,
+        let verdict = match &mut self.queue {
+            Kind::DropTail(limit) => limit.admit(now, backlog, parcel.offered()),
+            Kind::Red(red) => red.admit(now, backlog, parcel.offered()),
+            Kind::Admission(other) => other.admit(now, backlog, parcel.offered()),
+            Kind::Server(_) => return Err(Detour::Serve),
+        };
+        if let Verdict::Drop(cause) = verdict {
+            return Err(Detour::Drop(cause));
         }
-        let wire_bytes = self.wire_bytes(parcel.size());
-        let (start, end) = self.transmitter.take(now, wire_bytes);
+        let (start, end) = self.transmitter.take(now, self.wire_bytes(parcel.size()));
         if start > now {
             self.counters.queue_max = self.counters.queue_max.max(backlog.packets + 1);
         }
-        if let Queue::Red(red) = &mut self.queue {
-            red.empties_at(start);
+        self.empties_at(start);
+        let passage = Passage { start, arrival: self.arrival(end) };
+        if verdict == Verdict::Mark { Err(Detour::Mark(passage)) } else { Ok(passage) }
+    }
+
+    /// When a packet arrives whose transmission ends at `end`.
+    #[inline]
+    fn arrival(&mut self, end: Instant) -> Instant {
+        let arrival = end + self.delay;
+        match &mut self.host {
+            Some(host) => host.arrival(arrival),
+            None => arrival,
         }
-        let mut arrival = end + self.delay;
-        if let Some(host) = &mut self.host {
-            arrival = host.arrival(arrival);
+    }
+
+    #[inline]
+    fn empties_at(&mut self, at: Instant) {
+        match &mut self.queue {
+            Kind::DropTail(_) | Kind::Server(_) => {}
+            Kind::Red(red) => red.empties_at(at),
+            Kind::Admission(other) => other.empties_at(at),
         }
-        Ok(Passage { start, arrival })
+    }
+
+    /// The line of a channel whose discipline is a server.
+    pub fn line(&mut self) -> Option<&mut Line> {
+        match &mut self.queue {
+            Kind::Server(line) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Gives a packet that arrives at `now` to the server.
+    pub fn queue_up(&mut self, now: Instant, queued: Queued) {
+        if let Kind::Server(line) = &mut self.queue {
+            line.enqueue(now, queued, &mut self.transmitter);
+        }
+    }
+
+    /// The packet whose transmission starts at `now`, chosen by the server, and its way; `None` while the transmitter is
+    /// busy or no packet waits.
+    pub fn serve(&mut self, now: Instant) -> Option<(Queued, Passage)> {
+        let Kind::Server(line) = &mut self.queue else { return None };
+        let queued = line.dequeue(now)?;
+        let wire_bytes = u64::from(self.framing) + u64::from(queued.parcel.size());
+        let end = self.transmitter.send(ByteCount::new(wire_bytes));
+        line.next_start = self.transmitter.next_start();
+        Some((queued, Passage { start: now, arrival: self.arrival(end) }))
+    }
+
+    /// Notes the length of the queue of a server, once the transmitter has taken what it can.
+    pub fn note_queue_length(&mut self) {
+        if let Kind::Server(line) = &mut self.queue {
+            self.counters.queue_max = self.counters.queue_max.max(line.waiting.packets);
+        }
     }
 
     pub fn backlog(&mut self, now: Instant) -> Backlog {
-        self.flights.backlog(now)
-    }
-
-    pub fn red_average(&self) -> Option<f64> {
         match &self.queue {
-            Queue::DropTail(_) => None,
-            Queue::Red(red) => Some(red.average()),
+            Kind::Server(line) => line.waiting,
+            _ => self.flights.backlog(now),
         }
     }
 
-    /// Begins anew with nothing queued and nothing on the wire.
+    pub fn average_queue(&self) -> Option<f64> {
+        match &self.queue {
+            Kind::DropTail(_) | Kind::Server(_) => None,
+            Kind::Red(red) => red.average(),
+            Kind::Admission(other) => other.average(),
+        }
+    }
+
+    /// Returns to the initial state, with no packet queued or on the wire. Those of a server must have been drained.
     pub fn reset(&mut self, now: Instant) {
         self.epoch = self.epoch.wrapping_add(1);
         self.flights = Flights::new();
         self.armed = false;
-        self.transmitter.busy_until = now;
-        self.transmitter.carry = 0;
-        if let Queue::Red(red) = &mut self.queue {
-            red.empties_at(now);
-        }
+        self.transmitter.reset(now);
+        self.empties_at(now);
         if let Some(host) = &mut self.host {
             host.last_arrival = now;
         }
-    }
-}
-
-impl Transmitter {
-    fn new(rate: Option<BitRate>) -> Self {
-        let pace = rate.map_or(Pace::UNLIMITED, BitRate::pace);
-        Transmitter { pace, busy_until: Instant::ZERO, carry: 0 }
-    }
-
-    /// Nothing waits, and a packet that comes starts at once.
-    #[inline]
-    fn is_idle(&self, now: Instant) -> bool {
-        self.busy_until <= now
-    }
-
-    /// Start and end of the transmission of a packet that comes at `now`, behind all that came before.
-    #[inline]
-    fn take(&mut self, now: Instant, bytes: ByteCount) -> (Instant, Instant) {
-        if now > self.busy_until {
-            self.busy_until = now;
-            self.carry = 0;
-        }
-        let start = self.busy_until;
-        let (time, carry) = self.pace.serialise(bytes, self.carry);
-        self.carry = carry;
-        self.busy_until = start + time;
-        (start, self.busy_until)
     }
 }
 
@@ -246,7 +269,7 @@ impl Wire {
         self.random.bernoulli(self.impairments.duplication)
     }
 
-    /// The extra delay of a packet that may leave the order of the wire, and so travels on its own.
+    /// The extra delay of a packet that jitter or reordering takes out of the order of the wire.
     pub fn reorders(&mut self) -> Option<Span> {
         let Impairments { jitter, reordering, reordering_delay, .. } = self.impairments;
         let held_back = if self.random.bernoulli(reordering) { Some(reordering_delay) } else { None };

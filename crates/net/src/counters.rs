@@ -65,7 +65,9 @@ pub struct Counters {
     pub delivered_bytes: ByteCount,
     /// Copies the wire made.
     pub duplicated: u64,
-    /// The most packets that ever waited.
+    /// Packets that the queue marked as "congestion experienced".
+    pub marked: u64,
+    /// The largest number of packets that waited at a time.
     pub queue_max: u64,
     drops: [u64; DropCause::ALL.len()],
 }

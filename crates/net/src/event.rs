@@ -14,8 +14,10 @@ pub struct NetEvent(u64);
 pub(crate) enum NetAction {
     /// The first packet on the wire reaches the far end.
     Arrive(LinkDir),
-    /// A packet that travels on its own (jitter, reordering, duplicates) reaches the far end.
+    /// A packet outside the order of the wire (jitter, reordering, duplicates) reaches the far end.
     ArriveAlone(LinkDir, PacketId),
+    /// The transmitter of a link with a server is free for the next packet that waits.
+    Transmit(LinkDir),
     Fail(LinkId),
     Repair(LinkId),
 }
@@ -24,12 +26,12 @@ impl NetEvent {
     /// The link fails, both ways: what is queued or on the wire is lost, and so is what comes until the repair.
     /// Scheduled by whoever plans the failure.
     pub fn fail(link: LinkId) -> Self {
-        Self::encode(FAIL, link.0, 0)
+        Self::encode(LINK, link.0, FAIL)
     }
 
     /// The link works again.
     pub fn repair(link: LinkId) -> Self {
-        Self::encode(REPAIR, link.0, 0)
+        Self::encode(LINK, link.0, REPAIR)
     }
 
     #[inline]
@@ -41,18 +43,23 @@ impl NetEvent {
         Self::encode(ARRIVE_ALONE, direction.0, packet.index() as u32)
     }
 
+    pub(crate) fn transmit(direction: LinkDir) -> Self {
+        Self::encode(TRANSMIT, direction.0, 0)
+    }
+
     #[inline]
-    fn encode(kind: u64, place: u32, packet: u32) -> Self {
-        NetEvent(u64::from(packet) << 32 | u64::from(place) << KIND_BITS | kind)
+    fn encode(kind: u64, place: u32, detail: u32) -> Self {
+        NetEvent(u64::from(detail) << 32 | u64::from(place) << KIND_BITS | kind)
     }
 
     #[inline]
     pub(crate) fn action(self) -> NetAction {
-        let place = self.0 as u32 >> KIND_BITS;
+        let (place, detail) = (self.0 as u32 >> KIND_BITS, (self.0 >> 32) as u32);
         match self.0 & ((1 << KIND_BITS) - 1) {
             ARRIVE => NetAction::Arrive(LinkDir(place)),
-            ARRIVE_ALONE => NetAction::ArriveAlone(LinkDir(place), PacketId::new((self.0 >> 32) as usize)),
-            FAIL => NetAction::Fail(LinkId(place)),
+            ARRIVE_ALONE => NetAction::ArriveAlone(LinkDir(place), PacketId::new(detail as usize)),
+            TRANSMIT => NetAction::Transmit(LinkDir(place)),
+            _ if detail == FAIL => NetAction::Fail(LinkId(place)),
             _ => NetAction::Repair(LinkId(place)),
         }
     }
@@ -61,8 +68,12 @@ impl NetEvent {
 const KIND_BITS: u32 = 2;
 const ARRIVE: u64 = 0;
 const ARRIVE_ALONE: u64 = 1;
-const FAIL: u64 = 2;
-const REPAIR: u64 = 3;
+const TRANSMIT: u64 = 2;
+const LINK: u64 = 3;
+
+/// What happens to a link.
+const FAIL: u32 = 0;
+const REPAIR: u32 = 1;
 
 /// The clock and calendar the network runs on: a [`Kernel`] of any event type a [`NetEvent`] turns into.
 pub trait Schedule {
@@ -89,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_means_what_was_put_into_it() {
+    fn an_event_decodes_to_the_encoded_action() {
         let (direction, link) = (LinkDir((1 << 30) - 1), LinkId(5));
         let packet = PacketId::new(4_000_000_000);
         assert_eq!(NetEvent::arrive(direction).action(), NetAction::Arrive(direction));
@@ -97,6 +108,7 @@ mod tests {
             NetEvent::arrive_alone(direction, packet).action(),
             NetAction::ArriveAlone(direction, packet)
         );
+        assert_eq!(NetEvent::transmit(direction).action(), NetAction::Transmit(direction));
         assert_eq!(NetEvent::fail(link).action(), NetAction::Fail(link));
         assert_eq!(NetEvent::repair(link).action(), NetAction::Repair(link));
     }

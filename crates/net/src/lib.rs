@@ -7,13 +7,14 @@
 //!
 //! ```
 //! # use anabranch_net as net;
-//! use net::{ChannelSpec, Ecn, LinkSpec, NetEvent, NetworkBuilder, NodeKind, Outgoing, Protocol};
+//! use net::{ChannelSpec, Ecn, LinkSpec, NetEvent, NetworkBuilder, NodeKind, Outgoing, Protocol, TransmitterSpec};
 //! use units::{BitRate, Instant, Span};
 //!
 //! let mut builder = NetworkBuilder::new();
 //! let client = builder.add_node("client", NodeKind::Host { jitter: Span::ZERO });
 //! let server = builder.add_node("server", NodeKind::Host { jitter: Span::ZERO });
-//! let channel = ChannelSpec { rate: Some(BitRate::from_mbps(10)), delay: Span::from_millis(1), ..Default::default() };
+//! let transmitter = TransmitterSpec::Rate(BitRate::from_mbps(10));
+//! let channel = ChannelSpec { transmitter, delay: Span::from_millis(1), ..Default::default() };
 //! builder.add_link(LinkSpec::symmetric(client, server, 1, channel));
 //! let mut network = builder.configure(&des::Streams::new(1, 0))?;
 //!
@@ -40,11 +41,14 @@ mod channel;
 mod counters;
 mod event;
 mod flights;
+mod line;
 mod network;
 mod packet;
 mod queue;
 mod routing;
 mod topology;
+mod trace;
+mod transmitter;
 
 pub use address::InterfaceAddress;
 pub use builder::{ConfigError, NetworkBuilder};
@@ -53,6 +57,8 @@ pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
 pub use network::{Arrival, Delivered, Network, Route};
 pub use packet::{Outgoing, Packet, PacketId, Protocol};
-pub use queue::{Backlog, Limit, QueueSpec, RedFault, RedQuirk, RedSpec, RedUnit};
+pub use queue::*;
 pub use topology::{ChannelSpec, Impairments, LinkDir, LinkId, LinkSpec, NodeId, NodeKind};
+pub use trace::{Trace, TraceFault};
+pub use transmitter::TransmitterSpec;
 pub use transport::Ecn;

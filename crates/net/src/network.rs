@@ -1,15 +1,18 @@
+mod captures;
+mod forward;
+mod serve;
+
 use crate::address::{AddressTable, InterfaceAddress};
-use crate::capture::{Capture, FinishPacket, Sighting, Tap};
-use crate::channel::{BitError, Channel, Passage};
-use crate::counters::{Counters, DropCause};
+use crate::capture::Capture;
+use crate::channel::Channel;
+use crate::counters::Counters;
 use crate::event::{NetAction, NetEvent, Schedule};
-use crate::flights::{Flight, Parcel};
+use crate::flights::Parcel;
 use crate::packet::{Outgoing, Packet, PacketId, Pool, Protocol};
 use crate::queue::Backlog;
 use crate::routing::Routes;
-use crate::topology::{LinkDir, LinkId, NodeId};
+use crate::topology::{LinkDir, NodeId};
 use des::Digest;
-use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Instant;
 
@@ -173,7 +176,7 @@ impl Network {
         let size = dst.header_len() + (head.len() + zeros) as u32;
         let packet = self.pool.store(head, zeros as u32, src, dst, protocol, ecn);
         self.pool.get_mut(packet).sent_at = schedule.now();
-        self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0));
+        self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0, ecn));
     }
 
     /// Does what `event` stands for, at its time. A packet that thereby reaches a host is handed over.
@@ -185,6 +188,10 @@ impl Network {
                 self.arrive(schedule, direction, packet, parcel)
             }
             NetAction::ArriveAlone(direction, packet) => self.arrive_alone(schedule, direction, packet),
+            NetAction::Transmit(direction) => {
+                self.free(schedule, direction);
+                None
+            }
             NetAction::Fail(link) => {
                 self.fail(schedule.now(), link.forward());
                 self.fail(schedule.now(), link.backward());
@@ -221,42 +228,6 @@ impl Network {
         self.pool.release(id);
     }
 
-    #[inline]
-    fn enqueue(&mut self, schedule: &mut impl Schedule, direction: u32, packet: PacketId, parcel: Parcel) {
-        let now = schedule.now();
-        let channel = &mut self.channels[direction as usize];
-        match channel.offer(now, parcel) {
-            Ok(passage) => {
-                if channel.to_host {
-                    self.pool.prefetch(packet);
-                }
-                if channel.taps.sender.is_some() | channel.taps.watched {
-                    self.note_arrival(now, direction, packet);
-                    self.record_sent(now, direction, packet, parcel, Sighting::Sent);
-                }
-                if self.channels[direction as usize].wire.is_some() {
-                    self.cross_bad_wire(schedule, direction, packet, parcel, passage);
-                } else {
-                    self.fly(schedule, direction, Some(packet), parcel, passage);
-                }
-            }
-            Err(cause) => {
-                self.note_arrival(now, direction, packet);
-                self.lose(now, direction, packet, parcel, cause);
-            }
-        }
-    }
-
-    #[cold]
-    fn note_arrival(&mut self, at: Instant, direction: u32, packet: PacketId) {
-        if self.channels[direction as usize].taps.watched {
-            let Packet { src, dst, protocol, head, .. } = self.packet(packet);
-            let word = |n: usize| head.get(n..n + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
-            let ports = [word(0), word(2)];
-            self.arrivals.push(Arrival { at, link: LinkDir(direction), src, dst, protocol, ports });
-        }
-    }
-
     /// Notes from now on what comes to the queue of this direction of a link, for [`Network::take_arrivals`].
     pub fn watch(&mut self, direction: LinkDir) {
         self.channels[direction.index()].taps.watched = true;
@@ -265,179 +236,6 @@ impl Network {
     /// What has come to the links that are watched since the last call.
     pub fn take_arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
         self.arrivals.drain(..)
-    }
-
-    /// Puts a packet in its place among those under way.
-    #[inline]
-    fn fly(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: u32,
-        packet: Option<PacketId>,
-        parcel: Parcel,
-        passage: Passage,
-    ) {
-        let channel = &mut self.channels[direction as usize];
-        let Passage { start, arrival } = passage;
-        channel.flights.push(Flight { start, arrival, packet, parcel });
-        if packet.is_some() && !channel.armed {
-            channel.armed = true;
-            schedule.at(arrival, NetEvent::arrive(LinkDir(direction)));
-        }
-    }
-
-    /// Draws what a wire with impairments does to a packet that has passed the queue.
-    fn cross_bad_wire(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: u32,
-        packet: PacketId,
-        parcel: Parcel,
-        passage: Passage,
-    ) {
-        let now = schedule.now();
-        let channel = &mut self.channels[direction as usize];
-        channel.flights.pop_shadows();
-        let stored = self.pool.get(packet);
-        let payload = parcel.size() - stored.dst.header_len();
-        let header = channel.framing_and(stored.dst.header_len());
-        let Some(wire) = &mut channel.wire else { return };
-        let mut harm = wire.loses().then_some(DropCause::Loss);
-        for error in wire.bit_errors(header, u64::from(payload)) {
-            match error {
-                BitError::Header => harm = harm.or(Some(DropCause::Damaged)),
-                BitError::Payload(bit) => self.pool.invert_bit(packet, bit),
-            }
-        }
-        let (twice, alone) = (wire.duplicates(), wire.reorders());
-        if let Some(cause) = harm {
-            self.fly(schedule, direction, None, parcel, passage);
-            self.lose(now, direction, packet, parcel, cause);
-            return;
-        }
-        let arrival = passage.arrival + alone.unwrap_or_default();
-        self.fly(schedule, direction, alone.is_none().then_some(packet), parcel, passage);
-        if alone.is_some() {
-            self.fly_alone(schedule, direction, packet, parcel, arrival);
-        }
-        if twice {
-            let copy = self.pool.copy(packet);
-            self.channels[direction as usize].counters.duplicated += 1;
-            self.fly_alone(schedule, direction, copy, parcel, arrival);
-        }
-    }
-
-    fn fly_alone(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: u32,
-        packet: PacketId,
-        parcel: Parcel,
-        arrival: Instant,
-    ) {
-        let stored = self.pool.get_mut(packet);
-        stored.hops = parcel.hops();
-        stored.epoch = self.channels[direction as usize].epoch;
-        schedule.at(arrival, NetEvent::arrive_alone(LinkDir(direction), packet));
-    }
-
-    /// Takes the first packet off the wire and arms the next; `None` if a failure has made the event stale.
-    #[inline]
-    fn first_arrival(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: LinkDir,
-    ) -> Option<(PacketId, Parcel)> {
-        let channel = &mut self.channels[direction.index()];
-        if channel.wire.is_some() {
-            channel.flights.backlog(schedule.now());
-            channel.flights.pop_shadows();
-        }
-        if channel.flights.front()?.arrival != schedule.now() {
-            return None;
-        }
-        let flight = channel.flights.pop()?;
-        match channel.flights.next_arrival() {
-            Some(arrival) => schedule.at(arrival, NetEvent::arrive(direction)),
-            None => channel.armed = false,
-        }
-        Some((flight.packet?, flight.parcel))
-    }
-
-    fn arrive_alone(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: LinkDir,
-        packet: PacketId,
-    ) -> Option<Delivered> {
-        let stored = self.pool.get(packet);
-        let size = stored.dst.header_len() + self.pool.head(packet).len() as u32 + stored.zeros;
-        let parcel = Parcel::new(stored.dst.interface(), size, stored.hops);
-        if stored.epoch != self.channels[direction.index()].epoch {
-            self.lose(schedule.now(), direction.0, packet, parcel, DropCause::LinkDown);
-            return None;
-        }
-        self.arrive(schedule, direction, packet, parcel)
-    }
-
-    #[inline]
-    fn arrive(
-        &mut self,
-        schedule: &mut impl Schedule,
-        direction: LinkDir,
-        packet: PacketId,
-        parcel: Parcel,
-    ) -> Option<Delivered> {
-        let channel = &mut self.channels[direction.index()];
-        channel.counters.delivered += 1;
-        channel.counters.delivered_bytes += channel.wire_bytes(parcel.size());
-        let node = channel.to;
-        let to_host = channel.to_host;
-        if let Some(tap) = channel.taps.receiver {
-            self.record(schedule.now(), tap, packet, parcel.hops(), Sighting::Received);
-        }
-        if to_host {
-            self.note_delivery(schedule.now(), direction, packet, parcel.size());
-            return Some(Delivered { node: NodeId(node), packet });
-        }
-        match self.routes.direction(node, parcel.dst) {
-            Some(next) => self.enqueue(schedule, next, packet, parcel.one_hop_on()),
-            None => {
-                self.unroutable += 1;
-                self.pool.release(packet);
-            }
-        }
-        None
-    }
-
-    #[inline]
-    fn note_delivery(&mut self, now: Instant, direction: LinkDir, packet: PacketId, size: u32) {
-        let head = self.pool.head(packet);
-        self.digest.word(now.as_nanos());
-        self.digest.word(u64::from(direction.0) << 32 | u64::from(size));
-        self.digest.word(head.len() as u64);
-        for word in head.chunks_exact(8).take(2) {
-            self.digest.word(u64::from_le_bytes(word.try_into().expect("chunks of eight")));
-        }
-    }
-
-    /// Counts and forgets a packet that `direction` has dropped.
-    #[cold]
-    fn lose(&mut self, now: Instant, direction: u32, packet: PacketId, parcel: Parcel, cause: DropCause) {
-        self.channels[direction as usize].counters.count_drop(cause);
-        self.record_sent(now, direction, packet, parcel, Sighting::Dropped(cause));
-        self.pool.release(packet);
-    }
-
-    fn fail(&mut self, now: Instant, direction: LinkDir) {
-        while let Some(flight) = self.channels[direction.index()].flights.pop() {
-            if let Some(packet) = flight.packet {
-                self.lose(now, direction.0, packet, flight.parcel, DropCause::LinkDown);
-            }
-        }
-        let channel = &mut self.channels[direction.index()];
-        channel.up = false;
-        channel.reset(now);
     }
 
     /// What one direction of a link has seen.
@@ -452,7 +250,7 @@ impl Network {
 
     /// RED's average queue length, in its own unit, as of the last arrival; `None` for other queues.
     pub fn red_average(&self, direction: LinkDir) -> Option<f64> {
-        self.channels[direction.index()].red_average()
+        self.channels[direction.index()].average_queue()
     }
 
     /// Packets sent to an address that does not exist or that no link leads to.
@@ -473,74 +271,5 @@ impl Network {
     /// Fingerprint of all deliveries to hosts: time, link, size, stored length and first 16 stored bytes of each.
     pub fn digest(&self) -> u64 {
         self.digest.value()
-    }
-
-    /// Captures interfaces, each named by link and node, into one pcapng file from now on: packets a queue has
-    /// accepted, packets that have arrived (at a host, after its processing time), and those dropped on the way out,
-    /// the cause as a comment. `finish` completes the IP payload of each that is not corrupted.
-    ///
-    /// # Errors
-    /// Those of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the interface is
-    /// captured already.
-    pub fn capture(
-        &mut self,
-        interfaces: &[(LinkId, NodeId)],
-        sink: Box<dyn Write + Send>,
-        finish: Option<FinishPacket>,
-    ) -> io::Result<()> {
-        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
-        let mut names = Vec::with_capacity(interfaces.len());
-        let mut directions = Vec::with_capacity(interfaces.len());
-        for &(link, node) in interfaces {
-            let ends = [link.forward(), link.backward()];
-            let inward = ends.into_iter().find(|direction| self.channels[direction.index()].to == node.0);
-            let inward = inward.ok_or_else(|| invalid("the node is not at an end of the link"))?;
-            if self.channels[inward.index()].taps.receiver.is_some() || directions.contains(&inward) {
-                return Err(invalid("the interface is captured already"));
-            }
-            let neighbour = NodeId(self.channels[inward.reverse().index()].to);
-            names.push(format!("{} to {}", self.name(node), self.name(neighbour)));
-            directions.push(inward);
-        }
-        self.captures.push(Capture::new(sink, &names, finish)?);
-        for (interface, inward) in directions.into_iter().enumerate() {
-            let tap = Some(Tap { capture: self.captures.len() as u16 - 1, interface: interface as u32 });
-            self.channels[inward.index()].taps.receiver = tap;
-            self.channels[inward.reverse().index()].taps.sender = tap;
-        }
-        Ok(())
-    }
-
-    /// Ends all captures and writes out what they still hold.
-    ///
-    /// # Errors
-    /// The first error any of their sinks has had.
-    pub fn finish_captures(&mut self) -> io::Result<()> {
-        for channel in &mut self.channels {
-            (channel.taps.sender, channel.taps.receiver) = (None, None);
-        }
-        let results: Vec<io::Result<()>> = self.captures.drain(..).map(Capture::finish).collect();
-        results.into_iter().collect()
-    }
-
-    #[cold]
-    fn record_sent(
-        &mut self,
-        now: Instant,
-        direction: u32,
-        packet: PacketId,
-        parcel: Parcel,
-        sighting: Sighting,
-    ) {
-        if let Some(tap) = self.channels[direction as usize].taps.sender {
-            self.record(now, tap, packet, parcel.hops(), sighting);
-        }
-    }
-
-    #[cold]
-    fn record(&mut self, now: Instant, tap: Tap, packet: PacketId, hops: u8, sighting: Sighting) {
-        let (stored, head) = (self.pool.get(packet), self.pool.head(packet));
-        let capture = &mut self.captures[usize::from(tap.capture)];
-        capture.record(now, tap.interface, sighting, &self.addresses, (stored, head), hops);
     }
 }

@@ -1,5 +1,6 @@
 use crate::queue::QueueSpec;
-use units::{BitRate, ByteCount, Probability, Span};
+use crate::transmitter::TransmitterSpec;
+use units::{ByteCount, Probability, Span};
 
 /// A node of the network, numbered in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,8 +95,8 @@ impl LinkSpec {
 /// One direction of a link: a queue, a transmitter and a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelSpec {
-    /// Speed of the transmitter; `None` takes no time, so that nothing ever queues.
-    pub rate: Option<BitRate>,
+    /// When the bytes of packets leave.
+    pub transmitter: TransmitterSpec,
     /// Propagation delay.
     pub delay: Span,
     /// Where packets wait for the transmitter.
@@ -112,7 +113,7 @@ impl Default for ChannelSpec {
     /// No transmission time, no delay, a drop-tail queue of 100 packets, MTU 1500, no framing, a perfect wire.
     fn default() -> Self {
         ChannelSpec {
-            rate: None,
+            transmitter: TransmitterSpec::Unlimited,
             delay: Span::ZERO,
             queue: QueueSpec::default(),
             mtu: ByteCount::new(1500),

@@ -38,6 +38,10 @@ struct Chain {
 }
 
 fn chain(impairments: Impairments) -> Chain {
+    chain_with(QueueSpec::DropTail(Limit::Packets(2)), impairments)
+}
+
+fn chain_with(queue: QueueSpec, impairments: Impairments) -> Chain {
     let mut builder = NetworkBuilder::new();
     let nodes = [
         builder.add_node("client", STEADY),
@@ -46,8 +50,8 @@ fn chain(impairments: Impairments) -> Chain {
     ];
     let near = ChannelSpec { delay: Span::from_millis(3), ..ChannelSpec::default() };
     let far = ChannelSpec {
-        rate: Some(BitRate::from_mbps(10)),
-        queue: QueueSpec::DropTail(Limit::Packets(2)),
+        transmitter: BitRate::from_mbps(10).into(),
+        queue,
         impairments,
         ..ChannelSpec::default()
     };
@@ -120,7 +124,11 @@ impl Chain {
 
 /// A burst of four over IPv4, of which the queue drops the last, and one over IPv6.
 fn sample() -> Vec<u8> {
-    chain(Impairments::default()).captured(|chain| {
+    sample_of(chain(Impairments::default()))
+}
+
+fn sample_of(chain: Chain) -> Vec<u8> {
+    chain.captured(|chain| {
         for tsn in 1..=4 {
             chain.send_data(tsn, false);
         }
@@ -177,7 +185,38 @@ fn the_file_has_the_blocks_and_options_of_the_format() {
     expected.push((0, queued, Some("dropped: queue full")));
     expected.extend((1..=3).map(|n| (1, queued + n * slot, None)));
     expected.extend([(0, 53_000_000, None), (1, 53_000_000 + v6_slot, None)]);
-    let seen: Vec<(u32, u64, Option<String>)> = blocks[3..]
+    assert_eq!(packets(&blocks), owned(&expected));
+}
+
+#[test]
+fn a_server_captures_a_packet_when_its_transmission_starts_or_when_it_drops_it() {
+    let queue = QueueSpec::custom(common::disciplines::Fifo(2));
+    let file = sample_of(chain_with(queue, Impairments::default()));
+    let (queued, slot) = (3_000_000, 838_400);
+    // The fourth is dropped on arrival; the second and third start as the one before them arrives.
+    let expected = [
+        (0, queued, None),
+        (0, queued, Some("dropped: queue full")),
+        (0, queued + slot, None),
+        (1, queued + slot, None),
+        (0, queued + 2 * slot, None),
+        (1, queued + 2 * slot, None),
+        (1, queued + 3 * slot, None),
+        (0, 53_000_000, None),
+        (1, 53_000_000 + 854_400, None),
+    ];
+    let mut seen = packets(&blocks(&file));
+    seen.sort_by_key(|&(interface, at, _)| (at, interface));
+    assert_eq!(seen, owned(&expected));
+}
+
+fn owned(packets: &[(u32, u64, Option<&str>)]) -> Vec<(u32, u64, Option<String>)> {
+    packets.iter().map(|&(interface, at, comment)| (interface, at, comment.map(String::from))).collect()
+}
+
+/// Interface, time and comment of the captured packets, their form checked.
+fn packets(blocks: &[(u32, &[u8])]) -> Vec<(u32, u64, Option<String>)> {
+    blocks[3..]
         .iter()
         .map(|(kind, body)| {
             assert_eq!(*kind, 6);
@@ -193,10 +232,7 @@ fn the_file_has_the_blocks_and_options_of_the_format() {
             });
             (word(body, 0), time, comment)
         })
-        .collect();
-    let expected: Vec<_> =
-        expected.into_iter().map(|(i, t, c): (_, _, Option<&str>)| (i, t, c.map(String::from))).collect();
-    assert_eq!(seen, expected);
+        .collect()
 }
 
 #[test]

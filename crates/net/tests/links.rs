@@ -11,7 +11,7 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 /// 100 Mbit/s, 1 ms, PPP framing: 1500 bytes take 120.56 us.
 fn fast() -> ChannelSpec {
     ChannelSpec {
-        rate: Some(BitRate::from_mbps(100)),
+        transmitter: BitRate::from_mbps(100).into(),
         delay: Span::from_millis(1),
         framing: ByteCount::new(7),
         ..ChannelSpec::default()
@@ -42,9 +42,9 @@ fn a_packet_takes_transmission_and_propagation_and_waits_for_those_before_it() {
 #[test]
 fn an_odd_rate_keeps_exact_time_over_many_packets() {
     // 1500 bytes at 7 Mbit/s are 1714285 and 5/7 ns.
-    let rate = Some(BitRate::from_mbps(7));
+    let transmitter = BitRate::from_mbps(7).into();
     let Pair { mut world, client, server, .. } =
-        pair(ChannelSpec { rate, queue: QueueSpec::DropTail(Limit::NONE), ..ChannelSpec::default() });
+        pair(ChannelSpec { transmitter, queue: QueueSpec::DropTail(Limit::NONE), ..ChannelSpec::default() });
     for number in 0..7000 {
         world.send(client, server, number, 1500);
     }
@@ -53,8 +53,9 @@ fn an_odd_rate_keeps_exact_time_over_many_packets() {
 
 #[test]
 fn the_remainder_of_a_transmission_is_forgotten_in_idle_time() {
-    let rate = Some(BitRate::from_mbps(7));
-    let Pair { mut world, client, server, link } = pair(ChannelSpec { rate, ..ChannelSpec::default() });
+    let transmitter = BitRate::from_mbps(7).into();
+    let Pair { mut world, client, server, link } =
+        pair(ChannelSpec { transmitter, ..ChannelSpec::default() });
     for number in 0..3 {
         world.send(client, server, number, 1500);
         let at = world.kernel.now();
@@ -106,7 +107,8 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
 fn directions_are_independent_and_may_differ() {
     let mut builder = NetworkBuilder::new();
     let (a, b) = (builder.add_node("a", STEADY), builder.add_node("b", STEADY));
-    let slow = ChannelSpec { rate: Some(BitRate::from_mbps(1)), delay: Span::from_millis(5), ..fast() };
+    let slow =
+        ChannelSpec { transmitter: BitRate::from_mbps(1).into(), delay: Span::from_millis(5), ..fast() };
     builder.add_link(LinkSpec { backward: slow, ..LinkSpec::symmetric(a, b, 1, fast()) });
     let mut world = World::new(builder);
     world.send(a, b, 1, 1500);

@@ -220,7 +220,8 @@ fn senseless_networks_are_refused_with_the_reason() {
     );
     assert_eq!(
         refused(&|builder, a, b| {
-            let stuck = ChannelSpec { rate: Some(units::BitRate::from_bps(0)), ..ChannelSpec::default() };
+            let stuck =
+                ChannelSpec { transmitter: units::BitRate::from_bps(0).into(), ..ChannelSpec::default() };
             builder.add_link(LinkSpec { backward: stuck, ..plain(a, b) });
         }),
         ConfigError::NoRate("a-b".into())

@@ -34,6 +34,12 @@ mod _core {
         py.detach(|| ::cli::main(arguments))
     }
 
+    /// The t for which `confidence` of Student's distribution lies within -t and t.
+    #[pyfunction]
+    fn student_t(degrees: u32, confidence: f64) -> f64 {
+        ::cli::statistics::student_t(degrees, confidence)
+    }
+
     /// JSON Schema of scenario files.
     #[pyfunction]
     fn scenario_schema() -> String {

@@ -1,5 +1,68 @@
-//! SCTP (RFC 9260) with Concurrent Multipath Transfer, sans-IO: packets in, packets out, and the clock is an
-//! argument. The same code runs in the simulator, on real sockets and in tests.
+//! SCTP (RFC 9260) with Concurrent Multipath Transfer, sans-IO.
+//!
+//! An [`Endpoint`] opens no socket, starts no thread and reads no clock. The caller hands it the packets that arrived,
+//! takes the packets that it wants to send, and passes the time as an argument. The simulator, the tests and the Python
+//! package run this same code; real sockets are not part of the project yet.
+//!
+//! The caller repeats three steps:
+//!
+//! 1. Change the endpoint: [`connect`](Endpoint::connect), [`send`](Endpoint::send), [`receive`](Endpoint::receive),
+//!    [`handle`](Endpoint::handle) for a packet that arrived, [`handle_timeout`](Endpoint::handle_timeout).
+//! 2. Drain it: call [`poll_transmit`](Endpoint::poll_transmit) and [`poll_event`](Endpoint::poll_event) until both
+//!    return `None`.
+//! 3. Sleep until [`poll_timeout`](Endpoint::poll_timeout), or until a packet arrives.
+//!
+//! [`Config`] holds the protocol parameters of RFC 9260 section 16 and the options of CMT ([`Cmt`]), each of which can
+//! be chosen alone; [`Config::recommended`] is the choice for real use over several paths. With the default, CMT is off
+//! and an association sends on its primary path, as the RFC says.
+//!
+//! Programs add the crate `anabranch`, which exports these types together with those of the crates `units`,
+//! `transport`, `wire` and `cc` that they contain.
+//!
+//! # Example
+//!
+//! Two endpoints in memory: a handshake, then a message.
+//!
+//! ```
+//! use anabranch_sctp::{Config, Datagram, Endpoint, EndpointConfig, Message, Payload, Seed};
+//! use transport::{Checksum, PacketBuf};
+//! use units::Instant;
+//!
+//! let endpoint = |port, host| {
+//!     Endpoint::new(EndpointConfig {
+//!         port,
+//!         addresses: vec![[10, 1, 0, host].into(), [10, 2, 0, host].into()],
+//!         seed: Seed::for_simulation(port.into()), // on a network: Seed::from_system()
+//!         checksum: Checksum::Computed,
+//!         max_associations: 16,
+//!         config: Config::recommended().into(),
+//!     })
+//! };
+//! let (mut client, mut server) = (endpoint(5001, 1)?, endpoint(5002, 2)?);
+//! let now = Instant::ZERO;
+//!
+//! // Hands the packets of one endpoint to the other one, and says whether there were any.
+//! let carry = |from: &mut Endpoint, to: &mut Endpoint| {
+//!     let (mut buf, mut sent) = (PacketBuf::default(), false);
+//!     while let Some(way) = from.poll_transmit(now, &mut buf) {
+//!         to.handle(now, Datagram::new(way.src, way.dst, buf.as_octets()));
+//!         sent = true;
+//!     }
+//!     sent
+//! };
+//!
+//! server.listen(true);
+//! let association = client.connect(now, 5002, &[[10, 1, 0, 2].into(), [10, 2, 0, 2].into()])?;
+//! while carry(&mut client, &mut server) | carry(&mut server, &mut client) {}
+//!
+//! client.send(now, association, Message::new(Payload::Bytes("hello".into())))?;
+//! while carry(&mut client, &mut server) | carry(&mut server, &mut client) {}
+//!
+//! let theirs = server.associations().next().expect("the handshake is complete");
+//! let received = server.receive(now, theirs, usize::MAX).expect("the message arrived");
+//! assert_eq!(received.payload.to_bytes(), "hello");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod ahead;

@@ -163,7 +163,8 @@ fn with_all_paths_failing_the_best_is_used_and_slowly() {
                 if packet.from == Side::Client && packet.chunks().contains("DATA") {
                     let used = usize::from(packet.net()) - 1;
                     assert!(after[used].errors <= after[1 - used].errors, "{after:?}");
-                    assert!(after[used].cwnd <= after[used].mtu, "{after:?}");
+                    // One MTU, and what rfc9260#section-6.1, rule B, allows beyond.
+                    assert!(after[used].flight < after[used].mtu * 2, "{after:?}");
                     checked += 1;
                 }
             }

@@ -23,7 +23,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2);
     (1u64..50, 0u64..60, chances, 0u64..40, 4u64..100).prop_map(
         |(mbps, delay, (loss, duplication, reordering), held_back, packets)| ChannelSpec {
-            rate: Some(BitRate::from_mbps(mbps)),
+            transmitter: BitRate::from_mbps(mbps).into(),
             delay: Span::from_millis(delay),
             queue: QueueSpec::DropTail(Limit::Packets(packets)),
             impairments: Impairments {

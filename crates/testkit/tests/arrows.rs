@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("des", &["units"]),
     ("sctp", &["wire", "cc"]),
     ("tcp", &["cc"]),
+    ("anabranch", &["sctp", "tcp"]),
     ("net", &["des", "transport"]),
     ("lab", &["sctp", "tcp", "net"]),
     ("cli", &["lab"]),
@@ -35,8 +36,9 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo metadata runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let short = |value: &serde_json::Value| {
-        value["name"].as_str().and_then(|name| name.strip_prefix("anabranch-")).map(str::to_owned)
+    let short = |value: &serde_json::Value| match value["name"].as_str() {
+        Some("anabranch") => Some("anabranch".to_owned()),
+        name => name.and_then(|name| name.strip_prefix("anabranch-")).map(str::to_owned),
     };
     let packages = metadata["packages"].as_array().expect("packages");
     packages
@@ -44,7 +46,10 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
         .map(|package| {
             let dependencies = package["dependencies"].as_array().expect("dependencies").iter();
             let for_real = dependencies.filter(|d| d["kind"] != "dev");
-            (short(package).expect("every crate is named anabranch-*"), for_real.filter_map(short).collect())
+            (
+                short(package).expect("every crate is named anabranch or anabranch-*"),
+                for_real.filter_map(short).collect(),
+            )
         })
         .collect()
 }
@@ -62,7 +67,7 @@ fn dependencies_go_one_way() {
 #[test]
 fn the_core_names_no_clock_socket_or_thread() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    for name in ["units", "transport", "wire", "cc", "sctp", "tcp", "des", "net"] {
+    for name in ["units", "transport", "wire", "cc", "sctp", "tcp", "anabranch", "des", "net"] {
         let manifest = std::fs::read_to_string(format!("{root}/{name}/Cargo.toml")).expect("a manifest");
         for crate_name in ["tokio", "mio", "socket2", "getrandom", "rayon", "libc"] {
             let mut lines = manifest.lines().filter(|line| line.starts_with(crate_name));

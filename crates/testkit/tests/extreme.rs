@@ -90,7 +90,8 @@ fn one_of<T: Copy>(random: &mut Random, values: &[T]) -> T {
 fn channel(random: &mut Random) -> ChannelSpec {
     let loss = one_of(random, &[0.01, 0.1, 0.5]);
     ChannelSpec {
-        rate: Some(BitRate::from_bps(one_of(random, &[64_000, 1_000_000, 20_000_000, 1_000_000_000]))),
+        transmitter: BitRate::from_bps(one_of(random, &[64_000, 1_000_000, 20_000_000, 1_000_000_000]))
+            .into(),
         delay: Span::from_millis(one_of(random, &[0, 1, 20, 300])),
         queue: QueueSpec::DropTail(Limit::Packets(1 + random.below(60))),
         impairments: Impairments {

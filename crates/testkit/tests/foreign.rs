@@ -16,7 +16,7 @@ const STREAMS: u16 = 5;
 fn world(seed: u64) -> World {
     let probability = |p| Probability::new(p).expect("a probability");
     let channel = ChannelSpec {
-        rate: Some(BitRate::from_mbps(20)),
+        transmitter: BitRate::from_mbps(20).into(),
         delay: Span::from_millis(15),
         impairments: Impairments {
             loss: probability(0.05),

@@ -10,7 +10,7 @@ use units::{BitRate, Probability, Span};
 /// The fingerprint of two endpoints that exchange messages over bad links, of which the first fails for a while.
 fn fingerprint(paths: usize, config: &Config) -> u64 {
     let channel = |n: u64| ChannelSpec {
-        rate: Some(BitRate::from_mbps(5 + 5 * n)),
+        transmitter: BitRate::from_mbps(5 + 5 * n).into(),
         delay: Span::from_millis(20 / (n + 1)),
         impairments: Impairments {
             loss: Probability::new(0.03).expect("a probability"),

@@ -1,12 +1,12 @@
 use std::net::IpAddr;
 
-/// Neither unspecified, nor multicast, nor broadcast: an address one endpoint can have.
+/// True unless the address is unspecified, multicast or broadcast.
 pub fn is_unicast(address: IpAddr) -> bool {
     let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
     !address.is_unspecified() && !address.is_multicast() && !broadcast
 }
 
-/// The address to write to `remote` from: of all of one kind the one most like it.
+/// The source address for packets to `remote`: of the same family, the one that shares the longest prefix with it.
 pub fn nearest(ours: &[IpAddr], remote: IpAddr) -> Option<IpAddr> {
     let bits = |address: IpAddr| match address {
         IpAddr::V4(address) => u128::from(u32::from(address)),
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_address_is_the_one_most_like_the_remote_one() {
+    fn the_nearest_address_shares_the_longest_prefix_with_the_remote_one() {
         let ours = ["10.1.0.1", "10.2.0.1", "fd00:1::1", "fd00:2::1"].map(|a| a.parse().unwrap());
         let towards = |remote: &str| nearest(&ours, remote.parse().unwrap()).unwrap().to_string();
         assert_eq!(towards("10.1.7.7"), "10.1.0.1");

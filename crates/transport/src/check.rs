@@ -1,15 +1,15 @@
-//! Options whose values cannot work.
+//! Checks of option values.
 
 use std::fmt;
 
-/// An option with a value that cannot work.
+/// An option whose value is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The option, by its name in the configuration.
     pub option: &'static str,
     /// Its value.
     pub value: String,
-    /// What would do.
+    /// The values that are valid.
     pub expected: &'static str,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Passes if `ok`; else the value of the option cannot work.
+/// Returns [`ConfigError`] unless `ok`.
 ///
 /// # Errors
 /// [`ConfigError`] with what is given.

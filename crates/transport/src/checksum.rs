@@ -1,8 +1,8 @@
 /// Who takes care of the checksum of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// We do: it is computed when writing and checked when parsing.
+    /// This stack: computed when a packet is written, verified when it is parsed.
     Computed,
-    /// Somebody else does, as a network card would: written as zero, not checked.
+    /// A network card or the simulator: written as zero, not verified.
     Offloaded,
 }

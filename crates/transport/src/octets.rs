@@ -2,8 +2,8 @@ use std::fmt;
 
 /// Bytes of a packet or payload: `head`, then `zeros` zero bytes that are not stored.
 ///
-/// Filler payload is zeros, so it never has to be copied; what a peer or a capture sees is exact all the same.
-/// Equality compares the bytes meant, not how they are split.
+/// Filler payload is zeros and is never copied; peers and captures still see every byte.
+/// Equality compares the bytes, whether stored or not.
 #[derive(Clone, Copy, Default)]
 pub struct Octets<'a> {
     /// The stored bytes.

@@ -1,4 +1,4 @@
-//! User data on its way in and out.
+//! User data that is sent and received.
 
 use crate::Octets;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use units::ByteCount;
 /// User data: real bytes, or filler that is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// So many zero bytes, which are never stored: what measuring tools send.
+    /// This many zero bytes, which are never stored; measuring tools send them.
     Filler(u32),
     /// Real bytes.
     Bytes(Bytes),
@@ -32,7 +32,7 @@ impl Payload {
         ByteCount::from(self.len())
     }
 
-    /// The first `n` bytes, which leave this payload; `n` must not exceed the length.
+    /// Removes and returns the first `n` bytes; `n` must not exceed the length.
     pub fn split_to(&mut self, n: usize) -> Payload {
         match self {
             Payload::Filler(len) => {
@@ -52,7 +52,7 @@ impl Payload {
         }
     }
 
-    /// A copy of bytes from a packet; zeros that were not stored there are not stored here.
+    /// Copies bytes from a packet. If none of them is stored, they become filler.
     #[inline]
     pub fn from_octets(octets: Octets<'_>) -> Payload {
         if octets.head.is_empty() {

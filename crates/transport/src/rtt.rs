@@ -1,4 +1,4 @@
-//! The smoothed round-trip time, of which every transport makes its retransmission timeout.
+//! The smoothed round-trip time, from which transports compute their retransmission timeout.
 
 use units::Span;
 
@@ -13,13 +13,13 @@ pub struct SmoothedRtt {
 }
 
 impl SmoothedRtt {
-    /// Without a sample yet. A new sample has weight `alpha` in the mean and `beta` in the variation, which is never
+    /// An estimator without samples. A new sample has weight `alpha` in the mean and `beta` in the variation, which is never
     /// less than `least_variation`.
     pub fn new(alpha: f64, beta: f64, least_variation: Span) -> Self {
         SmoothedRtt { alpha, beta, least_variation, mean: None, variation: Span::ZERO }
     }
 
-    /// Takes the round-trip time of a packet that was sent once (Karn's rule is the caller's).
+    /// Adds a sample. The caller applies Karn's rule: samples only of packets that were sent once.
     #[inline]
     pub fn sample(&mut self, rtt: Span) {
         let mean = match self.mean {

@@ -1,13 +1,14 @@
 use transport::Octets;
 
-/// Unstored zeros are fed to the CRC in pieces of this size.
+/// The CRC takes zeros that are not stored in pieces of this size.
 static ZEROS: [u8; 2048] = [0; 2048];
 
-/// Where the checksum field begins in the common header, and where it ends.
+/// The bytes of the checksum field in the common header.
 const FIELD: std::ops::Range<usize> = 8..12;
 
-/// CRC32c of a whole packet with its checksum field taken as zero, in the number's own value; on the wire it stands
-/// least significant byte first (rfc9260#appendix-A). A packet shorter than the common header is taken as it is.
+/// CRC32c of a whole packet whose checksum field counts as zero (rfc9260#appendix-A).
+///
+/// The packet carries it least significant byte first. A packet shorter than the common header has no checksum field.
 pub fn crc32c(packet: Octets<'_>) -> u32 {
     let mut crc = 0;
     let mut zeros = packet.zeros;
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_count_wherever_they_are_kept() {
+    fn checksum_is_the_same_for_stored_and_unstored_zeros() {
         let mut stored: Vec<u8> = (1..=20).collect();
         stored.resize(20 + 5_000, 0);
         let whole = crc32c(stored.as_slice().into());

@@ -1,4 +1,4 @@
-//! Reading big-endian fields from, and rounding to, the wire's 4-byte grid.
+//! Big-endian fields, and rounding to multiples of four bytes.
 
 /// The 16-bit field at `at`, which must lie inside.
 #[inline]

@@ -1,10 +1,10 @@
-//! The SCTP wire format (RFC 9260 section 3, NR-SACK, and two chunks of ours for one-way delays): a stateless codec. What SCTP shares with TCP is here, too:
-//! packets whose filler is not stored, user data, addresses.
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, and two chunks of our own for one-way
+//! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
-//! Encoding appends to a reusable [`PacketBuf`]; in steady state it does not allocate either.
+//! Encoding appends to a reusable [`transport::PacketBuf`]; in steady state it does not allocate either.
 //!
-//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`Octets`].
+//! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`transport::Octets`].
 #![forbid(unsafe_code)]
 
 pub mod cause;
@@ -34,13 +34,13 @@ pub use tlv::TlvError;
 /// (rfc9260#section-3.2, rfc9260#section-3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownAction {
-    /// `00`: go no further in this packet (for a parameter: in this chunk) and say nothing.
+    /// `00`: stop processing this packet (for a parameter: this chunk) and do not report it.
     StopDiscard,
-    /// `01`: go no further and report it.
+    /// `01`: stop processing this packet and report it.
     StopReport,
-    /// `10`: skip it and go on.
+    /// `10`: skip it, process the rest, do not report it.
     SkipDiscard,
-    /// `11`: skip it, go on, and report it.
+    /// `11`: skip it, process the rest and report it.
     SkipReport,
 }
 

@@ -1,22 +1,22 @@
 use transport::serial_number;
 
 serial_number! {
-    /// Transmission sequence number of a DATA chunk. It wraps, so it has no order: ask [`Tsn::precedes`]
+    /// Transmission sequence number of a DATA chunk. It wraps and has no `Ord`: compare with [`Tsn::precedes`]
     /// (rfc9260#section-1.6).
     Tsn, u32, i32
 }
 
 serial_number! {
-    /// Stream sequence number of a message within its stream. It wraps, so it has no order: ask
+    /// Stream sequence number of a message within its stream. It wraps and has no `Ord`: compare with
     /// [`Ssn::precedes`] (rfc9260#section-1.6).
     Ssn, u16, i16
 }
 
-/// A stream of one direction of an association.
+/// Number of a stream in one direction of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StreamId(pub u16);
 
-/// Payload protocol identifier: passed from user to user, without meaning to SCTP.
+/// Payload protocol identifier: passed to the application, not interpreted by SCTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ppid(pub u32);
 
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_goes_around_the_wrap() {
+    fn comparison_works_across_the_wrap() {
         assert!(Tsn(u32::MAX).precedes(Tsn(0)));
         assert!(!Tsn(0).precedes(Tsn(u32::MAX)));
         assert!(!Tsn(7).precedes(Tsn(7)));
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_circle_apart_neither_precedes() {
+    fn numbers_half_a_circle_apart_do_not_precede_each_other() {
         let (a, b) = (Tsn(0), Tsn(1 << 31));
         assert!(!a.precedes(b) && !b.precedes(a));
         assert!(a.precedes(b.previous()));

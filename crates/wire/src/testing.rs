@@ -1,4 +1,4 @@
-//! What the tests of the chunks, parameters and causes share.
+//! Helpers for the tests of chunks, parameters and causes.
 
 use crate::chunk::{Chunk, ChunkError, Encode};
 use crate::packet::{CommonHeader, PacketWriter};
@@ -11,7 +11,7 @@ pub(crate) fn hex(digits: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// The one chunk that these bytes are, padding included.
+/// Decodes bytes that are one chunk with its padding.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Chunk<'_>, ChunkError> {
     Chunk::split_first(Octets::from(bytes)).map(|(chunk, rest)| {
         assert!(rest.is_empty(), "{} bytes after the chunk", rest.len());
@@ -19,7 +19,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Chunk<'_>, ChunkError> {
     })
 }
 
-/// The bytes of a chunk as a packet carries them, padding included.
+/// Encodes a chunk with its padding.
 pub(crate) fn encode(chunk: &impl Encode) -> Vec<u8> {
     let mut buf = PacketBuf::default();
     let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);

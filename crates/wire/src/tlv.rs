@@ -1,4 +1,4 @@
-//! Type, length, value: the common shape of parameters and error causes (rfc9260#section-3.2.1,
+//! Type, length, value: the common format of parameters and error causes (rfc9260#section-3.2.1,
 //! rfc9260#section-3.3.10).
 
 use crate::field::{padded, u16_at};
@@ -21,7 +21,7 @@ pub enum TlvError {
         /// What its length field says.
         length: u16,
     },
-    /// Its value is too short, too long or otherwise not of this type.
+    /// Its value is malformed for its type.
     #[error("the value is not one of type {kind:#06x}")]
     Value {
         /// Its type (or cause code).
@@ -29,7 +29,7 @@ pub enum TlvError {
     },
 }
 
-/// One element: its type, and all of it without padding.
+/// One element: its type, and its bytes with the header and without padding.
 #[derive(Clone, Copy)]
 pub(crate) struct Tlv<'a> {
     pub kind: u16,
@@ -42,8 +42,8 @@ impl<'a> Tlv<'a> {
     }
 }
 
-/// Reads the first element and returns what follows its padding. The padding of the last may be absent: a chunk's
-/// length does not count it (rfc9260#section-3.2).
+/// Decodes the first element and returns the bytes behind its padding. The last element may lack its padding,
+/// because the length of the chunk does not count it (rfc9260#section-3.2).
 pub(crate) fn split_first(bytes: &[u8]) -> Result<(Tlv<'_>, &[u8]), TlvError> {
     let header: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(TlvError::Truncated(bytes.len()))?;
     let (kind, length) = (u16_at(header, 0), u16_at(header, 2));
@@ -55,7 +55,7 @@ pub(crate) fn split_first(bytes: &[u8]) -> Result<(Tlv<'_>, &[u8]), TlvError> {
     Ok((Tlv { kind, bytes: &bytes[..size] }, rest))
 }
 
-/// The elements of a list. After an error it ends: where the next element would begin is not known.
+/// Iterates over the elements of a list. It ends after an error, because the next element cannot be found.
 #[derive(Clone)]
 pub(crate) struct Tlvs<'a> {
     rest: &'a [u8],
@@ -80,8 +80,8 @@ impl<'a> Iterator for Tlvs<'a> {
     }
 }
 
-/// Appends an element of the given parts to a list, after padding what is there; its own padding is left to its
-/// successor, or to the chunk. False, and nothing written, if its length would not fit the 16-bit field.
+/// Pads the list and appends an element made of the given parts, without its own padding. Returns false, and writes
+/// nothing, if its length exceeds the 16-bit field.
 pub(crate) fn append(list: &mut Vec<u8>, kind: u16, parts: &[Octets<'_>]) -> bool {
     let length = HEADER_LEN + parts.iter().map(Octets::len).sum::<usize>();
     let Ok(field) = u16::try_from(length) else { return false };

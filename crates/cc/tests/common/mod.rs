@@ -105,6 +105,8 @@ impl Bench {
             flight_after: bytes(1),
             rtt: None,
             owd: None,
+            lost: ByteCount::ZERO,
+            rate: None,
         }
     }
 

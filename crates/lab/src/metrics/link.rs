@@ -4,7 +4,7 @@ use crate::output::Scalar;
 use crate::scenario::Scenario;
 use net::{Counters, DropCause, LinkDir, LinkId, Network};
 use std::collections::BTreeMap;
-use units::{BitRate, Instant};
+use units::Instant;
 
 /// The directions of all links, and their measurement from the first flow's begin of measurement to the last one's end.
 #[derive(Debug)]
@@ -18,7 +18,8 @@ pub(crate) struct Links {
 struct Direction {
     name: String,
     direction: LinkDir,
-    rate: BitRate,
+    /// Mean rate in bit/s; infinite if a transmission takes no time.
+    rate: f64,
 }
 
 /// What all directions had counted at an instant.
@@ -37,9 +38,10 @@ impl Links {
     pub(crate) fn new(scenario: &Scenario, links: &[LinkId]) -> Self {
         let mut directions = Vec::with_capacity(2 * links.len());
         for (link, id) in scenario.links.iter().zip(links) {
-            for (back, direction, rate) in
-                [(false, id.forward(), link.forward.rate), (true, id.backward(), link.back.rate)]
+            for (back, direction, channel) in
+                [(false, id.forward(), &link.forward), (true, id.backward(), &link.back)]
             {
+                let rate = channel.transmitter.mean_rate().map_or(f64::INFINITY, |rate| rate.as_bps() as f64);
                 directions.push(Direction { name: direction_name(&link.name, back), direction, rate });
             }
         }
@@ -49,7 +51,7 @@ impl Links {
     /// The rate of a direction in bit/s.
     pub(super) fn rate(&self, direction: LinkDir) -> f64 {
         let found = self.directions.iter().find(|other| other.direction == direction);
-        found.map_or(0.0, |found| found.rate.as_bps() as f64)
+        found.map_or(0.0, |found| found.rate)
     }
 
     /// What all directions have counted until now.
@@ -91,8 +93,7 @@ impl Links {
             self.directions.iter().zip(&begin.counters).zip(&end.counters)
         {
             let put = &mut Put { window, flow: name, out: &mut *out };
-            let (bytes, rate) =
-                ((end.delivered_bytes - begin.delivered_bytes).as_f64(), rate.as_bps() as f64);
+            let bytes = (end.delivered_bytes - begin.delivered_bytes).as_f64();
             put.whole(q::LINK_OFFERED, (end.offered - begin.offered) as f64);
             put.whole(q::LINK_DELIVERED, (end.delivered - begin.delivered) as f64);
             put.whole(q::LINK_BYTES, bytes);

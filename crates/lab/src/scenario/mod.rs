@@ -25,7 +25,7 @@ pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     Traffic,
 };
-pub use link::{Direction, Link, Outage, Queue, QueueLimit};
+pub use link::{Link, Outage};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
 pub use schema::schema;

@@ -10,9 +10,14 @@ use units::Span;
 /// Version of the layout of manifests and tables.
 const FORMAT: u32 = 1;
 
-/// What simulates: the version and a fingerprint of the sources that results depend on.
-pub fn simulator() -> String {
-    format!("anabranch {} ({})", env!("CARGO_PKG_VERSION"), env!("ANABRANCH_SOURCES"))
+/// Version of the numbers that a scenario yields. It is part of the name of every stored run, so that a sweep never
+/// reuses a run of a simulator with other results. Raise it in each change that moves a digest of
+/// `crates/lab/tests/digests.txt`.
+pub const RESULTS_VERSION: u32 = 1;
+
+/// What simulated: the version of the program and [`RESULTS_VERSION`].
+fn simulator() -> String {
+    format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }
 
 /// The commit, if the one who built or runs this said so in `ANABRANCH_COMMIT`.

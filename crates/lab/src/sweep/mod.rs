@@ -9,7 +9,7 @@ mod pool;
 mod stopwatch;
 mod store;
 
-pub use manifest::simulator;
+pub use manifest::RESULTS_VERSION;
 pub use store::RunRecord;
 
 use crate::output::{RunControl, RunError, RunOutput};
@@ -170,6 +170,24 @@ pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<R
     Ok(RunReport { output, scalars, series, manifest })
 }
 
+impl RunReport {
+    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder that exists; with `csv` the tables as
+    /// CSV, too.
+    ///
+    /// # Errors
+    /// [`SweepError::Store`] names the file that could not be written.
+    pub fn write(&self, out: &Path, csv: bool) -> Result<(), SweepError> {
+        for (name, table) in [("scalars", &self.scalars), ("series", &self.series)] {
+            let rows = || std::iter::once(Ok(table.clone()));
+            write_rows(&out.join(name).with_extension("parquet"), false, rows())?;
+            if csv {
+                write_rows(&out.join(name).with_extension("csv"), true, rows())?;
+            }
+        }
+        store::replace(&out.join("manifest.json"), format!("{:#}\n", self.manifest).as_bytes())
+    }
+}
+
 fn sweep_with(
     simulate: Simulate<'_>,
     sweep: &Sweep,
@@ -218,14 +236,17 @@ fn write_tables(
     let series = |job: &Job<'_>, run: &RunRecord| {
         Ok(series_table(&job.key(), &store.table(&run.hash, "series.parquet", &series_of(&[]))?))
     };
-    let out = &options.out;
-    let mut written = vec![
-        write_table(&out.join("scalars.parquet"), false, jobs, runs, &scalars)?,
-        write_table(&out.join("series.parquet"), false, jobs, runs, &series)?,
-    ];
-    if options.csv {
-        written.push(write_table(&out.join("scalars.csv"), true, jobs, runs, &scalars)?);
-        written.push(write_table(&out.join("series.csv"), true, jobs, runs, &series)?);
+    let mut written = Vec::new();
+    for (csv, extension) in [(false, "parquet"), (true, "csv")] {
+        if csv && !options.csv {
+            continue;
+        }
+        let tables: [(&str, RowsOf<'_>); 2] = [("scalars", &scalars), ("series", &series)];
+        for (name, rows) in tables {
+            let path = options.out.join(name).with_extension(extension);
+            write_rows(&path, csv, jobs.iter().zip(runs).map(|(job, run)| rows(job, run)))?;
+            written.push(path);
+        }
     }
     Ok(written)
 }
@@ -233,17 +254,16 @@ fn write_tables(
 /// The rows of a run.
 type RowsOf<'f> = &'f dyn Fn(&Job<'_>, &RunRecord) -> Result<Table, SweepError>;
 
-fn write_table(
+/// Writes tables of one shape, one behind the other, to a file that is there whole or not at all.
+fn write_rows(
     path: &Path,
     csv: bool,
-    jobs: &[Job<'_>],
-    runs: &[RunRecord],
-    rows: RowsOf<'_>,
-) -> Result<PathBuf, SweepError> {
+    tables: impl Iterator<Item = Result<Table, SweepError>>,
+) -> Result<(), SweepError> {
     let refused = |source: TableError| SweepError::Store { path: path.to_owned(), source };
     let part = store::part_of(path);
     let sink = BufWriter::new(File::create(&part).map_err(|error| refused(error.into()))?);
-    let mut tables = jobs.iter().zip(runs).map(|(job, run)| rows(job, run)).peekable();
+    let mut tables = tables.peekable();
     if csv {
         let mut writer = CsvWriter::new(sink);
         for table in tables {
@@ -261,8 +281,7 @@ fn write_table(
         }
         writer.finish().map_err(refused)?;
     }
-    std::fs::rename(&part, path).map_err(|error| refused(error.into()))?;
-    Ok(path.to_owned())
+    std::fs::rename(&part, path).map_err(|error| refused(error.into()))
 }
 
 #[cfg(test)]

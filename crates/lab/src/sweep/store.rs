@@ -1,7 +1,7 @@
 //! Finished runs on disk, each in a folder named after the hash of what it depends on. A folder appears whole or not at
 //! all, so that a sweep can be killed at any instant.
 
-use super::manifest::simulator;
+use super::manifest::RESULTS_VERSION;
 use super::stopwatch::Stopwatch;
 use super::{Simulate, SweepError, manifest};
 use crate::output::{RunControl, RunOutput};
@@ -67,11 +67,11 @@ impl RunRecord {
     }
 }
 
-/// Hash of everything a run depends on: the scenario without its title, the replica, and the simulator.
+/// Hash of everything a run depends on: the scenario without its title, the replica, and [`RESULTS_VERSION`].
 pub(super) fn hash(scenario: &Scenario, replica: u32) -> String {
     // The derived form names every field and writes floats so that they read back as they were.
     let untitled = Scenario { title: String::new(), ..scenario.clone() };
-    let text = format!("{}\nreplica {replica}\n{untitled:?}\n", simulator());
+    let text = format!("results {RESULTS_VERSION}\nreplica {replica}\n{untitled:?}\n");
     hexadecimal(&Sha256::digest(text))[..32].to_owned()
 }
 

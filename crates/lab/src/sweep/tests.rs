@@ -47,7 +47,8 @@ fn options(out: &Path, jobs: usize) -> SweepOptions {
 /// Stands in for the simulator: numbers that depend on the scenario and the replica, after a while that depends on
 /// nothing.
 fn pretend(scenario: &Scenario, replica: u32) -> RunOutput {
-    let value = scenario.links[0].forward.rate.as_bps() as f64 / f64::from(replica + 1);
+    let rate = scenario.links[0].forward.transmitter.mean_rate().expect("a rate");
+    let value = rate.as_bps() as f64 / f64::from(replica + 1);
     let point = |i| (Instant::from_nanos(i), value + i as f64);
     RunOutput {
         scalars: vec![

@@ -6,6 +6,7 @@ use crate::output::RunError;
 use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, Protocol, RemoteAddress, Scenario};
 use net::{Network, NodeId};
 use std::net::IpAddr;
+use units::ByteCount;
 
 /// Finds the addresses of a flow and claims its two endpoints, first the client's.
 pub(super) fn bind(
@@ -190,7 +191,9 @@ fn fits_the_way(
         let Some(traffic) = traffic else { continue };
         let packet = Packet::largest(flow, traffic, sctp);
         for link in addresses.iter().flat_map(|&to| network.way(from, to)) {
-            packet.fits(&scenario.links[link.link().index()])?;
+            let spec = &scenario.links[link.link().index()];
+            let channel = if link == link.link().forward() { &spec.forward } else { &spec.back };
+            packet.fits(&spec.name, channel.mtu)?;
         }
     }
     Ok(())
@@ -228,17 +231,15 @@ impl Packet {
         }
     }
 
-    fn fits(&self, link: &scenario::Link) -> Result<(), Misfit> {
+    fn fits(&self, link: &str, mtu: ByteCount) -> Result<(), Misfit> {
         let Packet { key, payload, headers } = *self;
-        if payload + headers <= link.mtu.get() {
+        if payload + headers <= mtu.get() {
             return Ok(());
         }
         let headers_of = if headers > 0 { format!(" and {headers} B of headers") } else { String::new() };
         let message = format!(
-            "{key} = {payload} B{headers_of} do not fit the link `{}`, whose mtu is {}; expected at most {} B",
-            link.name,
-            link.mtu,
-            link.mtu.get().saturating_sub(headers)
+            "{key} = {payload} B{headers_of} do not fit the link `{link}`, whose mtu is {mtu}; expected at most {} B",
+            mtu.get().saturating_sub(headers)
         );
         Err(Misfit::new(key, message))
     }

@@ -3,12 +3,9 @@
 use super::LabEvent;
 use crate::host::udp;
 use crate::output::{RunControl, RunError};
-use crate::scenario::{self, Direction, Scenario};
+use crate::scenario::{self, Scenario};
 use des::{Kernel, Streams};
-use net::{
-    ChannelSpec, Impairments, LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol,
-    QueueSpec,
-};
+use net::{LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol};
 use std::fs::{self, File};
 use std::net::IpAddr;
 use transport::{Checksum, Octets};
@@ -28,17 +25,14 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
         scenario.nodes.iter().map(|node| builder.add_node(&node.name, kind(node))).collect();
     let mut links = Vec::with_capacity(scenario.links.len());
     for link in &scenario.links {
-        let net_id = u8::try_from(link.net_id).map_err(|_| {
-            RunError::Failed(format!("link `{}`: net_id = {} is above 255", link.name, link.net_id))
-        })?;
         let [a, b] = link.between.map(|node| nodes[node]);
         links.push(builder.add_link(LinkSpec {
             a,
             b,
-            net_id,
+            net_id: link.net_id,
             cost: 1,
-            forward: channel(link, &link.forward),
-            backward: channel(link, &link.back),
+            forward: link.forward.clone(),
+            backward: link.back.clone(),
         }));
     }
     let network = builder.configure(streams).map_err(|error| RunError::Failed(error.to_string()))?;
@@ -52,41 +46,11 @@ fn kind(node: &scenario::Node) -> net::NodeKind {
     }
 }
 
-fn channel(link: &scenario::Link, direction: &Direction) -> ChannelSpec {
-    ChannelSpec {
-        rate: Some(direction.rate),
-        delay: direction.delay,
-        queue: queue(&direction.queue),
-        mtu: link.mtu,
-        framing: link.framing,
-        impairments: Impairments {
-            jitter: direction.jitter,
-            loss: direction.loss,
-            duplication: direction.duplicate,
-            reordering: direction.reorder,
-            reordering_delay: direction.reorder_delay,
-            bit_errors: direction.bit_errors,
-        },
-    }
-}
-
-fn queue(queue: &scenario::Queue) -> QueueSpec {
-    match queue {
-        scenario::Queue::DropTail(scenario::QueueLimit::Packets(packets)) => {
-            QueueSpec::DropTail(net::Limit::Packets(u64::from(*packets)))
-        }
-        scenario::Queue::DropTail(scenario::QueueLimit::Bytes(bytes)) => {
-            QueueSpec::DropTail(net::Limit::Bytes(*bytes))
-        }
-        scenario::Queue::Red(red) => QueueSpec::Red(red.clone()),
-    }
-}
-
 /// Whether endpoints compute checksums: where bits can be inverted the CRC has to find it; elsewhere it is left to
 /// hardware that does not exist.
 pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
-    if directions.any(|direction| !direction.bit_errors.is_zero()) {
+    if directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {
         Checksum::Computed
     } else {
         Checksum::Offloaded

@@ -4,11 +4,12 @@
 use anabranch_lab as lab;
 use lab::output::{RunControl, RunOutput};
 use lab::scenario::*;
+use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// A client and a server joined by disjoint paths, each host - router - router - host, with the given rate and a
 /// delay of 1 ms between the routers. The path `n` (from 1) is network `n`; its links come three by three.
-pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
+pub fn disjoint_paths(rate: BitRate, paths: u8) -> Scenario {
     let host =
         |name: &str| Node { name: name.into(), kind: NodeKind::Host { jitter: Span::from_micros(20) } };
     let router = |name: String| Node { name, kind: NodeKind::Router };
@@ -35,11 +36,11 @@ pub fn disjoint_paths(rate: BitRate, paths: u16) -> Scenario {
     }
 }
 
-fn fast_link(nodes: &[Node], between: [usize; 2], net_id: u16) -> Link {
+fn fast_link(nodes: &[Node], between: [usize; 2], net_id: u8) -> Link {
     link(nodes, between, net_id, BitRate::from_mbps(1000), Span::ZERO, 10_000)
 }
 
-fn bottleneck(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate) -> Link {
+fn bottleneck(nodes: &[Node], between: [usize; 2], net_id: u8, rate: BitRate) -> Link {
     link(nodes, between, net_id, rate, Span::from_millis(1), 50)
 }
 
@@ -47,36 +48,31 @@ fn bottleneck(nodes: &[Node], between: [usize; 2], net_id: u16, rate: BitRate) -
 pub fn link(
     nodes: &[Node],
     between: [usize; 2],
-    net_id: u16,
+    net_id: u8,
     rate: BitRate,
     delay: Span,
-    packets: u32,
+    packets: u64,
 ) -> Link {
-    let direction = Direction {
-        rate,
+    let channel = ChannelSpec {
+        transmitter: rate.into(),
         delay,
-        jitter: Span::ZERO,
-        queue: Queue::DropTail(QueueLimit::Packets(packets)),
-        loss: Probability::ZERO,
-        duplicate: Probability::ZERO,
-        reorder: Probability::ZERO,
-        reorder_delay: Span::ZERO,
-        bit_errors: Probability::ZERO,
+        queue: QueueSpec::DropTail(Limit::Packets(packets)),
+        mtu: ByteCount::new(1500),
+        framing: ByteCount::new(7),
+        impairments: Impairments::default(),
     };
     Link {
         name: between.map(|node| nodes[node].name.clone()).join("-"),
         between,
         net_id,
-        mtu: ByteCount::new(1500),
-        framing: ByteCount::new(7),
-        forward: direction.clone(),
-        back: direction,
+        forward: channel.clone(),
+        back: channel,
         down: Vec::new(),
     }
 }
 
 /// Both directions of a link changed alike.
-pub fn impair(link: &mut Link, change: impl Fn(&mut Direction)) {
+pub fn impair(link: &mut Link, change: impl Fn(&mut ChannelSpec)) {
     change(&mut link.forward);
     change(&mut link.back);
 }

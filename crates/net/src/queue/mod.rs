@@ -1,23 +1,159 @@
-//! What happens to a packet that comes to a transmitter. Only waiting packets count as queued: the one being
-//! transmitted has left the queue, as in ns-2 and INET, against which published results were measured.
+//! Queue disciplines: what happens to a packet that waits for a transmitter.
+//!
+//! Only waiting packets count as queued. The packet in transmission has left the queue, as in ns-2 and INET, against
+//! which published results were measured.
+//!
+//! There are two kinds of disciplines:
+//!
+//! - An [`Admission`] decides when a packet arrives whether it joins a first-in-first-out queue (drop-tail, RED, PIE).
+//!   The departure of the packet is known at once, so a packet costs one event per link: its arrival at the far end.
+//! - A [`Server`] owns its packets and is asked for one whenever the transmitter is free. It can choose any packet (fair
+//!   queuing) and drop at the head (CoDel). A packet that waits costs one event more: the end of the transmission
+//!   before it.
+//!
+//! # How to add a discipline
+//!
+//! 1. Write one file in this folder: a specification with the parameters, which implements [`Discipline`], and the queue
+//!    at run time, which implements [`Admission`] or [`Server`].
+//! 2. Add one line to `disciplines!` below. It declares the module, exports the public items of the file and adds the
+//!    variant of [`QueueSpec`].
+//!
+//! A discipline from outside this crate implements the same traits and is used through [`QueueSpec::custom`].
 
-mod drop_tail;
-mod red;
+mod admission;
+mod server;
 
-pub use drop_tail::Limit;
-pub use red::{RedFault, RedQuirk, RedSpec, RedUnit};
+pub use admission::{Admission, Offered, Verdict};
+pub use server::{Drops, Queued, Server};
 
-pub(crate) use red::Red;
+use crate::line::Line;
+use des::{Random, Streams};
+use std::fmt::Debug;
+use std::sync::Arc;
+use units::{BitRate, ByteCount};
 
-use units::ByteCount;
+/// One line for each discipline: its variant, its specification, and its file in this folder.
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $variant:ident($spec:ident) in $file:ident;)+) => {
+        $(mod $file; pub use $file::*;)+
 
-/// How a queue is managed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum QueueSpec {
-    /// Drop what does not fit.
-    DropTail(Limit),
+        /// Which discipline a queue has, and its parameters.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum QueueSpec {
+            $($(#[$doc])* $variant($spec),)+
+            /// A discipline that this crate does not know: see [`QueueSpec::custom`].
+            Custom(Custom),
+        }
+
+        impl QueueSpec {
+            fn discipline(&self) -> &dyn Discipline {
+                match self {
+                    $(QueueSpec::$variant(spec) => spec,)+
+                    QueueSpec::Custom(custom) => &*custom.0,
+                }
+            }
+        }
+    };
+}
+
+disciplines! {
+    /// First in, first out; a packet that does not fit is dropped.
+    DropTail(Limit) in drop_tail;
     /// Random early detection.
-    Red(RedSpec),
+    Red(RedSpec) in red;
+}
+
+/// The specification of a queue: it checks its parameters and builds queues.
+pub trait Discipline: Debug + Send + Sync {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`QueueFault`] names the first parameter that is wrong.
+    fn check(&self) -> Result<(), QueueFault> {
+        Ok(())
+    }
+
+    /// Builds the queue of one direction of a link.
+    fn build(&self, site: &Site<'_>) -> Queue;
+}
+
+/// A wrong parameter of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueFault {
+    /// The parameter.
+    pub field: &'static str,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+/// What a queue may know about the direction of a link that it is built for.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// Mean rate of the transmitter; `None` if transmissions take no time.
+    pub rate: Option<BitRate>,
+    pub(crate) streams: &'a Streams,
+    pub(crate) name: &'a str,
+}
+
+impl Site<'_> {
+    /// The random stream of this queue, found by its name. Each call returns the same stream from its beginning.
+    pub fn random(&self) -> Random {
+        self.streams.stream(&format!("queue {}", self.name))
+    }
+}
+
+/// A queue at run time, of one of the two kinds.
+#[derive(Debug)]
+pub struct Queue(pub(crate) Kind);
+
+/// Drop-tail and RED are known by type, so that the compiler inlines them.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    DropTail(Limit),
+    Red(Box<Red>),
+    Admission(Box<dyn Admission>),
+    Server(Box<Line>),
+}
+
+impl Queue {
+    /// A first-in-first-out queue whose discipline decides on arrival.
+    pub fn admission(admission: impl Admission + 'static) -> Self {
+        Queue(Kind::Admission(Box::new(admission)))
+    }
+
+    /// A queue whose discipline owns the packets.
+    pub fn server(server: impl Server + 'static) -> Self {
+        Queue(Kind::Server(Box::new(Line::new(Box::new(server)))))
+    }
+}
+
+/// A discipline from outside this crate. Two are equal if they are clones of one another.
+#[derive(Clone, Debug)]
+pub struct Custom(Arc<dyn Discipline>);
+
+impl PartialEq for Custom {
+    fn eq(&self, other: &Custom) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl QueueSpec {
+    /// A queue with a discipline from outside this crate.
+    pub fn custom(discipline: impl Discipline + 'static) -> Self {
+        QueueSpec::Custom(Custom(Arc::new(discipline)))
+    }
+
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`QueueFault`] names the first parameter that is wrong.
+    pub fn check(&self) -> Result<(), QueueFault> {
+        self.discipline().check()
+    }
+
+    pub(crate) fn build(&self, site: &Site<'_>) -> Kind {
+        self.discipline().build(site).0
+    }
 }
 
 impl Default for QueueSpec {
@@ -30,8 +166,8 @@ impl Default for QueueSpec {
 /// The waiting packets at one instant; bytes are those of IP packets, without framing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
-    /// How large together.
+    /// Sum of their sizes.
     pub bytes: ByteCount,
 }

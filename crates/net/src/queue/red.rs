@@ -1,4 +1,4 @@
-use super::Backlog;
+use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, QueueFault, Site, Verdict};
 use crate::counters::DropCause;
 use des::Random;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
@@ -41,15 +41,6 @@ pub enum RedQuirk {
     NegativeProbability,
 }
 
-/// What is wrong with a [`RedSpec`]: the field, and what it may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RedFault {
-    /// The field that is wrong.
-    pub field: &'static str,
-    /// What was expected of it.
-    pub expected: &'static str,
-}
-
 /// What a RED queue measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedUnit {
@@ -59,12 +50,8 @@ pub enum RedUnit {
     Bytes,
 }
 
-impl RedSpec {
-    /// Checks that the queue can work; the only check there is, for scenarios and networks alike.
-    ///
-    /// # Errors
-    /// [`RedFault`] names the first field that is wrong.
-    pub fn check(&self) -> Result<(), RedFault> {
+impl Discipline for RedSpec {
+    fn check(&self) -> Result<(), QueueFault> {
         let rate_is_sound = self.packet_rate.is_none_or(|rate| rate >= 0.0 && rate.is_finite());
         let checks = [
             (self.min >= 0.0 && self.min.is_finite(), "min", "a number, 0 or more"),
@@ -75,9 +62,13 @@ impl RedSpec {
             (rate_is_sound, "packet_rate", "a number, 0 or more"),
         ];
         match checks.into_iter().find(|(sound, ..)| !sound) {
-            Some((_, field, expected)) => Err(RedFault { field, expected }),
+            Some((_, field, expected)) => Err(QueueFault { field, expected }),
             None => Ok(()),
         }
+    }
+
+    fn build(&self, site: &Site<'_>) -> Queue {
+        Queue(Kind::Red(Box::new(Red::new(self.clone(), site.rate, site.random()))))
     }
 }
 
@@ -99,7 +90,7 @@ pub(crate) struct Red {
 }
 
 impl Red {
-    pub(crate) fn new(spec: RedSpec, rate: Option<BitRate>, random: Random) -> Self {
+    fn new(spec: RedSpec, rate: Option<BitRate>, random: Random) -> Self {
         let from_link = || rate.map_or(0.0, |rate| rate.as_bps() as f64 / (8.0 * spec.mean_packet.as_f64()));
         let packets_per_second = spec.packet_rate.unwrap_or_else(from_link);
         let idle_decay =
@@ -116,45 +107,11 @@ impl Red {
     }
 
     /// The average queue length, as of the last arrival.
-    pub(crate) fn average(&self) -> f64 {
+    fn decayed_average(&self) -> f64 {
         if self.idle.is_zero() {
             return self.average;
         }
         self.average * libm::exp(self.idle_decay * self.idle.as_nanos() as f64)
-    }
-
-    /// The last of the waiting packets leaves at `at` and no other has come yet.
-    #[inline]
-    pub(crate) fn empties_at(&mut self, at: Instant) {
-        self.empty_since = at;
-    }
-
-    /// Judges a packet that arrives at `now` and finds `backlog` waiting.
-    #[inline]
-    pub(crate) fn admit(&mut self, now: Instant, backlog: Backlog, size: ByteCount) -> Result<(), DropCause> {
-        let length = match self.spec.unit {
-            RedUnit::Packets => backlog.packets as f64,
-            RedUnit::Bytes => backlog.bytes.as_f64(),
-        };
-        self.update_average(now, length);
-        if length >= self.spec.limit {
-            self.count = 0;
-            return Err(DropCause::QueueFull);
-        }
-        if self.average < self.spec.min {
-            self.count = -1;
-            return Ok(());
-        }
-        self.count += 1;
-        let Some(probability) = self.drop_probability(size) else {
-            self.count = 0;
-            return Err(DropCause::RedForced);
-        };
-        if probability >= 1.0 || self.random.uniform() < probability {
-            self.count = 0;
-            return Err(DropCause::RedEarly);
-        }
-        Ok(())
     }
 
     #[inline]
@@ -175,7 +132,7 @@ impl Red {
     #[inline]
     fn decay(&mut self) {
         if !self.idle.is_zero() {
-            self.average = self.average();
+            self.average = self.decayed_average();
             self.idle = Span::ZERO;
         }
     }
@@ -201,6 +158,44 @@ impl Red {
             RedQuirk::None => (base / rest).min(1.0),
             RedQuirk::NegativeProbability => base / rest,
         })
+    }
+}
+
+impl Admission for Red {
+    #[inline]
+    fn admit(&mut self, now: Instant, backlog: Backlog, packet: Offered) -> Verdict {
+        let length = match self.spec.unit {
+            RedUnit::Packets => backlog.packets as f64,
+            RedUnit::Bytes => backlog.bytes.as_f64(),
+        };
+        self.update_average(now, length);
+        if length >= self.spec.limit {
+            self.count = 0;
+            return Verdict::Drop(DropCause::QueueFull);
+        }
+        if self.average < self.spec.min {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        self.count += 1;
+        let Some(probability) = self.drop_probability(packet.size) else {
+            self.count = 0;
+            return Verdict::Drop(DropCause::RedForced);
+        };
+        if probability >= 1.0 || self.random.uniform() < probability {
+            self.count = 0;
+            return Verdict::Drop(DropCause::RedEarly);
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn empties_at(&mut self, at: Instant) {
+        self.empty_since = at;
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.decayed_average())
     }
 }
 
@@ -237,6 +232,11 @@ mod tests {
 
     const FULL_SIZE: ByteCount = ByteCount::new(1500);
 
+    /// What becomes of a full-size packet.
+    fn admit(red: &mut Red, now: Instant, backlog: Backlog) -> Verdict {
+        red.admit(now, backlog, Offered { size: FULL_SIZE, ecn_capable: false })
+    }
+
     fn probability(spec: RedSpec, average: f64, count: i64, size: ByteCount) -> f64 {
         red(spec, average, count).drop_probability(size).unwrap()
     }
@@ -264,14 +264,14 @@ mod tests {
             (0..1000)
                 .filter(|_| {
                     red.average = 50.0;
-                    red.admit(Instant::ZERO, waiting(50), FULL_SIZE).is_ok()
+                    admit(&mut red, Instant::ZERO, waiting(50)) == Verdict::Pass
                 })
                 .count()
         };
         assert_eq!(pass(quirk.clone()), 1000);
         assert!(pass(spec()) < 1000, "published RED drops at once, and goes on from there");
         let mut red = red(quirk, 50.0, 200);
-        assert_eq!(red.admit(Instant::ZERO, waiting(80), FULL_SIZE), Err(DropCause::QueueFull));
+        assert_eq!(admit(&mut red, Instant::ZERO, waiting(80)), Verdict::Drop(DropCause::QueueFull));
         assert_eq!(red.count, 0, "the hard limit ends it");
     }
 
@@ -280,11 +280,11 @@ mod tests {
         for packet_rate in [None, Some(0.0)] {
             let mut red = red(RedSpec { weight: 1.0, packet_rate, ..spec() }, 50.0, 0);
             red.update_average(Instant::ZERO, 30.0);
-            near(red.average(), 30.0);
+            near(red.decayed_average(), 30.0);
             red.empties_at(Instant::from_nanos(1));
             red.update_average(Instant::from_nanos(1_000_000), 0.0);
             red.update_average(Instant::from_nanos(1_000_000), 12.0);
-            near(red.average(), 12.0);
+            near(red.decayed_average(), 12.0);
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
         let mut red = red(spec(), 50.0, 0);
         red.empties_at(Instant::from_nanos(1_000));
         red.update_average(Instant::from_nanos(1_000) + Span::from_secs(1), 0.0);
-        let decay = red.average() / 50.0;
+        let decay = red.decayed_average() / 50.0;
         assert!((decay / 5.7e-8 - 1.0).abs() < 0.01, "{decay}");
     }
 
@@ -327,9 +327,9 @@ mod tests {
     fn idle_time_is_counted_once_when_the_packet_that_ends_it_is_dropped() {
         let mut red = red(spec(), 1000.0, 0);
         let at = Instant::from_nanos(1_200_000);
-        assert_eq!(red.admit(at, waiting(0), FULL_SIZE), Err(DropCause::RedForced));
+        assert_eq!(admit(&mut red, at, waiting(0)), Verdict::Drop(DropCause::RedForced));
         let once = red.average;
-        assert_eq!(red.admit(at, waiting(0), FULL_SIZE), Err(DropCause::RedForced));
+        assert_eq!(admit(&mut red, at, waiting(0)), Verdict::Drop(DropCause::RedForced));
         near(red.average, once);
     }
 
@@ -337,10 +337,10 @@ mod tests {
     fn idle_times_below_min_add_up_until_the_average_is_needed() {
         let mut red = red(spec(), 19.0, -1);
         for k in 1..=100 {
-            assert_eq!(red.admit(Instant::from_nanos(k * 120_000), waiting(0), FULL_SIZE), Ok(()));
+            assert_eq!(admit(&mut red, Instant::from_nanos(k * 120_000), waiting(0)), Verdict::Pass);
         }
         let idle = 19.0 * 0.998_f64.powi(100);
-        near(red.average(), idle);
+        near(red.decayed_average(), idle);
         red.update_average(Instant::from_nanos(100 * 120_000), 40.0);
         near(red.average, idle + 0.002 * (40.0 - idle));
     }
@@ -356,11 +356,11 @@ mod tests {
     fn below_min_nothing_is_dropped_and_the_count_starts_afresh() {
         let mut red = red(spec(), 19.0, 500);
         for _ in 0..400 {
-            assert_eq!(red.admit(Instant::ZERO, waiting(19), FULL_SIZE), Ok(()));
+            assert_eq!(admit(&mut red, Instant::ZERO, waiting(19)), Verdict::Pass);
         }
         assert_eq!(red.count, -1);
         red.average = 30.0;
-        assert_eq!(red.admit(Instant::ZERO, waiting(30), FULL_SIZE), Ok(()));
+        assert_eq!(admit(&mut red, Instant::ZERO, waiting(30)), Verdict::Pass);
         assert_eq!(red.count, 0);
     }
 
@@ -372,7 +372,7 @@ mod tests {
         for _ in 0..200_000 {
             red.average = 50.0;
             gap += 1;
-            if red.admit(Instant::ZERO, waiting(50), FULL_SIZE).is_err() {
+            if admit(&mut red, Instant::ZERO, waiting(50)) != Verdict::Pass {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -394,8 +394,8 @@ mod tests {
     #[test]
     fn the_hard_limit_drops_whatever_the_average_says() {
         let mut red = red(spec(), 0.0, -1);
-        assert_eq!(red.admit(Instant::ZERO, waiting(79), FULL_SIZE), Ok(()));
-        assert_eq!(red.admit(Instant::ZERO, waiting(80), FULL_SIZE), Err(DropCause::QueueFull));
+        assert_eq!(admit(&mut red, Instant::ZERO, waiting(79)), Verdict::Pass);
+        assert_eq!(admit(&mut red, Instant::ZERO, waiting(80)), Verdict::Drop(DropCause::QueueFull));
         assert_eq!(red.count, 0);
     }
 
@@ -405,7 +405,7 @@ mod tests {
         near(probability(bytes.clone(), 75_000.0, 0, FULL_SIZE), 0.01);
         near(probability(bytes.clone(), 75_000.0, 0, ByteCount::new(150)), 0.001);
         let mut red = red(bytes, 0.0, -1);
-        red.admit(Instant::ZERO, waiting(40), FULL_SIZE).unwrap();
+        assert_eq!(admit(&mut red, Instant::ZERO, waiting(40)), Verdict::Pass);
         near(red.average, 0.002 * 60_000.0);
     }
 }

@@ -1,6 +1,8 @@
 //! A network with a kernel, and packets that carry their number.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod disciplines;
+
 use anabranch_net as net;
 use des::{Kernel, Streams};
 use net::{
@@ -13,6 +15,8 @@ use units::{Instant, Span};
 pub struct World {
     pub network: Network,
     pub kernel: Kernel<NetEvent>,
+    /// ECN field of the packets to send.
+    pub ecn: Ecn,
 }
 
 /// A packet that has arrived.
@@ -23,6 +27,7 @@ pub struct Arrived {
     pub number: u32,
     pub bytes: Vec<u8>,
     pub corrupted: bool,
+    pub ecn: Ecn,
 }
 
 impl World {
@@ -32,7 +37,7 @@ impl World {
 
     pub fn seeded(builder: NetworkBuilder, seed: u64) -> Self {
         let network = builder.configure(&Streams::new(seed, 0)).expect("a sound network");
-        World { network, kernel: Kernel::new() }
+        World { network, kernel: Kernel::new(), ecn: Ecn::NotCapable }
     }
 
     pub fn ipv4(&self, node: NodeId, interface: usize) -> IpAddr {
@@ -48,7 +53,7 @@ impl World {
     pub fn send_to(&mut self, from: NodeId, src: IpAddr, dst: IpAddr, number: u32, size: usize) {
         let header = if dst.is_ipv6() { 40 } else { 20 };
         let outgoing =
-            Outgoing { src, dst, protocol: Protocol::Sctp, ecn: Ecn::NotCapable, zeros: size - header - 4 };
+            Outgoing { src, dst, protocol: Protocol::Sctp, ecn: self.ecn, zeros: size - header - 4 };
         self.network.send(&mut self.kernel, from, outgoing, &mut number.to_be_bytes().to_vec());
     }
 
@@ -61,13 +66,14 @@ impl World {
                 let mut bytes = packet.head.to_vec();
                 bytes.resize(packet.head.len() + packet.zeros, 0);
                 let number = u32::from_be_bytes(bytes[..4].try_into().unwrap());
-                let corrupted = packet.corrupted;
+                let (corrupted, ecn) = (packet.corrupted, packet.ecn);
                 arrived.push(Arrived {
                     at: self.kernel.now(),
                     node: delivered.node,
                     number,
                     bytes,
                     corrupted,
+                    ecn,
                 });
                 self.network.release(delivered.packet);
             }

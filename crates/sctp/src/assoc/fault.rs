@@ -260,7 +260,7 @@ impl Association {
         let failing = self.paths[p].state == PathState::PotentiallyFailed;
         self.path_works(p);
         if failing {
-            self.sender.on_path_back(now, &mut self.paths[p]);
+            self.sender.on_path_back(now, p, &mut self.paths);
         }
         self.sender.end_silence(now, &mut self.paths[p]);
         let period = self.idle_period(p);

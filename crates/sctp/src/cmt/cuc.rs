@@ -2,7 +2,7 @@
 
 use crate::config::Cuc;
 use crate::path::{CucState, Path, Paths};
-use crate::tx::{Outstanding, SackNews};
+use crate::tx::{Outstanding, SackNews, TxChunk};
 
 /// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
 /// up to the last gap block. Version 2 tells chunks sent once from those sent again. Of lost chunks so many are looked at
@@ -11,13 +11,13 @@ pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut P
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;
     let mut earliest =
-        |path: &Path, of: fn(u8) -> bool| earliest(path, out, &mut left, |i| of(out[i].transmissions));
+        |path: &Path, of: fn(&TxChunk) -> bool| earliest(path, out, &mut left, |i| of(&out[i]));
     for p in paths.ids() {
         let path = &paths[p];
-        let sent_once = if cuc == Cuc::V1 { |_| true } else { |transmissions| transmissions == 1 };
+        let sent_once = if cuc == Cuc::V1 { |_: &TxChunk| true } else { |chunk: &TxChunk| chunk.is_fresh() };
         let pc = if path.cuc.pc.is_none() { earliest(path, sent_once) } else { None };
         let wanted = cuc == Cuc::V2 && path.cuc.rpc.is_none();
-        let rpc = if wanted { earliest(path, |transmissions| transmissions > 1) } else { None };
+        let rpc = if wanted { earliest(path, |chunk| !chunk.is_fresh()) } else { None };
         let found = &mut paths[p].cuc;
         found.pc = found.pc.or(pc.filter(|&i| i <= last));
         found.rpc = found.rpc.or(rpc.filter(|&i| i <= last));

@@ -4,11 +4,13 @@
 mod cuc;
 mod heartbeat;
 mod list;
+mod pacer;
 mod rto;
 
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
+pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
 use crate::ahead::fetch;
@@ -137,6 +139,8 @@ pub(crate) struct Path {
     pub(crate) blocked_until: Instant,
     /// Which change of state of any path was the last that ended its being active.
     pub(crate) failed: u64,
+    /// Only for a congestion control that wants rate samples.
+    pub(crate) rate: Option<Box<RateControl>>,
 }
 
 impl Path {
@@ -153,6 +157,7 @@ impl Path {
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,
+            rate: None,
             patience: None,
             newest_acked: Instant::ZERO,
             recovery: None,
@@ -242,14 +247,23 @@ impl Path {
         self.rto.srtt().map_or(self.rto.current(), expected).max(LEAST_PROBE_TIMEOUT)
     }
 
-    /// Room in the congestion window; none if it is fully used.
+    /// Bytes that may be in flight: the congestion window; one packet on a path that has potentially failed and is used
+    /// for want of a better one; nothing more after an expiry of T3 until something is acknowledged.
     #[inline]
-    pub(crate) fn space(&self) -> ByteCount {
+    fn send_limit(&self) -> ByteCount {
         if self.timed_out && !self.flight.is_zero() {
             ByteCount::ZERO
+        } else if self.state == PathState::PotentiallyFailed {
+            self.window.cwnd.min(self.mtu)
         } else {
-            self.window.cwnd - self.flight
+            self.window.cwnd
         }
+    }
+
+    /// Bytes that may be sent now.
+    #[inline]
+    pub(crate) fn space(&self) -> ByteCount {
+        self.send_limit() - self.flight
     }
 }
 

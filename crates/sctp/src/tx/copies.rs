@@ -96,6 +96,7 @@ impl Sender {
                 let (i, sent) = (*entry.key(), *entry.get());
                 let held = self.out.first_index() <= i
                     && self.out[i].state == ChunkState::InFlight
+                    && !self.out[i].is(Mark::Abandoned)
                     && self.out[i].path.index() == holder;
                 if held {
                     lowest = lowest.into_iter().chain([(i, sent)]).min();
@@ -114,7 +115,8 @@ impl Sender {
         for i in first..self.out.next_index() {
             self.copies[p.index()].next = i;
             let chunk = &self.out[i];
-            if chunk.state == ChunkState::InFlight && chunk.path != p && !chunk.is(Mark::Copied) {
+            let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned);
+            if chunk.state == ChunkState::InFlight && chunk.path != p && !copied {
                 return (self.habits.copies || self.is_late(i, p, paths)).then_some(i);
             }
         }
@@ -198,6 +200,9 @@ impl Sender {
             let copies = &mut self.copies[p.index()];
             copies.flying[before].push_back(Copy { chunk: i, booked, sent_at: now });
             copies.flight += booked;
+            if let Some(rate) = &mut paths[p].rate {
+                rate.written += booked;
+            }
             paths[p].stats.user_bytes += ByteCount::from(length);
             paths[p].stats.copies += 1;
             sent += 1;

@@ -1,8 +1,10 @@
 //! The sending half of an association: messages wait, travel, and are kept until the peer has them for good.
 //!
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
-//! acknowledged and kept only until the cumulative TSN passes it.
+//! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
+mod abandon;
+mod column;
 mod copies;
 mod draws;
 mod limits;
@@ -24,17 +26,17 @@ mod timeout;
 
 pub(crate) use draws::Draws;
 pub(crate) use news::{News, SackNews};
-pub(crate) use outstanding::{ChunkState, Mark, Outstanding};
+pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
 use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::message::{Message, SendError};
-use crate::path::{Path, PathId, Paths};
+use crate::path::{PathId, Paths, RateControl};
 use crate::sched::{Habits, Scheduler};
 use arrayvec::ArrayVec;
-use cc::{CongestionControl, PathView, Window};
+use cc::{CongestionControl, PathView, Window, WindowRule};
 use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
@@ -212,7 +214,14 @@ impl Sender {
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
-        self.control = Some(self.config.congestion_control.build(&setup));
+        self.start_control(self.config.congestion_control.build(&setup), paths);
+    }
+
+    fn start_control(&mut self, control: Box<dyn CongestionControl>, paths: &mut Paths) {
+        if control.wants_rate_samples() {
+            self.out.keep_records();
+        }
+        self.control = Some(control);
         for p in paths.ids() {
             self.path_added(p, paths);
         }
@@ -222,7 +231,13 @@ impl Sender {
     pub(crate) fn path_added(&mut self, p: PathId, paths: &mut Paths) {
         let Some(control) = &mut self.control else { return };
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
-        paths[p].window = control.on_path_added(&views, p.index());
+        let path = &mut paths[p];
+        path.window = control.on_path_added(&views, p.index());
+        if self.out.keeps_records() {
+            let mut rate = Box::new(RateControl::new(path.mtu));
+            rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
+            path.rate = Some(rate);
+        }
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
     }
@@ -234,15 +249,15 @@ impl Sender {
     }
 
     /// A heartbeat was answered on a path that had potentially failed.
-    pub(crate) fn on_path_back(&self, now: Instant, path: &mut Path) {
+    pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let packets = match self.config.pf_cwnd {
             PfCwnd::Unchanged => return,
             PfCwnd::OneMtu => 1,
             PfCwnd::TwoMtu => 2,
         };
-        path.window.cwnd = path.mtu * packets;
-        path.timed_out = false;
-        path.decayed = Some(now);
+        self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
+        paths[p].timed_out = false;
+        paths[p].decayed = Some(now);
     }
 
     /// Takes a message, or says why not and leaves everything as it was.
@@ -300,11 +315,11 @@ impl Sender {
         self.peer_rwnd
     }
 
-    /// Names everything the peer did not acknowledge: its stream, its TSN if it was sent, its length in bytes.
+    /// Names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
         for i in self.out.indices() {
             let chunk = &self.out[i];
-            if !chunk.is_acked() {
+            if !chunk.is_acked() && !chunk.is(Mark::Abandoned) {
                 tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
             }
         }
@@ -328,6 +343,7 @@ impl Sender {
     /// Asks the congestion control for windows, with the snapshot from before.
     fn control(
         &mut self,
+        now: Instant,
         paths: &mut Paths,
         ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
     ) {
@@ -338,6 +354,26 @@ impl Sender {
         ask(&mut **control, &mut all, &mut windows);
         for (path, window) in paths.iter_mut().zip(&windows) {
             path.window = *window;
+        }
+        if self.out.keeps_records() {
+            Self::set_rates(&**control, now, paths);
+        }
+    }
+
+    /// Tells the congestion control of a window that the rules of SCTP prescribe.
+    #[cold]
+    fn apply_rule(&mut self, now: Instant, p: PathId, rule: WindowRule, paths: &mut Paths) {
+        self.control(now, paths, |control, views, windows| {
+            control.on_rule(views, p.index(), rule, windows);
+        });
+    }
+
+    #[cold]
+    fn set_rates(control: &dyn CongestionControl, now: Instant, paths: &mut Paths) {
+        for (p, path) in paths.iter_mut().enumerate() {
+            if let Some(rate) = &mut path.rate {
+                rate.pacer.set_rate(now, control.pacing_rate(p), path.mtu);
+            }
         }
     }
 

@@ -63,10 +63,9 @@ impl Sender {
             for i in range.first..=range.last {
                 steps::count_paid(1);
                 let chunk = &mut self.out[i];
-                self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
                 chunk.state = ChunkState::Freed;
-                self.out.free(i);
+                self.retained -= self.out.free(i);
             }
         });
         self.firm = firm;

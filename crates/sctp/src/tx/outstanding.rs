@@ -1,10 +1,12 @@
 //! Chunks that were sent and that the peer has not cumulatively acknowledged.
 
+use super::column::Column;
 use crate::ahead::fetch;
 use crate::message::Payload;
-use crate::path::{List, LossCause, NIL, PathId};
+use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
 use bytes::Bytes;
+use cc::SendRecord;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
@@ -27,8 +29,10 @@ pub(crate) struct TxChunk {
     /// an end.
     to_prev: u16,
     to_next: u16,
-    /// [`DataFlags`] as bits, and the [`Mark`]s.
+    /// [`DataFlags`] as bits.
     flags: u8,
+    /// [`Mark`]s, one bit each.
+    marks: u8,
     /// Where it was last sent.
     pub(crate) path: PathId,
     pub(crate) transmissions: u8,
@@ -47,30 +51,47 @@ pub(crate) enum ChunkState {
     Acked,
     /// The peer has it for good; its bytes are gone.
     Freed,
+    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are gone.
+    Abandoned,
 }
 
-/// What can have happened to a chunk, as bits beside those of [`DataFlags`].
+/// What can have happened to a chunk, a bit each.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
     /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
-    Credited = 1 << 4,
-    TimedOut = 1 << 5,
+    Credited = 1 << 0,
+    /// It was lost by a T3 expiry at least once.
+    TimedOut = 1 << 1,
     /// It was late, and copies of it left on other paths, the last one at `sent_at`.
-    Copied = 1 << 6,
+    Copied = 1 << 2,
     /// It was rescheduled once.
-    Moved = 1 << 7,
+    Moved = 1 << 3,
+    /// It is never sent again, in whatever state it is (see `abandon.rs`).
+    Abandoned = 1 << 4,
 }
 
 impl TxChunk {
     #[inline]
     pub(crate) fn is(&self, mark: Mark) -> bool {
-        self.flags & mark as u8 != 0
+        self.marks & mark as u8 != 0
     }
 
     #[inline]
     pub(crate) fn mark(&mut self, mark: Mark) {
-        self.flags |= mark as u8;
+        self.marks |= mark as u8;
+    }
+
+    /// Sent once and not abandoned: in flight it may be reported missing.
+    #[inline]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.transmissions == 1 && !self.is(Mark::Abandoned)
+    }
+
+    /// The list of its path that it is on while it is in flight.
+    #[inline]
+    pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
+        if self.is_fresh() { &mut path.fresh } else { &mut path.resent }
     }
 
     pub(crate) fn is_acked(&self) -> bool {
@@ -101,7 +122,8 @@ const KEPT: usize = 32;
 /// TSNs there are.
 const LAP: u64 = 1 << 32;
 
-/// A ring of chunks with consecutive TSNs. TSNs are unwrapped into indices of 64 bits, which have an order.
+/// A ring of chunks with consecutive TSNs, and columns beside it of what only some chunks need. TSNs are unwrapped into
+/// indices of 64 bits, which have an order.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
     /// The first TSN of all; its index is that of one lap on.
@@ -110,19 +132,24 @@ pub(crate) struct Outstanding {
     inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
-    /// From the first chunk on that is not filler.
-    stored: Option<Box<Stored>>,
+    /// User bytes; of filler none.
+    payload: Column<Bytes>,
+    /// State of the path at the last transmission; only if the congestion control wants rate samples.
+    records: Column<SendRecord>,
 }
-
-/// What chunks carry, for each of them; nothing for filler.
-#[derive(Debug, Default)]
-struct Stored(VecDeque<Bytes>);
 
 impl Outstanding {
     pub(crate) fn new(initial_tsn: Tsn) -> Self {
         // One lap ahead, so that there is room below.
         let first = LAP + u64::from(initial_tsn.0);
-        Outstanding { initial: initial_tsn.0, inserted: 0, first, chunks: VecDeque::new(), stored: None }
+        Outstanding {
+            initial: initial_tsn.0,
+            inserted: 0,
+            first,
+            chunks: VecDeque::new(),
+            payload: Column::default(),
+            records: Column::default(),
+        }
     }
 
     /// The TSN at an index.
@@ -179,10 +206,18 @@ impl Outstanding {
         self.first..self.next_index()
     }
 
+    /// Place of a chunk in the ring and in each column.
+    #[inline]
+    fn place_of(&self, i: u64) -> usize {
+        (i - self.first) as usize
+    }
+
     pub(crate) fn push(&mut self, fragment: super::queue::Fragment, booked: u32, path: PathId) -> u64 {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
-        self.keep(fragment.payload);
+        if let Payload::Bytes(bytes) = fragment.payload {
+            self.payload.set(self.chunks.len(), bytes);
+        }
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
             booked,
@@ -193,6 +228,7 @@ impl Outstanding {
             to_prev: 0,
             to_next: 0,
             flags: fragment.flags.to_bits(),
+            marks: 0,
             path,
             transmissions: 0,
             missing: 0,
@@ -201,32 +237,37 @@ impl Outstanding {
         i
     }
 
-    /// Stores what the chunk that is pushed next carries.
-    #[inline]
-    fn keep(&mut self, payload: Payload) {
-        let Stored(all) = match (&payload, &mut self.stored) {
-            (Payload::Filler(_), None) => return,
-            (_, stored) => &mut **stored.get_or_insert_default(),
-        };
-        all.resize(self.chunks.len(), Bytes::new());
-        all.push_back(match payload {
-            Payload::Filler(_) => Bytes::new(),
-            Payload::Bytes(bytes) => bytes,
-        });
+    /// Keeps a record of each transmission from now on; called before the first.
+    pub(super) fn keep_records(&mut self) {
+        self.records.open();
     }
 
-    /// The bytes of a chunk are not needed any more.
-    pub(crate) fn free(&mut self, i: u64) {
-        if let Some(Stored(all)) = self.stored.as_deref_mut() {
-            all[(i - self.first) as usize] = Bytes::new();
-        }
+    #[inline]
+    pub(super) fn keeps_records(&self) -> bool {
+        self.records.is_open()
+    }
+
+    /// Records a transmission of chunk `i`.
+    pub(super) fn set_record(&mut self, i: u64, record: SendRecord) {
+        self.records.set(self.place_of(i), record);
+    }
+
+    /// State of the path at the last transmission of chunk `i`.
+    pub(super) fn record(&self, i: u64) -> SendRecord {
+        self.records.get(self.place_of(i)).copied().unwrap_or_default()
+    }
+
+    /// The bytes of a chunk are not needed any more. Answers how many there were; there are none from now on.
+    pub(crate) fn free(&mut self, i: u64) -> ByteCount {
+        self.payload.take(self.place_of(i));
+        ByteCount::from(usize::from(std::mem::take(&mut self[i].length)))
     }
 
     /// A chunk as it travels.
     #[inline]
     pub(crate) fn data(&self, i: u64) -> Data<'_> {
         let chunk = &self[i];
-        let head = self.stored.as_ref().map_or(&[][..], |stored| &stored.0[(i - self.first) as usize]);
+        let head = self.payload.get(self.place_of(i)).map_or(&[][..], |bytes| bytes);
         Data {
             flags: DataFlags::from_bits(chunk.flags),
             tsn: Self::tsn(i),
@@ -246,10 +287,8 @@ impl Outstanding {
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
         }
-        if let Some(Stored(all)) = self.stored.as_deref_mut() {
-            all.pop_front();
-            all.shrink_to(self.chunks.capacity());
-        }
+        self.payload.pop_front(self.chunks.capacity());
+        self.records.pop_front(self.chunks.capacity());
         chunk
     }
 
@@ -333,8 +372,7 @@ impl Outstanding {
         self.indices().contains(&i) && {
             let (chunk, head) = (&self[i], &self[list.head]);
             let listed = matches!(chunk.state, ChunkState::InFlight | ChunkState::Lost(_));
-            let flies_alike = chunk.state != ChunkState::InFlight
-                || (chunk.transmissions == 1) == (head.transmissions == 1);
+            let flies_alike = chunk.state != ChunkState::InFlight || chunk.is_fresh() == head.is_fresh();
             listed && chunk.path == head.path && chunk.state == head.state && flies_alike
         }
     }
@@ -362,14 +400,15 @@ impl Index<u64> for Outstanding {
     type Output = TxChunk;
     #[inline]
     fn index(&self, i: u64) -> &TxChunk {
-        &self.chunks[(i - self.first) as usize]
+        &self.chunks[self.place_of(i)]
     }
 }
 
 impl IndexMut<u64> for Outstanding {
     #[inline]
     fn index_mut(&mut self, i: u64) -> &mut TxChunk {
-        &mut self.chunks[(i - self.first) as usize]
+        let place = self.place_of(i);
+        &mut self.chunks[place]
     }
 }
 
@@ -398,8 +437,9 @@ mod tests {
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),
                     _ if n < model.len() => {
-                        out.free(out.first_index() + n as u64);
-                        model[n].fill(0);
+                        let freed = out.free(out.first_index() + n as u64);
+                        prop_assert_eq!(freed, ByteCount::from(model[n].len()));
+                        model[n].clear();
                     }
                     _ => {}
                 }

@@ -73,6 +73,10 @@ impl Sender {
     /// Chunk `i`, in flight, is lost by what a SACK says. False, and it is one report short of that, if the packet has no
     /// steps left to find its place among the lost.
     fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
+        if self.out[i].is(Mark::Abandoned) {
+            self.lose_abandoned(i, paths);
+            return true;
+        }
         let lost = &paths[self.out[i].path].lost_fast;
         match self.out.place(lost, i, &mut self.limits.steps) {
             Some(before) => self.mark_lost_after(before, i, LossCause::FastRetransmit, paths),
@@ -90,14 +94,16 @@ impl Sender {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];
         let booked = ByteCount::new(u64::from(chunk.booked));
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-        self.out.unlink(list, i);
+        self.out.unlink(chunk.flight_list(path), i);
         path.flight -= booked;
         self.peer_rwnd += booked;
     }
 
-    /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again.
+    /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again, unless it was abandoned.
     pub(super) fn mark_lost(&mut self, i: u64, cause: LossCause, paths: &mut Paths) {
+        if self.out[i].is(Mark::Abandoned) {
+            return self.lose_abandoned(i, paths);
+        }
         let lost = paths[self.out[i].path].lost(cause);
         let before = self.out.place(lost, i, &mut { u32::MAX }).unwrap_or(lost.tail);
         self.mark_lost_after(before, i, cause, paths);
@@ -112,6 +118,9 @@ impl Sender {
             chunk.mark(Mark::TimedOut);
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
+        if let Some(rate) = &mut path.rate {
+            rate.lost += ByteCount::new(u64::from(chunk.booked));
+        }
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));

@@ -20,7 +20,7 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is(Mark::Moved) {
+        if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
             return None;
         }
         let (on, age) = (head.path, self.opportunity.since(head.sent_at));
@@ -78,7 +78,7 @@ impl Sender {
             }
             return;
         }
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, from.index(), LossKind::FastRetransmit, windows);
         });
         let path = &mut paths[from];
@@ -87,17 +87,31 @@ impl Sender {
         path.stats.fast_recoveries += 1;
     }
 
-    /// When a path that rests may be used again, if one does.
+    /// When a path that rests or is held back by its pacer may be used again, if one is.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.silent || self.cmt.rescheduling == BufferSide::None {
+        if self.silent || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
             return None;
         }
-        paths.iter().map(|path| path.blocked_until).filter(|&at| at > self.opportunity).min()
+        paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 
-    /// A path that rests sends nothing.
+    /// A path that rests sends no data; nor does one that is held back by its pacer.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
-        self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity
+        (self.cmt.rescheduling != BufferSide::None || self.out.keeps_records())
+            && self.rests_until(p, paths).is_some()
+    }
+
+    #[cold]
+    fn rests_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
+        let rests = self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity;
+        let blocked = rests.then_some(paths[p].blocked_until);
+        if self.out.keeps_records() { blocked.max(self.paced_until(p, paths)) } else { blocked }
+    }
+
+    /// When the pacer of a path lets the next packet out, if that is to come and something waits or is in flight.
+    fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
+        let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
+        rate.pacer.ready_at().filter(|&at| at > self.opportunity)
     }
 }

@@ -6,7 +6,7 @@ use super::taken;
 use super::{ChunkState, Mark, News, PerPath, SackNews, Sender};
 use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
-use crate::path::{PathId, Paths};
+use crate::path::{Path, PathId, Paths};
 use crate::steps;
 use cc::{LossKind, OneWayDelay, PathAck};
 use units::{ByteCount, Instant};
@@ -144,7 +144,11 @@ impl Sender {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
-            if !self.out[i].is_acked() {
+            if self.out[i].is_acked() {
+                // It was taken from flight by a gap block.
+            } else if self.out[i].is(Mark::Abandoned) {
+                self.pass_abandoned(i, paths, news);
+            } else {
                 let p = self.acknowledge(now, i, paths, news);
                 paths[p].cuc.forget();
                 if !self.out[i].is(Mark::Copied) {
@@ -160,8 +164,8 @@ impl Sender {
             if self.config.timestamps != Timestamps::Off {
                 self.taken.push(&chunk);
             }
+            self.retained -= chunk.byte_count();
             if chunk.state != ChunkState::Freed {
-                self.retained -= chunk.byte_count();
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
             }
         }
@@ -228,8 +232,7 @@ impl Sender {
         match chunk.state {
             ChunkState::InFlight => {
                 news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
-                let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
-                self.out.unlink(list, i);
+                self.out.unlink(chunk.flight_list(path), i);
                 path.flight -= booked;
             }
             ChunkState::Lost(cause) => {
@@ -237,6 +240,7 @@ impl Sender {
                 self.lost_chunks -= 1;
                 self.lost_bytes -= booked;
             }
+            ChunkState::Abandoned => {}
             ChunkState::Acked | ChunkState::Freed => return p,
         }
         let chunk = &mut self.out[i];
@@ -257,8 +261,22 @@ impl Sender {
                 let rtt = now.since(chunk.sent_at);
                 news.rtt = Some(news.rtt.map_or(rtt, |least| least.min(rtt)));
             }
+            if self.out.keeps_records() {
+                self.count_delivery(now, i, path);
+            }
         }
         p
+    }
+
+    /// Chunk `i`, last sent on this path, is acknowledged for the first time. A copied chunk is not counted: its
+    /// acknowledgement does not say which copy arrived.
+    #[cold]
+    fn count_delivery(&self, now: Instant, i: u64, path: &mut Path) {
+        if let Some(rate) = &mut path.rate {
+            let (chunk, record) = (&self.out[i], self.out.record(i));
+            let bytes = ByteCount::new(u64::from(chunk.booked));
+            rate.estimator.on_delivered(now, bytes, chunk.sent_at, record, chunk.transmissions > 1);
+        }
     }
 
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
@@ -284,7 +302,7 @@ impl Sender {
         steps::count(1);
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let list = chunk.flight_list(path);
         let Some(before) = self.out.place(list, i, &mut self.limits.steps) else {
             self.limits.steps = 0;
             return false;
@@ -293,6 +311,7 @@ impl Sender {
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
         path.flight += ByteCount::new(u64::from(chunk.booked));
+        let list = self.out[i].flight_list(path);
         self.out.link_after(list, before, i);
         self.limits.withdrew();
         path.t3.get_or_insert(now + path.rto.current());
@@ -320,11 +339,13 @@ impl Sender {
     /// Step F: one call of the congestion control for the whole SACK.
     fn grow(&mut self, now: Instant, paths: &mut Paths, news: &News) {
         let cuc = self.cmt.cuc;
-        let acked = paths.ids().filter(|&p| !news[p].new_bytes.is_zero());
         let mut acks = PerPath::<PathAck>::new();
-        acks.extend(acked.map(|p| {
+        for p in paths.ids() {
             let news = &news[p];
-            PathAck {
+            if news.new_bytes.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
+                continue;
+            }
+            acks.push(PathAck {
                 path: p.index(),
                 acked: news.new_bytes,
                 advanced: match cuc {
@@ -336,12 +357,17 @@ impl Sender {
                 flight_after: paths[p].flight,
                 rtt: news.rtt,
                 owd: paths[p].owd.take(),
-            }
-        }));
+                lost: ByteCount::ZERO,
+                rate: None,
+            });
+        }
+        if self.out.keeps_records() {
+            add_rates(&mut acks, paths);
+        }
         if acks.is_empty() {
             return;
         }
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             for (view, news) in views.iter_mut().zip(news.iter()) {
                 view.flight = news.flight_before;
             }
@@ -380,7 +406,7 @@ impl Sender {
         let hits = paths.ids().filter(|&p| news[p].hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             for p in hit.clone() {
                 control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);
             }
@@ -412,6 +438,17 @@ impl Sender {
             } else if news.new_cum || (self.cmt.smart_t3 && news.oldest) {
                 path.t3 = Some(now + path.rto.current());
             }
+        }
+    }
+}
+
+/// Adds what a congestion control wants that models the rate.
+#[cold]
+fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
+    for ack in acks {
+        if let Some(rate) = &mut paths[PathId(ack.path as u8)].rate {
+            ack.lost = std::mem::take(&mut rate.lost);
+            ack.rate = rate.estimator.take_sample();
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
 use crate::config::BurstControl;
-use crate::path::{LossCause, Path, PathId, PathState, Paths};
+use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
+use cc::WindowRule;
 use units::{ByteCount, Instant};
 use wire::{Data, PacketWriter};
 
@@ -68,6 +69,15 @@ impl Sender {
         if self.silent {
             return None;
         }
+        let plan = self.plan(paths, departing);
+        if plan.is_none() && self.out.keeps_records() {
+            self.note_limited_paths(paths);
+        }
+        plan
+    }
+
+    #[inline]
+    fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
@@ -105,7 +115,6 @@ impl Sender {
                 let Some(target) = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random) else {
                     continue;
                 };
-                throttle(&mut paths[target]);
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
                     let first_chunk = chunk_len(self.out[i].len());
@@ -147,7 +156,6 @@ impl Sender {
         }
         if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
-            throttle(&mut paths[p]);
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if self.order.is_empty() {
@@ -201,23 +209,21 @@ impl Sender {
         self.has_room(p, paths) && !self.share_is_full(p, paths)
     }
 
-    /// The window shrinks where bursts are limited that way.
-    fn limit_window(&self, p: PathId, paths: &mut Paths) {
-        let path = &mut paths[p];
-        match self.config.burst_control {
-            BurstControl::UseItOrLoseIt | BurstControl::CongestionWindowLimiting => {
-                let limit = path.flight + path.mtu * u64::from(self.config.max_burst);
-                if path.window.cwnd > limit && path.burst_left == self.config.max_burst {
-                    if self.config.burst_control == BurstControl::CongestionWindowLimiting {
-                        path.window.ssthresh = path.window.ssthresh.map(|s| s.max(path.window.cwnd));
-                    }
-                    path.window.cwnd = limit;
-                }
-            }
+    /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
+    #[inline]
+    fn limit_window(&mut self, p: PathId, paths: &mut Paths) {
+        let raise_ssthresh = match self.config.burst_control {
+            BurstControl::UseItOrLoseIt => false,
+            BurstControl::CongestionWindowLimiting => true,
             BurstControl::TotalMaxBurst
             | BurstControl::MaxBurst
             | BurstControl::AggressiveMaxBurst
-            | BurstControl::Off => {}
+            | BurstControl::Off => return,
+        };
+        let path = &paths[p];
+        let most = path.flight + path.mtu * u64::from(self.config.max_burst);
+        if path.window.cwnd > most && path.burst_left == self.config.max_burst {
+            self.apply_rule(self.opportunity, p, WindowRule::Limit { most, raise_ssthresh }, paths);
         }
     }
 
@@ -239,7 +245,9 @@ impl Sender {
         let rto = paths[p].rto.current();
         while now.since(since) >= rto && !rto.is_zero() {
             let before = paths[p].window;
-            self.control(paths, |control, views, windows| control.on_idle(now, views, p.index(), windows));
+            self.control(now, paths, |control, views, windows| {
+                control.on_idle(now, views, p.index(), windows);
+            });
             since += rto;
             if paths[p].window == before {
                 since = now;
@@ -275,6 +283,32 @@ impl Sender {
         }
         if self.habits.each_packet {
             self.order.clear();
+        }
+        if self.out.keeps_records() {
+            self.report_sent(now, p, paths);
+        }
+    }
+
+    /// A packet with data was written for path `p`: the pacer and the congestion control count its bytes.
+    #[cold]
+    fn report_sent(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let Some(rate) = &mut paths[p].rate else { return };
+        let bytes = std::mem::take(&mut rate.written);
+        rate.pacer.on_sent(now, bytes);
+        let limited = rate.estimator.is_app_limited();
+        self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
+    }
+
+    /// Nothing more can be sent now: a path with room is limited by the sender, for want of data, by the peer's window or
+    /// by the scheduler, and not by the network.
+    #[cold]
+    fn note_limited_paths(&mut self, paths: &mut Paths) {
+        for p in paths.ids() {
+            let limited = self.has_room(p, paths);
+            let path = &mut paths[p];
+            if limited && let Some(rate) = &mut path.rate {
+                rate.estimator.on_app_limited(path.flight);
+            }
         }
     }
 
@@ -387,19 +421,19 @@ impl Sender {
         chunk.sent_at = now;
         chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
-        path.flight += ByteCount::new(u64::from(chunk.booked));
+        let (booked, before) = (ByteCount::new(u64::from(chunk.booked)), path.flight);
+        path.flight += booked;
         path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
-        let list = if chunk.transmissions == 1 { &mut path.fresh } else { &mut path.resent };
+        let list = chunk.flight_list(path);
         self.out.link(list, i);
+        if self.out.keeps_records()
+            && let Some(rate) = &mut path.rate
+        {
+            rate.written += booked;
+            self.out.set_record(i, rate.estimator.on_sent(now, before));
+        }
         w.data(&self.out.data(i));
-    }
-}
-
-/// A path that potentially failed, used because there is no better one, has a window of one packet.
-fn throttle(path: &mut Path) {
-    if path.state == PathState::PotentiallyFailed {
-        path.window.cwnd = path.window.cwnd.min(path.mtu);
     }
 }
 

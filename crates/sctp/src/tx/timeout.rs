@@ -19,7 +19,7 @@ impl Sender {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
-        self.control(paths, |control, views, windows| {
+        self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
         });
         let spared =

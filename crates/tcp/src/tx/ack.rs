@@ -58,11 +58,14 @@ impl Sender {
                 self.timed_out = None;
             }
             if !in_recovery {
-                if !cut {
+                if !cut && self.rate.is_none() {
                     self.control_ack(now, news.acked, news.flight_before, rtt);
                 }
                 self.restart_rto(now);
             }
+        }
+        if self.rate.is_some() && (news.delivered > 0 || self.flight.newly_lost() > 0) {
+            self.control_ack(now, news.delivered, news.flight_before, rtt);
         }
         let dsack = duplicate_report(ack);
         if let Some(rack) = &mut self.rack
@@ -78,13 +81,16 @@ impl Sender {
 
     fn take_cumulative(&mut self, now: Instant, ack: &Ack, news: &mut News) -> Timing {
         let mut timing = Timing::default();
-        let rack = &mut self.rack;
-        self.flight.acknowledge(ack.to, |sent| {
+        let (rack, rate) = (&mut self.rack, &mut self.rate);
+        self.flight.acknowledge(ack.to, |sent, record| {
             timing.first.get_or_insert(sent.sent_at);
             timing.ambiguous |= sent.retransmitted;
             news.delivered += u64::from(sent.len);
             if let Some(rack) = rack {
                 rack.delivered(now, sent, ack.answers(sent.sent_at));
+            }
+            if let (Some(rate), Some(record)) = (&mut *rate, record) {
+                rate.on_delivered(now, sent, record);
             }
         });
         timing
@@ -92,12 +98,15 @@ impl Sender {
 
     /// Bytes that the SACK blocks say for the first time.
     fn take_blocks(&mut self, now: Instant, ack: &Ack, news: &mut News) -> u64 {
-        let rack = &mut self.rack;
+        let (rack, rate) = (&mut self.rack, &mut self.rate);
         let mut bytes = 0;
         for &(left, right) in &ack.blocks {
-            bytes += self.flight.sack(left, right, |sent| {
-                if let Some(rack) = rack {
+            bytes += self.flight.sack(left, right, |sent, record| {
+                if let Some(rack) = &mut *rack {
                     rack.delivered(now, sent, ack.answers(sent.sent_at));
+                }
+                if let (Some(rate), Some(record)) = (&mut *rate, record) {
+                    rate.on_delivered(now, sent, record);
                 }
             });
         }

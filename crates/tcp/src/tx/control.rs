@@ -1,11 +1,12 @@
 //! What the sender says to its congestion control, and asks of it: TCP is the case of one path.
 
 use super::Sender;
-use cc::{CongestionControl, LossKind, PathAck, PathView, Setup, TcpRules, Window};
+use super::rate::RateControl;
+use cc::{CongestionControl, LossKind, PathAck, PathView, Setup, TcpRules, Window, WindowRule};
 use units::{ByteCount, Instant, Span};
 
 impl Sender {
-    pub(super) fn begin_control(&mut self) {
+    pub(super) fn begin_control(&mut self, now: Instant) {
         let rules = TcpRules {
             headers: ByteCount::new(u64::from(self.headers)),
             initial_window: ByteCount::new(u64::from(self.config.initial_window) * u64::from(self.smss)),
@@ -14,9 +15,27 @@ impl Sender {
         };
         let ssthresh = self.config.initial_ssthresh.unwrap_or(ByteCount::MAX);
         let setup = Setup { knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
-        let mut control = self.config.control.build(&setup);
-        self.window = control.on_path_added(&[self.view(0)], 0);
+        self.start_control(now, self.config.control.build(&setup));
+    }
+
+    pub(super) fn start_control(&mut self, now: Instant, mut control: Box<dyn CongestionControl>) {
+        let view = self.view(0);
+        if control.wants_rate_samples() {
+            self.rate = Some(Box::new(RateControl::new(view.mtu)));
+            self.flight.keep_records();
+        }
+        self.window = control.on_path_added(&[view], 0);
         self.control = Some(control);
+        self.set_pace(now);
+    }
+
+    fn set_pace(&mut self, now: Instant) {
+        if let Some(rate) = &mut self.rate
+            && let Some(control) = &self.control
+        {
+            let mtu = ByteCount::new(u64::from(self.smss + self.headers));
+            rate.pacer.set_rate(now, control.pacing_rate(0), mtu);
+        }
     }
 
     fn view(&self, flight: u64) -> PathView {
@@ -32,15 +51,32 @@ impl Sender {
         }
     }
 
-    fn ask(&mut self, flight: u64, ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window])) {
+    pub(super) fn ask(
+        &mut self,
+        now: Instant,
+        flight: u64,
+        ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window]),
+    ) {
         let view = self.view(flight);
         if let Some(control) = &mut self.control {
             ask(&mut **control, &[view], std::slice::from_mut(&mut self.window));
         }
+        self.set_pace(now);
     }
 
-    /// New data was acknowledged outside of recovery.
+    /// The window becomes one segment, as the rules of TCP have it whatever the algorithm.
+    pub(super) fn restart_window(&mut self, now: Instant) {
+        let rule = WindowRule::Set(ByteCount::new(u64::from(self.smss)));
+        let flight = self.flight.in_flight();
+        self.ask(now, flight, |control, views, windows| control.on_rule(views, 0, rule, windows));
+    }
+
+    /// New data was acknowledged outside of recovery; or, for a control that wants rate samples, anything was.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
+        let (lost, rate) = match &mut self.rate {
+            Some(rate) => (ByteCount::new(self.flight.take_newly_lost()), rate.estimator.take_sample()),
+            None => Default::default(),
+        };
         let ack = PathAck {
             path: 0,
             acked: ByteCount::new(acked),
@@ -49,17 +85,19 @@ impl Sender {
             flight_after: ByteCount::new(self.flight.in_flight()),
             rtt,
             owd: None,
+            lost,
+            rate,
         };
-        self.ask(flight, |control, views, windows| control.on_sack(now, views, &[ack], windows));
+        self.ask(now, flight, |control, views, windows| control.on_sack(now, views, &[ack], windows));
     }
 
     /// A loss, or what counts as one, is answered once; `flight` counts what was lost, too.
     pub(super) fn control_loss(&mut self, now: Instant, flight: u64, kind: LossKind) {
-        self.ask(flight, |control, views, windows| control.on_loss(now, views, 0, kind, windows));
+        self.ask(now, flight, |control, views, windows| control.on_loss(now, views, 0, kind, windows));
     }
 
     /// Data is about to be sent after idle time (`rfc5681#section-4.1`).
     pub(super) fn control_idle(&mut self, now: Instant) {
-        self.ask(0, |control, views, windows| control.on_idle(now, views, 0, windows));
+        self.ask(now, 0, |control, views, windows| control.on_idle(now, views, 0, windows));
     }
 }

@@ -4,6 +4,7 @@
 //! up and never wrap; what an acknowledgement costs depends on what it newly says, not on how many there are.
 
 use crate::ranges::{Range, Ranges};
+use cc::SendRecord;
 use std::collections::VecDeque;
 use std::ops::Index;
 use units::Instant;
@@ -78,6 +79,10 @@ pub(crate) struct Flight {
     judged: u64,
     /// Transmissions in the order of time; those that are no longer a segment's last are passed over. Kept if asked.
     by_time: Option<VecDeque<(u64, Instant)>>,
+    /// State of the path at the last transmission of each segment. Kept if asked.
+    records: Option<VecDeque<SendRecord>>,
+    /// Bytes of transmissions that became lost since the last call of [`Self::take_newly_lost`].
+    newly_lost: u64,
 }
 
 impl Flight {
@@ -95,7 +100,34 @@ impl Flight {
             sacked_segments: 0,
             judged: 0,
             by_time: by_time.then(VecDeque::new),
+            records: None,
+            newly_lost: 0,
         }
+    }
+
+    /// Keeps a record of each transmission from now on; called before the first.
+    pub(crate) fn keep_records(&mut self) {
+        self.records = Some(VecDeque::new());
+    }
+
+    /// Records a transmission of segment `i`.
+    pub(crate) fn set_record(&mut self, i: u64, record: SendRecord) {
+        if let Some(records) = &mut self.records {
+            records[(i - self.first) as usize] = record;
+        }
+    }
+
+    #[inline]
+    fn record(&self, i: u64) -> Option<SendRecord> {
+        self.records.as_ref().map(|records| records[(i - self.first) as usize])
+    }
+
+    pub(crate) fn newly_lost(&self) -> u64 {
+        self.newly_lost
+    }
+
+    pub(crate) fn take_newly_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.newly_lost)
     }
 
     #[inline]
@@ -159,6 +191,9 @@ impl Flight {
         let state = SentState::InFlight;
         let (start, copies) = (self.nxt, 1);
         self.segments.push_back(Sent { start, len, fin, state, retransmitted: false, copies, sent_at: now });
+        if let Some(records) = &mut self.records {
+            records.push_back(SendRecord::default());
+        }
         self.nxt += u64::from(len);
         self.in_flight += u64::from(len);
         self.note_time(i, now);
@@ -191,7 +226,7 @@ impl Flight {
 
     /// Everything before a position has arrived. Calls `tell` with every segment of which that was not known.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, position: u64, mut tell: impl FnMut(&Sent)) {
+    pub(crate) fn acknowledge(&mut self, position: u64, mut tell: impl FnMut(&Sent, Option<SendRecord>)) {
         debug_assert!(position >= self.una && position <= self.nxt);
         self.una = position;
         while let Some(&segment) = self.segments.front().filter(|segment| segment.start < position) {
@@ -209,9 +244,12 @@ impl Flight {
                 SentState::InFlight => {}
             }
             if segment.state != SentState::Sacked {
-                tell(&segment);
+                tell(&segment, self.record(self.first));
             }
             self.segments.pop_front();
+            if let Some(records) = &mut self.records {
+                records.pop_front();
+            }
             self.first += 1;
         }
         self.sacked.cut_below(self.first);
@@ -230,7 +268,12 @@ impl Flight {
 
     /// The peer has the bytes between two positions. Calls `tell` with every segment of which that was not known, and
     /// says how many bytes they have. A segment that is covered in part only is left as it is.
-    pub(crate) fn sack(&mut self, left: u64, right: u64, mut tell: impl FnMut(&Sent)) -> u64 {
+    pub(crate) fn sack(
+        &mut self,
+        left: u64,
+        right: u64,
+        mut tell: impl FnMut(&Sent, Option<SendRecord>),
+    ) -> u64 {
         if left >= right || right <= self.una || right > self.nxt {
             return 0;
         }
@@ -244,7 +287,7 @@ impl Flight {
         sacked.insert(Range { first: from, end }, |missing| {
             for i in missing.first..missing.end {
                 let segment = *self.segment(i);
-                tell(&segment);
+                tell(&segment, self.record(i));
                 bytes += u64::from(segment.len);
                 self.take_sacked(i);
             }
@@ -272,6 +315,7 @@ impl Flight {
             return;
         }
         self.in_flight -= segment.in_flight();
+        self.newly_lost += segment.in_flight();
         segment.copies = 0;
         segment.state = SentState::Lost;
         self.lost_bytes += u64::from(segment.len);
@@ -346,6 +390,7 @@ impl Flight {
                 segment.copies -= 1;
                 let len = u64::from(segment.len);
                 self.in_flight -= len;
+                self.newly_lost += len;
             }
         }
         self.judged = self.judged.max(boundary);

@@ -5,6 +5,7 @@ mod control;
 mod flight;
 mod prr;
 mod rack;
+mod rate;
 mod recovery;
 mod send;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use crate::{Config, Variant};
 use cc::{CongestionControl, Window};
 use flight::Flight;
 use rack::{Probe, Rack};
+use rate::RateControl;
 use recovery::Recovery;
 use std::sync::Arc;
 use timers::Timers;
@@ -58,6 +60,8 @@ pub(crate) struct Sender {
     /// (`rfc6582#section-3.2`, recover).
     recover: u64,
     rack: Option<Rack>,
+    /// Only for a congestion control that wants rate samples.
+    rate: Option<Box<RateControl>>,
     probe: Option<Probe>,
     ecn: Ecn,
     peer: PeerWindow,
@@ -136,6 +140,7 @@ impl Sender {
             dup_acks: 0,
             recover: ORIGIN,
             rack: None,
+            rate: None,
             probe: None,
             ecn: Ecn::default(),
             peer: PeerWindow::default(),
@@ -160,10 +165,10 @@ impl Sender {
         self.flight = Flight::new(ORIGIN + 1, rack);
         self.ecn.enabled = found.ecn;
         self.last_sent = now;
-        self.begin_control();
+        self.begin_control(now);
         if found.syn_lost {
             // rfc5681#section-3.1: no more than one segment then.
-            self.window.cwnd = ByteCount::new(u64::from(self.smss));
+            self.restart_window(now);
             self.rto.after_lost_syn();
         }
     }
@@ -251,7 +256,8 @@ impl Sender {
         self.peer.largest
     }
 
-    /// The congestion window, as inflated or reduced by a recovery that is on.
+    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is inflated or reduced
+    /// by what arrives.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         match &self.recovery {

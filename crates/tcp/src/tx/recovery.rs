@@ -5,7 +5,7 @@ use super::prr::Prr;
 use super::{Forced, Sender};
 use crate::Variant;
 use cc::LossKind;
-use units::{ByteCount, Instant};
+use units::Instant;
 
 /// A recovery that is on. Tahoe has none: it slow-starts from the hole.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Sender {
         match self.variant {
             Variant::Tahoe => {
                 self.dup_acks = 0;
-                self.window.cwnd = ByteCount::new(smss);
+                self.restart_window(now);
                 self.flight.lose_all(false, |_| false);
                 return;
             }

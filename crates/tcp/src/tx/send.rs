@@ -28,12 +28,22 @@ impl Sender {
     pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
         self.control.as_ref()?;
         let limit = u64::from(limit.min(self.smss));
-        let plan = match self.forced.take() {
+        let held = self.is_held(now);
+        // Probes are not paced.
+        let plan = match self.forced.take_if(|forced| !held || *forced != Forced::Lost) {
             Some(forced) => self.next_forced(now, forced, limit),
             None => None,
         };
-        let plan = plan.or_else(|| self.next_by_window(now, limit));
-        if plan.is_none() && self.flight.is_empty() && self.unsent() > 0 && self.timers.persist.is_none() {
+        let plan = plan.or_else(|| if held { None } else { self.next_by_window(now, limit) });
+        if plan.is_none() && self.rate.is_some() {
+            self.note_limit(now);
+        }
+        if plan.is_none()
+            && !held
+            && self.flight.is_empty()
+            && self.unsent() > 0
+            && self.timers.persist.is_none()
+        {
             self.start_persist(now);
         }
         plan
@@ -84,7 +94,7 @@ impl Sender {
 
     /// True if the congestion window, `extra` bytes enlarged, lets a segment through. An empty network always does.
     #[inline]
-    fn fits(&self, len: u64, extra: u64) -> bool {
+    pub(super) fn fits(&self, len: u64, extra: u64) -> bool {
         // Without limited transmit, what arrived out of order still counts until a loss is found.
         let pipe = self.recovery.is_some() || self.timed_out.is_some() || self.config.limited_transmit;
         let flight = if pipe { self.flight.in_flight() } else { self.flight.size() };
@@ -151,7 +161,9 @@ impl Sender {
         let start = self.flight.nxt();
         let last = start + len == self.end;
         let fin = last && self.closing;
-        self.flight.push(len as u32 + u32::from(fin), fin, now);
+        let flight = self.flight.in_flight();
+        let i = self.flight.push(len as u32 + u32::from(fin), fin, now);
+        self.count_sent(now, i, len as u32, flight);
         let reduced = len > 0 && std::mem::take(&mut self.ecn.tell);
         let plan =
             Plan { start, len: len as u32, fin, push: last, markable: self.ecn.enabled && len > 0, reduced };
@@ -161,8 +173,10 @@ impl Sender {
     }
 
     fn resend(&mut self, now: Instant, i: u64) -> Plan {
+        let flight = self.flight.in_flight();
         self.flight.resend(i, now);
         let sent = self.flight[i];
+        self.count_sent(now, i, sent.data_len(), flight);
         let push = sent.start + u64::from(sent.data_len()) == self.end;
         let plan = Plan {
             start: sent.start,

@@ -3,7 +3,7 @@
 use super::{Forced, Sender, flight::Sent, recovery::Recovery};
 use crate::Variant;
 use cc::LossKind;
-use units::{ByteCount, Instant};
+use units::Instant;
 
 /// When each timer expires, if it runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,19 +18,24 @@ pub(super) struct Timers {
     pub(super) probe: Option<Instant>,
     /// A segment that is late is lost then (`rfc8985#section-6.2`).
     pub(super) reorder: Option<Instant>,
+    /// The pacer lets the next segment out.
+    pub(super) pacing: Option<Instant>,
 }
 
 impl Sender {
     /// When something is to be done if nothing happens before.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
-        let Timers { rto, persist, probe, reorder, .. } = self.timers;
-        [rto, persist, probe, reorder].into_iter().flatten().fold(Instant::FAR, Instant::min)
+        let Timers { rto, persist, probe, reorder, pacing, .. } = self.timers;
+        [rto, persist, probe, reorder, pacing].into_iter().flatten().fold(Instant::FAR, Instant::min)
     }
 
     /// Does what has become due; false if the peer is given up.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         let due = |timer: Option<Instant>| timer.is_some_and(|at| at <= now);
+        if due(self.timers.pacing) {
+            self.timers.pacing = None; // the next segment is asked for after every event
+        }
         if due(self.timers.reorder) {
             self.on_reorder_timer(now);
         }
@@ -59,7 +64,7 @@ impl Sender {
             self.control_loss(now, flight, LossKind::Timeout);
         }
         self.timed_out = Some(self.flight.una());
-        self.window.cwnd = ByteCount::new(u64::from(self.smss));
+        self.restart_window(now);
         self.recovery = None;
         self.probe = None;
         self.dup_acks = 0;

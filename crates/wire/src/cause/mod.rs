@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cause_holds_can_be_read_on() {
+    fn contents_of_a_cause_can_be_decoded() {
         let missing = MissingParameters::new(&[[0, 7], [0x80, 8]]);
         assert!(missing.types().eq([7, 0x8008]));
         let Cause::RestartWithNewAddresses(addresses) = captures()[10].1 else { panic!("not code 11") };
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_skipped_and_a_wrong_length_ends_the_list() {
+    fn wrong_value_is_skipped_and_wrong_length_ends_the_list() {
         let bytes = hex(
             "0001 0006 0000 0000  0002 000a 00000002 0007 0000  0004 0008 00000000  000a 0004  0003 0003",
         );
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_too_long_for_its_length_field_is_not_written() {
+    fn cause_longer_than_the_length_field_is_not_written() {
         let details = vec![1; 65_532];
         let mut list = CauseList::new();
         assert!(!list.push(&Cause::ProtocolViolation(&details)));

@@ -51,7 +51,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("06 01 000f  000c 000b 676f6f64627965 00");
         let Ok(Chunk::Abort(abort)) = decode(&bytes) else { panic!("not ABORT") };
         assert!(abort.reflected_tag);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         let mut list = CauseList::new();
         assert!(list.push(&Cause::OutOfResource));
         for reflected_tag in [false, true] {

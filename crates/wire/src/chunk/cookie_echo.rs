@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// COOKIE ECHO: the state cookie goes back to its maker (rfc9260#section-3.3.11).
+/// COOKIE ECHO: returns the state cookie to the responder (rfc9260#section-3.3.11).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -14,7 +14,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CookieEcho<'a> {
-    /// The cookie of the INIT ACK, untouched.
+    /// The state cookie of the INIT ACK, unchanged.
     pub cookie: &'a [u8],
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("0a 00 0009  1122334455 000000");
         let expected = CookieEcho { cookie: &[0x11, 0x22, 0x33, 0x44, 0x55] };
         assert_eq!(decode(&bytes), Ok(Chunk::CookieEcho(expected)));
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         for cookie in [&b""[..], b"cook", b"cookie"] {
             let chunk = CookieEcho { cookie };
             assert_eq!(decode(&encode(&chunk)), Ok(Chunk::CookieEcho(chunk)));

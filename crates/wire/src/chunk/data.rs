@@ -24,23 +24,22 @@ use transport::{Octets, PacketBuf};
 pub struct Data<'a> {
     /// The four flags.
     pub flags: DataFlags,
-    /// The chunk's number in the association.
+    /// Transmission sequence number.
     pub tsn: Tsn,
-    /// The message's stream.
+    /// Stream of the message.
     pub stream: StreamId,
-    /// The message's number in its stream; without meaning if unordered.
+    /// Stream sequence number of the message; not used if unordered.
     pub ssn: Ssn,
-    /// The user's own label.
+    /// Payload protocol identifier.
     pub ppid: Ppid,
-    /// The user's bytes. None at all is a protocol error of the sender, which the receiver answers
-    /// (rfc9260#section-6.2).
+    /// User data. The receiver answers an empty chunk with the error "No User Data" (rfc9260#section-6.2).
     pub payload: Octets<'a>,
 }
 
 /// Flags of a DATA chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataFlags {
-    /// U: deliver without regard to order.
+    /// U: unordered delivery.
     pub unordered: bool,
     /// B: first fragment of the message.
     pub beginning: bool,
@@ -67,7 +66,7 @@ impl DataFlags {
         }
     }
 
-    /// As they stand in the chunk's header.
+    /// The flags as bits of the chunk header.
     #[inline]
     pub const fn to_bits(self) -> u8 {
         (self.ending as u8) * Self::ENDING
@@ -125,7 +124,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         // Last fragment, three bytes and one of padding.
         let bytes = hex("00 09 0013  fffffffe  0102 0304  0000002e  616263 00");
         let flags = DataFlags { ending: true, immediate: true, ..DataFlags::default() };
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn data_without_a_byte_is_still_data() {
+    fn empty_data_chunk_is_decoded() {
         let bytes = hex("00 03 0010  00000001  0000 0000  00000000");
         let Ok(Chunk::Data(data)) = decode(&bytes) else { panic!("not DATA") };
         assert!(data.payload.is_empty());
@@ -163,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_shorter_than_its_fixed_part_is_refused() {
+    fn chunk_shorter_than_its_fixed_part_is_rejected() {
         let bytes = hex("00 03 000c  00000001  0000 0000");
         assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 0 }));
     }
 
     #[test]
-    fn a_payload_may_lie_partly_or_wholly_in_the_zeros() {
+    fn payload_may_extend_into_unstored_zeros() {
         let head = hex("00 03 0016  00000007  0000 0000  00000000  ff00");
         for stored in 13..=head.len() {
             // 22 bytes and two of padding.

@@ -48,7 +48,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("09 00 000c  0001 0008 0011 0000");
         let Ok(Chunk::Error(error)) = decode(&bytes) else { panic!("not ERROR") };
         assert!(error.causes.iter().eq([Ok(Cause::InvalidStream { stream: StreamId(17) })]));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         let mut list = CauseList::new();
         assert!(list.push(&Cause::ProtocolViolation(b"why")));
         assert!(list.push(&Cause::NoUserData { tsn: Tsn(3) }));

@@ -25,8 +25,8 @@ impl GapBlock {
         [start[0], start[1], end[0], end[1]]
     }
 
-    /// True if the blocks are what a sane peer sends: offsets of at least 1, no block that ends before it starts,
-    /// ascending, disjoint.
+    /// True if the offsets are at least 1, each block ends where it starts or later, and the blocks are ascending
+    /// and disjoint.
     #[inline]
     pub fn are_well_formed(blocks: impl IntoIterator<Item = GapBlock>) -> bool {
         let mut last = 0;
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn sane_blocks_are_told_from_others() {
+    fn well_formed_gap_ack_blocks_are_recognised() {
         assert!(well_formed(&[]));
         assert!(well_formed(&[(1, 1), (3, 9), (11, 65_535)]));
         assert!(!well_formed(&[(0, 4)]), "the cumulative TSN itself");

@@ -3,7 +3,7 @@ use crate::param::HEARTBEAT_INFO;
 use crate::tlv;
 use transport::PacketBuf;
 
-/// HEARTBEAT: asks whether a path is alive (rfc9260#section-3.3.5).
+/// HEARTBEAT: probes whether a path works (rfc9260#section-3.3.5).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -18,7 +18,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat<'a> {
-    /// The sender's information, to be returned untouched.
+    /// The sender's information, which the receiver returns unchanged.
     pub info: &'a [u8],
 }
 
@@ -26,7 +26,7 @@ impl<'a> Heartbeat<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 4;
 
-    /// Also the value of a HEARTBEAT ACK: one Heartbeat Info parameter and nothing else.
+    /// Decodes the value of HEARTBEAT and HEARTBEAT ACK: exactly one Heartbeat Info parameter.
     pub(super) fn decode(value: &'a [u8]) -> Option<Self> {
         match tlv::split_first(value) {
             Ok((info, [])) if info.kind == HEARTBEAT_INFO => Some(Heartbeat { info: info.value() }),
@@ -34,7 +34,7 @@ impl<'a> Heartbeat<'a> {
         }
     }
 
-    /// Writes it as the given type, HEARTBEAT or HEARTBEAT ACK.
+    /// Encodes it with the given type, HEARTBEAT or HEARTBEAT ACK.
     pub(super) fn encode_as(&self, chunk_type: u8, out: &mut Vec<u8>) {
         let length = self.encoded_len();
         out.extend_from_slice(&header(chunk_type, 0, length));
@@ -61,7 +61,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("04 00 000e  0001 000a 0a0b0c0d0e0f 0000");
         let expected = Heartbeat { info: &[10, 11, 12, 13, 14, 15] };
         assert_eq!(decode(&bytes), Ok(Chunk::Heartbeat(expected)));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         for info in [&b""[..], b"1", b"12345678"] {
             let chunk = Heartbeat { info };
             assert_eq!(decode(&encode(&chunk)), Ok(Chunk::Heartbeat(chunk)));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_one_heartbeat_info_is_refused() {
+    fn heartbeat_without_exactly_one_info_is_rejected() {
         for wrong in [
             "04 00 0004",
             "04 00 0008  0002 0004",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_counted_in_the_length_does_no_harm() {
+    fn padding_counted_in_the_length_is_accepted() {
         let bytes = hex("04 00 000c  0001 0005 09 000000");
         assert_eq!(decode(&bytes), Ok(Chunk::Heartbeat(Heartbeat { info: &[9] })));
     }

@@ -1,7 +1,7 @@
 use super::{Encode, Heartbeat};
 use transport::PacketBuf;
 
-/// HEARTBEAT ACK: the path is alive (rfc9260#section-3.3.6).
+/// HEARTBEAT ACK: the answer to HEARTBEAT (rfc9260#section-3.3.6).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -46,7 +46,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("05 00 000e  0001 000a 0a0b0c0d0e0f 0000");
         let expected = HeartbeatAck { info: &[10, 11, 12, 13, 14, 15] };
         assert_eq!(decode(&bytes), Ok(Chunk::HeartbeatAck(expected)));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         for info in [&b""[..], b"1", b"12345678"] {
             let chunk = HeartbeatAck { info };
             assert_eq!(decode(&encode(&chunk)), Ok(Chunk::HeartbeatAck(chunk)));

@@ -4,7 +4,7 @@ use crate::param::Parameters;
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// INIT: asks for an association (rfc9260#section-3.3.2).
+/// INIT: initiates an association (rfc9260#section-3.3.2).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -24,16 +24,16 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// Values that the RFC forbids, such as a tag of 0, are decoded all the same: the answer is the endpoint's to give.
+/// Values that the RFC forbids, such as a tag of 0, are decoded; the endpoint rejects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Init<'a> {
-    /// Tag that every packet to the sender of this chunk must bear.
+    /// Verification tag for all packets to the sender of this chunk.
     pub initiate_tag: u32,
-    /// Bytes the sender has room for.
+    /// Advertised receiver window (a_rwnd), in bytes.
     pub a_rwnd: u32,
-    /// Streams the sender wants to send on.
+    /// Number of outbound streams that the sender asks for.
     pub outbound_streams: u16,
-    /// Most streams the sender can receive on.
+    /// Largest number of inbound streams that the sender supports.
     pub inbound_streams: u16,
     /// The first TSN the sender will use.
     pub initial_tsn: Tsn,
@@ -47,7 +47,7 @@ impl<'a> Init<'a> {
     /// Bytes before the parameters.
     pub const FIXED_LEN: usize = 20;
 
-    /// Also the value of an INIT ACK.
+    /// Decodes the value of INIT and INIT ACK.
     pub(super) fn decode(value: &'a [u8]) -> Option<Self> {
         let (fixed, parameters) = value.split_first_chunk::<{ Init::FIXED_LEN - HEADER_LEN }>()?;
         Some(Init {
@@ -60,7 +60,7 @@ impl<'a> Init<'a> {
         })
     }
 
-    /// Writes it as the given type, INIT or INIT ACK.
+    /// Encodes it with the given type, INIT or INIT ACK.
     pub(super) fn encode_as(&self, chunk_type: u8, out: &mut Vec<u8>) {
         out.extend_from_slice(&header(chunk_type, 0, self.encoded_len()));
         out.extend_from_slice(&self.initiate_tag.to_be_bytes());
@@ -90,7 +90,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         // Two addresses, and what address types are understood.
         let bytes = hex("01 00 002a  deadbeef  0001c9c0  000a 0800  ffffffff
              0005 0008 0a000102  0005 0008 0a010102  000c 0006 0005 0000");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         let mut list = ParameterList::new();
         assert!(list.push(&Parameter::StateCookie(b"cookie")));
         assert!(list.push(&Parameter::SupportedExtensions(&[0x10])));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_shorter_than_its_fixed_part_is_refused() {
+    fn chunk_shorter_than_its_fixed_part_is_rejected() {
         let bytes = hex("01 00 0010  deadbeef  0001c9c0  000a 0800");
         assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 1 }));
     }

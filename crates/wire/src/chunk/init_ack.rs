@@ -53,7 +53,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("02 00 001e  00000001  00010000  0001 0002  00000003  0007 000a 0102030405060000");
         let Ok(Chunk::InitAck(InitAck(init))) = decode(&bytes) else { panic!("not INIT ACK") };
         assert_eq!((init.initiate_tag, init.a_rwnd), (1, 65_536));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         let ack = InitAck(Init {
             initiate_tag: u32::MAX,
             a_rwnd: 0,

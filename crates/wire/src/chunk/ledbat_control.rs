@@ -99,7 +99,7 @@ mod tests {
         [PacketDelay { tsn: Tsn(9), micros: 100_000 }, PacketDelay { tsn: Tsn(11), micros: -1 }];
 
     #[test]
-    fn a_captured_chunk_is_read_and_written_back() {
+    fn captured_chunk_decodes_and_encodes_to_the_same_bytes() {
         let bytes = hex(CAPTURE);
         let Ok(Chunk::LedbatControl(chunk)) = decode(&bytes) else { panic!("not LEDBAT-CONTROL") };
         assert!(chunk.delays().eq(DELAYS));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writer_writes_what_was_captured_or_nothing() {
+    fn writer_encodes_the_captured_chunk_or_nothing() {
         for (limit, fits) in [(12 + 28, true), (12 + 27, false)] {
             let mut buf = PacketBuf::default();
             let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, limit);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn another_use_of_the_type_is_a_chunk_we_do_not_know() {
+    fn other_use_of_the_chunk_type_is_unknown() {
         assert!(matches!(decode(&hex("b0 00 0008 00000000")), Ok(Chunk::Unknown(_))));
     }
 }

@@ -57,7 +57,7 @@ use transport::{Octets, PacketBuf};
 /// Bytes of type, flags and length.
 const HEADER_LEN: usize = 4;
 
-/// The bit of ABORT and SHUTDOWN COMPLETE that says whose verification tag the packet bears (rfc9260#section-8.5.1).
+/// The bit of ABORT and SHUTDOWN COMPLETE T: the packet bears the tag of the sender of this chunk, reflected (rfc9260#section-8.5.1).
 const T_BIT: u8 = 0x01;
 
 /// A chunk, as a view of its packet.
@@ -71,11 +71,11 @@ pub enum Chunk<'a> {
     InitAck(InitAck<'a>),
     /// Acknowledgement of DATA.
     Sack(Sack<'a>),
-    /// Acknowledgement of DATA of which a part will never be withdrawn.
+    /// Acknowledgement of DATA with non-renegable gap ack blocks.
     NrSack(NrSack<'a>),
-    /// Is this path alive?
+    /// Probes a path.
     Heartbeat(Heartbeat<'a>),
-    /// It is.
+    /// The answer to HEARTBEAT.
     HeartbeatAck(HeartbeatAck<'a>),
     /// The association ends at once.
     Abort(Abort<'a>),
@@ -83,23 +83,23 @@ pub enum Chunk<'a> {
     Shutdown(Shutdown),
     /// The answer to SHUTDOWN.
     ShutdownAck(ShutdownAck),
-    /// Something went wrong, but the association goes on.
+    /// Reports an error; the association continues.
     Error(OperationError<'a>),
-    /// The state cookie, returned to the peer who made it.
+    /// Returns the state cookie to the responder.
     CookieEcho(CookieEcho<'a>),
     /// The cookie is accepted.
     CookieAck(CookieAck),
     /// The association has ended.
     ShutdownComplete(ShutdownComplete),
-    /// What packets took from end to end.
+    /// One-way delays of packets.
     LedbatControl(LedbatControl<'a>),
-    /// When the packet was sent.
+    /// Time at which the packet was sent.
     Timestamp(Timestamp),
-    /// Of another type: kept as it is.
+    /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
 
-/// A chunk that cannot be read. The rest of its packet cannot be read either.
+/// A chunk that cannot be decoded; nor can the rest of its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkError {
     /// Fewer bytes are left than a chunk header takes.
@@ -115,14 +115,14 @@ pub enum ChunkError {
         /// What its length field says.
         length: u16,
     },
-    /// Its value is too short, too long or otherwise not of this type.
+    /// Its value is malformed for its type.
     #[error("the value is not one of chunk type {chunk_type:#04x}")]
     Value {
         /// Its type.
         chunk_type: u8,
     },
-    /// It is a control chunk and reaches into zeros that are not stored. Nothing here writes such a packet; one that
-    /// was cut that way reads well after [`PacketBuf::materialise`].
+    /// A control chunk that extends into zeros that are not stored. This crate writes no such packet;
+    /// [`transport::PacketBuf::materialise`] makes one readable.
     #[error("control chunk type {chunk_type:#04x} reaches into zeros that are not stored")]
     ZerosInControl {
         /// Its type.
@@ -130,18 +130,18 @@ pub enum ChunkError {
     },
 }
 
-/// What can be written into a packet.
+/// A chunk that can be encoded.
 pub trait Encode {
-    /// What the chunk's length field will say: its bytes without padding.
+    /// Value of the chunk's length field: its bytes without padding.
     fn encoded_len(&self) -> usize;
 
-    /// Appends the chunk without padding. No zeros of `out` may be unstored before; some may be after. The length
-    /// must be below 65,536.
+    /// Appends the chunk without padding. All zeros of `out` must be stored before the call; afterwards some may not
+    /// be. The length must be below 65,536.
     fn encode(&self, out: &mut PacketBuf);
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the first chunk of `bytes`, and returns what follows its padding.
+    /// Decodes the first chunk of `bytes` and returns the bytes behind its padding.
     #[inline]
     pub(crate) fn split_first(bytes: Octets<'a>) -> Result<(Chunk<'a>, Octets<'a>), ChunkError> {
         let header: [u8; HEADER_LEN] = bytes.first_chunk().ok_or(ChunkError::Truncated(bytes.len()))?;

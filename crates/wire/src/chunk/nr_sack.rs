@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex(CAPTURE);
         let Ok(Chunk::NrSack(sack)) = decode(&bytes) else { panic!("not NR-SACK") };
         assert_eq!(sack.cumulative_tsn_ack, Tsn(10));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writer_writes_what_was_captured() {
+    fn writer_encodes_the_captured_chunk() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
         let (gaps, nr_gaps) = (blocks([(2, 2)]), blocks([(4, 4), (6, 9)]));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_from_above() {
+    fn highest_blocks_are_dropped_first() {
         // Renegable at 2, 6, 10 and so on, the others at 4, 8, 12.
         let counts = |entries: usize, gaps: u16, nr_gaps: u16| {
             let list = |first: u16, n: u16| -> Vec<GapBlock> {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_must_agree_with_the_length() {
+    fn counts_that_contradict_the_length_are_rejected() {
         for wrong in [
             "10 00 0010  0000000a  00010000  0000 0000",
             "10 00 0014  0000000a  00010000  0000 0001  0000 0000",

@@ -3,7 +3,7 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// SACK: what has arrived (rfc9260#section-3.3.4).
+/// SACK: acknowledges DATA (rfc9260#section-3.3.4).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -25,12 +25,12 @@ use transport::PacketBuf;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// The two DAC bits are reserved in the RFC and 0 there; concurrent multipath transfer counts packets in them.
+/// The two DAC bits are reserved and zero in the RFC; CMT counts packets in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sack<'a> {
-    /// Everything up to here has arrived.
+    /// Cumulative TSN ack: all TSNs up to this one arrived.
     pub cumulative_tsn_ack: Tsn,
-    /// Bytes the receiver still has room for.
+    /// Advertised receiver window (a_rwnd), in bytes.
     pub a_rwnd: u32,
     /// Packets with data that this SACK acknowledges, for delayed acks under CMT (DAC): 0 if not counted, 3 for
     /// three or more.
@@ -46,7 +46,7 @@ impl<'a> Sack<'a> {
     /// Bytes before the gap blocks.
     pub const FIXED_LEN: usize = 16;
 
-    /// The gap blocks as sent: nothing says that they are [well formed](GapBlock::are_well_formed).
+    /// The gap ack blocks as sent, which need not be [well formed](GapBlock::are_well_formed).
     #[inline]
     pub fn gap_blocks(
         &self,
@@ -54,7 +54,7 @@ impl<'a> Sack<'a> {
         self.entries[..usize::from(self.gap_count)].iter().map(GapBlock::decode)
     }
 
-    /// The TSNs that arrived more than once since the last SACK, each once for every surplus arrival.
+    /// The duplicate TSNs since the last SACK, one entry per duplicate.
     #[inline]
     pub fn duplicates(&self) -> impl ExactSizeIterator<Item = Tsn> + Clone + use<'a> {
         self.entries[usize::from(self.gap_count)..].iter().map(|bytes| Tsn(u32_at(bytes, 0)))
@@ -135,7 +135,7 @@ mod tests {
     const CAPTURE: &str = "03 80 001c  000003e7  00017700  0002 0001  0002 0002  0004 0007  000003e5";
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex(CAPTURE);
         let Ok(Chunk::Sack(sack)) = decode(&bytes) else { panic!("not SACK") };
         assert_eq!(sack.cumulative_tsn_ack, Tsn(999));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_writer_writes_what_was_captured() {
+    fn writer_encodes_the_captured_chunk() {
         let gaps = [(2, 2), (4, 7)].map(|(start, end)| GapBlock { start, end });
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_three_packets_are_three() {
+    fn dac_count_saturates_at_three() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1500);
         assert!(writer.sack(Tsn(1), 0, 200, std::iter::empty(), &[]));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_must_agree_with_the_length() {
+    fn counts_that_contradict_the_length_are_rejected() {
         for wrong in [
             "03 00 000c  000003e7  00017700",
             "03 00 0010  000003e7  00017700  0001 0000",
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_not_read_out_of_zeros_that_are_not_stored() {
+    fn control_chunk_in_unstored_zeros_is_rejected() {
         let bytes = hex("03 00 0010  000003e7  00017700  0000 0000");
         let cut = Octets::new(&bytes[..12], 4);
         assert_eq!(Chunk::split_first(cut), Err(ChunkError::ZerosInControl { chunk_type: 3 }));

@@ -16,7 +16,7 @@ use transport::PacketBuf;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shutdown {
-    /// Everything up to here has arrived.
+    /// Cumulative TSN ack: all TSNs up to this one arrived.
     pub cumulative_tsn_ack: Tsn,
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         let bytes = hex("07 00 0008 12345678");
         let expected = Shutdown { cumulative_tsn_ack: Tsn(0x1234_5678) };
         assert_eq!(decode(&bytes), Ok(Chunk::Shutdown(expected)));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_changes_nothing() {
+    fn encoding_and_decoding_returns_the_same_chunk() {
         for tsn in [0, 1, u32::MAX] {
             let chunk = Shutdown { cumulative_tsn_ack: Tsn(tsn) };
             assert_eq!(decode(&encode(&chunk)), Ok(Chunk::Shutdown(chunk)));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn another_length_is_refused() {
+    fn wrong_length_is_rejected() {
         for wrong in ["07 00 0004", "07 00 000c 12345678 00000000"] {
             assert_eq!(decode(&hex(wrong)), Err(ChunkError::Value { chunk_type: 7 }), "{wrong}");
         }

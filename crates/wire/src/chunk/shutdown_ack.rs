@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN, header};
 use transport::PacketBuf;
 
-/// SHUTDOWN ACK: the answer to SHUTDOWN, once all data has arrived (rfc9260#section-3.3.9).
+/// SHUTDOWN ACK: the answer to SHUTDOWN once all data is acknowledged (rfc9260#section-3.3.9).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -39,14 +39,14 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_and_written_back() {
+    fn captured_chunk_decodes_and_encodes_to_the_same_bytes() {
         let bytes = hex("08 00 0004");
         assert_eq!(decode(&bytes), Ok(Chunk::ShutdownAck(ShutdownAck)));
         assert_eq!(encode(&ShutdownAck), bytes);
     }
 
     #[test]
-    fn a_value_is_refused() {
+    fn chunk_with_a_value_is_rejected() {
         let bytes = hex("08 00 0008 00000000");
         assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 8 }));
     }

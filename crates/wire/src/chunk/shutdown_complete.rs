@@ -43,7 +43,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_field_by_field() {
+    fn captured_chunk_decodes_to_its_fields() {
         for (captured, reflected_tag) in [("0e 00 0004", false), ("0e 01 0004", true)] {
             let bytes = hex(captured);
             let expected = ShutdownComplete { reflected_tag };
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_refused() {
+    fn chunk_with_a_value_is_rejected() {
         let bytes = hex("0e 00 0008 00000000");
         assert_eq!(decode(&bytes), Err(ChunkError::Value { chunk_type: 14 }));
     }

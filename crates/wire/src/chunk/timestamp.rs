@@ -51,7 +51,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn a_captured_chunk_is_read_and_written_back() {
+    fn captured_chunk_decodes_and_encodes_to_the_same_bytes() {
         let bytes = hex("b1 00 000c 00000001 00000002");
         let chunk = Timestamp { micros: (1 << 32) + 2 };
         assert_eq!(decode(&bytes), Ok(Chunk::Timestamp(chunk)));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn another_use_of_the_type_is_a_chunk_we_do_not_know() {
+    fn other_use_of_the_chunk_type_is_unknown() {
         for other in ["b1 00 0004", "b1 00 0008 00000000", "b1 00 0010 00000000 00000000 00000000"] {
             assert!(matches!(decode(&hex(other)), Ok(Chunk::Unknown(_))), "{other}");
         }

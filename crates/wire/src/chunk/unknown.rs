@@ -2,7 +2,7 @@ use super::Encode;
 use crate::UnknownAction;
 use transport::{Octets, PacketBuf};
 
-/// A chunk of a type this crate does not know, kept as it is (rfc9260#section-3.2).
+/// A chunk of a type that this crate does not decode (rfc9260#section-3.2).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -17,7 +17,7 @@ use transport::{Octets, PacketBuf};
 pub struct UnknownChunk<'a> {
     /// Its type.
     pub chunk_type: u8,
-    /// All of it, header included, padding not.
+    /// The chunk with its header and without padding.
     pub bytes: Octets<'a>,
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use crate::testing::{decode, encode, hex};
 
     #[test]
-    fn an_unknown_chunk_is_kept_whole() {
+    fn unknown_chunk_keeps_its_bytes() {
         let bytes = hex("c5 a7 0007  010203 00");
         let expected = UnknownChunk { chunk_type: 0xc5, bytes: bytes[..7].into() };
         assert_eq!(decode(&bytes), Ok(Chunk::Unknown(expected)));

@@ -19,7 +19,7 @@ pub struct CommonHeader {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// The receiver's tag, which a stranger does not know; 0 with INIT.
+    /// The receiver's verification tag; 0 in a packet with INIT.
     pub verification_tag: u32,
 }
 
@@ -35,7 +35,7 @@ impl CommonHeader {
             destination_port: u16_at(bytes, 2),
             verification_tag: u32_at(bytes, 4),
         };
-        // The CRC is the one little-endian number on the wire.
+        // The CRC is the only little-endian number in a packet.
         (header, u32_at(bytes, 8).swap_bytes())
     }
 

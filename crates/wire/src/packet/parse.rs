@@ -3,7 +3,7 @@ use crate::checksum::crc32c;
 use crate::chunk::{Chunk, ChunkError};
 use transport::{Checksum, Octets};
 
-/// A packet whose common header has been read; its chunks are read one by one.
+/// A packet with a decoded common header; [`Packet::chunks`] decodes its chunks one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
     /// The common header.
@@ -11,27 +11,27 @@ pub struct Packet<'a> {
     body: Octets<'a>,
 }
 
-/// Why bytes are no packet at all. Such bytes are discarded silently (rfc9260#section-6.8).
+/// Why bytes are not a packet. The receiver discards them silently (rfc9260#section-6.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
     /// Shorter than the common header.
     #[error("a packet of {0} bytes is shorter than the common header")]
     TooShort(usize),
-    /// The bytes were damaged on the way.
+    /// The checksum does not match the bytes.
     #[error("the checksum is {found:#010x}, the bytes give {computed:#010x}")]
     BadChecksum {
         /// The checksum the packet carries.
         found: u32,
-        /// The checksum its bytes have.
+        /// The checksum computed from the bytes.
         computed: u32,
     },
 }
 
 impl<'a> Packet<'a> {
-    /// Reads the common header and, if it is ours to do, checks the checksum.
+    /// Decodes the common header and, unless that is offloaded, verifies the checksum.
     ///
     /// # Errors
-    /// [`PacketError`]; chunks are not looked at yet, so their faults are no error here.
+    /// [`PacketError`]. Errors in chunks come from the iterator over them.
     #[inline]
     pub fn parse(bytes: Octets<'a>, checksum: Checksum) -> Result<Packet<'a>, PacketError> {
         let fixed = bytes.first_chunk().ok_or(PacketError::TooShort(bytes.len()))?;
@@ -53,7 +53,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// The chunks of a packet. After an error it ends: where the next chunk would begin is not known.
+/// Iterates over the chunks of a packet. It ends after an error, because the next chunk cannot be found.
 #[derive(Clone, Debug)]
 pub struct Chunks<'a> {
     rest: Octets<'a>,
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_bytes_than_the_common_header_are_no_packet() {
+    fn bytes_shorter_than_the_common_header_are_rejected() {
         for length in 0..12 {
             let short = Packet::parse(Octets::new(&[], length), Checksum::Offloaded);
             assert_eq!(short.err(), Some(PacketError::TooShort(length)));

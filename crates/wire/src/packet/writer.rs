@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_of_zeros_is_not_stored() {
+    fn trailing_zeros_of_a_payload_are_not_stored() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
         assert!(writer.data(&data(Octets::new(b"x", 1450))));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_stored_when_a_chunk_follows_them() {
+    fn zeros_before_another_chunk_are_stored() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1480);
         let (first, second) = (data(Octets::new(b"ab", 7)), data(Octets::new(&[], 5)));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_fits_exactly_or_is_not_written() {
+    fn chunk_that_does_not_fit_leaves_the_packet_unchanged() {
         let cookie = [7; 100];
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 16 + 3);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn no_chunk_is_longer_than_its_length_field_tells() {
+    fn chunk_longer_than_the_length_field_is_not_written() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 1 << 20);
         assert_eq!(writer.room(), 65_532);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offloaded_checksum_is_zero() {
+    fn offloaded_checksum_is_written_as_zero() {
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 100);
         assert!(writer.push(&CookieAck));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_used_again() {
+    fn writer_reuses_its_buffer() {
         let mut buf = PacketBuf { head: vec![1; 50], zeros: 9 };
         let writer = PacketWriter::new(&mut buf, ANY_HEADER, 100);
         assert!(writer.is_empty());

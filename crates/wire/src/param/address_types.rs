@@ -1,6 +1,6 @@
 use super::{HOST_NAME_ADDRESS, IPV4_ADDRESS, IPV6_ADDRESS};
 
-/// The kinds of addresses an endpoint can use (rfc9260#section-3.3.2.1.5). Kinds nobody knows are not kept.
+/// The kinds of addresses an endpoint can use (rfc9260#section-3.3.2.1.5). Unknown types are dropped.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -18,7 +18,7 @@ pub struct SupportedAddressTypes {
     pub ipv4: bool,
     /// IPv6, type 6.
     pub ipv6: bool,
-    /// Host names, type 11; an endpoint of RFC 9260 does not offer them.
+    /// Host names, type 11; obsolete in RFC 9260.
     pub host_name: bool,
 }
 
@@ -33,7 +33,7 @@ impl SupportedAddressTypes {
         })
     }
 
-    /// The value, and how many bytes of it count.
+    /// The encoded value, and its length in bytes.
     pub(super) fn encode(self) -> ([u8; 6], usize) {
         let mut bytes = [0; 6];
         let mut used = 0;

@@ -2,24 +2,24 @@ use super::Parameter;
 use crate::tlv::{self, TlvError};
 use std::fmt;
 
-/// The parameters of a chunk, in the bytes they were sent in; each is read when it is asked for.
+/// The parameters of a chunk, in the bytes they were sent in; the iterator decodes them one by one.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Parameters<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Parameters<'a> {
-    /// Takes `bytes` for parameters. Any bytes will do: what is wrong with them shows when they are read.
+    /// Wraps the bytes of parameters without checking them; the iterator reports errors.
     pub const fn from_bytes(bytes: &'a [u8]) -> Self {
         Parameters { bytes }
     }
 
-    /// The bytes: every parameter padded, but perhaps the last.
+    /// The bytes. All parameters but the last are padded.
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Each parameter in order. After one whose length is wrong it ends; after one whose value is wrong it goes on.
+    /// Iterates over the parameters in order. It ends after a wrong length and goes on after a wrong value.
     pub fn iter(&self) -> impl Iterator<Item = Result<Parameter<'a>, TlvError>> + Clone + use<'a> {
         tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Parameter::decode))
     }
@@ -31,7 +31,7 @@ impl fmt::Debug for Parameters<'_> {
     }
 }
 
-/// Parameters in the making.
+/// Builds a list of parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterList {
     bytes: Vec<u8>,
@@ -48,12 +48,12 @@ impl ParameterList {
         parameter.append_to(&mut self.bytes)
     }
 
-    /// Bytes of what has been made so far, the last parameter padded too.
+    /// Length of the list so far in bytes, with the padding of its last parameter.
     pub fn padded_len(&self) -> usize {
         self.bytes.len().next_multiple_of(4)
     }
 
-    /// What has been made so far.
+    /// The list so far.
     pub fn as_parameters(&self) -> Parameters<'_> {
         Parameters::from_bytes(&self.bytes)
     }

@@ -45,27 +45,27 @@ pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 /// A parameter, as a view of its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter<'a> {
-    /// Type 1: information only its sender understands (rfc9260#section-3.3.5).
+    /// Type 1: information that only its sender interprets (rfc9260#section-3.3.5).
     HeartbeatInfo(&'a [u8]),
     /// Type 5: an address of the sender (rfc9260#section-3.3.2.1.1).
     Ipv4(Ipv4Addr),
     /// Type 6: an address of the sender (rfc9260#section-3.3.2.1.2).
     Ipv6(Ipv6Addr),
-    /// Type 7: all an endpoint must know to make the association it has not yet made (rfc9260#section-3.3.3.1.1).
+    /// Type 7: the state cookie, from which the responder creates the association (rfc9260#section-3.3.3.1.1).
     StateCookie(&'a [u8]),
-    /// Type 8: a parameter of the INIT that its receiver does not know, whole (rfc9260#section-3.3.3.1.2).
+    /// Type 8: a parameter of the INIT that its receiver does not know, with its header (rfc9260#section-3.3.3.1.2).
     UnrecognizedParameter(&'a [u8]),
-    /// Type 9: by how much the cookie should live longer, in milliseconds on the wire
-    /// (rfc9260#section-3.3.2.1.3). Written rounded down, and no longer than 32 bits tell.
+    /// Type 9: requested increase of the cookie lifetime (rfc9260#section-3.3.2.1.3). Encoded as whole
+    /// milliseconds, rounded down, at most 2^32 - 1.
     CookiePreservative(Span),
-    /// Type 11: a name instead of addresses, with its final zero byte. Must not be sent any more; must be answered
-    /// with ABORT (rfc9260#section-3.3.2.1.4).
+    /// Type 11: a name instead of addresses, with its final zero byte. Must not be sent; the answer is ABORT
+    ///  (rfc9260#section-3.3.2.1.4).
     HostName(&'a [u8]),
     /// Type 12: the kinds of addresses the sender can use (rfc9260#section-3.3.2.1.5).
     SupportedAddressTypes(SupportedAddressTypes),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
-    /// Of another type: kept as it is.
+    /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
 
@@ -122,7 +122,7 @@ mod tests {
     use crate::UnknownAction;
     use crate::testing::hex;
 
-    /// Each type: its bytes, and what they say.
+    /// For each type its bytes and their meaning.
     fn captures() -> Vec<(Vec<u8>, Parameter<'static>)> {
         let all = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: true };
         vec![
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn captured_parameters_are_read_and_written_back() {
+    fn captured_parameters_decode_and_encode_to_the_same_bytes() {
         for (bytes, expected) in captures() {
             let mut list = ParameterList::new();
             assert!(list.push(&expected));
@@ -152,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_padded_between_its_parameters_only() {
+    fn parameters_are_padded_except_the_last() {
         let mut list = ParameterList::new();
         assert!(list.push(&Parameter::StateCookie(b"c")) && list.push(&Parameter::HostName(b"h")));
         assert_eq!(list.as_parameters().as_bytes(), hex("0007 0005 63 000000  000b 0005 68"));
-        // A sender that counts the last padding too is understood.
+        // Some senders count the last padding in the length.
         let padded = hex("0007 0005 63 000000  000b 0005 68 000000");
         let expected = [Parameter::StateCookie(b"c"), Parameter::HostName(b"h")];
         assert!(Parameters::from_bytes(&padded).iter().eq(expected.map(Ok)));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_parameter_is_kept_whole() {
+    fn unknown_parameter_keeps_its_bytes() {
         let bytes = hex("c0de 0006 0102");
         let Some(Ok(Parameter::Unknown(unknown))) = Parameters::from_bytes(&bytes).iter().next() else {
             panic!("not unknown")
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_top_bits_of_an_unknown_type_say_what_to_do() {
+    fn top_bits_of_an_unknown_parameter_type_select_the_action() {
         let expected = [
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_skipped_and_a_wrong_length_ends_the_list() {
+    fn wrong_value_is_skipped_and_wrong_length_ends_the_list() {
         let bytes = hex("0005 0007 c00002 00  0009 0004  000c 0005 00 000000  0007 0004  0006 0015");
         let expected = [
             Err(TlvError::Value { kind: 5 }),
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_span_the_field_cannot_hold_is_cut() {
+    fn cookie_preservative_saturates_at_32_bits() {
         let mut list = ParameterList::new();
         assert!(list.push(&Parameter::CookiePreservative(Span::MAX)));
         assert_eq!(list.as_parameters().as_bytes()[4..], [0xff; 4]);
     }
 
     #[test]
-    fn a_parameter_too_long_for_its_length_field_is_not_written() {
+    fn parameter_longer_than_the_length_field_is_not_written() {
         let cookie = vec![1; 65_532];
         let mut list = ParameterList::new();
         assert!(!list.push(&Parameter::StateCookie(&cookie)));

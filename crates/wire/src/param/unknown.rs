@@ -1,7 +1,7 @@
 use crate::UnknownAction;
 use crate::tlv::{HEADER_LEN, Tlv};
 
-/// A parameter of a type this crate does not know, kept as it is (rfc9260#section-3.2.1).
+/// A parameter of a type that this crate does not decode (rfc9260#section-3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownParameter<'a> {
     kind: u16,
@@ -18,7 +18,7 @@ impl<'a> UnknownParameter<'a> {
         self.kind
     }
 
-    /// All of it, header included, padding not: what is reported back to its sender.
+    /// The parameter with its header and without padding, as it is reported to its sender.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

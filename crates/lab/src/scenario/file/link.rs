@@ -1,10 +1,10 @@
+use crate::scenario::Hertz;
 use crate::scenario::decode::{
     At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, words,
 };
 use crate::scenario::diagnostic::Faults;
 use crate::scenario::tree::{Item, Value};
-use crate::scenario::{Hertz, Queue, QueueLimit};
-use net::{RedFault, RedQuirk, RedSpec, RedUnit};
+use net::{Limit, QueueFault, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use serde_json::{Map, Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
@@ -101,7 +101,7 @@ pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
 
 /// A queue, of the kind its `kind` says.
 #[derive(Clone)]
-pub(in crate::scenario) struct QueueTable(pub Queue);
+pub(in crate::scenario) struct QueueTable(pub QueueSpec);
 
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::scenario) enum QueueWord {
@@ -222,7 +222,7 @@ impl Decode for QueueTable {
     }
 }
 
-fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Queue> {
+fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<QueueSpec> {
     match (table.packets, table.bytes) {
         (Some(_), Some(bytes)) => {
             faults.note(
@@ -235,17 +235,19 @@ fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Q
             faults.note(bytes.span, "a queue of 0 B forwards nothing; expected at least 1 B".into());
             None
         }
-        (_, Some(bytes)) => Some(Queue::DropTail(QueueLimit::Bytes(bytes.value))),
+        (_, Some(bytes)) => Some(QueueSpec::DropTail(Limit::Bytes(bytes.value))),
         (Some(0), None) => {
             faults
                 .note(item.span.clone(), "a queue of 0 packets forwards nothing; expected at least 1".into());
             None
         }
-        (packets, None) => Some(Queue::DropTail(QueueLimit::Packets(packets.unwrap_or(DEFAULT_PACKETS)))),
+        (packets, None) => {
+            Some(QueueSpec::DropTail(Limit::Packets(packets.unwrap_or(DEFAULT_PACKETS).into())))
+        }
     }
 }
 
-fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
+fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
     let unit = table.min.value.unit();
     let capacity = table.capacity.unwrap_or_else(|| table.max.clone());
     if table.max.value.unit() != unit || capacity.value.unit() != unit {
@@ -253,7 +255,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
         faults.note(table.max.span, message.to_owned());
         return None;
     }
-    let red = RedSpec {
+    let red = QueueSpec::Red(RedSpec {
         min: table.min.value.as_f64(),
         max: table.max.value.as_f64(),
         max_p: table.max_p,
@@ -264,8 +266,8 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
         mean_packet: table.mean_packet.value,
         packet_rate: table.packet_rate.map(Hertz::as_f64),
         quirk: table.quirk,
-    };
-    if let Err(RedFault { field, expected }) = red.check() {
+    });
+    if let Err(QueueFault { field, expected }) = red.check() {
         let span = match field {
             "min" => table.min.span,
             "weight" => table.weight.span,
@@ -276,11 +278,11 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<Queue> {
         faults.note(span, format!("wrong `{field}`; expected {expected}"));
         return None;
     }
-    Some(Queue::Red(red))
+    Some(red)
 }
 
 /// What a link without a `queue` has.
-const DEFAULT_QUEUE: QueueTable = QueueTable(Queue::DropTail(QueueLimit::Packets(DEFAULT_PACKETS)));
+const DEFAULT_QUEUE: QueueTable = QueueTable(QueueSpec::DropTail(Limit::Packets(DEFAULT_PACKETS as u64)));
 const DEFAULT_PACKETS: u32 = 100;
 
 impl Show for QueueTable {

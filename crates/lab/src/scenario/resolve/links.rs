@@ -2,7 +2,8 @@ use super::{Nodes, has_room, is_name, is_new, members, node_indices};
 use crate::scenario::decode::At;
 use crate::scenario::diagnostic::{Faults, expected_one_of};
 use crate::scenario::file::{DirectionTable, LinkTable};
-use crate::scenario::{Direction, Link, Node, Outage};
+use crate::scenario::{Link, Node, Outage};
+use net::{ChannelSpec, Impairments};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use units::{ByteCount, Instant};
@@ -46,10 +47,10 @@ fn alike(
         faults.note(span.clone(), message);
         return None;
     }
-    if table.net_id.value > u8::MAX.into() {
+    let Ok(net_id) = u8::try_from(table.net_id.value) else {
         faults.note(table.net_id.span.clone(), format!("expected a `net_id` of at most {}", u8::MAX));
         return None;
-    }
+    };
     let count = from.len().max(to.len());
     let all = At { value: count as u32, span: span.clone() };
     if !has_room(&all, taken.len(), "links", a, faults) {
@@ -73,11 +74,9 @@ fn alike(
     let link = |(name, between)| Link {
         name,
         between,
-        net_id: table.net_id.value,
-        mtu: table.mtu,
-        framing: ByteCount::new(table.framing.into()),
-        forward: direction(&table.directions.forward),
-        back: direction(&table.directions.back),
+        net_id,
+        forward: channel(table, &table.directions.forward),
+        back: channel(table, &table.directions.back),
         down: down.clone(),
     };
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
@@ -91,17 +90,21 @@ fn pairs(from: &Range<usize>, to: &Range<usize>) -> impl Iterator<Item = [usize;
     (0..count).map(move |i| [at(&from, i), at(&to, i)])
 }
 
-fn direction(table: &DirectionTable) -> Direction {
-    Direction {
-        rate: table.rate,
-        delay: table.delay,
-        jitter: table.jitter,
-        queue: table.queue.0.clone(),
-        loss: table.loss,
-        duplicate: table.duplicate,
-        reorder: table.reorder,
-        reorder_delay: table.reorder_delay,
-        bit_errors: table.bit_errors,
+fn channel(link: &LinkTable, direction: &DirectionTable) -> ChannelSpec {
+    ChannelSpec {
+        transmitter: direction.rate.into(),
+        delay: direction.delay,
+        queue: direction.queue.0.clone(),
+        mtu: link.mtu,
+        framing: ByteCount::new(link.framing.into()),
+        impairments: Impairments {
+            jitter: direction.jitter,
+            loss: direction.loss,
+            duplication: direction.duplicate,
+            reordering: direction.reorder,
+            reordering_delay: direction.reorder_delay,
+            bit_errors: direction.bit_errors,
+        },
     }
 }
 
@@ -138,7 +141,7 @@ pub(super) fn named(
 
 /// Networks in which both nodes have an interface and a way to each other. Links of network 0 belong to all.
 pub(super) fn networks_between(a: usize, b: usize, links: &[Link]) -> BTreeSet<u16> {
-    let mut ids: BTreeSet<u16> = links.iter().map(|link| link.net_id).filter(|id| *id != 0).collect();
+    let mut ids: BTreeSet<u16> = links.iter().map(|link| link.net_id.into()).filter(|id| *id != 0).collect();
     if ids.is_empty() {
         ids.insert(0);
     }
@@ -151,7 +154,7 @@ fn reaches(a: usize, b: usize, id: u16, links: &[Link]) -> bool {
     let mut next = 0;
     while let Some(node) = reached.get(next).copied() {
         next += 1;
-        for link in links.iter().filter(|link| [0, id].contains(&link.net_id)) {
+        for link in links.iter().filter(|link| [0, id].contains(&link.net_id.into())) {
             let [from, to] = link.between;
             for (near, far) in [(from, to), (to, from)] {
                 if near == node && !reached.contains(&far) {

@@ -1,7 +1,9 @@
 //! The sender against hand-worked vectors, and against itself over random histories.
 
+mod abandonment;
 mod cost;
 mod delays;
+mod pacing;
 mod random;
 mod recovery;
 mod reinjection;
@@ -154,6 +156,11 @@ impl Rig {
         self.audit();
     }
 
+    fn abandon(&mut self, tsn: u32) {
+        self.sender.abandon(self.index(tsn), &mut self.paths);
+        self.audit();
+    }
+
     fn index(&self, tsn: u32) -> u64 {
         self.sender.out.index_of(Tsn(tsn))
     }
@@ -174,8 +181,8 @@ impl Rig {
         let (mut lost, mut lost_bytes, mut retained, mut withdrawn) = (0, 0, 0, 0);
         for i in out.indices() {
             let chunk = &out[i];
+            retained += chunk.len() as u64;
             if chunk.state != ChunkState::Freed {
-                retained += chunk.len() as u64;
                 queued[chunk.path.index()] += u64::from(chunk.booked);
             }
             withdrawn += u32::from(chunk.is(Mark::Credited) && !chunk.is_acked());
@@ -186,6 +193,7 @@ impl Rig {
                     lost_bytes += u64::from(chunk.booked);
                 }
                 ChunkState::Acked | ChunkState::Freed => {}
+                ChunkState::Abandoned => assert!(chunk.is(Mark::Abandoned)),
             }
         }
         for (path, queued) in self.paths.iter().zip(&queued) {
@@ -197,7 +205,7 @@ impl Rig {
                 let (mut i, mut last, mut bytes) = (list.head, 0, 0);
                 while i != NIL {
                     assert!(i > last, "lists are sorted");
-                    assert_eq!(out[i].transmissions == 1, once, "on the right list");
+                    assert_eq!(out[i].is_fresh(), once, "on the right list");
                     bytes += u64::from(out[i].booked);
                     (last, i) = (i, out.following(i));
                 }

@@ -1,9 +1,12 @@
 //! Random histories: whatever the network does, every chunk is where it should be and everything arrives.
 
+use super::pacing::Paced;
 use super::*;
 use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, Reinjection, RtxPolicy, SplitBy};
+use crate::tx::Outstanding;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use units::BitRate;
 
 /// What may happen next.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,8 @@ enum Step {
     Promise,
     /// The peer forgets the highest TSN it holds above the cumulative one.
     Renege,
+    /// The sender abandons this one of its outstanding chunks.
+    Abandon(u8),
     Timeout(u8),
     Fail(u8),
     Recover(u8),
@@ -30,6 +35,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         10 => Just(Step::Sack),
         3 => Just(Step::Promise),
         1 => Just(Step::Renege),
+        1 => any::<u8>().prop_map(Step::Abandon),
         1 => (0u8..3).prop_map(Step::Timeout),
         1 => (0u8..3).prop_map(Step::Fail),
         2 => (0u8..3).prop_map(Step::Recover),
@@ -88,6 +94,8 @@ pub(super) struct World {
     held: BTreeSet<u32>,
     /// Of those the ones it will not give up.
     promised: BTreeSet<u32>,
+    /// Abandoned chunks, which the peer skips as a FORWARD TSN would tell it to.
+    abandoned: BTreeSet<u32>,
     received: u32,
     packets: u8,
 }
@@ -101,13 +109,29 @@ impl World {
                 self.held.insert(ahead);
             }
         }
-        while self.held.remove(&self.received) {
+        self.advance();
+    }
+
+    /// The cumulative TSN moves on over what arrived and what was abandoned.
+    fn advance(&mut self) {
+        while self.held.remove(&self.received) || self.abandoned.contains(&self.received) {
             self.promised.remove(&self.received);
             self.received += 1;
         }
     }
 
+    fn abandon(&mut self, rig: &mut Rig, which: u8) {
+        let outstanding = rig.sender.out.len();
+        if outstanding > 0 {
+            let i = rig.sender.out.first_index() + (usize::from(which) % outstanding) as u64;
+            let tsn = Outstanding::tsn(i).0;
+            rig.abandon(tsn);
+            self.abandoned.insert(tsn.wrapping_sub(FIRST));
+        }
+    }
+
     fn promise(&mut self, rig: &mut Rig) {
+        self.advance();
         self.promised.extend(self.held.difference(&self.promised).next().copied());
         let renegable = self.held.difference(&self.promised).copied().collect();
         let (gaps, nr_gaps) = (ranges(&renegable), ranges(&self.promised));
@@ -122,6 +146,7 @@ impl World {
     }
 
     pub(super) fn sack(&mut self, rig: &mut Rig) {
+        self.advance();
         let gaps = ranges(&self.held);
         rig.sack(FIRST.wrapping_add(self.received).wrapping_sub(1), &gaps, self.packets.min(3));
         self.packets = 0;
@@ -146,6 +171,10 @@ pub(super) const FIRST: u32 = u32::MAX - 20;
 
 pub(super) fn drain(rig: &mut Rig, world: &mut World) {
     while let Some((_, tsns)) = rig.poll() {
+        for tsn in &tsns {
+            let abandoned = world.abandoned.contains(&tsn.wrapping_sub(FIRST));
+            assert!(!abandoned, "abandoned chunk {tsn} is sent");
+        }
         world.flying.push(tsns);
     }
     rig.audit();
@@ -154,8 +183,15 @@ pub(super) fn drain(rig: &mut Rig, world: &mut World) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn every_chunk_is_accounted_for_and_arrives(config in configs(), steps in steps()) {
+    fn every_chunk_is_accounted_for_and_arrives(
+        config in configs(),
+        steps in steps(),
+        mbps in proptest::option::of(1u64..200),
+    ) {
         let mut rig = Rig::new(&config, 3, FIRST);
+        let told = mbps.map(|mbps| {
+            Paced::install(&mut rig, config.congestion_control, vec![BitRate::from_mbps(mbps); 3])
+        });
         let mut world = World::default();
         for step in steps {
             rig.pass(Span::from_millis(3));
@@ -175,6 +211,7 @@ proptest! {
                 Step::Sack => world.sack(&mut rig),
                 Step::Promise => world.promise(&mut rig),
                 Step::Renege => world.renege(),
+                Step::Abandon(k) => world.abandon(&mut rig, k),
                 Step::Timeout(p) => if rig.paths[PathId(p)].t3.is_some() { rig.t3(PathId(p)); },
                 Step::Fail(p) => rig.paths[PathId(p)].state = PathState::Inactive,
                 Step::Recover(p) => rig.paths[PathId(p)].state = PathState::Active,
@@ -207,5 +244,9 @@ proptest! {
         }
         prop_assert!(rig.sender.is_drained(), "{} chunks left", rig.sender.outstanding_chunks());
         prop_assert!(rig.paths.flight().is_zero());
+        if let Some(told) = told {
+            let sent: Vec<u64> = rig.paths.iter().map(|path| path.stats.user_bytes.get()).collect();
+            prop_assert_eq!(&told.lock().unwrap().sent, &sent, "every byte is told once");
+        }
     }
 }

@@ -1,28 +1,25 @@
-"""The fairness suite: every congestion control against the three design rules of multipath transport.
+"""The fairness suite: how well each congestion control keeps the three design rules of multipath transport.
 
-Paper 004, section II-B, after Raiciu, Wischik and Handley: a multipath flow should *improve throughput*, *do no harm*
-and *balance congestion*. Each rule is a number here, a ratio to what a TCP flow of the rivals' kind gets in the same
-place over one path; `docs/fairness.md` derives them.
+The rules (paper 004, section II-B, after Raiciu, Wischik and Handley): a multipath flow should *improve throughput*,
+*do no harm* and *balance congestion*. Each rule is a number here, a ratio to the throughput of a single-path TCP flow
+of the rivals' kind in the same place; ``docs/fairness.md`` derives them.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from . import suites
-from ._core import scenario_schema
-from .result import Result
-from .statistics import Estimate, estimate
-from .suites import Report, Runner, Running, ratio
+from ..._core import scenario_schema
+from ...result import Result
+from ...statistics import Estimate, estimate, finite
+from .. import running as suites
+from ..running import Report, Runner, Running, ratio
 
 DEFAULT_REPLICAS = 8
 RIVALS = ("reno", "cubic")
@@ -33,7 +30,7 @@ _FLOW, _WINDOW = "contender", "steady"
 
 
 class Rule(StrEnum):
-    """The design rules, and before them the control over one path."""
+    """The design rules, and ``ALONE``: the throughput over a single path, which is no rule."""
 
     ALONE = "alone"
     IMPROVE = "improve"
@@ -42,7 +39,7 @@ class Rule(StrEnum):
 
 
 class State(StrEnum):
-    """What an interval says of a rule."""
+    """Whether the 95 % interval of a number keeps a rule, breaks it, or leaves it open."""
 
     KEPT = "kept"
     OPEN = "open"
@@ -50,11 +47,11 @@ class State(StrEnum):
 
 
 TOLERANCE = 0.05
-"""How far a number may be beyond its bound: so far two implementations of the same control are apart."""
+"""How far a number may be beyond its bound: two implementations of one control differ by as much."""
 
 
 def judge(rule: Rule, found: Estimate) -> State | None:
-    """Whether the rule is kept by the whole interval, by none of it, or by a part; None for what is no rule."""
+    """Whether the whole interval keeps the rule, breaks it, or neither; None for ``ALONE``."""
     match rule:
         case Rule.ALONE:
             return None
@@ -68,19 +65,19 @@ def judge(rule: Rule, found: Estimate) -> State | None:
 
 
 def improve(total: Sequence[float], singles: Sequence[Sequence[float]]) -> Estimate:
-    """I = T / max S: the throughput of the flow over that of a TCP flow on its best path."""
+    """I = T / max S: the throughput of the flow divided by that of a TCP flow on the best path."""
     best = max(map(estimate, singles), key=lambda found: found.mean)
     return ratio(estimate(total), best)
 
 
 def harm(taken: Sequence[Sequence[float]], singles: Sequence[Sequence[float]]) -> Estimate:
-    """H = max over bottlenecks of X / S: what the flow sends over one over what a TCP flow in its place sends."""
+    """H = max over bottlenecks of X / S: the flow's rate there divided by that of a TCP flow in its place."""
     found = [ratio(estimate(x), estimate(s)) for x, s in zip(taken, singles, strict=True)]
     return max(found, key=lambda one: one.mean)
 
 
 def balance(taken: Sequence[Sequence[float]], singles: Sequence[Sequence[float]]) -> Estimate:
-    """B = 1 - f/g: the part of its traffic that left the first bottleneck, the more congested one.
+    """B = 1 - f/g: the share of its traffic that the flow moved away from the first, more congested bottleneck.
 
     f is the share of the flow's traffic there, g that of two TCP flows, one over each bottleneck.
     """
@@ -94,21 +91,12 @@ def _first_share(traffic: Sequence[Sequence[float]]) -> list[float]:
 
 @dataclass(frozen=True)
 class Topology:
-    """A scenario of the suite: the networks over each tight link, those links, and the rules that mean something."""
+    """A scenario of the suite: the networks over each bottleneck, the bottleneck links, and the rules that apply."""
 
     id: str
-    scenario: Path
     bottlenecks: tuple[tuple[int, ...], ...]
     links: tuple[str, ...]
     rules: tuple[Rule, ...]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to compare, and how much of it to run."""
-
-    controls: tuple[str, ...]
-    running: Running
 
 
 @dataclass(frozen=True)
@@ -127,15 +115,14 @@ class Score:
         return judge(self.rule, self.found)
 
     def as_dict(self) -> dict[str, Any]:
-        """For machines; an interval that nothing is known of is null."""
-        half = self.found.half_width
+        """The number for JSON; an unknown half width is null."""
         return {
             "control": self.control,
             "rival": self.rival,
             "topology": self.topology,
             "rule": self.rule,
             "mean": self.found.mean,
-            "half_width": half if math.isfinite(half) else None,
+            "half_width": finite(self.found.half_width),
             "replicas": self.found.count,
             "state": self.state,
         }
@@ -143,7 +130,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Reference:
-    """What a TCP flow of the rivals' kind gets in the contender's place over one bottleneck, and the loss there."""
+    """Throughput of a TCP flow of the rivals' kind in the contender's place over one bottleneck, and the loss there."""
 
     rival: str
     topology: str
@@ -163,12 +150,12 @@ class Table:
     replicas: int
 
     def score(self, control: str, rival: str, topology: str, rule: Rule) -> Score | None:
-        """One number, if it means something."""
+        """One number, if the rule applies in the topology."""
         wanted = (control, rival, topology, rule)
         return next((s for s in self.scores if (s.control, s.rival, s.topology, s.rule) == wanted), None)
 
     def worst(self, control: str, rival: str, rule: Rule) -> Score | None:
-        """The number of the topology in which a rule fares worst; paths without rivals are another matter."""
+        """The worst number of a rule over all topologies with rivals."""
         found = [
             s for s in self.scores
             if (s.control, s.rival, s.rule) == (control, rival, rule) and s.topology != "idle"
@@ -177,11 +164,11 @@ class Table:
         return pick(found, key=lambda score: score.found.mean, default=None)
 
     def topologies(self, rule: Rule) -> list[str]:
-        """Where a rule was measured."""
+        """The topologies in which a rule was measured."""
         return list(dict.fromkeys(score.topology for score in self.scores if score.rule is rule))
 
     def as_dict(self) -> dict[str, Any]:
-        """For machines."""
+        """The numbers for JSON."""
         return {
             "seed": self.seed,
             "replicas": self.replicas,
@@ -201,12 +188,12 @@ class Table:
 
 
 def controls() -> tuple[str, ...]:
-    """Every congestion control that a scenario can name, in the order of the program."""
+    """Every congestion control that a scenario can name, in the order of the schema."""
     return tuple(_property(json.loads(scenario_schema()), "congestion_control")["anyOf"][0]["enum"])
 
 
 def _property(node: Any, name: str) -> dict[str, Any]:
-    """The first property of that name in a JSON Schema."""
+    """The first property of a name in a JSON Schema."""
     pending = [node]
     while pending:
         at = pending.pop(0)
@@ -220,46 +207,44 @@ def _property(node: Any, name: str) -> dict[str, Any]:
 
 
 def chosen(names: str | None) -> tuple[str, ...]:
-    """The controls named, separated by commas; all of them if none is."""
+    """The controls in a list separated by commas, or all of them."""
     return suites.chosen(names, controls(), "congestion control")
 
 
 def topologies() -> list[Topology]:
     """The topologies of the suite."""
-    path = suites.description("fairness")
     return [
         Topology(
             entry["id"],
-            path.with_name(entry["id"] + ".toml"),
             tuple(map(tuple, entry["bottlenecks"])),
             tuple(entry["links"]),
             tuple(map(Rule, entry["rules"])),
         )
-        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["topology"]
+        for entry in suites.read("fairness", "suite.toml")["topology"]
     ]
 
 
-def measure(options: Options, report: Report | None = None) -> Table:
-    """Runs the suite; one that was stopped goes on where it was."""
+def measure(running: Running, names: tuple[str, ...], report: Report | None = None) -> Table:
+    """Runs the suite; finished runs of an earlier, stopped one are reused."""
     scores: list[Score] = []
     references: list[Reference] = []
     seed = 0
     for topology in topologies():
-        base = tomllib.loads(topology.scenario.read_text(encoding="utf-8"))
-        seed = int(base["seed"]) if options.running.seed is None else options.running.seed
-        run = Runner(topology.id, options.running, report)
+        base = suites.read("fairness", f"{topology.id}.toml")
+        seed = running.seed_of(base)
+        run = Runner(topology.id, running, report)
         tcp = run("tcp", with_tcp(base, [networks[0] for networks in topology.bottlenecks]))
-        contender = run("controls", with_controls(base, options.controls))
+        contender = run("controls", with_controls(base, names))
         references += _references(topology, tcp)
-        scores += _scores(topology, contender, tcp, options.controls)
+        scores += _scores(topology, contender, tcp, names)
         if topology.id == ALONE:
-            one = run("one-path", over(with_controls(base, options.controls), topology.bottlenecks[0][0]))
-            scores += _alone(topology, one, tcp, options.controls)
-    return Table(options.controls, scores, references, seed, options.running.replicas)
+            one = run("one-path", over(with_controls(base, names), topology.bottlenecks[0][0]))
+            scores += _alone(topology, one, tcp, names)
+    return Table(names, scores, references, seed, running.replicas)
 
 
 def with_controls(base: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The scenario with these controls in the contender's place."""
+    """The scenario varied over congestion controls of the contender."""
     control = {"congestion_control": {"name": "control", "vary": list(names)}}
     sets = {**base["sctp"], _FLOW: {**base["sctp"][_FLOW], **control}}
     return {**base, "sctp": sets}
@@ -271,7 +256,7 @@ def over(base: Mapping[str, Any], network: int) -> dict[str, Any]:
 
 
 def with_tcp(base: Mapping[str, Any], networks: Sequence[int]) -> dict[str, Any]:
-    """The scenario with a TCP flow of the rivals' kind in the contender's place, over one network after the other."""
+    """The scenario with a TCP flow of the rivals' kind in the contender's place, varied over networks."""
     kind = {
         "protocol": "TCP",
         "tcp": {"name": "rival", "vary": list(RIVALS)},
@@ -287,7 +272,7 @@ def _with_contender(base: Mapping[str, Any], change: Callable[[dict[str, Any]], 
 
 @dataclass(frozen=True)
 class _Samples:
-    """What the contender did, one value a replica: received by its application, and sent over each path."""
+    """The contender's rates, one value a replica: received by its application, and sent over each path."""
 
     total: list[float]
     sent: list[list[float]]
@@ -306,7 +291,7 @@ def _samples(result: Result, **at: str) -> _Samples:
 
 
 def _over_bottlenecks(topology: Topology, sent: Sequence[Sequence[float]]) -> list[list[float]]:
-    """What goes over each bottleneck; networks count from 1, paths from 0."""
+    """The rate over each bottleneck; networks count from 1, paths from 0."""
     return [
         [sum(run) for run in zip(*(sent[network - 1] for network in networks), strict=True)]
         for networks in topology.bottlenecks
@@ -350,7 +335,7 @@ def _networks(tcp: Result) -> list[Any]:
 
 
 def _loss(tcp: Result, link: str, rival: str, network: Any) -> Estimate:
-    """The part of the packets that came to a link and were dropped."""
+    """The share of the packets offered to a link that it dropped."""
     rows = tcp.scalars.filter(
         pl.col("flow") == f"link:{link}", pl.col("window") == _WINDOW, pl.col("rival") == rival,
         *([pl.col("network") == network] if network is not None else []),

@@ -1,4 +1,4 @@
-"""The table of the fairness suite: as text, as Markdown and as a figure."""
+"""The tables of the fairness suite, and its figure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from . import plots
-from .fairness import RIVALS, Rule, Score, State, Table
-from .tables import Grid, basis, number
+from ... import plots
+from ..tables import Grid, basis, number
+from .measure import RIVALS, Rule, Score, State, Table
 
 MARKS = {State.KEPT: "✓", State.OPEN: "~", State.BROKEN: "✗", None: ""}
 TITLES = {
@@ -22,7 +22,7 @@ TITLES = {
 }
 _FILLS = {State.KEPT: "#CFE6F5", State.OPEN: "white", State.BROKEN: "#F6C7A4", None: "#EEEEEE"}
 _RIVAL = {"reno": "Reno", "cubic": "CUBIC"}
-LEGEND = "✓ kept, ~ open: the interval holds the bound, ✗ broken"
+LEGEND = "✓ kept, ~ open: the interval contains the bound, ✗ broken"
 
 
 def grids(table: Table) -> Iterator[Grid]:
@@ -67,7 +67,7 @@ def _worst(score: Score | None) -> str:
 
 
 def legend(table: Table) -> str:
-    """What the numbers and marks are."""
+    """Says what the numbers and marks of the tables are."""
     return f"{basis(table.seed, table.replicas)}. {LEGEND}."
 
 

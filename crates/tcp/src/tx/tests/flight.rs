@@ -1,6 +1,6 @@
 //! The flight against a model that looks at every segment each time.
 
-use super::flight::{Flight, SentState};
+use super::super::flight::{Flight, SentState};
 use proptest::prelude::*;
 use units::{Instant, Span};
 
@@ -114,7 +114,7 @@ fn apply(step: Step, clock: u64, flight: &mut Flight, model: &mut Vec<Model>, un
 fn acknowledge(ahead: u64, flight: &mut Flight, model: &mut Vec<Model>, una: &mut u64) {
     let to = (*una + ahead).min(flight.nxt());
     let mut told = Vec::new();
-    flight.acknowledge(to, |sent| told.push(sent.end()));
+    flight.acknowledge(to, |sent, _| told.push(sent.end()));
     *una = to;
     let news = model.iter().filter(|s| s.end <= to && s.state != SentState::Sacked);
     assert_eq!(told, news.map(|s| s.end).collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn acknowledge(ahead: u64, flight: &mut Flight, model: &mut Vec<Model>, una: &mu
 }
 
 fn sack(left: u64, right: u64, flight: &mut Flight, model: &mut [Model]) {
-    let bytes = flight.sack(left, right, |_| {});
+    let bytes = flight.sack(left, right, |_, _| {});
     let mut expected = 0;
     if right <= flight.nxt() {
         let whole = |s: &&mut Model| left <= s.start && s.end <= right && s.state != SentState::Sacked;

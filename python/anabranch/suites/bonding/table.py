@@ -1,4 +1,4 @@
-"""The table of the bonding suite, and its figure."""
+"""The tables of the bonding suite, and its figure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from . import plots
-from .bonding import FAILOVER, NOT_SLOWER, OUTAGE, PAPER, RECOMMENDED, STALL, SUM, Cell, Outage, Place, Table
-from .plots import Look
-from .tables import Grid, basis, number
+from ... import plots
+from ...plots import Look
+from ..tables import Grid, basis, number
+from .measure import FAILOVER, NOT_SLOWER, OUTAGE, PAPER, RECOMMENDED, STALL, SUM, Cell, Outage, Place, Table
 
 _LOOKS = {
     PAPER: Look("CMT of paper 001", plots.VERMILION, "-", "s"),
@@ -28,7 +28,7 @@ _SHOWN_BUFFER = "1 MiB"
 
 
 def legend(table: Table) -> str:
-    """What the numbers are."""
+    """Says what the numbers of the tables are."""
     return (
         f"{basis(table.seed, table.replicas)}. Throughput of payload in Mbit/s, in brackets over that of the best "
         f"single path; ✗ is below {NOT_SLOWER}."
@@ -120,9 +120,9 @@ def _curves(axes: Axes, table: Table, topology: str, loss: float) -> None:
     for options, look in _LOOKS.items():
         cells = table.row(options, topology, loss)
         if cells:
-            _errors(axes, look, [1e-6 * c.found.mean for c in cells], [1e-6 * c.found.half_width for c in cells])
+            _curve(axes, look, [1e-6 * c.found.mean for c in cells], [1e-6 * c.found.half_width for c in cells])
     some = table.row(table.options[0], topology, loss)
-    _errors(axes, _ALONE, [1e-6 * cell.single.mean for cell in some], [0.0] * len(some))
+    _curve(axes, _ALONE, [1e-6 * cell.single.mean for cell in some], [0.0] * len(some))
     if loss == 0:
         axes.axhline(some[0].ideal / 1e6, color="0.5", linewidth=0.8, linestyle=":", label="sum of the links")
     axes.set_xticks(range(len(some)), [_short(cell.place.buffer) for cell in some])
@@ -135,12 +135,8 @@ def _short(buffer: str) -> str:
     return value if unit == "KiB" else str(1024 * int(value))
 
 
-def _errors(axes: Axes, look: Look, means: list[float], halves: list[float]) -> None:
-    bars = [half if half < float("inf") else 0.0 for half in halves]
-    axes.errorbar(
-        range(len(means)), means, yerr=bars, label=look.label, color=look.color, linestyle=look.line,
-        marker=look.marker or None, markersize=3.5, markerfacecolor="white", linewidth=1.0,
-    )  # fmt: skip
+def _curve(axes: Axes, look: Look, means: list[float], halves: list[float]) -> None:
+    plots.curve(axes, range(len(means)), means, halves, look, markersize=3.5, linewidth=1.0)
 
 
 def _course(axes: Axes, outages: list[Outage]) -> None:

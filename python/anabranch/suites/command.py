@@ -1,4 +1,4 @@
-"""What the commands of the suites have in common: their options, and where table and figure go."""
+"""The command of a suite: its options, and where table and figure go."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from matplotlib.figure import Figure
 
-from . import plots, tables
-from .progress import Progress
-from .suites import Report, Running
+from .. import plots
+from ..progress import Progress
+from . import tables
+from .running import Report, Running
 
 
 class Measured(Protocol):
-    """What a suite measured."""
+    """The numbers that a suite measured."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For machines."""
+        """The numbers for JSON."""
         ...
 
 
@@ -37,7 +38,7 @@ class Suite(Generic[T]):
     epilog: str
     replicas: int
     choice: tuple[str, str, str]
-    """The option that chooses what is compared: its name, the words for its value, and its help."""
+    """The option that chooses what is compared: its name, the placeholder of its value, and its help."""
     chosen: Callable[[str | None], tuple[str, ...]]
     measure: Callable[[Running, tuple[str, ...], Report | None], T]
     legend: Callable[[T], str]
@@ -46,7 +47,7 @@ class Suite(Generic[T]):
 
 
 def run(suite: Suite[T], arguments: Sequence[str], count: Callable[[str], int]) -> int:
-    """Runs the suite, prints its table and writes table.md, table.json and the figure."""
+    """Runs the suite, prints its table, and writes table.md, table.json and the figure."""
     given = _parser(suite, count).parse_args(arguments)
     names = suite.chosen(given.choice)
     page = None if given.page is None else tables.Page.read(given.page)
@@ -80,13 +81,13 @@ def _parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.Argument
     add(option, dest="choice", metavar=value, help=which)
     help_of_replicas = "runs of each point (default: %(default)s)"
     add("--replicas", type=count, metavar="N", default=suite.replicas, help=help_of_replicas)
-    add("--seed", type=int, help="root seed (default: that of the scenarios)")
+    add("--seed", type=int, help="root seed (default: the scenario's)")
     add("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
     out = Path("out", suite.name)
-    add("--out", type=Path, metavar="DIR", default=out, help="where all goes (default: %(default)s)")
-    add("--page", type=Path, metavar="FILE", help="a Markdown page whose marked part becomes the table")
-    add("--picture", type=Path, metavar="FILE", help="the figure once more, as a small PNG for that page")
-    add("--formats", default=",".join(plots.FORMATS), help="of the figure (default: %(default)s)")
+    add("--out", type=Path, metavar="DIR", default=out, help="folder of table, figure and runs (default: %(default)s)")
+    add("--page", type=Path, metavar="FILE", help="Markdown page: the table replaces its part between the marks")
+    add("--picture", type=Path, metavar="FILE", help="write the figure here, too, as a small PNG")
+    add("--formats", default=",".join(plots.FORMATS), help="file formats of the figure (default: %(default)s)")
     add("--json", action="store_true", help="print the table as JSON")
-    add("--quiet", "-q", action="store_true", help="no progress")
+    add("--quiet", "-q", action="store_true", help="show no progress")
     return parser

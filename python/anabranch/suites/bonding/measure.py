@@ -1,35 +1,33 @@
-"""The bonding suite: whether the aggregate is slower than the best link, and what a path that dies costs the other.
+"""The bonding suite: several paths compared with the best of them, and a path that fails.
 
-Sets of options, schedulers among them, carry one transfer over two paths of unlike kind, with receive buffers of all
-sizes. Beside each stands the best single path: over either path alone, with the same congestion control and buffer, and
-with or without the recommended options, whichever is faster. `docs/bonding.md` tells what it shows.
+Each set of options sends one transfer over two different paths, with receive buffers from small to large. It is
+compared with the best single path: the faster of both paths alone, with the same buffer, with or without the
+recommended options. ``docs/bonding.md`` discusses the results.
 """
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from . import suites
-from .result import Result
-from .statistics import Estimate, estimate
-from .suites import Report, Runner, Running, ratio
+from ...result import Result
+from ...statistics import Estimate, estimate, finite
+from .. import running as suites
+from ..running import Report, Runner, Running, ratio
 
 DEFAULT_REPLICAS = 5
 PAPER, RECOMMENDED, FAILOVER = "paper-001", "recommended", "potentially-failed"
 NOT_SLOWER = 0.98
-"""Of the best single path: what an aggregate has to reach in every place."""
+"""Least share of the best single path's throughput that an aggregate must reach in every place."""
 SUM = 0.92
-"""Of the payload that the links carry together, with a buffer of 1 MiB or more and without loss."""
+"""Least share of both links' payload rate to reach with a buffer of 1 MiB or more and without loss."""
 OUTAGE = (10.0, 15.0)
-"""From when to when a path is dead, in seconds."""
+"""When a path fails and when it is back, in seconds."""
 STALL = 1.0
-"""How long the other path may stand still for that, in seconds."""
+"""Longest time without any arrival that such a failure may cause, in seconds."""
 
 _FLOW, _FIRST, _SECOND = "transfer", "first", "second"
 _PAYLOAD, _PACKET = 1452, 1500
@@ -38,7 +36,7 @@ _BIN, _STEP, _FROM, _UNTIL = 0.01, 0.25, 5.0, 25.0
 
 @dataclass(frozen=True)
 class Topology:
-    """The second path beside one of 50 Mbit/s and 20 ms, and what the links carry of payload together."""
+    """The second path beside one of 50 Mbit/s and 20 ms, and the payload rate of both links in bit/s."""
 
     id: str
     second: Mapping[str, Any]
@@ -47,7 +45,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Place:
-    """Where sets of options are compared."""
+    """Topology, loss probability and receive buffer under which sets of options are compared."""
 
     topology: str
     loss: float
@@ -55,13 +53,13 @@ class Place:
 
     @property
     def is_ample(self) -> bool:
-        """Whether nothing but the links should limit there."""
+        """Whether only the links should limit the throughput there."""
         return self.loss == 0 and self.buffer.endswith("MiB")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a set of options gets out of both paths, in bit/s, beside the best single path and the sum."""
+    """Throughput of a set of options over both paths, of the best single path, and of the links, in bit/s."""
 
     options: str
     place: Place
@@ -71,23 +69,23 @@ class Cell:
 
     @property
     def ratio(self) -> Estimate:
-        """To the best single path."""
+        """Throughput divided by that of the best single path."""
         return ratio(self.found, self.single)
 
     @property
     def share(self) -> float:
-        """Of the payload that the links carry together."""
+        """Throughput divided by the payload rate of both links."""
         return self.found.mean / self.ideal
 
     @property
     def is_slower(self) -> bool:
-        """The aggregate is slower than the best link."""
+        """Whether the aggregate is slower than the best link."""
         return self.ratio.mean < NOT_SLOWER
 
 
 @dataclass(frozen=True)
 class Outage:
-    """A path dies: the longest time in which nothing arrived, in seconds, and what arrived meanwhile, in bit/s."""
+    """A path fails: the longest time without any arrival, in seconds, and the throughput meanwhile, in bit/s."""
 
     options: str
     topology: str
@@ -96,7 +94,7 @@ class Outage:
     stall: Estimate
     meanwhile: Estimate
     course: tuple[tuple[float, float], ...]
-    """Of the first replica: throughput in bit/s, by the quarter of a second that ends then."""
+    """Points of the first replica: the end of a quarter of a second, and the throughput in it in bit/s."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ class Table:
     replicas: int
 
     def topologies(self) -> list[str]:
-        """In the order of the suite."""
+        """The topologies, in the order of the suite."""
         return list(dict.fromkeys(cell.place.topology for cell in self.cells))
 
     def of(self, options: str) -> list[Cell]:
@@ -118,11 +116,11 @@ class Table:
         return [cell for cell in self.cells if cell.options == options]
 
     def row(self, options: str, topology: str, loss: float) -> list[Cell]:
-        """By size of the buffer."""
+        """The cells of a set of options in one topology with one loss probability, by size of the buffer."""
         return [c for c in self.of(options) if (c.place.topology, c.place.loss) == (topology, loss)]
 
     def as_dict(self) -> dict[str, Any]:
-        """For machines."""
+        """The numbers for JSON."""
         return {
             "seed": self.seed,
             "replicas": self.replicas,
@@ -154,12 +152,11 @@ class Table:
 
 
 def _plain(found: Estimate) -> dict[str, float | None]:
-    return {"mean": found.mean, "half_width": found.half_width if math.isfinite(found.half_width) else None}
+    return {"mean": found.mean, "half_width": finite(found.half_width)}
 
 
 def _base() -> dict[str, Any]:
-    path = suites.description("bonding").with_name("bonding.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return suites.read("bonding", "bonding.toml")
 
 
 def known() -> tuple[str, ...]:
@@ -168,13 +165,13 @@ def known() -> tuple[str, ...]:
 
 
 def chosen(names: str | None) -> tuple[str, ...]:
-    """The sets of options named, separated by commas; all of them if none is."""
+    """The sets of options in a list separated by commas, or all of them."""
     return suites.chosen(names, known(), "set of options")
 
 
 def topologies() -> list[Topology]:
     """The topologies of the suite."""
-    entries = tomllib.loads(suites.description("bonding").read_text(encoding="utf-8"))["topology"]
+    entries = suites.read("bonding", "suite.toml")["topology"]
     first = next(link for link in _base()["link"] if link["name"] == _FIRST)
     return [
         Topology(
@@ -193,7 +190,7 @@ def topologies() -> list[Topology]:
 def _mbps(rate: str) -> float:
     value, unit = rate.split()
     if unit != "Mbit/s":
-        raise suites.SuiteError(f"rates of the bonding suite are in Mbit/s, not {rate}")
+        raise suites.SuiteError(f"the suite `bonding` has the rate `{rate}`: expected a number of Mbit/s")
     return float(value)
 
 
@@ -207,13 +204,13 @@ def with_second(base: Mapping[str, Any], topology: Topology) -> dict[str, Any]:
 
 
 def with_options(base: Mapping[str, Any], names: Sequence[str], **changes: Any) -> dict[str, Any]:
-    """The scenario with these sets of options, one after the other, and other changes of the flow."""
+    """The scenario varied over sets of options, with other changes of the flow."""
     varied = {"name": "options", "vary": list(names)}
     return {**base, "flow": [{**_flow(base), "sctp": varied, **changes}]}
 
 
 def with_outage(base: Mapping[str, Any], dead: str) -> dict[str, Any]:
-    """The scenario without loss, with a link that fails for a while, and what arrives in steps of 10 ms."""
+    """The scenario without loss, with a link that fails for a while, and a probe of the throughput every 10 ms."""
 
     def link(old: Mapping[str, Any]) -> dict[str, Any]:
         down = {"down": [[f"{OUTAGE[0]:g} s", f"{OUTAGE[1]:g} s"]]} if old["name"] == dead else {}
@@ -228,7 +225,7 @@ def with_outage(base: Mapping[str, Any], dead: str) -> dict[str, Any]:
 
 
 def measure(running: Running, names: tuple[str, ...], report: Report | None = None) -> Table:
-    """Runs the suite; one that was stopped goes on where it was."""
+    """Runs the suite; finished runs of an earlier, stopped one are reused."""
     base = _base()
     cells: list[Cell] = []
     outages: list[Outage] = []
@@ -240,15 +237,14 @@ def measure(running: Running, names: tuple[str, ...], report: Report | None = No
         cells += _cells(topology, run("both", with_options(scenario, names)), singles)
         for dead in (_FIRST, _SECOND):
             outages += _outages(topology, dead, run(f"{dead}-dies", with_outage(scenario, dead)))
-    seed = int(base["seed"]) if running.seed is None else running.seed
-    return Table(names, cells, outages, seed, running.replicas)
+    return Table(names, cells, outages, running.seed_of(base), running.replicas)
 
 
 _Key = tuple[Any, ...]
 
 
 def _throughputs(result: Result, *axes: str) -> dict[_Key, Estimate]:
-    """Of the transfer, by the values of some axes, in their order."""
+    """The throughput of the transfer for each combination of some axes."""
     rows = result.scalars.filter(
         pl.col("flow") == _FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
     )
@@ -264,7 +260,7 @@ def _cells(topology: Topology, both: Result, singles: Result) -> Iterator[Cell]:
 
 
 def longest_stall(bins: Sequence[float]) -> float:
-    """The longest time without anything, in seconds, of throughputs in steps of 10 ms."""
+    """The longest time without any arrival, in seconds, in a series of throughputs every 10 ms."""
     longest = now = 0
     for rate in bins:
         now = 0 if rate > 0 else now + 1

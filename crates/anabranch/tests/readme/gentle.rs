@@ -1,0 +1,24 @@
+use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, WindowPolicy};
+use units::ByteCount;
+
+/// n paths grow together as fast as one does; a loss halves the window of its own path.
+#[derive(Debug)]
+struct Gentle;
+
+impl WindowPolicy for Gentle {
+    fn name(&self) -> &'static str {
+        "gentle"
+    }
+
+    fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
+        growth.standard / at.coupled().count() as f64
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        at.halved()
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    Box::new(LossBased::new(Gentle, setup))
+}

@@ -1,0 +1,267 @@
+//! Delivery rate samples (draft-cardwell-iccrg-delivery-rate-estimation-02).
+//!
+//! A transport keeps one [`RateEstimator`] for each path and one [`SendRecord`] for each transmission in flight. The
+//! rate of a sample is the bytes delivered between two times divided by the longer of the send interval and the
+//! acknowledgement interval, so that compressed acknowledgements cannot make it larger than the send rate.
+
+use units::{BitRate, ByteCount, Instant, Span};
+
+/// State of a path when a chunk or segment was sent (the draft's `P` variables).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SendRecord {
+    /// Bytes delivered on the path up to then (`P.delivered`).
+    delivered: ByteCount,
+    /// Time of the latest delivery up to then (`P.delivered_time`).
+    delivered_at: Instant,
+    /// Start of the send interval (`P.first_sent_time`).
+    first_sent_at: Instant,
+    /// The path was application-limited (`P.is_app_limited`).
+    app_limited: bool,
+}
+
+/// What one acknowledgement says about the delivery rate of a path (the draft's `rs` variables).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Bytes delivered since the state of `prior_at` (`rs.delivered`).
+    pub delivered: ByteCount,
+    /// The longer of the send interval and the acknowledgement interval (`rs.interval`).
+    pub interval: Span,
+    /// Delivery rate; `None` if the interval is zero or shorter than the minimum RTT, and thus unreliable.
+    pub rate: Option<BitRate>,
+    /// Bytes delivered on the path when the newest acknowledged transmission was sent (`rs.prior_delivered`).
+    pub prior_delivered: ByteCount,
+    /// Time of the latest delivery before that transmission (`rs.prior_time`).
+    pub prior_at: Instant,
+    /// The sender, not the path, limited the rate when that transmission was sent (`rs.is_app_limited`).
+    pub app_limited: bool,
+    /// Round-trip time of that transmission; `None` if it was a retransmission.
+    pub rtt: Option<Span>,
+}
+
+/// Newest transmission that the acknowledgement at hand covers.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    record: SendRecord,
+    sent_at: Instant,
+    rtt: Option<Span>,
+}
+
+/// Estimates the delivery rate of one path (the draft's `C` variables).
+#[derive(Clone, Debug, Default)]
+pub struct RateEstimator {
+    delivered: ByteCount,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    /// The path is application-limited until more than this has been delivered (`C.app_limited`).
+    app_limited: Option<ByteCount>,
+    min_rtt: Option<Span>,
+    newest: Option<Newest>,
+}
+
+impl RateEstimator {
+    /// Records a transmission at `now`; `flight` is the number of bytes in flight before it.
+    pub fn on_sent(&mut self, now: Instant, flight: ByteCount) -> SendRecord {
+        if flight.is_zero() {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        SendRecord {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.is_app_limited(),
+        }
+    }
+
+    /// The path could have carried more than the sender had to send, with `flight` bytes in flight.
+    pub fn on_app_limited(&mut self, flight: ByteCount) {
+        self.app_limited = Some(self.delivered + flight);
+    }
+
+    /// Whether a transmission now is application-limited.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited.is_some()
+    }
+
+    /// Takes the first acknowledgement of `bytes` that were last sent at `sent_at`. An acknowledgement of a
+    /// `retransmitted` chunk is ambiguous and gives no RTT (Karn's rule).
+    pub fn on_delivered(
+        &mut self,
+        now: Instant,
+        bytes: ByteCount,
+        sent_at: Instant,
+        record: SendRecord,
+        retransmitted: bool,
+    ) {
+        self.delivered += bytes;
+        self.delivered_at = now;
+        let rtt = (!retransmitted).then(|| now.since(sent_at));
+        if let Some(rtt) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        let is_newest =
+            |newest: &Newest| (record.delivered, sent_at) >= (newest.record.delivered, newest.sent_at);
+        if self.newest.as_ref().is_none_or(is_newest) {
+            self.newest = Some(Newest { record, sent_at, rtt });
+            self.first_sent_at = sent_at;
+        }
+    }
+
+    /// Ends an acknowledgement. `None` if it delivered nothing.
+    pub fn take_sample(&mut self) -> Option<RateSample> {
+        if self.app_limited.is_some_and(|limit| self.delivered > limit) {
+            self.app_limited = None;
+        }
+        let Newest { record, sent_at, rtt } = self.newest.take()?;
+        let send_interval = sent_at.since(record.first_sent_at);
+        let ack_interval = self.delivered_at.since(record.delivered_at);
+        let interval = send_interval.max(ack_interval);
+        let delivered = self.delivered - record.delivered;
+        let reliable = !interval.is_zero() && self.min_rtt.is_none_or(|least| interval >= least);
+        Some(RateSample {
+            delivered,
+            interval,
+            rate: reliable.then(|| rate_of(delivered, interval)),
+            prior_delivered: record.delivered,
+            prior_at: record.delivered_at,
+            app_limited: record.app_limited,
+            rtt,
+        })
+    }
+}
+
+/// Bytes over a time that is not zero.
+fn rate_of(bytes: ByteCount, time: Span) -> BitRate {
+    let bps = u128::from(bytes.get()) * 8_000_000_000 / u128::from(time.as_nanos());
+    BitRate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: ByteCount = ByteCount::new(1000);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
+    }
+
+    fn ms(n: u64) -> Span {
+        Span::from_millis(n)
+    }
+
+    /// One packet of 1000 bytes, sent at `0` and acknowledged at `1`, with `2` bytes in flight before it.
+    fn send(path: &mut RateEstimator, now: u64, flight: u64) -> (Instant, SendRecord) {
+        (at(now), path.on_sent(at(now), ByteCount::new(flight)))
+    }
+
+    fn ack(path: &mut RateEstimator, now: u64, sent: &[(Instant, SendRecord)]) -> RateSample {
+        for &(sent_at, record) in sent {
+            path.on_delivered(at(now), FULL, sent_at, record, false);
+        }
+        path.take_sample().unwrap()
+    }
+
+    // draft-cardwell-iccrg-delivery-rate-estimation-02, section 2.2, by hand
+    #[test]
+    fn delivery_rate_is_bytes_delivered_in_one_round_trip() {
+        let mut path = RateEstimator::default();
+        // One packet each 10 ms; each is acknowledged after 40 ms.
+        let sent: Vec<_> = (0..4).map(|n| send(&mut path, 100 + 10 * n, 1000 * n)).collect();
+        let first = ack(&mut path, 140, &sent[..1]);
+        assert_eq!((first.delivered, first.interval), (FULL, ms(40)));
+        assert_eq!(first.rate, Some(BitRate::from_bps(200_000)));
+        // Sent when 1000 bytes had been delivered at 140 ms; acknowledged at 180 ms after 3 packets more.
+        let fifth = send(&mut path, 140, 3000);
+        for (n, packet) in sent[1..].iter().enumerate() {
+            ack(&mut path, 150 + 10 * n as u64, &[*packet]);
+        }
+        let sample = ack(&mut path, 180, &[fifth]);
+        let expected = RateSample {
+            delivered: FULL * 4,
+            interval: ms(40),
+            rate: Some(BitRate::from_bps(800_000)),
+            prior_delivered: FULL,
+            prior_at: at(140),
+            app_limited: false,
+            rtt: Some(ms(40)),
+        };
+        assert_eq!(sample, expected);
+        assert_eq!(path.take_sample(), None);
+    }
+
+    // Section 2.2.2: the path holds acknowledgements back and passes them on at once.
+    #[test]
+    fn ack_compression_does_not_raise_the_rate_above_the_send_rate() {
+        let mut path = RateEstimator::default();
+        let first = send(&mut path, 0, 0);
+        ack(&mut path, 40, &[first]);
+        // A packet each 20 ms from 40 ms on.
+        let sent: Vec<_> =
+            (0..4).map(|n| send(&mut path, 40 + 20 * n, if n == 0 { 1 } else { 1000 * n })).collect();
+        // All acknowledgements arrive at 141 ms, but for the first at 140 ms.
+        ack(&mut path, 140, &sent[..1]);
+        let last = send(&mut path, 140, 3000);
+        ack(&mut path, 141, &sent[1..]);
+        // Its acknowledgement interval is the 40 ms from 140 to 180, its send interval the 100 ms since 40.
+        let sample = ack(&mut path, 180, &[last]);
+        assert_eq!((sample.delivered, sample.interval), (FULL * 4, ms(100)));
+        assert_eq!(sample.rate, Some(BitRate::from_bps(320_000)));
+    }
+
+    // Section 3.4: the mark is on what is sent until all that was in flight has been delivered.
+    #[test]
+    fn samples_are_app_limited_until_the_flight_at_that_time_is_delivered() {
+        let mut path = RateEstimator::default();
+        let sent: Vec<_> = (0..2).map(|n| send(&mut path, n, 1000 * n)).collect();
+        path.on_app_limited(FULL * 2);
+        let limited = send(&mut path, 10, 2000);
+        assert!(path.is_app_limited());
+        assert!(!ack(&mut path, 40, &sent[..1]).app_limited);
+        assert!(!ack(&mut path, 41, &sent[1..]).app_limited);
+        assert!(path.is_app_limited(), "2000 bytes are delivered, not more");
+        assert!(ack(&mut path, 50, &[limited]).app_limited);
+        assert!(!path.is_app_limited());
+        let free = send(&mut path, 60, 0);
+        assert!(!ack(&mut path, 100, &[free]).app_limited);
+    }
+
+    // Section 3.3: an acknowledgement of the first transmission arrives just after the second.
+    #[test]
+    fn a_spurious_retransmission_gives_no_rate_and_no_rtt() {
+        let mut path = RateEstimator::default();
+        let first = send(&mut path, 0, 0);
+        ack(&mut path, 40, &[first]);
+        let (_, _) = send(&mut path, 50, 0);
+        let (sent_at, record) = send(&mut path, 120, 0); // after a timeout
+        path.on_delivered(at(121), FULL, sent_at, record, true);
+        let sample = path.take_sample().unwrap();
+        assert_eq!((sample.delivered, sample.interval, sample.rate, sample.rtt), (FULL, ms(1), None, None));
+        // A genuine one gives a rate, but no RTT.
+        let (sent_at, record) = send(&mut path, 200, 0);
+        path.on_delivered(at(240), FULL, sent_at, record, true);
+        let sample = path.take_sample().unwrap();
+        assert_eq!((sample.rate, sample.rtt), (Some(BitRate::from_bps(200_000)), None));
+    }
+
+    #[test]
+    fn idle_time_does_not_count_as_send_or_ack_interval() {
+        let mut path = RateEstimator::default();
+        let first = send(&mut path, 0, 0);
+        ack(&mut path, 40, &[first]);
+        let second = send(&mut path, 10_000, 0);
+        assert_eq!(ack(&mut path, 10_040, &[second]).interval, ms(40));
+    }
+
+    #[test]
+    fn of_several_transmissions_the_newest_gives_the_sample() {
+        let mut path = RateEstimator::default();
+        let old = send(&mut path, 0, 0);
+        let other = send(&mut path, 5, 1000);
+        ack(&mut path, 40, &[old]);
+        let new = send(&mut path, 41, 1000);
+        // In any order.
+        let sample = ack(&mut path, 90, &[new, other]);
+        assert_eq!((sample.delivered, sample.prior_at, sample.rtt), (FULL * 2, at(40), Some(ms(49))));
+    }
+}

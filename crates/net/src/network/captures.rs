@@ -1,0 +1,80 @@
+//! Captures of the interfaces of a network.
+
+use super::Network;
+use crate::capture::{Capture, FinishPacket, Sighting, Tap};
+use crate::flights::Parcel;
+use crate::packet::PacketId;
+use crate::topology::{LinkId, NodeId};
+use std::io::{self, Write};
+use units::Instant;
+
+impl Network {
+    /// Captures interfaces, each named by link and node, into one pcapng file from now on: packets a queue has
+    /// accepted, packets that have arrived (at a host, after its processing time), and those dropped on the way out,
+    /// the cause as a comment. `finish` completes the IP payload of each that is not corrupted.
+    ///
+    /// # Errors
+    /// Those of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the interface is
+    /// captured already.
+    pub fn capture(
+        &mut self,
+        interfaces: &[(LinkId, NodeId)],
+        sink: Box<dyn Write + Send>,
+        finish: Option<FinishPacket>,
+    ) -> io::Result<()> {
+        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
+        let mut names = Vec::with_capacity(interfaces.len());
+        let mut directions = Vec::with_capacity(interfaces.len());
+        for &(link, node) in interfaces {
+            let ends = [link.forward(), link.backward()];
+            let inward = ends.into_iter().find(|direction| self.channels[direction.index()].to == node.0);
+            let inward = inward.ok_or_else(|| invalid("the node is not at an end of the link"))?;
+            if self.channels[inward.index()].taps.receiver.is_some() || directions.contains(&inward) {
+                return Err(invalid("the interface is captured already"));
+            }
+            let neighbour = NodeId(self.channels[inward.reverse().index()].to);
+            names.push(format!("{} to {}", self.name(node), self.name(neighbour)));
+            directions.push(inward);
+        }
+        self.captures.push(Capture::new(sink, &names, finish)?);
+        for (interface, inward) in directions.into_iter().enumerate() {
+            let tap = Some(Tap { capture: self.captures.len() as u16 - 1, interface: interface as u32 });
+            self.channels[inward.index()].taps.receiver = tap;
+            self.channels[inward.reverse().index()].taps.sender = tap;
+        }
+        Ok(())
+    }
+
+    /// Ends all captures and writes out what they still hold.
+    ///
+    /// # Errors
+    /// The first error any of their sinks has had.
+    pub fn finish_captures(&mut self) -> io::Result<()> {
+        for channel in &mut self.channels {
+            (channel.taps.sender, channel.taps.receiver) = (None, None);
+        }
+        let results: Vec<io::Result<()>> = self.captures.drain(..).map(Capture::finish).collect();
+        results.into_iter().collect()
+    }
+
+    #[cold]
+    pub(super) fn record_sent(
+        &mut self,
+        now: Instant,
+        direction: u32,
+        packet: PacketId,
+        parcel: Parcel,
+        sighting: Sighting,
+    ) {
+        if let Some(tap) = self.channels[direction as usize].taps.sender {
+            self.record(now, tap, packet, parcel.hops(), sighting);
+        }
+    }
+
+    #[cold]
+    pub(super) fn record(&mut self, now: Instant, tap: Tap, packet: PacketId, hops: u8, sighting: Sighting) {
+        let (stored, head) = (self.pool.get(packet), self.pool.head(packet));
+        let capture = &mut self.captures[usize::from(tap.capture)];
+        capture.record(now, tap.interface, sighting, &self.addresses, (stored, head), hops);
+    }
+}

@@ -1,0 +1,41 @@
+use super::Backlog;
+use crate::counters::DropCause;
+use std::fmt::Debug;
+use units::{ByteCount, Instant};
+
+/// A discipline that decides when a packet arrives whether it joins a first-in-first-out queue.
+pub trait Admission: Debug + Send {
+    /// Decides on a packet that arrives at `now` and finds `backlog` waiting.
+    fn admit(&mut self, now: Instant, backlog: Backlog, packet: Offered) -> Verdict;
+
+    /// Notes that the queue will be empty from `at` on, unless another packet arrives: called after each packet that is
+    /// admitted, with the start of its transmission, and when a failure of the link empties the queue.
+    fn empties_at(&mut self, _at: Instant) {}
+
+    /// The average queue length in the unit of the discipline, if it keeps one.
+    fn average(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What an [`Admission`] knows about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Bytes of the IP packet, without framing.
+    pub size: ByteCount,
+    /// The transport speaks ECN: the packet can be marked instead of dropped.
+    pub ecn_capable: bool,
+}
+
+/// What an [`Admission`] decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The packet joins the queue.
+    Pass,
+    /// The packet joins the queue with the mark "congestion experienced"
+    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)). A packet that is not ECN-capable joins it without
+    /// a mark: a discipline that wants to drop it must say so.
+    Mark,
+    /// The packet is dropped.
+    Drop(DropCause),
+}

@@ -1,0 +1,72 @@
+use crate::counters::DropCause;
+use crate::flights::Parcel;
+use crate::packet::PacketId;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use units::{ByteCount, Instant};
+
+/// A discipline that owns its packets and chooses the next one whenever the transmitter is free.
+///
+/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`].
+pub trait Server: Debug + Send {
+    /// Takes a packet that arrives at `now`. To refuse it, or to make room for it, packets are put into `drops`.
+    fn enqueue(&mut self, now: Instant, packet: Queued, drops: &mut Drops);
+
+    /// Chooses the packet whose transmission starts at `now`, after putting packets into `drops` if the discipline
+    /// wants to. `None` only if no packet is left.
+    fn dequeue(&mut self, now: Instant, drops: &mut Drops) -> Option<Queued>;
+
+    /// Gives up all packets and returns to the initial state: the link has failed.
+    fn drain(&mut self) -> Vec<Queued>;
+}
+
+/// A packet that waits in a [`Server`].
+#[derive(Debug)]
+#[must_use = "a packet is transmitted or dropped"]
+pub struct Queued {
+    pub(crate) packet: PacketId,
+    pub(crate) parcel: Parcel,
+    pub(crate) arrived: Instant,
+    pub(crate) flow: u64,
+    pub(crate) marked: bool,
+}
+
+impl Queued {
+    /// When the packet came to the queue.
+    pub fn arrived(&self) -> Instant {
+        self.arrived
+    }
+
+    /// Bytes of the IP packet, without framing.
+    pub fn size(&self) -> ByteCount {
+        ByteCount::new(u64::from(self.parcel.size()))
+    }
+
+    /// A hash of source and destination address, protocol and ports: equal for all packets of a flow. It depends on
+    /// nothing else; a discipline that wants another assignment in each run mixes it with a draw from its random stream.
+    pub fn flow(&self) -> u64 {
+        self.flow
+    }
+
+    /// The transport speaks ECN: the packet can be marked instead of dropped.
+    pub fn is_ecn_capable(&self) -> bool {
+        self.parcel.is_ecn_capable()
+    }
+
+    /// Marks an ECN-capable packet as "congestion experienced"
+    /// ([RFC 3168](https://www.rfc-editor.org/rfc/rfc3168#section-5)); another stays as it is.
+    pub fn mark(&mut self) {
+        self.marked = self.is_ecn_capable();
+    }
+}
+
+/// The packets that a [`Server`] drops, each with the cause.
+#[derive(Debug, Default)]
+pub struct Drops(pub(crate) VecDeque<(Queued, DropCause)>);
+
+impl Drops {
+    /// Drops a packet.
+    pub fn push(&mut self, packet: Queued, cause: DropCause) {
+        self.0.push_back((packet, cause));
+    }
+}

@@ -1,0 +1,76 @@
+//! Abandoned chunks: the sender gave them up and never sends them again, whether the peer has them or not
+//! (`rfc3758#section-3.5`).
+//!
+//! An abandoned chunk stays in the ring until the cumulative TSN passes it. While it is in flight it counts in the flight
+//! size of its path, until it is acknowledged, passed or lost. A T3 expiry takes it from flight and cuts the window as for
+//! any other chunk. It gets no missing reports: it is moved from the list of chunks sent once, which step C walks, to the
+//! list of those sent again.
+
+use super::{ChunkState, Mark, News, Sender};
+use crate::path::Paths;
+use crate::steps;
+use units::ByteCount;
+
+impl Sender {
+    /// Abandons chunk `i` and frees its bytes. A chunk that the peer has is only marked: if the peer reneges, it is not sent
+    /// again either.
+    #[cfg(test)]
+    pub(super) fn abandon(&mut self, i: u64, paths: &mut Paths) {
+        let chunk = &self.out[i];
+        let path = &mut paths[chunk.path];
+        if chunk.is(Mark::Abandoned) {
+            return;
+        }
+        match chunk.state {
+            ChunkState::InFlight => {
+                self.out.unlink(chunk.flight_list(path), i);
+                self.out[i].mark(Mark::Abandoned);
+                self.out.link(self.out[i].flight_list(path), i);
+            }
+            ChunkState::Lost(cause) => {
+                self.out.unlink(path.lost(cause), i);
+                self.lost_chunks -= 1;
+                self.lost_bytes -= ByteCount::new(u64::from(self.out[i].booked));
+                self.out[i].state = ChunkState::Abandoned;
+                path.cuc.forget();
+                if path.flight.is_zero() && !path.has_lost() {
+                    path.t3 = None;
+                }
+            }
+            ChunkState::Acked => {}
+            ChunkState::Abandoned | ChunkState::Freed => return,
+        }
+        let chunk = &mut self.out[i];
+        chunk.mark(Mark::Abandoned);
+        chunk.missing = 0;
+        self.retained -= self.out.free(i);
+    }
+
+    /// An abandoned chunk in flight is lost: it leaves flight and is not sent again.
+    #[cold]
+    pub(super) fn lose_abandoned(&mut self, i: u64, paths: &mut Paths) {
+        self.take_from_flight(i, paths);
+        self.out[i].state = ChunkState::Abandoned;
+        paths[self.out[i].path].cuc.forget();
+    }
+
+    /// The cumulative TSN passes abandoned chunk `i`. The peer may have been told to skip it, so this shows neither that it
+    /// arrived nor when: no window grows by it and no round-trip time is taken.
+    #[cold]
+    pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, news: &mut News) {
+        let chunk = &self.out[i];
+        let (path, news) = (&mut paths[chunk.path], &mut news[chunk.path]);
+        if chunk.is(Mark::Credited) {
+            steps::count(1);
+            self.limits.restored();
+        } else {
+            steps::count_paid(1);
+        }
+        path.cuc.forget();
+        if chunk.state == ChunkState::InFlight {
+            news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
+            path.flight -= ByteCount::new(u64::from(chunk.booked));
+            self.out.unlink(chunk.flight_list(path), i);
+        }
+    }
+}

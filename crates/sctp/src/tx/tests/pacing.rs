@@ -1,0 +1,315 @@
+//! A congestion control that models the rate of its paths: what it is told, and how its pacing is obeyed.
+
+use super::random::{World, drain};
+use super::*;
+use crate::config::{BurstControl, PfCwnd};
+use cc::{Algorithm, CongestionControl, LossKind, PathAck, PathView, RateSample, Setup, Window, WindowRule};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use units::BitRate;
+
+/// What the congestion control was told, by path.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    windows: Vec<Window>,
+    pub(super) sent: Vec<u64>,
+    pub(super) acked: Vec<u64>,
+    lost: Vec<u64>,
+    samples: Vec<(usize, RateSample)>,
+    rules: usize,
+}
+
+/// Another congestion control, and pacing at a fixed rate on each path. It checks that nobody else writes a window.
+#[derive(Debug)]
+pub(super) struct Paced {
+    inner: Box<dyn CongestionControl>,
+    rates: Vec<BitRate>,
+    told: Arc<Mutex<Told>>,
+}
+
+impl Paced {
+    pub(super) fn install(rig: &mut Rig, algorithm: Algorithm, rates: Vec<BitRate>) -> Arc<Mutex<Told>> {
+        let config = rig.sender.shared_config();
+        let (ip_header, rwnd) = (ByteCount::new(20), ByteCount::new(1 << 20));
+        let setup = Setup {
+            initial_window: config.initial_window,
+            ..Setup::sctp(config.growth, ip_header, rwnd, rates.len())
+        };
+        let told = Arc::<Mutex<Told>>::default();
+        let control = Paced { inner: algorithm.build(&setup), rates, told: told.clone() };
+        rig.sender.start_control(Box::new(control), &mut rig.paths);
+        told
+    }
+
+    fn change(
+        &mut self,
+        before: &[PathView],
+        w: &mut [Window],
+        event: impl FnOnce(&mut dyn CongestionControl, &mut [Window]),
+    ) {
+        let mut told = self.told.lock().unwrap();
+        // Windows of this event that an earlier call has changed already are in `w`.
+        assert_eq!(w, &told.windows[..], "somebody else wrote a window");
+        assert!(before.len() == w.len());
+        event(&mut *self.inner, w);
+        told.windows.copy_from_slice(w);
+    }
+}
+
+impl CongestionControl for Paced {
+    fn name(&self) -> &'static str {
+        "paced"
+    }
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+        let window = self.inner.on_path_added(all, p);
+        let mut told = self.told.lock().unwrap();
+        told.windows.push(window);
+        told.sent.push(0);
+        told.acked.push(0);
+        told.lost.push(0);
+        window
+    }
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+        for ack in acked {
+            assert!(!ack.acked.is_zero() || !ack.lost.is_zero());
+            assert_eq!(ack.rate.is_some(), !ack.acked.is_zero());
+            let mut told = self.told.lock().unwrap();
+            told.acked[ack.path] += ack.acked.get();
+            told.lost[ack.path] += ack.lost.get();
+            told.samples.extend(ack.rate.map(|rate| (ack.path, rate)));
+        }
+        self.change(before, w, |inner, w| inner.on_sack(now, before, acked, w));
+    }
+    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+        self.change(all, w, |inner, w| inner.on_loss(now, all, p, kind, w));
+    }
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+        self.change(all, w, |inner, w| inner.on_idle(now, all, p, w));
+    }
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [Window]) {
+        self.told.lock().unwrap().rules += 1;
+        self.change(all, w, |inner, w| inner.on_rule(all, p, rule, w));
+    }
+    fn wants_rate_samples(&self) -> bool {
+        true
+    }
+    fn on_sent(&mut self, _now: Instant, all: &[PathView], p: usize, bytes: ByteCount, _app_limited: bool) {
+        let mut told = self.told.lock().unwrap();
+        told.sent[p] += bytes.get();
+        let windows: Vec<Window> = all.iter().map(|path| path.window).collect();
+        assert_eq!(windows, told.windows, "somebody else wrote a window");
+    }
+    fn pacing_rate(&self, p: usize) -> Option<BitRate> {
+        self.rates.get(p).copied()
+    }
+}
+
+/// Bytes that were sent, and when: what the network saw of one path.
+#[derive(Default)]
+pub(super) struct Trace(Vec<(Instant, u64)>);
+
+impl Trace {
+    fn push(&mut self, now: Instant, bytes: u64) {
+        self.0.push((now, bytes));
+    }
+
+    /// No interval has more than a burst and what the rate gives in it.
+    fn check(&self, rate: BitRate, mtu: u64) {
+        let burst = (2 * mtu).max(rate.bytes_in(Span::from_millis(1)).get());
+        for (i, &(begin, _)) in self.0.iter().enumerate() {
+            let mut bytes = 0;
+            for &(end, size) in &self.0[i..] {
+                bytes += size;
+                let most = burst + rate.bytes_in(end.since(begin)).get() + 1;
+                assert!(bytes <= most, "{bytes} bytes in {}, at most {most}", end.since(begin));
+            }
+        }
+    }
+}
+
+const LINK: BitRate = BitRate::from_mbps(20);
+const DELAY: Span = Span::from_millis(20);
+const RATE: BitRate = BitRate::from_mbps(5);
+
+/// Sends for some time over links of 20 Mbit/s and 20 ms; every packet is acknowledged at once. `lost` says which
+/// packets do not arrive, and `feed` pushes messages.
+fn transfer(
+    rig: &mut Rig,
+    length: Span,
+    lost: impl Fn(usize) -> bool,
+    mut feed: impl FnMut(&mut Rig),
+) -> Vec<Trace> {
+    let mut world = World::default();
+    let mut traces: Vec<Trace> = rig.paths.ids().map(|_| Trace::default()).collect();
+    let mut free = vec![Instant::ZERO; traces.len()];
+    let mut sacks: VecDeque<(Instant, Vec<u32>)> = VecDeque::new();
+    let (end, mut count) = (rig.now + length, 0);
+    while rig.now < end {
+        feed(rig);
+        while let Some((p, tsns)) = rig.poll() {
+            let bytes = CHUNK * tsns.len() as u64;
+            traces[p.index()].push(rig.now, bytes);
+            count += 1;
+            if !lost(count) {
+                let link = &mut free[p.index()];
+                *link = rig.now.max(*link) + LINK.pace().serialise(ByteCount::new(bytes), 0).0;
+                sacks.push_back((*link + DELAY * 2, tsns));
+                sacks.make_contiguous().sort_by_key(|&(at, _)| at);
+            }
+        }
+        let t3 = rig.paths.ids().filter_map(|p| rig.paths[p].t3.map(|at| (at, p))).min();
+        let paced = rig.sender.rest_ends(&rig.paths);
+        let arrival = sacks.front().map(|&(at, _)| at);
+        let next = [t3.map(|(at, _)| at), paced, arrival, Some(end)].into_iter().flatten().min().unwrap();
+        let waited = next.since(rig.now);
+        rig.now += waited;
+        if arrival == Some(next) {
+            let (_, tsns) = sacks.pop_front().unwrap();
+            world.arrive(&tsns);
+            world.sack(rig);
+        } else if let Some((at, p)) = t3
+            && at == next
+        {
+            rig.t3(p);
+        }
+        rig.pass(Span::ZERO);
+    }
+    traces
+}
+
+/// Keeps the send queue filled with full chunks.
+fn saturate(rig: &mut Rig) {
+    while rig.sender.unsent_messages() < 100 {
+        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    }
+}
+
+fn config() -> Config {
+    Config { initial_window: Some(200), ..cmt(Cmt { sfr: true, ..Cmt::default() }) }
+}
+
+fn bits(bytes: u64, time: Span) -> f64 {
+    bytes as f64 * 8.0 / time.as_secs_f64()
+}
+
+#[test]
+fn paced_transfer_has_its_rate_and_never_more() {
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
+    let told = Paced::install(&mut rig, Algorithm::Standard, vec![RATE]);
+    let length = Span::from_secs(4);
+    let traces = transfer(&mut rig, length, |_| false, saturate);
+    traces[0].check(RATE, 1500);
+    let told = told.lock().unwrap();
+    assert_eq!(told.sent[0], rig.paths[P1].stats.user_bytes.get(), "on_sent counts every byte");
+    assert!((bits(told.sent[0], length) / 5e6 - 1.0).abs() < 0.01, "{}", told.sent[0]);
+    assert_eq!((told.lost[0], rig.paths[P1].stats.timeouts), (0, 0));
+    // The path carries what is sent: each sample is the pacing rate, once a round trip is over.
+    for (_, sample) in &told.samples[told.samples.len() / 2..] {
+        let rate = sample.rate.unwrap().as_bps() as f64;
+        assert!((rate / 5e6 - 1.0).abs() < 0.05 && !sample.app_limited, "{sample:?}");
+        assert!(sample.rtt.unwrap() < Span::from_millis(42));
+    }
+}
+
+#[test]
+fn retransmissions_are_paced_and_counted() {
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
+    let told = Paced::install(&mut rig, Algorithm::Standard, vec![RATE]);
+    let traces = transfer(&mut rig, Span::from_secs(4), |n| n % 40 == 0, saturate);
+    traces[0].check(RATE, 1500);
+    let (told, stats) = (told.lock().unwrap(), rig.paths[P1].stats);
+    let again = stats.fast_retransmissions + stats.timer_retransmissions;
+    assert!(again > 10, "{stats:?}");
+    assert_eq!(told.sent[0], stats.user_bytes.get());
+    let waiting = rig.sender.lost_chunks as u64;
+    assert_eq!(told.lost[0], (again + waiting) * CHUNK, "every chunk sent again was told as lost");
+    // What was sent is acknowledged, lost or in flight.
+    assert_eq!(told.sent[0], told.acked[0] + told.lost[0] + rig.paths[P1].flight.get());
+}
+
+#[test]
+fn each_path_has_its_own_pacer() {
+    let mut rig = Rig::new(&config(), 2, random::FIRST);
+    let rates = vec![RATE, BitRate::from_mbps(2)];
+    let told = Paced::install(&mut rig, Algorithm::Standard, rates.clone());
+    let length = Span::from_secs(3);
+    let traces = transfer(&mut rig, length, |_| false, saturate);
+    for (p, (trace, rate)) in traces.iter().zip(rates).enumerate() {
+        trace.check(rate, 1500);
+        let told = told.lock().unwrap();
+        assert!((bits(told.sent[p], length) / rate.as_bps() as f64 - 1.0).abs() < 0.02);
+        assert_eq!(told.sent[p], rig.paths[PathId(p as u8)].stats.user_bytes.get());
+    }
+}
+
+#[test]
+fn samples_are_app_limited_while_there_is_not_enough_data() {
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
+    let told = Paced::install(&mut rig, Algorithm::Standard, vec![BitRate::from_mbps(10)]);
+    let mut next = rig.now;
+    // One chunk each 10 ms: 1.2 Mbit/s.
+    transfer(
+        &mut rig,
+        Span::from_secs(1),
+        |_| false,
+        |rig| {
+            if rig.now >= next {
+                rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+                next += Span::from_millis(10);
+            }
+        },
+    );
+    let told = told.lock().unwrap();
+    let samples = &told.samples[1..];
+    assert!(samples.len() > 15 && samples.iter().all(|(_, sample)| sample.app_limited), "{samples:?}");
+}
+
+#[test]
+fn a_path_without_pacing_rate_sets_no_timer() {
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
+    Paced::install(&mut rig, Algorithm::Standard, Vec::new());
+    saturate(&mut rig);
+    while rig.poll().is_some() {}
+    assert_eq!(rig.sender.rest_ends(&rig.paths), None);
+}
+
+#[test]
+fn a_control_that_does_not_ask_keeps_no_records() {
+    let mut rig = Rig::new(&config(), 1, random::FIRST);
+    assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
+    saturate(&mut rig);
+    while rig.poll().is_some() {}
+    assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
+}
+
+#[test]
+fn burst_mitigation_by_the_window_is_told_as_a_rule() {
+    for burst_control in [BurstControl::UseItOrLoseIt, BurstControl::CongestionWindowLimiting] {
+        let mut rig = Rig::new(&Config { burst_control, ..config() }, 1, random::FIRST);
+        let told = Paced::install(&mut rig, Algorithm::Standard, Vec::new());
+        saturate(&mut rig);
+        rig.pass(Span::from_millis(1));
+        let mut world = World::default();
+        drain(&mut rig, &mut world);
+        assert_eq!(rig.paths[P1].window.cwnd.get(), 4 * 1500, "nothing in flight and a burst of 4");
+        assert!(told.lock().unwrap().rules > 0);
+    }
+}
+
+// rfc7829#section-3: one path after another fails; data goes on, one packet at a time.
+#[test]
+fn send_limit_of_a_potentially_failed_path_is_one_mtu_and_its_window_stays() {
+    let mut rig = Rig::new(&Config { pf_cwnd: PfCwnd::OneMtu, ..config() }, 1, random::FIRST);
+    let told = Paced::install(&mut rig, Algorithm::Standard, Vec::new());
+    let window = rig.paths[P1].window;
+    rig.paths[P1].state = PathState::PotentiallyFailed;
+    saturate(&mut rig);
+    rig.pass(Span::from_millis(1));
+    let mut world = World::default();
+    drain(&mut rig, &mut world);
+    assert_eq!((rig.paths[P1].flight.get(), rig.paths[P1].window), (2 * CHUNK, window));
+    // A heartbeat is answered.
+    rig.paths[P1].state = PathState::Active;
+    rig.sender.on_path_back(rig.now, P1, &mut rig.paths);
+    assert_eq!((rig.paths[P1].window.cwnd.get(), told.lock().unwrap().rules), (1500, 1));
+}

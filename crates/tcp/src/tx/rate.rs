@@ -1,0 +1,61 @@
+//! Rate samples and pacing, kept only for a congestion control that asks for them.
+
+use super::Sender;
+use super::flight::Sent;
+use cc::{Pacer, RateEstimator, SendRecord};
+use units::{ByteCount, Instant};
+
+/// What a connection keeps for a congestion control that models its rate. Bytes are user bytes.
+#[derive(Debug)]
+pub(super) struct RateControl {
+    pub(super) estimator: RateEstimator,
+    pub(super) pacer: Pacer,
+}
+
+impl RateControl {
+    pub(super) fn new(mtu: ByteCount) -> Self {
+        RateControl { estimator: RateEstimator::default(), pacer: Pacer::new(mtu) }
+    }
+
+    /// A segment has arrived, by what an acknowledgement says for the first time.
+    pub(super) fn on_delivered(&mut self, now: Instant, sent: &Sent, record: SendRecord) {
+        let bytes = ByteCount::new(u64::from(sent.len));
+        self.estimator.on_delivered(now, bytes, sent.sent_at, record, sent.retransmitted);
+    }
+}
+
+impl Sender {
+    /// True if the pacer holds segments back now.
+    #[inline]
+    pub(super) fn is_held(&self, now: Instant) -> bool {
+        self.rate.as_ref().is_some_and(|rate| rate.pacer.ready_at().is_some_and(|at| at > now))
+    }
+
+    /// Nothing more can be sent now. If the pacer holds something back, its timer asks again; if the window has room, the
+    /// sender is application-limited, by want of data, the peer's window or Nagle's rule.
+    pub(super) fn note_limit(&mut self, now: Instant) {
+        let held = self.is_held(now);
+        let room = self.fits(u64::from(self.smss), 0);
+        let again = self.recovery.is_some() || self.flight.next_lost().is_some();
+        let waiting = again || self.unsent() > 0 || (self.closing && !self.fin_sent());
+        let flight = ByteCount::new(self.flight.in_flight());
+        let Some(rate) = &mut self.rate else { return };
+        if held {
+            self.timers.pacing = rate.pacer.ready_at().filter(|_| waiting);
+        } else if room {
+            rate.estimator.on_app_limited(flight);
+        }
+    }
+
+    /// Segment `i` with so many user bytes leaves now; `flight` bytes were in flight before.
+    pub(super) fn count_sent(&mut self, now: Instant, i: u64, bytes: u32, flight: u64) {
+        let Some(rate) = &mut self.rate else { return };
+        let bytes = ByteCount::new(u64::from(bytes));
+        let limited = rate.estimator.is_app_limited();
+        let record = rate.estimator.on_sent(now, ByteCount::new(flight));
+        rate.pacer.on_sent(now, bytes);
+        self.flight.set_record(i, record);
+        let flight = self.flight.in_flight();
+        self.ask(now, flight, |control, views, _| control.on_sent(now, views, 0, bytes, limited));
+    }
+}

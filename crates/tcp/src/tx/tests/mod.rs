@@ -1,0 +1,2 @@
+mod flight;
+mod pacing;

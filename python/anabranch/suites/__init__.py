@@ -1,0 +1,5 @@
+"""Suites: one set of scenarios that many congestion controls or sets of options run through, with a table as result.
+
+``fairness`` is about the design rules of multipath transport, ``bonding`` about whether several paths are faster than
+the best one. Each has ``measure``, which runs the scenarios, and ``table``, which shows the numbers.
+"""

@@ -1,0 +1,21 @@
+"""``anabranch bonding`` shows whether several paths together are faster than the best one."""
+
+from __future__ import annotations
+
+from ..command import Suite
+from . import measure, table
+
+SUITE = Suite(
+    name="bonding",
+    description="Is the aggregate slower than the best link? Runs schedulers and the recommended options over two "
+    "paths, compares them with the best single path and with the sum of both, and measures how long a path that fails "
+    "stops the other one.",
+    epilog="An aggregate that is slower is a result, not a failure. A suite that was stopped reuses its finished runs.",
+    replicas=measure.DEFAULT_REPLICAS,
+    choice=("--options", "A,B", "sets of options of suites/bonding/bonding.toml to compare (default: all)"),
+    chosen=measure.chosen,
+    measure=measure.measure,
+    legend=table.legend,
+    grids=table.grids,
+    draw=table.draw,
+)

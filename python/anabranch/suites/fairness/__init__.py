@@ -1,0 +1,20 @@
+"""``anabranch fairness`` shows which congestion controls keep the design rules of multipath transport."""
+
+from __future__ import annotations
+
+from ..command import Suite
+from . import measure, table
+
+SUITE = Suite(
+    name="fairness",
+    description="Measures how well congestion controls keep the three design rules of multipath transport: "
+    "improve throughput, do no harm, balance congestion.",
+    epilog="A broken rule is a result, not a failure. A suite that was stopped reuses its finished runs.",
+    replicas=measure.DEFAULT_REPLICAS,
+    choice=("--controls", "A,B", "congestion controls to compare (default: all)"),
+    chosen=measure.chosen,
+    measure=measure.measure,
+    legend=table.legend,
+    grids=table.grids,
+    draw=table.draw,
+)
