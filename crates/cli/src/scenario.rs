@@ -30,7 +30,7 @@ pub fn parse(file: &str) -> Result<Result<Sweep, lab::scenario::ScenarioError>, 
     let path = shipped.find(file).unwrap_or_else(|| PathBuf::from(file));
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::usage(format!("cannot read {file}: {error}{}", shipped.hint(file))))?;
-    Ok(Sweep::parse(&text, &path.display().to_string()))
+    Ok(lab::parse(&text, &path.display().to_string()))
 }
 
 /// The folder of shipped scenarios, if the environment variable `ANABRANCH_SCENARIOS` names one.

@@ -3,7 +3,7 @@
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
-use lab::scenario::{Sweep, schema};
+use lab::scenario::schema;
 use serde_json::Value as Json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -208,7 +208,7 @@ fn objects<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
 fn survives(text: &str) -> bool {
     let before = HELD.get();
     MOST.set(before);
-    let right = match Sweep::parse(text, "x.toml") {
+    let right = match anabranch_lab::parse(text, "x.toml") {
         Ok(sweep) => {
             // A run that is stopped looks after some thousand events whether it is.
             let control = RunControl::default();
@@ -268,7 +268,7 @@ fn combinations_of_many_flows_do_not_add_up_to_all_memory() {
     let times: Vec<String> = (1..=120).map(|ms| format!("\"{ms} ms\"")).collect();
     let before = HELD.get();
     MOST.set(before);
-    let error = Sweep::parse(&text.replace("TIMES", &times.join(", ")), "x.toml").unwrap_err();
+    let error = anabranch_lab::parse(&text.replace("TIMES", &times.join(", ")), "x.toml").unwrap_err();
     let message = "the combinations of variations have more than 100000 nodes, links, flows and probes";
     assert!(error.to_string().contains(message), "{error}");
     assert!(MOST.get() - before < 8 * LIMIT, "{} bytes", MOST.get() - before);
@@ -285,7 +285,7 @@ fn what_would_take_all_memory_is_refused_before_it_does() {
     ] {
         let text = file(table, key, value);
         assert!(!survives(&text));
-        let error = Sweep::parse(&text, "x.toml").unwrap_err();
+        let error = anabranch_lab::parse(&text, "x.toml").unwrap_err();
         let fault = &error.diagnostics[0];
         assert!(fault.message.contains(message), "{}", fault.message);
         let there = text.lines().nth(fault.line - 1).unwrap_or_default();

@@ -5,9 +5,7 @@ mod common;
 use anabranch_lab as lab;
 use common::*;
 use lab::output::RunOutput;
-use lab::scenario::{
-    Distribution, Flow, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Scenario, Sweep,
-};
+use lab::scenario::{Distribution, Flow, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Scenario};
 use units::{ByteCount, Probability, Span};
 
 /// A flow with these lines between two hosts joined by a link of 100 Mbit/s and 1 ms.
@@ -30,7 +28,7 @@ fn scenario(flow: &str) -> Scenario {
         {flow}
         "#
     );
-    let sweep = Sweep::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
+    let sweep = anabranch_lab::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
     sweep.variants()[0].scenario.clone()
 }
 

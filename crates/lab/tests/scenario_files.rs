@@ -24,7 +24,8 @@ rate = "10 Mbit/s"
 const FLOW: &str = "[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n";
 
 fn parse(rest: &str) -> Sweep {
-    Sweep::parse(&format!("{NETWORK}{rest}"), "x.toml").unwrap_or_else(|error| panic!("{}", error.render()))
+    anabranch_lab::parse(&format!("{NETWORK}{rest}"), "x.toml")
+        .unwrap_or_else(|error| panic!("{}", error.render()))
 }
 
 fn scenario(rest: &str) -> Scenario {
@@ -149,7 +150,7 @@ fn each_flow_of_a_count_has_a_name_and_a_port_of_its_own() {
 
 #[test]
 fn nodes_of_a_count_are_joined_and_used_one_by_one() {
-    let scenario = Sweep::parse(
+    let scenario = anabranch_lab::parse(
         "[[node]]\nname = \"s\"\ncount = 3\n[[node]]\nname = \"d\"\ncount = 3\n[[node]]\nname = \"r\"\nkind = \"router\"\n\
          [[link]]\nbetween = [\"s\", \"r\"]\nrate = \"1 Mbit/s\"\n[[link]]\nbetween = [\"s\", \"d\"]\nname = \"direct\"\n\
          rate = \"1 Mbit/s\"\n[[link]]\nbetween = [\"d-2\", \"r\"]\nrate = \"1 Mbit/s\"\n\
@@ -237,7 +238,7 @@ fn a_fault_in_one_variation_is_told_once_and_where_it_stands() {
         "seed = {{ vary = [1, 2, 3] }}{}{FLOW}",
         NETWORK.replace("rate", "name = { vary = [\"l\", \"b c\", \"m\"] }\nrate")
     );
-    let error = Sweep::parse(&text, "x.toml").unwrap_err().to_string();
+    let error = anabranch_lab::parse(&text, "x.toml").unwrap_err().to_string();
     assert_eq!(error, "x.toml:8:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
 }
 
@@ -269,7 +270,7 @@ fn the_scenarios_that_come_along_are_right_and_fit_the_schema() {
     let files = shipped();
     assert!(files.len() >= 3, "{files:?}");
     for (path, text) in files {
-        if let Err(error) = Sweep::parse(&text, &path.display().to_string()) {
+        if let Err(error) = anabranch_lab::parse(&text, &path.display().to_string()) {
             panic!("{}", error.render());
         }
         assert_eq!(misfit(&schema, &schema, &document(&text)), None, "{}", path.display());
@@ -304,7 +305,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
             "{}{wrong}\n",
             if wrong.starts_with("between") { "[[link]]\nrate = \"1 kbit/s\"\n" } else { NETWORK }
         );
-        assert!(Sweep::parse(&text, "x.toml").is_err(), "the reader takes {wrong}");
+        assert!(anabranch_lab::parse(&text, "x.toml").is_err(), "the reader takes {wrong}");
         assert!(misfit(&schema, &schema, &document(&text)).is_some(), "the schema takes {wrong}");
     }
 }
@@ -423,7 +424,7 @@ proptest! {
             let to = boundary((from + length).min(text.len()));
             text.replace_range(from..to, WORDS[word.index(WORDS.len())]);
         }
-        if let Err(error) = Sweep::parse(&text, "x.toml") {
+        if let Err(error) = anabranch_lab::parse(&text, "x.toml") {
             prop_assert!(!error.diagnostics.is_empty() && !error.render().is_empty());
         }
     }
@@ -431,7 +432,7 @@ proptest! {
     /// Whatever the order of lines, it is read or refused.
     #[test]
     fn no_order_of_lines_makes_the_reader_panic(lines in Just(shipped().remove(0).1.lines().map(str::to_owned).collect::<Vec<_>>()).prop_shuffle()) {
-        let _ = Sweep::parse(&lines.join("\n"), "x.toml");
+        let _ = anabranch_lab::parse(&lines.join("\n"), "x.toml");
     }
 }
 

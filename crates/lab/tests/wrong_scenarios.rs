@@ -1,7 +1,5 @@
 //! What a wrong scenario file is answered with. Each case changes one thing in a right file.
 
-use anabranch_lab::scenario::Sweep;
-
 const RIGHT: &str = r#"title = "right"
 seed = 1
 [[node]]
@@ -45,12 +43,12 @@ file = "bottleneck.pcapng"
 /// What the file is answered with once `from` has been replaced by `to`.
 fn answer(from: &str, to: &str) -> String {
     assert_eq!(RIGHT.matches(from).count(), 1, "{from} stands in the file once");
-    Sweep::parse(&RIGHT.replace(from, to), "x.toml").expect_err(to).to_string()
+    anabranch_lab::parse(&RIGHT.replace(from, to), "x.toml").expect_err(to).to_string()
 }
 
 #[test]
 fn the_file_itself_is_right() {
-    let sweep = Sweep::parse(RIGHT, "x.toml").unwrap();
+    let sweep = anabranch_lab::parse(RIGHT, "x.toml").unwrap();
     assert_eq!((sweep.title(), sweep.axes().len(), sweep.variants().len()), ("right", 0, 1));
 }
 

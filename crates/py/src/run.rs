@@ -21,7 +21,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
 
 fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
-    let mut sweep = Sweep::parse(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let mut sweep = lab::parse(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     if let Some(seed) = seed {
         sweep.set_seed(seed);
     }

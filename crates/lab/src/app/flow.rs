@@ -1,17 +1,8 @@
 use super::meter::{Meter, Reaction, Tally};
-use crate::host::{ConnId, Ending, Event, Transport};
+use crate::host::{ConnId, Ending, Event, Side, Transport};
 use net::NodeId;
 use std::net::IpAddr;
 use units::{Instant, Span};
-
-/// An end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Connects.
-    Client,
-    /// Listens.
-    Server,
-}
 
 /// What happens to a flow at a planned time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

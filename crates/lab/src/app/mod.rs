@@ -4,11 +4,13 @@ mod bounds;
 mod draw;
 mod flow;
 mod meter;
+mod running;
 mod source;
 mod transfers;
 
 pub(crate) use draw::span as draw_span;
-pub(crate) use flow::{Dial, Fate, Flow, Measured, Plan, Side, Step, Window};
+pub(crate) use flow::{Dial, Fate, Flow, Measured, Plan, Step, Window};
 pub(crate) use meter::{Meter, Reaction, Tally};
+pub(crate) use running::{Running, Signal};
 pub(crate) use source::Source;
 pub(crate) use transfers::{Done, Lane, TransferSource};

@@ -1,8 +1,8 @@
 //! Short transfers: a connection for each, begun at random times.
 
-use super::flow::{Dial, Side};
+use super::flow::Dial;
 use super::{Reaction, draw};
-use crate::host::{ConnId, EndpointId, Event, Transport};
+use crate::host::{ConnId, EndpointId, Event, Side, Transport};
 use crate::scenario::{self, Flow};
 use des::Random;
 use std::collections::VecDeque;

@@ -1,24 +1,23 @@
 //! The host adapter: what a kernel does between the network and the sockets. It feeds delivered packets to the
-//! endpoint of their port, drains what the endpoint has to say, and keeps one wake-up pending for each endpoint.
+//! endpoint of their port, passes its events to the application, sends its packets, and keeps one wake-up event pending
+//! for each endpoint.
 
+mod endpoint;
 mod owners;
 mod ports;
 mod sctp;
 mod tcp;
-mod transport;
 pub(crate) mod udp;
 
-pub(crate) use transport::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Transport};
+pub(crate) use endpoint::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Transport};
 
-use crate::app::{Flow, Lane, Reaction, Side};
-use crate::world::LabEvent;
-use ::transport::{Datagram, Octets, PacketBuf, Transmit};
 use des::{Alarm, Kernel, Wake};
-use net::{Delivered, Network, NodeId, Outgoing, Packet};
+use endpoint::{Protocolled, with};
+use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet};
 use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
-use transport::with;
+use transport::{Datagram, Octets, PacketBuf, Transmit};
 use units::Instant;
 
 /// An endpoint of the simulation, in the order of creation.
@@ -34,48 +33,65 @@ pub(crate) struct Hosts {
     buf: PacketBuf,
 }
 
-/// An endpoint in its host. What a packet looks at lies together: of many endpoints few are in the cache.
+/// An endpoint with its socket. What a packet needs lies together: of many endpoints few are in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Slot {
-    seat: Seat,
+    socket: Socket,
     endpoint: Endpoint,
 }
 
-/// What an endpoint has around it.
+/// What the host keeps for an endpoint.
 #[derive(Debug)]
-struct Seat {
+struct Socket {
     id: EndpointId,
     node: NodeId,
     alarm: Alarm,
     owners: Owners,
-    /// The flows that come to this endpoint, by the client's address and port.
-    expected: Vec<(IpAddr, u16, usize)>,
+    /// The applications whose clients connect to this endpoint, by the client's address and port.
+    expected: Vec<(IpAddr, u16, u32)>,
 }
 
-/// One end of a flow, by its place among all flows; behind them come the lanes of transfers.
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Connects.
+    Client,
+    /// Listens.
+    Server,
+}
+
+/// One end of an application: its number among all applications, and which end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    pub(crate) flow: u32,
+    pub(crate) number: u32,
     pub(crate) side: Side,
 }
 
-/// Something a flow has to react to as a whole.
-#[derive(Clone, Debug)]
-pub(crate) struct Signal {
-    pub(crate) owner: Owner,
-    pub(crate) reaction: Reaction,
+/// The applications that use the endpoints.
+pub(crate) trait Application {
+    /// Takes an event of the connection `conn` of `endpoint`, which belongs to `owner`. Returns true if the owner needs no
+    /// further event of this connection.
+    fn on_event<T: Transport>(
+        &mut self,
+        now: Instant,
+        owner: Owner,
+        endpoint: &mut T,
+        conn: ConnId,
+        event: Event,
+    ) -> bool;
 }
 
+/// An event type of the simulation: it has events of the network, and wake-ups of endpoints.
+pub(crate) trait HostEvent: Copy + From<NetEvent> + From<EndpointId> {}
+
+impl<E: Copy + From<NetEvent> + From<EndpointId>> HostEvent for E {}
+
 /// What an endpoint needs of the world around it.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) kernel: &'a mut Kernel<LabEvent>,
+pub(crate) struct Surroundings<'a, E, A> {
+    pub(crate) kernel: &'a mut Kernel<E>,
     pub(crate) network: &'a mut Network,
-    pub(crate) flows: &'a mut [Flow],
-    /// Transfers, numbered on behind the flows.
-    pub(crate) lanes: &'a mut [Lane],
-    /// What the flows have to react to, in the order it happened.
-    pub(crate) signals: &'a mut Vec<Signal>,
+    pub(crate) applications: A,
 }
 
 impl Hosts {
@@ -88,16 +104,17 @@ impl Hosts {
     pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
         let id = EndpointId(self.slots.len() as u32);
         self.ports[node.index()].set(endpoint.protocol(), port, id);
-        let seat = Seat { id, node, alarm: Alarm::new(), owners: Owners::default(), expected: Vec::new() };
-        self.slots.push(Slot { endpoint, seat });
+        let socket =
+            Socket { id, node, alarm: Alarm::new(), owners: Owners::default(), expected: Vec::new() };
+        self.slots.push(Slot { endpoint, socket });
         id
     }
 
-    /// Announces that the client of `flow` connects from any of `addresses` and `port` to this endpoint.
-    pub(crate) fn expect(&mut self, id: EndpointId, addresses: &[IpAddr], port: u16, flow: usize) {
-        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
-        seat.expected.extend(addresses.iter().map(|&address| (address, port, flow)));
-        seat.expected.sort_unstable();
+    /// Announces that the client of application `number` connects from any of `addresses` and `port` to this endpoint.
+    pub(crate) fn expect(&mut self, id: EndpointId, addresses: &[IpAddr], port: u16, number: usize) {
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
+        socket.expected.extend(addresses.iter().map(|&address| (address, port, number as u32)));
+        socket.expected.sort_unstable();
         endpoint.listen();
     }
 
@@ -108,7 +125,7 @@ impl Hosts {
 
     /// Notes whose connection `conn` is.
     pub(crate) fn own(&mut self, id: EndpointId, conn: ConnId, owner: Owner) {
-        self.slots[id.0 as usize].seat.owners.insert(conn, owner);
+        self.slots[id.0 as usize].socket.owners.insert(conn, owner);
     }
 
     /// Hands a delivered packet to the endpoint of its port. What no endpoint waits for is lost, as on a host that
@@ -117,7 +134,7 @@ impl Hosts {
     pub(crate) fn deliver(
         &mut self,
         delivered: Delivered,
-        around: &mut Surroundings<'_>,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> Option<EndpointId> {
         let packet = around.network.packet(delivered.packet);
         let port = packet.head.get(2..4).map(|port| u16::from_be_bytes([port[0], port[1]]));
@@ -126,30 +143,34 @@ impl Hosts {
             around.network.release(delivered.packet);
             return None;
         };
-        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => {
-            Transport::handle(endpoint, around.kernel.now(), datagram(&packet));
+            transport::Endpoint::handle(endpoint, around.kernel.now(), datagram(&packet));
             around.network.release(delivered.packet);
-            seat.settle(endpoint, &mut self.buf, around);
+            socket.settle(endpoint, &mut self.buf, around);
         });
         Some(id)
     }
 
     /// Runs the timers of an endpoint whose wake-up event has come. Returns true if there was one to run.
     #[inline]
-    pub(crate) fn wake(&mut self, id: EndpointId, around: &mut Surroundings<'_>) -> bool {
-        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
+    pub(crate) fn wake(
+        &mut self,
+        id: EndpointId,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
+    ) -> bool {
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         let now = around.kernel.now();
-        match seat.alarm.fire(now) {
+        match socket.alarm.fire(now) {
             Wake::Due => {
                 with!(endpoint, endpoint => {
-                    Transport::handle_timeout(endpoint, now);
-                    seat.settle(endpoint, &mut self.buf, around);
+                    transport::Endpoint::handle_timeout(endpoint, now);
+                    socket.settle(endpoint, &mut self.buf, around);
                 });
                 true
             }
             Wake::Later(at) => {
-                around.kernel.schedule(at, LabEvent::Wake(id));
+                around.kernel.schedule(at, id.into());
                 false
             }
             Wake::Stale => false,
@@ -158,9 +179,13 @@ impl Hosts {
 
     /// Drains an endpoint after a change: events to the applications, packets to the network, then the wake-up.
     #[inline]
-    pub(crate) fn settle(&mut self, id: EndpointId, around: &mut Surroundings<'_>) {
-        let Slot { endpoint, seat } = &mut self.slots[id.0 as usize];
-        with!(endpoint, endpoint => seat.settle(endpoint, &mut self.buf, around));
+    pub(crate) fn settle(
+        &mut self,
+        id: EndpointId,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
+    ) {
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
+        with!(endpoint, endpoint => socket.settle(endpoint, &mut self.buf, around));
     }
 }
 
@@ -175,12 +200,18 @@ fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
     }
 }
 
-impl Seat {
+impl Socket {
     #[inline]
-    fn settle<T: Transport>(&mut self, endpoint: &mut T, buf: &mut PacketBuf, around: &mut Surroundings<'_>) {
+    fn settle<T: Protocolled>(
+        &mut self,
+        endpoint: &mut T,
+        buf: &mut PacketBuf,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
+    ) {
         let now = around.kernel.now();
         loop {
-            while let Some((conn, event)) = endpoint.poll_event() {
+            while let Some((id, event)) = endpoint.poll_event() {
+                let (conn, event) = T::shared(id, event);
                 self.tell(now, endpoint, conn, event, around);
             }
             if !self.transmit(now, endpoint, buf, around) {
@@ -189,18 +220,18 @@ impl Seat {
         }
         let due = endpoint.poll_timeout().unwrap_or(Instant::FAR);
         if let Some(at) = self.alarm.set(due) {
-            around.kernel.schedule(at, LabEvent::Wake(self.id));
+            around.kernel.schedule(at, self.id.into());
         }
     }
 
     /// Sends all packets the endpoint has; true if there was one.
     #[inline]
-    fn transmit<T: Transport>(
+    fn transmit<T: Protocolled>(
         &mut self,
         now: Instant,
         endpoint: &mut T,
         buf: &mut PacketBuf,
-        around: &mut Surroundings<'_>,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> bool {
         let mut sent = false;
         while let Some(Transmit { src, dst, ecn, .. }) = endpoint.poll_transmit(now, buf) {
@@ -211,7 +242,7 @@ impl Seat {
         sent
     }
 
-    /// Hands an event to the application it concerns.
+    /// Passes an event to the application that owns the connection.
     #[inline]
     fn tell<T: Transport>(
         &mut self,
@@ -219,26 +250,15 @@ impl Seat {
         endpoint: &mut T,
         conn: ConnId,
         event: Event,
-        around: &mut Surroundings<'_>,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) {
         let Some(owner) = self.owner(endpoint, conn) else { return };
-        let place = owner.flow as usize;
-        let reaction = match around.flows.get_mut(place) {
-            Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
-            None => {
-                if matches!(event, Event::Closed(_)) {
-                    self.owners.remove(conn);
-                }
-                let lane = &mut around.lanes[place - around.flows.len()];
-                lane.on_event(now, owner.side, endpoint, conn, event)
-            }
-        };
-        if reaction != Reaction::None {
-            around.signals.push(Signal { owner, reaction });
+        if around.applications.on_event(now, owner, endpoint, conn, event) {
+            self.owners.remove(conn);
         }
     }
 
-    /// Whose connection this is. One the peer began belongs to the flow that is expected from there.
+    /// Whose connection this is. One that the peer began belongs to the application that is expected from there.
     #[inline]
     fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         self.owners.get(conn).or_else(|| self.accept(endpoint, conn))
@@ -248,7 +268,7 @@ impl Seat {
     fn accept(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         let peer = endpoint.peer(conn)?;
         let at = self.expected.binary_search_by_key(&peer, |&(address, port, _)| (address, port)).ok()?;
-        let owner = Owner { flow: self.expected[at].2 as u32, side: Side::Server };
+        let owner = Owner { number: self.expected[at].2, side: Side::Server };
         self.owners.insert(conn, owner);
         Some(owner)
     }

@@ -1,7 +1,7 @@
 //! Whose connections an endpoint has.
 
 use super::Owner;
-use super::transport::ConnId;
+use super::endpoint::ConnId;
 
 /// The owners of an endpoint's connections.
 #[derive(Debug, Default)]
@@ -58,10 +58,10 @@ impl Owners {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::Side;
+    use crate::host::Side;
 
     fn owner(flow: u32) -> Owner {
-        Owner { flow, side: Side::Client }
+        Owner { number: flow, side: Side::Client }
     }
 
     /// Short transfers end in any order: behind each gap every place is one too many, and none may be mistaken for its
@@ -76,14 +76,14 @@ mod tests {
         owners.remove(ConnId(5));
         owners.remove(ConnId(0));
         let found: Vec<_> =
-            (0..9).filter_map(|id| owners.get(ConnId(id)).map(|owner| (id, owner.flow))).collect();
+            (0..9).filter_map(|id| owners.get(ConnId(id)).map(|owner| (id, owner.number))).collect();
         assert_eq!(found, [(2, 12), (3, 13), (4, 14), (7, 17)]);
     }
 
     #[test]
     fn one_alone_is_found_and_no_other() {
         let mut owners = Owners::default();
-        let found = |owners: &Owners| [0, 3].map(|id| owners.get(ConnId(id)).map(|owner| owner.flow));
+        let found = |owners: &Owners| [0, 3].map(|id| owners.get(ConnId(id)).map(|owner| owner.number));
         owners.insert(ConnId(3), owner(1));
         assert_eq!(found(&owners), [None, Some(1)]);
         owners.insert(ConnId(0), owner(2));

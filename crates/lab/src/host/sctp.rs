@@ -1,10 +1,9 @@
 //! SCTP as a [`Transport`].
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
-use transport::{Datagram, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 
 impl Transport for Endpoint {
@@ -29,46 +28,6 @@ impl Transport for Endpoint {
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
         let remote = Endpoint::paths(self, AssocId(id.0))?.next()?.remote;
         Some((remote, self.peer_port(AssocId(id.0))?))
-    }
-
-    #[inline]
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        Endpoint::handle(self, now, datagram);
-    }
-
-    #[inline]
-    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        Endpoint::poll_transmit(self, now, buf)
-    }
-
-    #[inline]
-    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        let (AssocId(id), event) = Endpoint::poll_event(self)?;
-        let event = match event {
-            sctp::Event::Readable => Event::Readable,
-            sctp::Event::Writable => Event::Writable,
-            sctp::Event::Connected { .. } => Event::Connected,
-            sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
-            sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
-            // SCTP ends both directions at once, and by itself.
-            sctp::Event::ShutdownReceived
-            | sctp::Event::Restarted
-            | sctp::Event::PathChanged { .. }
-            | sctp::Event::HeartbeatAnswered { .. }
-            | sctp::Event::SendFailed { .. }
-            | sctp::Event::PeerError { .. } => Event::Other,
-        };
-        Some((ConnId(id), event))
-    }
-
-    #[inline]
-    fn poll_timeout(&self) -> Option<Instant> {
-        Endpoint::poll_timeout(self)
-    }
-
-    #[inline]
-    fn handle_timeout(&mut self, now: Instant) {
-        Endpoint::handle_timeout(self, now);
     }
 
     #[inline]
@@ -134,5 +93,26 @@ impl Transport for Endpoint {
                 last_chunk: Some(path.stats.last_chunk),
             });
         }
+    }
+}
+
+impl Protocolled for Endpoint {
+    #[inline]
+    fn shared(AssocId(id): AssocId, event: sctp::Event) -> (ConnId, Event) {
+        let event = match event {
+            sctp::Event::Readable => Event::Readable,
+            sctp::Event::Writable => Event::Writable,
+            sctp::Event::Connected { .. } => Event::Connected,
+            sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
+            sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
+            // SCTP ends both directions at once, and by itself.
+            sctp::Event::ShutdownReceived
+            | sctp::Event::Restarted
+            | sctp::Event::PathChanged { .. }
+            | sctp::Event::HeartbeatAnswered { .. }
+            | sctp::Event::SendFailed { .. }
+            | sctp::Event::PeerError { .. } => Event::Other,
+        };
+        (ConnId(id), event)
     }
 }

@@ -1,10 +1,9 @@
 //! TCP as a [`Transport`].
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
 use std::net::IpAddr;
 use tcp::{CloseReason, Endpoint, Payload};
-use transport::{Datagram, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 
 impl Transport for Endpoint {
@@ -28,40 +27,6 @@ impl Transport for Endpoint {
 
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
         self.remote(tcp::ConnId(id.0))
-    }
-
-    #[inline]
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        Endpoint::handle(self, now, datagram);
-    }
-
-    #[inline]
-    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        Endpoint::poll_transmit(self, now, buf)
-    }
-
-    #[inline]
-    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        let (tcp::ConnId(id), event) = Endpoint::poll_event(self)?;
-        let event = match event {
-            tcp::Event::Readable => Event::Readable,
-            tcp::Event::Writable => Event::Writable,
-            tcp::Event::Connected => Event::Connected,
-            tcp::Event::PeerClosed => Event::PeerClosed,
-            tcp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
-            tcp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
-        };
-        Some((ConnId(id), event))
-    }
-
-    #[inline]
-    fn poll_timeout(&self) -> Option<Instant> {
-        Endpoint::poll_timeout(self)
-    }
-
-    #[inline]
-    fn handle_timeout(&mut self, now: Instant) {
-        Endpoint::handle_timeout(self, now);
     }
 
     #[inline]
@@ -122,5 +87,20 @@ impl Transport for Endpoint {
                 last_chunk: None,
             });
         }
+    }
+}
+
+impl Protocolled for Endpoint {
+    #[inline]
+    fn shared(tcp::ConnId(id): tcp::ConnId, event: tcp::Event) -> (ConnId, Event) {
+        let event = match event {
+            tcp::Event::Readable => Event::Readable,
+            tcp::Event::Writable => Event::Writable,
+            tcp::Event::Connected => Event::Connected,
+            tcp::Event::PeerClosed => Event::PeerClosed,
+            tcp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
+            tcp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
+        };
+        (ConnId(id), event)
     }
 }

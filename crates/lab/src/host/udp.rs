@@ -1,6 +1,6 @@
 //! UDP (RFC 768): datagrams of filler between two addresses and ports, wire-exact.
 
-use super::transport::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Transport};
+use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ pub(crate) const HEADER: usize = 8;
 
 /// A port of a host. It never holds anything back: what is sent leaves at once.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub(crate) struct Endpoint {
     port: u16,
     addresses: Vec<IpAddr>,
     checksum: Checksum,
@@ -37,10 +37,10 @@ struct Peer {
     sent_bytes: u64,
 }
 
-impl Socket {
+impl Endpoint {
     /// A socket without peers; `checksum` says whether it computes and checks checksums.
     pub(crate) fn new(port: u16, addresses: Vec<IpAddr>, checksum: Checksum) -> Self {
-        Socket {
+        Endpoint {
             port,
             addresses,
             checksum,
@@ -80,7 +80,7 @@ impl Socket {
     }
 }
 
-impl Transport for Socket {
+impl Transport for Endpoint {
     fn protocol(&self) -> Protocol {
         Protocol::Udp
     }
@@ -101,39 +101,6 @@ impl Transport for Socket {
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
-
-    fn handle(&mut self, _: Instant, datagram: Datagram<'_>) {
-        let Some((id, length)) = self.parse(&datagram) else { return };
-        let peer = &mut self.peers[id as usize];
-        peer.received += 1;
-        peer.inbox.push_back(length);
-        self.events.push_back((ConnId(id), Event::Readable));
-    }
-
-    fn poll_transmit(&mut self, _: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        let (id, payload) = self.outbox.pop_front()?;
-        let peer = &self.peers[id.0 as usize];
-        let length = HEADER as u16 + payload as u16;
-        buf.clear();
-        for field in [self.port, peer.port, length, 0] {
-            buf.head.extend(field.to_be_bytes());
-        }
-        buf.zeros = payload as usize;
-        if self.checksum == Checksum::Computed {
-            fill_in_checksum(peer.local, peer.remote, &mut buf.head, buf.zeros);
-        }
-        Some(Transmit::new(peer.local, peer.remote))
-    }
-
-    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        self.events.pop_front()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn handle_timeout(&mut self, _: Instant) {}
 
     fn send(&mut self, _: Instant, id: ConnId, length: u32, _: bool) -> u32 {
         match self.peers.get_mut(id.0 as usize) {
@@ -185,6 +152,51 @@ impl Transport for Socket {
     fn paths(&self, _: ConnId, _: &mut dyn FnMut(PathView)) {}
 }
 
+impl transport::Endpoint for Endpoint {
+    type Id = ConnId;
+    type Event = Event;
+
+    fn handle(&mut self, _: Instant, datagram: Datagram<'_>) {
+        let Some((id, length)) = self.parse(&datagram) else { return };
+        let peer = &mut self.peers[id as usize];
+        peer.received += 1;
+        peer.inbox.push_back(length);
+        self.events.push_back((ConnId(id), Event::Readable));
+    }
+
+    fn poll_transmit(&mut self, _: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        let (id, payload) = self.outbox.pop_front()?;
+        let peer = &self.peers[id.0 as usize];
+        let length = HEADER as u16 + payload as u16;
+        buf.clear();
+        for field in [self.port, peer.port, length, 0] {
+            buf.head.extend(field.to_be_bytes());
+        }
+        buf.zeros = payload as usize;
+        if self.checksum == Checksum::Computed {
+            fill_in_checksum(peer.local, peer.remote, &mut buf.head, buf.zeros);
+        }
+        Some(Transmit::new(peer.local, peer.remote))
+    }
+
+    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
+        self.events.pop_front()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _: Instant) {}
+}
+
+impl Protocolled for Endpoint {
+    #[inline]
+    fn shared(id: ConnId, event: Event) -> (ConnId, Event) {
+        (id, event)
+    }
+}
+
 /// Puts the checksum into a datagram of the bytes in `head`, followed by `zeros` zero bytes. A sum of zero is written
 /// as 0xffff, since zero says that there is none (`rfc768`).
 pub(crate) fn fill_in_checksum(src: IpAddr, dst: IpAddr, head: &mut [u8], zeros: usize) {
@@ -200,19 +212,20 @@ pub(crate) fn fill_in_checksum(src: IpAddr, dst: IpAddr, head: &mut [u8], zeros:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport::Endpoint as _;
 
     const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
     const SERVER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
 
-    fn pair(checksum: Checksum) -> (Socket, Socket) {
-        let mut client = Socket::new(9001, vec![CLIENT], checksum);
-        let mut server = Socket::new(9000, vec![SERVER], checksum);
+    fn pair(checksum: Checksum) -> (Endpoint, Endpoint) {
+        let mut client = Endpoint::new(9001, vec![CLIENT], checksum);
+        let mut server = Endpoint::new(9000, vec![SERVER], checksum);
         assert_eq!(client.connect(Instant::ZERO, 9000, &[SERVER]), Some(ConnId(0)));
         server.open(SERVER, CLIENT, 9001);
         (client, server)
     }
 
-    fn sent(client: &mut Socket, length: u32) -> PacketBuf {
+    fn sent(client: &mut Endpoint, length: u32) -> PacketBuf {
         assert_eq!(client.send(Instant::ZERO, ConnId(0), length, false), length);
         let mut buf = PacketBuf::default();
         let transmit = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
@@ -220,7 +233,7 @@ mod tests {
         buf
     }
 
-    fn arrive(server: &mut Socket, buf: &PacketBuf) -> Option<u64> {
+    fn arrive(server: &mut Endpoint, buf: &PacketBuf) -> Option<u64> {
         server.handle(Instant::ZERO, Datagram::new(CLIENT, SERVER, buf.as_octets()));
         server.receive(Instant::ZERO, ConnId(0)).map(|piece| piece.bytes)
     }

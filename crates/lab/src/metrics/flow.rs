@@ -1,7 +1,7 @@
 use super::quantity::{self as q, Quantity};
-use super::report::{Around, Put};
-use crate::app::{Fate, Flow, Measured, Meter, Side, Tally, Window};
-use crate::host::{Ending, PathCounts};
+use super::report::{RowWriter, RunContext};
+use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
+use crate::host::{Ending, PathCounts, Side};
 use net::LinkDir;
 use units::Span;
 
@@ -22,22 +22,22 @@ pub(super) struct Achieved {
 pub(super) fn report(
     flow: &Flow,
     edges: Option<(&Window, &Window)>,
-    around: &Around<'_>,
-    put: &mut Put<'_>,
+    run: &RunContext<'_>,
+    rows: &mut RowWriter<'_>,
 ) -> Achieved {
     let mut achieved = Achieved::default();
     let sending: Vec<Side> =
         [Side::Client, Side::Server].into_iter().filter(|&side| flow.end(side).sends()).collect();
     for &from in &sending {
-        Direction::new(flow, from, edges).report(around, put, &mut achieved);
+        Direction::new(flow, from, edges).report(run, rows, &mut achieved);
     }
     if let (Some(&from), Some((begin, end))) = (sending.first(), edges) {
         let direction = Direction::new(flow, from, edges);
         let bytes = direction.sender.growth(Tally::transport_bytes)
             + direction.receiver.growth(Tally::transport_bytes);
         achieved.load = ratio(8.0 * bytes, end.from.since(begin.from).as_secs_f64());
-        put.whole(q::LOAD, achieved.load);
-        put.whole(q::LOAD_SHARE, ratio(achieved.load, around.tightest(&direction.ways(around))));
+        rows.write(q::LOAD, achieved.load);
+        rows.write(q::LOAD_SHARE, ratio(achieved.load, run.tightest(&direction.ways(run))));
     }
     achieved
 }
@@ -91,61 +91,61 @@ impl<'a> Direction<'a> {
     }
 
     /// The links each path of the sender leads over.
-    fn ways(&self, around: &Around<'_>) -> Vec<Vec<LinkDir>> {
+    fn ways(&self, run: &RunContext<'_>) -> Vec<Vec<LinkDir>> {
         let [client, server] = self.flow.dial.nodes;
         let node = if self.from == Side::Client { client } else { server };
         let paths = self.sender.end.counted.paths.iter();
-        paths.map(|path| around.network.way(node, path.remote)).collect()
+        paths.map(|path| run.network.way(node, path.remote)).collect()
     }
 
-    fn report(&self, around: &Around<'_>, put: &mut Put<'_>, achieved: &mut Achieved) {
-        let mut put = |quantity: Quantity, path: Option<usize>, value: f64| {
+    fn report(&self, run: &RunContext<'_>, rows: &mut RowWriter<'_>, achieved: &mut Achieved) {
+        let mut row = |quantity: Quantity, path: Option<usize>, value: f64| {
             let quantity = match self.from {
                 Side::Client => quantity.forward,
                 Side::Server => quantity.back,
             };
-            put.of_path(quantity, path, value);
+            rows.write_path(quantity, path, value);
         };
-        let ways = self.ways(around);
+        let ways = self.ways(run);
         let received = self.receiver.growth(|tally| tally.received.bytes);
         let goodput = self.rate(received);
         achieved.goodput += goodput;
-        put(q::THROUGHPUT, None, goodput);
-        put(q::GOODPUT_SHARE, None, ratio(goodput, around.tightest(&ways)));
-        put(q::RECEIVED_BYTES, None, received);
-        put(q::RECEIVED_MESSAGES, None, self.receiver.growth(|tally| tally.received.messages));
-        put(q::UNORDERED_MESSAGES, None, self.receiver.growth(|tally| tally.received.unordered));
-        put(q::OFFERED_BYTES, None, self.sender.growth(|tally| tally.offered.bytes));
-        put(q::OFFERED_MESSAGES, None, self.sender.growth(|tally| tally.offered.messages));
-        put(q::DROPPED_MESSAGES, None, self.sender.growth(|tally| tally.offered.dropped));
-        if around.whole_run {
-            put(q::UNDELIVERED_MESSAGES, None, self.undelivered());
+        row(q::THROUGHPUT, None, goodput);
+        row(q::GOODPUT_SHARE, None, ratio(goodput, run.tightest(&ways)));
+        row(q::RECEIVED_BYTES, None, received);
+        row(q::RECEIVED_MESSAGES, None, self.receiver.growth(|tally| tally.received.messages));
+        row(q::UNORDERED_MESSAGES, None, self.receiver.growth(|tally| tally.received.unordered));
+        row(q::OFFERED_BYTES, None, self.sender.growth(|tally| tally.offered.bytes));
+        row(q::OFFERED_MESSAGES, None, self.sender.growth(|tally| tally.offered.messages));
+        row(q::DROPPED_MESSAGES, None, self.sender.growth(|tally| tally.offered.dropped));
+        if run.whole_run {
+            row(q::UNDELIVERED_MESSAGES, None, self.undelivered());
         }
         let data_packets = self.receiver.growth(|tally| tally.counted.data_packets);
         let acks = self.receiver.growth(|tally| tally.counted.acks);
-        put(q::DATA_PACKETS_RECEIVED, None, data_packets);
-        put(q::DUPLICATE_CHUNKS, None, self.receiver.growth(|tally| tally.counted.duplicates));
-        put(q::REFUSED_CHUNKS, None, self.receiver.growth(|tally| tally.counted.refused));
-        put(q::SACKS, None, acks);
-        put(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
+        row(q::DATA_PACKETS_RECEIVED, None, data_packets);
+        row(q::DUPLICATE_CHUNKS, None, self.receiver.growth(|tally| tally.counted.duplicates));
+        row(q::REFUSED_CHUNKS, None, self.receiver.growth(|tally| tally.counted.refused));
+        row(q::SACKS, None, acks);
+        row(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
 
         let paths = 0..self.sender.end.counted.paths.len();
         for (quantity, counter) in PATH_COUNTERS {
             let growth = |path| self.sender.path_growth(path, counter);
-            put(quantity, None, paths.clone().map(growth).sum());
-            paths.clone().for_each(|path| put(quantity, Some(path), growth(path)));
+            row(quantity, None, paths.clone().map(growth).sum());
+            paths.clone().for_each(|path| row(quantity, Some(path), growth(path)));
         }
         let sent = |path| self.rate(self.sender.path_growth(path, |path| path.user_bytes.get()));
         let total: f64 = paths.clone().map(sent).sum();
-        put(q::SENT_THROUGHPUT, None, total);
-        put(q::SENT_SHARE, None, ratio(total, around.tightest(&ways)));
+        row(q::SENT_THROUGHPUT, None, total);
+        row(q::SENT_SHARE, None, ratio(total, run.tightest(&ways)));
         for (path, way) in ways.iter().enumerate() {
-            put(q::SENT_THROUGHPUT, Some(path), sent(path));
-            put(q::SENT_SHARE, Some(path), ratio(sent(path), around.tightest(std::slice::from_ref(way))));
+            row(q::SENT_THROUGHPUT, Some(path), sent(path));
+            row(q::SENT_SHARE, Some(path), ratio(sent(path), run.tightest(std::slice::from_ref(way))));
         }
         for (path, counts) in self.sender.end.counted.paths.iter().enumerate() {
             if let Some(srtt) = counts.srtt {
-                put(q::SRTT, Some(path), srtt.as_secs_f64());
+                row(q::SRTT, Some(path), srtt.as_secs_f64());
             }
         }
         if self.flow.concurrent {

@@ -1,5 +1,5 @@
 use super::quantity as q;
-use super::report::Put;
+use super::report::RowWriter;
 use crate::output::Scalar;
 use crate::scenario::Scenario;
 use net::{Counters, DropCause, LinkDir, LinkId, Network};
@@ -92,16 +92,16 @@ impl Links {
         for ((Direction { name, direction, rate }, begin), end) in
             self.directions.iter().zip(&begin.counters).zip(&end.counters)
         {
-            let put = &mut Put { window, flow: name, out: &mut *out };
+            let rows = &mut RowWriter { window, flow: name, out: &mut *out };
             let bytes = (end.delivered_bytes - begin.delivered_bytes).as_f64();
-            put.whole(q::LINK_OFFERED, (end.offered - begin.offered) as f64);
-            put.whole(q::LINK_DELIVERED, (end.delivered - begin.delivered) as f64);
-            put.whole(q::LINK_BYTES, bytes);
-            put.whole(q::LINK_UTILISATION, 8.0 * bytes / (rate * seconds));
-            put.whole(q::LINK_THROUGHPUT, sent.get(direction).copied().unwrap_or(0.0) / rate);
-            put.whole(q::LINK_QUEUE_MAX, end.queue_max as f64);
+            rows.write(q::LINK_OFFERED, (end.offered - begin.offered) as f64);
+            rows.write(q::LINK_DELIVERED, (end.delivered - begin.delivered) as f64);
+            rows.write(q::LINK_BYTES, bytes);
+            rows.write(q::LINK_UTILISATION, 8.0 * bytes / (rate * seconds));
+            rows.write(q::LINK_THROUGHPUT, sent.get(direction).copied().unwrap_or(0.0) / rate);
+            rows.write(q::LINK_QUEUE_MAX, end.queue_max as f64);
             for (quantity, cause) in q::LINK_DROPS.into_iter().zip(DropCause::ALL) {
-                put.whole(quantity, (end.dropped(cause) - begin.dropped(cause)) as f64);
+                rows.write(quantity, (end.dropped(cause) - begin.dropped(cause)) as f64);
             }
         }
     }

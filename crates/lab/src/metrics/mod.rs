@@ -13,7 +13,8 @@ pub(crate) use report::of_run;
 pub(crate) use transfers::{completion_times, of_transfers};
 pub(crate) use windows::{Edge, Windows};
 
-use crate::app::{Flow, Side, TransferSource};
+use crate::app::{Flow, TransferSource};
+use crate::host::Side;
 
 /// What a reader of the numbers should know.
 pub(crate) fn warnings(

@@ -11,15 +11,15 @@ use net::{LinkDir, Network};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// What the rows of one window are made from.
-pub(super) struct Around<'a> {
+/// The parts of a run that the rows of one window need.
+pub(super) struct RunContext<'a> {
     pub(super) network: &'a Network,
     pub(super) links: &'a Links,
-    /// The window is that of the flows themselves, with which what belongs to the whole run is told.
+    /// The window is that of the flows' own measurement, which also reports quantities of the whole run.
     pub(super) whole_run: bool,
 }
 
-impl Around<'_> {
+impl RunContext<'_> {
     /// The rates of the tightest links on these ways, each link counted once, in bit/s.
     pub(super) fn tightest(&self, ways: &[Vec<LinkDir>]) -> f64 {
         let rate = |&direction: &LinkDir| self.links.rate(direction);
@@ -30,19 +30,19 @@ impl Around<'_> {
     }
 }
 
-/// Takes the rows of one flow, link or the like in one window.
-pub(super) struct Put<'a> {
+/// Writes the rows of one flow, link or group of flows in one window.
+pub(super) struct RowWriter<'a> {
     pub(super) window: &'a str,
     pub(super) flow: &'a str,
     pub(super) out: &'a mut Vec<Scalar>,
 }
 
-impl Put<'_> {
-    pub(super) fn whole(&mut self, quantity: &'static str, value: f64) {
-        self.of_path(quantity, None, value);
+impl RowWriter<'_> {
+    pub(super) fn write(&mut self, quantity: &'static str, value: f64) {
+        self.write_path(quantity, None, value);
     }
 
-    pub(super) fn of_path(&mut self, quantity: &'static str, path: Option<usize>, value: f64) {
+    pub(super) fn write_path(&mut self, quantity: &'static str, path: Option<usize>, value: f64) {
         self.out.push(Scalar {
             flow: self.flow.to_owned(),
             window: self.window.to_owned(),
@@ -58,12 +58,12 @@ impl Put<'_> {
 pub(crate) fn of_run(network: &Network, flows: &[Flow], links: &Links, windows: &Windows) -> Vec<Scalar> {
     let mut out = Vec::new();
     let edges: Vec<_> = flows.iter().map(own).collect();
-    let around = Around { network, links, whole_run: true };
-    stretch("", flows, &edges, links.counted(), &around, &mut out);
-    let around = Around { whole_run: false, ..around };
+    let run = RunContext { network, links, whole_run: true };
+    window_rows("", flows, &edges, links.counted(), &run, &mut out);
+    let run = RunContext { whole_run: false, ..run };
     for (name, begin, end) in windows.measured() {
         let edges: Vec<_> = begin.flows.iter().zip(&end.flows).map(Some).collect();
-        stretch(name, flows, &edges, Some((&begin.links, &end.links)), &around, &mut out);
+        window_rows(name, flows, &edges, Some((&begin.links, &end.links)), &run, &mut out);
     }
     out
 }
@@ -77,23 +77,23 @@ fn own(flow: &Flow) -> Option<(&Window, &Window)> {
 }
 
 /// The rows of one window.
-fn stretch(
+fn window_rows(
     window: &str,
     flows: &[Flow],
     edges: &[Option<(&Window, &Window)>],
     counted: Option<(&LinkCounts, &LinkCounts)>,
-    around: &Around<'_>,
+    run: &RunContext<'_>,
     out: &mut Vec<Scalar>,
 ) {
     let (mut all, mut carried) = (Achieved::default(), BTreeMap::new());
     for (flow, &edges) in flows.iter().zip(edges) {
-        let put = &mut Put { window, flow: &flow.name, out: &mut *out };
+        let rows = &mut RowWriter { window, flow: &flow.name, out: &mut *out };
         if let Some(connected) = flow.connected
-            && around.whole_run
+            && run.whole_run
         {
-            put.whole(q::HANDSHAKE, connected.since(flow.plan.connect).as_secs_f64());
+            rows.write(q::HANDSHAKE, connected.since(flow.plan.connect).as_secs_f64());
         }
-        let achieved = flow::report(flow, edges, around, put);
+        let achieved = flow::report(flow, edges, run, rows);
         for (sent, way) in &achieved.carried {
             way.iter().for_each(|&link| *carried.entry(link).or_insert(0.0) += sent);
         }
@@ -104,18 +104,18 @@ fn stretch(
         }
     }
     if !all.sent.is_empty() {
-        let put = &mut Put { window, flow: q::ALL_FLOWS, out: &mut *out };
+        let rows = &mut RowWriter { window, flow: q::ALL_FLOWS, out: &mut *out };
         let (sum, n) = (all.sent.iter().sum(), all.sent.len() as f64);
-        put.whole(q::FLOWS, n);
-        put.whole(q::THROUGHPUT.forward, all.goodput);
-        put.whole(q::SENT_THROUGHPUT.forward, sum);
-        put.whole(q::LOAD, all.load);
-        put.whole(q::AVERAGE_THROUGHPUT, ratio(sum, n));
-        put.whole(q::FAIRNESS, fairness(&all.sent));
-        put.whole(q::SYSTEM_UTILISATION, ratio(all.goodput, all.load));
+        rows.write(q::FLOWS, n);
+        rows.write(q::THROUGHPUT.forward, all.goodput);
+        rows.write(q::SENT_THROUGHPUT.forward, sum);
+        rows.write(q::LOAD, all.load);
+        rows.write(q::AVERAGE_THROUGHPUT, ratio(sum, n));
+        rows.write(q::FAIRNESS, fairness(&all.sent));
+        rows.write(q::SYSTEM_UTILISATION, ratio(all.goodput, all.load));
     }
     if let Some((begin, end)) = counted {
-        around.links.report(window, begin, end, &carried, out);
+        run.links.report(window, begin, end, &carried, out);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::flow::ratio;
 use super::quantity as q;
-use super::report::Put;
+use super::report::RowWriter;
 use super::windows::Windows;
 use crate::app::{Done, TransferSource};
 use crate::output::{Scalar, Series};
@@ -11,27 +11,27 @@ use units::Instant;
 /// The rows of a source: of all its transfers, and of those that began in each window.
 pub(crate) fn of_transfers(source: &TransferSource, windows: &Windows) -> Vec<Scalar> {
     let mut out = Vec::new();
-    stretch(source, "", Instant::ZERO, Instant::FAR, &mut out);
+    window_rows(source, "", Instant::ZERO, Instant::FAR, &mut out);
     for (name, from, to) in windows.times() {
-        stretch(source, name, from, to, &mut out);
+        window_rows(source, name, from, to, &mut out);
     }
     out
 }
 
-fn stretch(source: &TransferSource, window: &str, from: Instant, to: Instant, out: &mut Vec<Scalar>) {
+fn window_rows(source: &TransferSource, window: &str, from: Instant, to: Instant, out: &mut Vec<Scalar>) {
     let within = |began: Instant| began >= from && began < to;
     let begun = source.begun.iter().filter(|&&began| within(began)).count();
     let done: Vec<&Done> = source.done.iter().filter(|done| within(done.began)).collect();
     let mut times: Vec<f64> = done.iter().map(|done| done.time().as_secs_f64()).collect();
     times.sort_by(f64::total_cmp);
     let bytes: u64 = done.iter().map(|done| done.bytes).sum();
-    let put = &mut Put { window, flow: &source.like().name, out };
-    put.whole(q::TRANSFERS, done.len() as f64);
-    put.whole(q::TRANSFERS_UNFINISHED, (begun - done.len()) as f64);
-    put.whole(q::TRANSFER_BYTES, bytes as f64);
-    put.whole(q::COMPLETION_MEAN, ratio(times.iter().sum(), times.len() as f64));
-    put.whole(q::COMPLETION_MEDIAN, quantile(&times, 50));
-    put.whole(q::COMPLETION_P95, quantile(&times, 95));
+    let rows = &mut RowWriter { window, flow: &source.like().name, out };
+    rows.write(q::TRANSFERS, done.len() as f64);
+    rows.write(q::TRANSFERS_UNFINISHED, (begun - done.len()) as f64);
+    rows.write(q::TRANSFER_BYTES, bytes as f64);
+    rows.write(q::COMPLETION_MEAN, ratio(times.iter().sum(), times.len() as f64));
+    rows.write(q::COMPLETION_MEDIAN, quantile(&times, 50));
+    rows.write(q::COMPLETION_P95, quantile(&times, 95));
 }
 
 /// The least of the sorted values that at least so many of a hundred do not exceed; of none zero.

@@ -1,19 +1,17 @@
 //! Probes: quantities over time. A run without probes does not pay for them.
 
 mod bursts;
-mod look;
+mod source;
 
-pub(crate) use look::Sight;
+pub(crate) use source::ProbeView;
 
 use crate::app::Flow;
 use crate::metrics::direction_name;
 use crate::output::{RunError, Scalar, Series};
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget, Scenario};
-use crate::world::LabEvent;
 use bursts::Bursts;
-use des::Kernel;
-use look::Look;
 use net::{LinkId, Network};
+use source::ProbeSource;
 use units::Instant;
 
 /// All probes of a run.
@@ -28,7 +26,7 @@ pub(crate) struct Probes {
 /// One probe with what it recorded.
 #[derive(Debug)]
 struct Recorder {
-    look: Look,
+    source: ProbeSource,
     flow: String,
     to: Instant,
     every: Every,
@@ -39,28 +37,27 @@ struct Recorder {
 }
 
 impl Probes {
-    /// The probes of a scenario, each scheduled for its first instant.
+    /// The probes of a scenario, and when each of them records first, by its number.
     pub(crate) fn new(
         scenario: &Scenario,
         links: &[LinkId],
         flows: &[Flow],
         network: &mut Network,
-        kernel: &mut Kernel<LabEvent>,
-    ) -> Result<Probes, RunError> {
+    ) -> Result<(Probes, Vec<(Instant, u32)>), RunError> {
         let (bursts, watched) = Bursts::new(scenario, links, flows);
         watched.into_iter().for_each(|direction| network.watch(direction));
-        let mut recorders = Vec::with_capacity(scenario.probes.len());
+        let (mut recorders, mut first) = (Vec::with_capacity(scenario.probes.len()), Vec::new());
         for (number, probe) in scenario.probes.iter().enumerate() {
-            let look = Look::new(probe, links)
+            let source = ProbeSource::new(probe, links)
                 .map_err(|what| RunError::Failed(format!("probe {}: {what}", number + 1)))?;
             let to = probe.to.unwrap_or(Instant::FAR);
             let flow = target_name(scenario, probe);
-            recorders.push(Recorder { look, flow, to, every: probe.every, whole: None, paths: Vec::new() });
+            recorders.push(Recorder { source, flow, to, every: probe.every, whole: None, paths: Vec::new() });
             if !matches!(probe.quantity, ProbeQuantity::Bursts { .. }) {
-                kernel.schedule(probe.from, LabEvent::Probe(number as u32));
+                first.push((probe.from, number as u32));
             }
         }
-        Ok(Probes { recorders, on_change: Vec::new(), bursts })
+        Ok((Probes { recorders, on_change: Vec::new(), bursts }, first))
     }
 
     /// True while there are probes that have to be asked after every event.
@@ -70,23 +67,23 @@ impl Probes {
     }
 
     /// Records what the probes that watch changes see now.
-    pub(crate) fn record_changes(&mut self, mut sight: Sight<'_>) {
+    pub(crate) fn record_changes(&mut self, mut view: ProbeView<'_>) {
         if !self.bursts.is_empty() {
-            sight.network.take_arrivals().for_each(|arrival| self.bursts.count(&arrival));
+            view.network.take_arrivals().for_each(|arrival| self.bursts.count(&arrival));
         }
         let recorders = &mut self.recorders;
         self.on_change.retain(|&number| {
             let recorder = &mut recorders[number];
-            let in_time = sight.now <= recorder.to;
+            let in_time = view.now <= recorder.to;
             if in_time {
-                recorder.record(&mut sight);
+                recorder.record(&mut view);
             }
             in_time
         });
     }
 
     /// A probe's time has come, the first or the next. Returns when it comes again.
-    pub(crate) fn record(&mut self, number: u32, mut sight: Sight<'_>) -> Option<Instant> {
+    pub(crate) fn record(&mut self, number: u32, mut view: ProbeView<'_>) -> Option<Instant> {
         let recorder = &mut self.recorders[number as usize];
         match recorder.every {
             Every::Change => {
@@ -94,9 +91,9 @@ impl Probes {
                 None
             }
             Every::Interval(interval) => {
-                recorder.record(&mut sight);
-                let next = sight.now + interval;
-                (next <= recorder.to && next > sight.now).then_some(next)
+                recorder.record(&mut view);
+                let next = view.now + interval;
+                (next <= recorder.to && next > view.now).then_some(next)
             }
         }
     }
@@ -110,11 +107,11 @@ impl Probes {
 }
 
 impl Recorder {
-    fn record(&mut self, sight: &mut Sight<'_>) {
-        let Recorder { look, flow, every, whole, paths, .. } = self;
-        let only_changes = *every == Every::Change && !look.repeats();
-        let (now, quantity) = (sight.now, look.name());
-        look.values(sight, |path, value| {
+    fn record(&mut self, view: &mut ProbeView<'_>) {
+        let Recorder { source, flow, every, whole, paths, .. } = self;
+        let only_changes = *every == Every::Change && !source.repeats();
+        let (now, quantity) = (view.now, source.name());
+        source.values(view, |path, value| {
             let empty = |path| Series { flow: flow.clone(), path, quantity, points: Vec::new() };
             let series = match path.map(usize::from) {
                 None => whole.get_or_insert_with(|| empty(None)),

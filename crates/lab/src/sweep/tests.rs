@@ -37,7 +37,7 @@ impl Drop for Scratch {
 }
 
 fn sweep() -> Sweep {
-    Sweep::parse(SCENARIO, "x.toml").unwrap()
+    crate::parse(SCENARIO, "x.toml").unwrap()
 }
 
 fn options(out: &Path, jobs: usize) -> SweepOptions {

@@ -59,7 +59,8 @@ impl World {
             kernel.schedule(window.from, LabEvent::Window(number));
             kernel.schedule(window.to, LabEvent::Window(number));
         }
-        let probes = Probes::new(scenario, &links, &flows, &mut network, &mut kernel)?;
+        let (probes, first) = Probes::new(scenario, &links, &flows, &mut network)?;
+        first.into_iter().for_each(|(at, probe)| kernel.schedule(at, LabEvent::Probe(probe)));
         Ok(World {
             links: Links::new(scenario, &links),
             windows: Windows::new(scenario),

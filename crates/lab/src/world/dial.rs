@@ -1,9 +1,12 @@
 //! Who calls whom: the addresses of a flow, and what it needs of the endpoints at both ends.
 
 use super::endpoints::{Bindings, Claim, Options};
-use crate::app::{Dial, Side};
+use crate::app::Dial;
+use crate::host::Side;
 use crate::output::RunError;
-use crate::scenario::{self, IpVersion, LocalAddress, PrimaryPath, Protocol, RemoteAddress, Scenario};
+use crate::scenario::{
+    self, IpVersion, LocalAddress, Misfit, PrimaryPath, Protocol, RemoteAddress, Scenario,
+};
 use net::{Network, NodeId};
 use std::net::IpAddr;
 use units::ByteCount;
@@ -16,7 +19,7 @@ pub(super) fn bind(
     nodes: &[NodeId],
     bindings: &mut Bindings,
 ) -> Result<Dial, RunError> {
-    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| misfit.of(flow))?;
+    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| failed(flow, misfit))?;
     for (side, port, addresses) in
         [(Side::Client, dial.local_port, dial.locals.clone()), (Side::Server, dial.port, theirs)]
     {
@@ -33,7 +36,7 @@ pub(super) fn bind_server(
     nodes: &[NodeId],
     bindings: &mut Bindings,
 ) -> Result<Dial, RunError> {
-    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| misfit.of(flow))?;
+    let (dial, theirs) = find(flow, scenario, network, nodes).map_err(|misfit| failed(flow, misfit))?;
     bindings.claim(claim(flow, Side::Server, &dial, dial.port, theirs, MOST_TRANSFERS))?;
     Ok(dial)
 }
@@ -54,23 +57,13 @@ pub(super) fn claim<'a>(
     Claim { flow: &flow.name, node, port, addresses, options: options(flow, side), connections }
 }
 
-/// Why a flow cannot work on its network.
-#[derive(Debug)]
-pub(crate) struct Misfit {
-    /// The key of the flow that does not fit.
-    pub(crate) key: &'static str,
-    /// What is wrong, and what was expected.
-    pub(crate) message: String,
+/// The error of a run whose flow cannot work on its network.
+fn failed(flow: &scenario::Flow, misfit: Misfit) -> RunError {
+    RunError::Failed(format!("flow `{}`: {}", flow.name, misfit.message))
 }
 
-impl Misfit {
-    fn new(key: &'static str, message: String) -> Self {
-        Misfit { key, message }
-    }
-
-    fn of(self, flow: &scenario::Flow) -> RunError {
-        RunError::Failed(format!("flow `{}`: {}", flow.name, self.message))
-    }
+fn misfit(key: &'static str, message: String) -> Misfit {
+    Misfit { key, message }
 }
 
 /// Addresses as messages list them.
@@ -88,7 +81,7 @@ pub(super) fn find(
 ) -> Result<(Dial, Vec<IpAddr>), Misfit> {
     let (client, server) = (nodes[flow.client], nodes[flow.server]);
     if client == server {
-        return Err(Misfit::new("server", format!("both ends are `{}`", network.name(client))));
+        return Err(misfit("server", format!("both ends are `{}`", network.name(client))));
     }
     fits(flow)?;
     let own = addresses(flow, network, client);
@@ -97,20 +90,20 @@ pub(super) fn find(
         LocalAddress::Ip(ip) if own.contains(&ip) => vec![ip],
         LocalAddress::Ip(ip) => {
             let message = format!("local_address {ip} is not the client's; {}", list(&own));
-            return Err(Misfit::new("local_address", message));
+            return Err(misfit("local_address", message));
         }
     };
     let theirs = addresses(flow, network, server);
     if locals.is_empty() || theirs.is_empty() {
         let message = format!("a host has no interface in the networks {:?}", flow.networks);
-        return Err(Misfit::new("networks", message));
+        return Err(misfit("networks", message));
     }
     let mut remotes = match flow.remote_address {
         RemoteAddress::Any => theirs.clone(),
         RemoteAddress::Ip(ip) if theirs.contains(&ip) => vec![ip],
         RemoteAddress::Ip(ip) => {
             let message = format!("remote_address {ip} is not the server's; {}", list(&theirs));
-            return Err(Misfit::new("remote_address", message));
+            return Err(misfit("remote_address", message));
         }
     };
     prefer(flow, network, server, &mut remotes)?;
@@ -137,7 +130,7 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
 /// Whether the server can be called, and a message of each direction can ever be sent.
 fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     if flow.remote_port == 0 {
-        return Err(Misfit::new("remote_port", "expected a `remote_port` from 1 to 65535".to_owned()));
+        return Err(misfit("remote_port", "expected a `remote_port` from 1 to 65535".to_owned()));
     }
     for (key, traffic, options) in
         [("sctp", &flow.forward, &flow.client_options), ("server_sctp", &flow.back, &flow.server_options)]
@@ -150,7 +143,7 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
                 "max_msg_size = {} can never fit the send buffer ({key}); expected at most {}",
                 traffic.max_msg_size, options.send_buffer
             );
-            return Err(Misfit::new("max_msg_size", message));
+            return Err(misfit("max_msg_size", message));
         }
     }
     Ok(())
@@ -181,7 +174,7 @@ fn fits_the_way(
             network.name(from),
             network.name(to)
         );
-        return Err(Misfit::new("server", message));
+        return Err(misfit("server", message));
     }
     let ways = [
         (client, &reached, &flow.forward, &flow.client_options),
@@ -241,7 +234,7 @@ impl Packet {
             "{key} = {payload} B{headers_of} do not fit the link `{link}`, whose mtu is {mtu}; expected at most {} B",
             mtu.get().saturating_sub(headers)
         );
-        Err(Misfit::new(key, message))
+        Err(misfit(key, message))
     }
 }
 
@@ -268,7 +261,7 @@ fn prefer(
         }
         None => {
             let message = format!("primary_path is none of the addresses that are called; {}", list(remotes));
-            Err(Misfit::new("primary_path", message))
+            Err(misfit("primary_path", message))
         }
     }
 }

@@ -191,7 +191,7 @@ impl Binding {
                 });
                 endpoint.map(Endpoint::Tcp).map_err(|error| wrong(&error))
             }
-            Options::Udp => Ok(Endpoint::Udp(udp::Socket::new(port, addresses, checksum))),
+            Options::Udp => Ok(Endpoint::Udp(udp::Endpoint::new(port, addresses, checksum))),
         }
     }
 }

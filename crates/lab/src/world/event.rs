@@ -27,3 +27,10 @@ impl From<NetEvent> for LabEvent {
         LabEvent::Net(event)
     }
 }
+
+impl From<EndpointId> for LabEvent {
+    #[inline]
+    fn from(endpoint: EndpointId) -> Self {
+        LabEvent::Wake(endpoint)
+    }
+}

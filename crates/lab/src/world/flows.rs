@@ -1,8 +1,8 @@
 //! The plans of flows, step by step.
 
 use super::{LINGER, LabEvent, World};
-use crate::app::{Fate, Flow, Measured, Meter, Reaction, Side, Step, Window};
-use crate::host::{Endpoint, EndpointId, Owner, Signal, Transport};
+use crate::app::{Fate, Flow, Measured, Meter, Reaction, Signal, Step, Window};
+use crate::host::{Endpoint, EndpointId, Owner, Side, Transport};
 use crate::metrics::Edge;
 use units::Span;
 
@@ -23,7 +23,7 @@ impl World {
     pub(super) fn handle_signals(&mut self) {
         let mut signals = std::mem::take(&mut self.signals);
         for Signal { owner, reaction } in signals.drain(..) {
-            if let Some(lane) = (owner.flow as usize).checked_sub(self.flows.len()) {
+            if let Some(lane) = (owner.number as usize).checked_sub(self.flows.len()) {
                 self.transfer_reacts(lane, owner.side, &reaction);
                 continue;
             }
@@ -31,7 +31,7 @@ impl World {
                 Reaction::None | Reaction::Delivered => {}
                 Reaction::Connected => self.connected(owner),
                 Reaction::Closed(reason) => {
-                    let flow = &mut self.flows[owner.flow as usize];
+                    let flow = &mut self.flows[owner.number as usize];
                     match owner.side {
                         Side::Server => flow.server_closed = true,
                         Side::Client if flow.connected.is_none() => flow.fate = Fate::NeverConnected,
@@ -58,7 +58,7 @@ impl World {
             return self.end_if_over();
         };
         flow.meter(Side::Client).conn = Some(conn);
-        self.hosts.own(id, conn, Owner { flow: index as u32, side: Side::Client });
+        self.hosts.own(id, conn, Owner { number: index as u32, side: Side::Client });
         let server = flow.end(Side::Server).endpoint;
         let caller = dial
             .remotes
@@ -67,7 +67,7 @@ impl World {
         if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
             // There is no handshake to tell the server who calls.
             let conn = socket.open(called, caller, dial.local_port);
-            self.hosts.own(server, conn, Owner { flow: index as u32, side: Side::Server });
+            self.hosts.own(server, conn, Owner { number: index as u32, side: Side::Server });
             self.settle(server);
         }
         self.settle(id);
@@ -92,14 +92,14 @@ impl World {
 
     fn connected(&mut self, owner: Owner) {
         let now = self.kernel.now();
-        let flow = &mut self.flows[owner.flow as usize];
+        let flow = &mut self.flows[owner.number as usize];
         if owner.side == Side::Server {
             flow.server_closed = false;
             return;
         }
         flow.connected = Some(now);
         if now >= flow.plan.connect + flow.plan.start {
-            self.start(owner.flow as usize);
+            self.start(owner.number as usize);
         }
     }
 

@@ -14,13 +14,13 @@ mod transfers;
 mod trial;
 
 pub(crate) use event::LabEvent;
-pub(crate) use trial::Trial;
+pub use trial::parse;
 
-use crate::app::{Flow, Lane, TransferSource};
-use crate::host::{Hosts, Signal, Surroundings};
+use crate::app::{Flow, Lane, Running, Signal, TransferSource};
+use crate::host::{Hosts, Surroundings};
 use crate::metrics::{self, Links, Windows};
 use crate::output::{RunControl, RunError, RunOutput};
-use crate::probe::{Probes, Sight};
+use crate::probe::{ProbeView, Probes};
 use crate::scenario::Scenario;
 use des::{Kernel, Streams};
 use net::Network;
@@ -102,7 +102,7 @@ impl World {
                     self.handle_signals();
                 }
                 if self.probes.watch_changes() {
-                    self.look_for_changes();
+                    self.record_changes();
                 }
             }
             if control.is_cancelled() {
@@ -128,8 +128,8 @@ impl World {
             LabEvent::Transfer(source) => self.transfer(source as usize),
             LabEvent::Window(window) => self.reach(window),
             LabEvent::Probe(probe) => {
-                let (probes, sight) = self.sight();
-                if let Some(again) = probes.record(probe, sight) {
+                let (probes, view) = self.view();
+                if let Some(again) = probes.record(probe, view) {
                     self.kernel.schedule(again, LabEvent::Probe(probe));
                 }
             }
@@ -138,20 +138,20 @@ impl World {
 
     /// The hosts, and apart from them what their endpoints need.
     #[inline]
-    fn split(&mut self) -> (&mut Hosts, Surroundings<'_>) {
+    fn split(&mut self) -> (&mut Hosts, Surroundings<'_, LabEvent, Running<'_>>) {
         let World { kernel, network, hosts, flows, lanes, signals, .. } = self;
-        (hosts, Surroundings { kernel, network, flows, lanes, signals })
+        (hosts, Surroundings { kernel, network, applications: Running { flows, lanes, signals } })
     }
 
     /// The probes, and apart from them what they look at.
-    fn sight(&mut self) -> (&mut Probes, Sight<'_>) {
+    fn view(&mut self) -> (&mut Probes, ProbeView<'_>) {
         let World { kernel, network, hosts, flows, probes, .. } = self;
-        (probes, Sight { now: kernel.now(), network, hosts, flows })
+        (probes, ProbeView { now: kernel.now(), network, hosts, flows })
     }
 
     #[cold]
-    fn look_for_changes(&mut self) {
-        let (probes, sight) = self.sight();
-        probes.record_changes(sight);
+    fn record_changes(&mut self) {
+        let (probes, view) = self.view();
+        probes.record_changes(view);
     }
 }

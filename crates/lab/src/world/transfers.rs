@@ -1,8 +1,8 @@
 //! Short transfers, one after the other.
 
 use super::{LabEvent, World, dial};
-use crate::app::{Lane, Reaction, Side};
-use crate::host::{Owner, Transport};
+use crate::app::{Lane, Reaction};
+use crate::host::{Owner, Side, Transport};
 
 impl World {
     /// The next transfer of a source begins.
@@ -57,7 +57,7 @@ impl World {
         };
         lane.begin(now, size);
         let flow = (self.flows.len() + number) as u32;
-        self.hosts.own(client, conn, Owner { flow, side: Side::Client });
+        self.hosts.own(client, conn, Owner { number: flow, side: Side::Client });
         self.settle(client);
         true
     }

@@ -1,36 +1,42 @@
 //! Checks before a run that each flow has a route and that its packets fit the links of the route.
 
-use super::dial::{self, Misfit};
+use super::dial;
 use super::endpoints::Bindings;
 use super::topology::{self, Built};
-use crate::app::Side;
-use crate::scenario::{Flow, Scenario};
+use crate::host::Side;
+use crate::scenario::{self, Flow, Misfit, NewTrial, Scenario, ScenarioError, Sweep};
 use des::Streams;
 
-/// A network that is built to look whether flows fit it.
-pub(crate) struct Trial<'s> {
+/// A network that is built to find out whether flows fit it.
+struct Trial<'s> {
     scenario: &'s Scenario,
     built: Built,
     bindings: Bindings,
 }
 
-impl<'s> Trial<'s> {
-    /// Builds the network of a scenario; the error says why that cannot be.
-    pub(crate) fn new(scenario: &'s Scenario) -> Result<Self, String> {
+/// Reads a scenario file and checks that its flows can work on its network; `file` is how messages call it.
+///
+/// # Errors
+/// Everything that is wrong, with its place.
+pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
+    const NEW: NewTrial = |scenario| {
         let built = topology::build(scenario, &Streams::new(0, 0)).map_err(|error| error.to_string())?;
-        Ok(Trial { scenario, built, bindings: Bindings::default() })
-    }
+        Ok(Box::new(Trial { scenario, built, bindings: Bindings::default() }))
+    };
+    Sweep::parse(text, file, NEW)
+}
 
-    /// Adds a flow; the error says why it cannot work here.
-    pub(crate) fn flow(&mut self, flow: &Flow) -> Result<(), Misfit> {
+impl scenario::Trial for Trial<'_> {
+    fn flow(&mut self, flow: &Flow) -> Result<(), Misfit> {
         self.add(flow, &[Side::Client, Side::Server])
     }
 
-    /// Adds what serves short transfers, whose clients come and go.
-    pub(crate) fn transfers(&mut self, like: &Flow) -> Result<(), Misfit> {
-        self.add(like, &[Side::Server])
+    fn transfers(&mut self, flow: &Flow) -> Result<(), Misfit> {
+        self.add(flow, &[Side::Server])
     }
+}
 
+impl Trial<'_> {
     fn add(&mut self, flow: &Flow, sides: &[Side]) -> Result<(), Misfit> {
         let Built { network, nodes, .. } = &self.built;
         let (dial, theirs) = dial::find(flow, self.scenario, network, nodes)?;

@@ -267,7 +267,7 @@ pub fn wrong_option(options: &mut dyn Options, path: &'static str) -> ConfigErro
 /// A struct `in "name"` is a group: its errors name options as `name.option`. `as bytes` makes a whole number a size.
 ///
 /// ```
-/// use anabranch_transport::{ConfigError, options};
+/// use anabranch_transport::options;
 ///
 /// options! {
 ///     /// How often something is tried.

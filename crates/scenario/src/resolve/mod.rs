@@ -10,8 +10,8 @@ mod trial;
 
 use super::diagnostic::{Faults, expected_one_of};
 use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
-use super::{Node, NodeKind, Scenario, Window};
-use crate::scenario::decode::At;
+use super::{NewTrial, Node, NodeKind, Scenario, Window};
+use crate::decode::At;
 use flows::OptionSets;
 use limits::PlannedEnd;
 use std::ops::Range;
@@ -35,7 +35,7 @@ const MOST_OF_A_TABLE: u32 = 10_000;
 const MOST_OF_A_KIND: usize = 20_000;
 
 /// The scenario a file stands for; `None` if a fault was noted.
-pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario> {
+pub(super) fn scenario(file: &FileTable, new_trial: NewTrial, faults: &mut Faults) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
     let groups = nodes(&file.node, faults)?;
     let links = links::resolve(&file.link, &groups, faults);
@@ -61,7 +61,7 @@ pub(super) fn scenario(file: &FileTable, faults: &mut Faults) -> Option<Scenario
         captures: captures?,
     };
     let right = limits::scenario(file, &scenario, &flow_groups, faults)
-        && trial::scenario(file, &scenario, &flow_groups, faults);
+        && trial::scenario(file, &scenario, &flow_groups, new_trial, faults);
     right.then_some(scenario)
 }
 

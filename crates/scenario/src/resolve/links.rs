@@ -1,8 +1,8 @@
 use super::{Nodes, has_room, is_name, is_new, members, node_indices};
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::{Faults, expected_one_of};
-use crate::scenario::file::{DirectionTable, LinkTable};
-use crate::scenario::{Link, Node, Outage};
+use crate::decode::At;
+use crate::diagnostic::{Faults, expected_one_of};
+use crate::file::{DirectionTable, LinkTable};
+use crate::{Link, Node, Outage};
 use net::{ChannelSpec, Impairments};
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -3,7 +3,7 @@ use super::diagnostic::{Faults, expected_one_of};
 use super::file::FileTable;
 use super::tree::Item;
 use super::vary::{Axis, AxisValue, axes, choose, sites};
-use super::{Scenario, ScenarioError, resolve};
+use super::{NewTrial, Scenario, ScenarioError, resolve};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
@@ -32,18 +32,18 @@ const MOST_VARIANTS: usize = 100_000;
 const MOST_PARTS: usize = 100_000;
 
 impl Sweep {
-    /// Reads a scenario file; `file` is how messages call it.
+    /// Reads a scenario file; `file` is how messages call it, `new_trial` finds flows that cannot work on their network.
     ///
     /// # Errors
     /// Everything that is wrong, with its place.
-    pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
+    pub fn parse(text: &str, file: &str, new_trial: NewTrial) -> Result<Sweep, ScenarioError> {
         let mut faults = Faults::default();
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in errors {
             faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
         }
         if faults.is_empty() {
-            let read = expand(&Item::from(&document), text, &mut faults);
+            let read = expand(&Item::from(&document), text, new_trial, &mut faults);
             if let (Some((axes, variants)), true) = (read, faults.is_empty()) {
                 let title = variants.first().map(|v| v.scenario.title.clone()).unwrap_or_default();
                 return Ok(Sweep { title, text: text.to_owned(), axes, variants });
@@ -97,7 +97,12 @@ impl Sweep {
     }
 }
 
-fn expand(root: &Item, text: &str, faults: &mut Faults) -> Option<(Vec<Axis>, Vec<Variant>)> {
+fn expand(
+    root: &Item,
+    text: &str,
+    new_trial: NewTrial,
+    faults: &mut Faults,
+) -> Option<(Vec<Axis>, Vec<Variant>)> {
     let sites = sites(root, faults);
     let axes = axes(&sites, text, faults);
     if !faults.is_empty() {
@@ -112,7 +117,8 @@ fn expand(root: &Item, text: &str, faults: &mut Faults) -> Option<(Vec<Axis>, Ve
     for number in 0..count {
         let choice = digits(number, &axes);
         let chosen = choose(root, &sites, &axes, &choice);
-        let scenario = FileTable::decode(&chosen, faults).and_then(|file| resolve::scenario(&file, faults));
+        let scenario =
+            FileTable::decode(&chosen, faults).and_then(|file| resolve::scenario(&file, new_trial, faults));
         failed += usize::from(!faults.is_empty());
         if failed >= MOST_FAILED {
             return None;
@@ -156,6 +162,6 @@ fn digits(mut number: usize, axes: &[Axis]) -> Vec<usize> {
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,9 +1,9 @@
-use crate::scenario::Hertz;
-use crate::scenario::decode::{
+use crate::Hertz;
+use crate::decode::{
     At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, words,
 };
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::tree::{Item, Value};
+use crate::diagnostic::Faults;
+use crate::tree::{Item, Value};
 use net::{Limit, QueueFault, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use serde_json::{Map, Value as Json, json};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
@@ -52,7 +52,7 @@ table! {
 }
 
 /// The direction a link is described by, and its `back` table: what differs in the other one.
-pub(in crate::scenario) struct BothDirections {
+pub(crate) struct BothDirections {
     pub forward: DirectionTable,
     pub back: DirectionTable,
 }
@@ -101,10 +101,10 @@ pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
 
 /// A queue, of the kind its `kind` says.
 #[derive(Clone)]
-pub(in crate::scenario) struct QueueTable(pub QueueSpec);
+pub(crate) struct QueueTable(pub QueueSpec);
 
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::scenario) enum QueueWord {
+pub(crate) enum QueueWord {
     DropTail,
     Red,
 }
@@ -156,7 +156,7 @@ words!(RedQuirk {
 
 /// A number of packets or a size.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) enum Threshold {
+pub(crate) enum Threshold {
     Packets(f64),
     Bytes(ByteCount),
 }

@@ -1,5 +1,5 @@
-use crate::scenario::decode::{At, table};
-use crate::scenario::{Distribution, Hertz, IpVersion, Protocol};
+use crate::decode::{At, table};
+use crate::{Distribution, Hertz, IpVersion, Protocol};
 use units::{ByteCount, Instant};
 
 table! {

@@ -1,7 +1,6 @@
-//! What the laboratory asks of a transport, in words that all of them share.
+//! What the host adapter and the applications ask of an endpoint of any protocol, in terms that all of them share.
 
 use super::udp;
-use ::transport::{Datagram, PacketBuf, Transmit};
 use net::Protocol;
 use std::net::IpAddr;
 use units::{ByteCount, Instant, Span};
@@ -10,7 +9,7 @@ use units::{ByteCount, Instant, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u32);
 
-/// The seam of the protocol crates, as the host adapter and the applications use it.
+/// The operations of an application on the connections of an endpoint.
 pub(crate) trait Transport {
     /// What its packets carry in their IP header.
     fn protocol(&self) -> Protocol;
@@ -22,16 +21,6 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Takes a packet from the network.
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>);
-    /// The next packet to send.
-    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit>;
-    /// The next thing that happened.
-    fn poll_event(&mut self) -> Option<(ConnId, Event)>;
-    /// When its timers are due.
-    fn poll_timeout(&self) -> Option<Instant>;
-    /// Runs its timers.
-    fn handle_timeout(&mut self, now: Instant);
     /// Offers a message of filler. Returns the bytes taken: none if there is no room, and all or none where messages
     /// have bounds.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32;
@@ -45,6 +34,12 @@ pub(crate) trait Transport {
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
     /// Shows how each path of a connection stands.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
+}
+
+/// An endpoint of one protocol, which the host adapter feeds and drains.
+pub(crate) trait Protocolled: Transport + transport::Endpoint {
+    /// A connection and what happened to it, in terms that all protocols share.
+    fn shared(id: Self::Id, event: Self::Event) -> (ConnId, Event);
 }
 
 /// Something that happened to a connection.
@@ -134,16 +129,16 @@ pub(crate) struct PathView {
 pub(crate) enum Endpoint {
     Sctp(::sctp::Endpoint),
     Tcp(::tcp::Endpoint),
-    Udp(udp::Socket),
+    Udp(udp::Endpoint),
 }
 
 /// Does the same with an endpoint of any kind, each time with the type it has.
 macro_rules! with {
     ($endpoint:expr, $it:ident => $do:expr) => {
         match $endpoint {
-            $crate::host::transport::Endpoint::Sctp($it) => $do,
-            $crate::host::transport::Endpoint::Tcp($it) => $do,
-            $crate::host::transport::Endpoint::Udp($it) => $do,
+            $crate::host::endpoint::Endpoint::Sctp($it) => $do,
+            $crate::host::endpoint::Endpoint::Tcp($it) => $do,
+            $crate::host::endpoint::Endpoint::Udp($it) => $do,
         }
     };
 }
@@ -168,26 +163,6 @@ impl Transport for Endpoint {
 
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)> {
         with!(self, it => it.peer(id))
-    }
-
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        with!(self, it => Transport::handle(it, now, datagram));
-    }
-
-    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        with!(self, it => Transport::poll_transmit(it, now, buf))
-    }
-
-    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        with!(self, it => Transport::poll_event(it))
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        with!(self, it => Transport::poll_timeout(it))
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        with!(self, it => Transport::handle_timeout(it, now));
     }
 
     fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {

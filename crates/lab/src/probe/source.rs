@@ -1,11 +1,11 @@
-use crate::app::{Flow, Side};
-use crate::host::{Hosts, PathView, Transport};
+use crate::app::Flow;
+use crate::host::{Hosts, PathView, Side, Transport};
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use net::{LinkDir, LinkId, Network};
 use units::Instant;
 
 /// What probes may look at.
-pub(crate) struct Sight<'a> {
+pub(crate) struct ProbeView<'a> {
     pub(crate) now: Instant,
     pub(crate) network: &'a mut Network,
     pub(crate) hosts: &'a mut Hosts,
@@ -14,7 +14,7 @@ pub(crate) struct Sight<'a> {
 
 /// How a probe gets its values.
 #[derive(Debug)]
-pub(super) enum Look {
+pub(super) enum ProbeSource {
     /// At each path of a flow's client.
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// At what each path of a flow's client sent last, with the packets it had sent before.
@@ -51,9 +51,9 @@ impl Meter {
     }
 }
 
-impl Look {
+impl ProbeSource {
     /// How to see what `probe` asks for; the error says what does not fit together.
-    pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<Look, &'static str> {
+    pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<ProbeSource, &'static str> {
         use ProbeQuantity::{
             Bursts, Cwnd, Drops, Flight, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh,
             Throughput, Tsn,
@@ -63,28 +63,28 @@ impl Look {
         }
         match probe.target {
             ProbeTarget::Flow(flow) => {
-                let paths = |name, of| Ok(Look::Paths { flow, name, of });
+                let paths = |name, of| Ok(ProbeSource::Paths { flow, name, of });
                 match probe.quantity {
                     Cwnd => paths("cwnd", |path| Some(path.cwnd.as_f64())),
                     Ssthresh => paths("ssthresh", |path| path.ssthresh.map(|bytes| bytes.as_f64())),
                     Flight => paths("flight", |path| Some(path.flight.as_f64())),
                     Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
-                    Tsn => Ok(Look::Tsn { flow, before: Vec::new() }),
-                    PeerRwnd => Ok(Look::PeerRwnd { flow }),
-                    Throughput => Ok(Look::Received { flow, before: Meter::default() }),
-                    SentThroughput => Ok(Look::Sent { flow, before: Vec::new() }),
+                    Tsn => Ok(ProbeSource::Tsn { flow, before: Vec::new() }),
+                    PeerRwnd => Ok(ProbeSource::PeerRwnd { flow }),
+                    Throughput => Ok(ProbeSource::Received { flow, before: Meter::default() }),
+                    SentThroughput => Ok(ProbeSource::Sent { flow, before: Vec::new() }),
                     Queue | QueueAverage | Drops | Bursts { .. } => Err("a flow has no queue: name a link"),
                 }
             }
             ProbeTarget::Link { link, back } => {
                 let direction = if back { links[link].backward() } else { links[link].forward() };
                 match probe.quantity {
-                    Bursts { .. } => Ok(Look::Nothing),
-                    Queue => Ok(Look::Queue { direction }),
-                    Drops => Ok(Look::Drops { direction }),
-                    QueueAverage => Ok(Look::QueueAverage { direction }),
-                    Throughput => Ok(Look::Carried { direction, before: Meter::default() }),
+                    Bursts { .. } => Ok(ProbeSource::Nothing),
+                    Queue => Ok(ProbeSource::Queue { direction }),
+                    Drops => Ok(ProbeSource::Drops { direction }),
+                    QueueAverage => Ok(ProbeSource::QueueAverage { direction }),
+                    Throughput => Ok(ProbeSource::Carried { direction, before: Meter::default() }),
                     Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | PeerRwnd | SentThroughput => {
                         Err("a link has no paths: name a flow")
                     }
@@ -96,43 +96,43 @@ impl Look {
     /// What the values are called in results.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Look::Paths { name, .. } => name,
-            Look::Tsn { .. } => "tsn",
-            Look::PeerRwnd { .. } => "peer-rwnd",
-            Look::Received { .. } | Look::Carried { .. } => "throughput",
-            Look::Sent { .. } => "sent-throughput",
-            Look::Queue { .. } => "queue",
-            Look::Drops { .. } => "drops",
-            Look::QueueAverage { .. } => "queue-average",
-            Look::Nothing => "bursts",
+            ProbeSource::Paths { name, .. } => name,
+            ProbeSource::Tsn { .. } => "tsn",
+            ProbeSource::PeerRwnd { .. } => "peer-rwnd",
+            ProbeSource::Received { .. } | ProbeSource::Carried { .. } => "throughput",
+            ProbeSource::Sent { .. } => "sent-throughput",
+            ProbeSource::Queue { .. } => "queue",
+            ProbeSource::Drops { .. } => "drops",
+            ProbeSource::QueueAverage { .. } => "queue-average",
+            ProbeSource::Nothing => "bursts",
         }
     }
 
     /// True if the same value again is news, too.
     pub(super) fn repeats(&self) -> bool {
-        matches!(self, Look::Tsn { .. })
+        matches!(self, ProbeSource::Tsn { .. })
     }
 
     /// Shows the values there are now, each with the path it belongs to.
-    pub(super) fn values(&mut self, sight: &mut Sight<'_>, mut show: impl FnMut(Option<u8>, f64)) {
-        let now = sight.now;
+    pub(super) fn values(&mut self, view: &mut ProbeView<'_>, mut show: impl FnMut(Option<u8>, f64)) {
+        let now = view.now;
         match self {
-            Look::Paths { flow, of, .. } => {
-                let client = sight.flows[*flow].end(Side::Client);
+            ProbeSource::Paths { flow, of, .. } => {
+                let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };
                 let mut number = 0;
-                sight.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
+                view.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
                     if let Some(value) = of(&path) {
                         show(Some(number), value);
                     }
                     number += 1;
                 });
             }
-            Look::Tsn { flow, before } => {
-                let client = sight.flows[*flow].end(Side::Client);
+            ProbeSource::Tsn { flow, before } => {
+                let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };
                 let mut number = 0;
-                sight.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
+                view.hosts.endpoint(client.endpoint).paths(conn, &mut |path| {
                     if before.len() <= number {
                         before.resize(number + 1, 0);
                     }
@@ -143,19 +143,19 @@ impl Look {
                     number += 1;
                 });
             }
-            Look::PeerRwnd { flow } => {
-                let client = sight.flows[*flow].end(Side::Client);
+            ProbeSource::PeerRwnd { flow } => {
+                let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };
-                let room = sight.hosts.endpoint(client.endpoint).peer_window(conn);
+                let room = view.hosts.endpoint(client.endpoint).peer_window(conn);
                 room.into_iter().for_each(|bytes| show(None, bytes.as_f64()));
             }
-            Look::Received { flow, before } => {
-                let bytes = sight.flows[*flow].end(Side::Server).received().bytes;
+            ProbeSource::Received { flow, before } => {
+                let bytes = view.flows[*flow].end(Side::Server).received().bytes;
                 before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
             }
-            Look::Sent { flow, before } => {
-                let client = sight.flows[*flow].end(Side::Client);
-                let sent = client.tally(sight.hosts.endpoint(client.endpoint)).counted.paths;
+            ProbeSource::Sent { flow, before } => {
+                let client = view.flows[*flow].end(Side::Client);
+                let sent = client.tally(view.hosts.endpoint(client.endpoint)).counted.paths;
                 before.resize_with(before.len().max(sent.len() + 1), Meter::default);
                 let total = sent.iter().map(|path| path.user_bytes.get()).sum();
                 before[0].rate(now, total).into_iter().for_each(|rate| show(None, rate));
@@ -165,18 +165,20 @@ impl Look {
                     }
                 }
             }
-            Look::Carried { direction, before } => {
-                let bytes = sight.network.counters(*direction).delivered_bytes.get();
+            ProbeSource::Carried { direction, before } => {
+                let bytes = view.network.counters(*direction).delivered_bytes.get();
                 before.rate(now, bytes).into_iter().for_each(|rate| show(None, rate));
             }
-            Look::Queue { direction } => show(None, sight.network.backlog(*direction, now).packets as f64),
-            Look::Drops { direction } => {
-                show(None, sight.network.counters(*direction).dropped_in_all() as f64);
+            ProbeSource::Queue { direction } => {
+                show(None, view.network.backlog(*direction, now).packets as f64)
             }
-            Look::QueueAverage { direction } => {
-                sight.network.red_average(*direction).into_iter().for_each(|average| show(None, average));
+            ProbeSource::Drops { direction } => {
+                show(None, view.network.counters(*direction).dropped_in_all() as f64);
             }
-            Look::Nothing => {}
+            ProbeSource::QueueAverage { direction } => {
+                view.network.red_average(*direction).into_iter().for_each(|average| show(None, average));
+            }
+            ProbeSource::Nothing => {}
         }
     }
 }

@@ -1,9 +1,9 @@
 use super::links::networks_between;
 use super::{Nodes, has_room, is_count, is_name, is_new, limits, members, node_indices};
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::{Faults, expected_one_of};
-use crate::scenario::file::{FlowTable, PrimaryPathWord, TrafficTable};
-use crate::scenario::{
+use crate::decode::At;
+use crate::diagnostic::{Faults, expected_one_of};
+use crate::file::{FlowTable, PrimaryPathWord, TrafficTable};
+use crate::{
     Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
     RemoteAddress, Traffic,
 };

@@ -1,7 +1,7 @@
-use crate::scenario::decode::{At, Decode, Definitions, Show, mismatch, table, words};
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::tree::{Item, Value};
-use crate::scenario::{Every, ProbeQuantity};
+use crate::decode::{At, Decode, Definitions, Show, mismatch, table, words};
+use crate::diagnostic::Faults;
+use crate::tree::{Item, Value};
+use crate::{Every, ProbeQuantity};
 use serde_json::{Value as Json, json};
 use units::{Instant, Span};
 

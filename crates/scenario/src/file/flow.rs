@@ -1,11 +1,11 @@
 use super::link::overriding;
-use crate::scenario::decode::{
+use crate::decode::{
     At, Decode, Definitions, Fields, Record, Show, describe, mismatch, number, property, refer, table, whole,
     words,
 };
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::tree::{Item, Value};
-use crate::scenario::{Distribution, Hertz, IpVersion, Protocol};
+use crate::diagnostic::Faults;
+use crate::tree::{Item, Value};
+use crate::{Distribution, Hertz, IpVersion, Protocol};
 use serde_json::{Map, Value as Json, json};
 use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
@@ -82,7 +82,7 @@ table! {
 }
 
 /// Traffic from client to server, and from server to client if there is a `back` table.
-pub(in crate::scenario) struct BothTraffics {
+pub(crate) struct BothTraffics {
     pub forward: TrafficTable,
     /// What the direction back is like if it is on.
     pub back: TrafficTable,
@@ -123,7 +123,7 @@ impl Record for BothTraffics {
 }
 
 /// An address, or none for "*".
-pub(in crate::scenario) struct Address(pub Option<IpAddr>);
+pub(crate) struct Address(pub Option<IpAddr>);
 
 const ADDRESS: &str = "\"*\" or an IP address such as \"10.1.0.1\"";
 
@@ -151,7 +151,7 @@ impl Show for Address {
 }
 
 /// The primary path as the file names it.
-pub(in crate::scenario) enum PrimaryPathWord {
+pub(crate) enum PrimaryPathWord {
     Any,
     Ip(IpAddr),
     Network(At<u16>),
@@ -203,7 +203,7 @@ impl Show for IpVersion {
 }
 
 /// The fraction of unreliable messages, which can only be 0.
-pub(in crate::scenario) struct Unreliable;
+pub(crate) struct Unreliable;
 
 impl Decode for Unreliable {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {

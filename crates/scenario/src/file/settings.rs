@@ -1,8 +1,8 @@
 //! Options that `transport::options!` declared, as keys of a file: read, and described in the schema, by their kinds.
 
-use crate::scenario::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, whole};
-use crate::scenario::diagnostic::{Faults, expected_one_of};
-use crate::scenario::tree::{Item, Value};
+use crate::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, whole};
+use crate::diagnostic::{Faults, expected_one_of};
+use crate::tree::{Item, Value};
 use serde_json::{Map, Value as Json, json};
 use transport::{List, Maybe, OptionValue, Options, Whole, Word};
 use units::{ByteCount, Span};

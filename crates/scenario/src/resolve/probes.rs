@@ -1,10 +1,10 @@
 use super::flows::Group;
 use super::limits::{self, PlannedEnd};
 use super::links::named;
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::{Faults, expected_one_of};
-use crate::scenario::file::{CaptureTable, ProbeTable};
-use crate::scenario::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
+use crate::decode::At;
+use crate::diagnostic::{Faults, expected_one_of};
+use crate::file::{CaptureTable, ProbeTable};
+use crate::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
 use units::{Instant, Span};
 
 /// What probes may name.

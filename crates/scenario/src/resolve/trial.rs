@@ -1,15 +1,20 @@
 use super::flows::Group;
-use crate::scenario::Scenario;
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::file::{FileTable, FlowTable, TransfersTable};
-use crate::world::Trial;
+use crate::decode::At;
+use crate::diagnostic::Faults;
+use crate::file::{FileTable, FlowTable, TransfersTable};
+use crate::{NewTrial, Scenario};
 use std::ops::Range;
 
 /// Notes flows that cannot work on the network: without a way, or with packets that do not pass it.
-pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
+pub(super) fn scenario(
+    file: &FileTable,
+    scenario: &Scenario,
+    groups: &[Group],
+    new_trial: NewTrial,
+    faults: &mut Faults,
+) -> bool {
     let before = faults.len();
-    let mut trial = match Trial::new(scenario) {
+    let mut trial = match new_trial(scenario) {
         Ok(trial) => trial,
         Err(message) => {
             let link = file.link.first().map_or(0..0, |link| link.between.span.clone());

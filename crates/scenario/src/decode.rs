@@ -490,35 +490,35 @@ pub(super) fn show_word<W: Word>(value: W) -> Json {
 /// Makes an enum readable from words: those given, or those it has names for.
 macro_rules! words {
     ($type:ty { $($word:literal => $value:expr),+ $(,)? }) => {
-        impl $crate::scenario::decode::Word for $type {
+        impl $crate::decode::Word for $type {
             const NAMES: &'static [&'static str] = &[$($word),+];
             const ALL: &'static [Self] = &[$($value),+];
         }
-        $crate::scenario::decode::words!(@decode $type);
+        $crate::decode::words!(@decode $type);
     };
     (named $($type:ty),+) => {$(
-        impl $crate::scenario::decode::Word for $type {
+        impl $crate::decode::Word for $type {
             const NAMES: &'static [&'static str] = <$type>::NAMES;
             const ALL: &'static [Self] = <$type>::ALL;
         }
-        $crate::scenario::decode::words!(@decode $type);
+        $crate::decode::words!(@decode $type);
     )+};
     (@decode $type:ty) => {
-        impl $crate::scenario::decode::Decode for $type {
+        impl $crate::decode::Decode for $type {
             fn decode(
-                item: &$crate::scenario::tree::Item,
-                faults: &mut $crate::scenario::diagnostic::Faults,
+                item: &$crate::tree::Item,
+                faults: &mut $crate::diagnostic::Faults,
             ) -> Option<Self> {
-                $crate::scenario::decode::decode_word(item, faults)
+                $crate::decode::decode_word(item, faults)
             }
-            fn schema(_: &mut $crate::scenario::decode::Definitions) -> serde_json::Value {
-                serde_json::json!({ "enum": <$type as $crate::scenario::decode::Word>::NAMES })
+            fn schema(_: &mut $crate::decode::Definitions) -> serde_json::Value {
+                serde_json::json!({ "enum": <$type as $crate::decode::Word>::NAMES })
             }
         }
 
-        impl $crate::scenario::decode::Show for $type {
+        impl $crate::decode::Show for $type {
             fn show(&self) -> serde_json::Value {
-                $crate::scenario::decode::show_word(*self)
+                $crate::decode::show_word(*self)
             }
         }
     };
@@ -555,57 +555,57 @@ macro_rules! table {
     ) => {
         $(#[doc = $doc])*
         #[allow(dead_code, reason = "some keys are there only to be checked")]
-        pub(in crate::scenario) struct $name { $(pub $field: $type,)* $(pub $included: $record,)? }
+        pub(crate) struct $name { $(pub $field: $type,)* $(pub $included: $record,)? }
 
-        impl $crate::scenario::decode::Record for $name {
+        impl $crate::decode::Record for $name {
             fn keys() -> Vec<&'static str> {
                 #[allow(unused_mut, reason = "only records that include another add to it")]
                 let mut keys = vec![$(stringify!($field)),*];
-                $(keys.extend(<$record as $crate::scenario::decode::Record>::keys());)?
+                $(keys.extend(<$record as $crate::decode::Record>::keys());)?
                 keys
             }
 
             fn read(
-                fields: &$crate::scenario::decode::Fields<'_>,
-                faults: &mut $crate::scenario::diagnostic::Faults,
+                fields: &$crate::decode::Fields<'_>,
+                faults: &mut $crate::diagnostic::Faults,
             ) -> Option<Self> {
-                $(let $field = $crate::scenario::decode::table!(@take fields, faults, $field $(, $default)?);)*
-                $(let $included = <$record as $crate::scenario::decode::Record>::read(fields, faults);)?
+                $(let $field = $crate::decode::table!(@take fields, faults, $field $(, $default)?);)*
+                $(let $included = <$record as $crate::decode::Record>::read(fields, faults);)?
                 Some($name { $($field: $field?,)* $($included: $included?,)? })
             }
 
             fn properties(
-                definitions: &mut $crate::scenario::decode::Definitions,
+                definitions: &mut $crate::decode::Definitions,
                 into: &mut serde_json::Map<String, serde_json::Value>,
                 required: &mut Vec<&'static str>,
             ) {
                 $({
-                    let schema = <$type as $crate::scenario::decode::Decode>::schema(definitions);
-                    let default = $crate::scenario::decode::table!(@show $type $(, $default)?);
-                    if default.is_none() && <$type as $crate::scenario::decode::Decode>::absent().is_none() {
+                    let schema = <$type as $crate::decode::Decode>::schema(definitions);
+                    let default = $crate::decode::table!(@show $type $(, $default)?);
+                    if default.is_none() && <$type as $crate::decode::Decode>::absent().is_none() {
                         required.push(stringify!($field));
                     }
                     let doc = concat!($($field_doc),*);
                     into.insert(
                         stringify!($field).to_owned(),
-                        $crate::scenario::decode::property(schema, doc, default),
+                        $crate::decode::property(schema, doc, default),
                     );
                 })*
-                $(<$record as $crate::scenario::decode::Record>::properties(definitions, into, required);)?
+                $(<$record as $crate::decode::Record>::properties(definitions, into, required);)?
             }
         }
 
-        impl $crate::scenario::decode::Decode for $name {
+        impl $crate::decode::Decode for $name {
             fn decode(
-                item: &$crate::scenario::tree::Item,
-                faults: &mut $crate::scenario::diagnostic::Faults,
+                item: &$crate::tree::Item,
+                faults: &mut $crate::diagnostic::Faults,
             ) -> Option<Self> {
-                let keys = <Self as $crate::scenario::decode::Record>::keys();
-                let fields = $crate::scenario::decode::Fields::open(item, $place, &keys, faults)?;
-                $crate::scenario::decode::Record::read(&fields, faults)
+                let keys = <Self as $crate::decode::Record>::keys();
+                let fields = $crate::decode::Fields::open(item, $place, &keys, faults)?;
+                $crate::decode::Record::read(&fields, faults)
             }
-            fn schema(definitions: &mut $crate::scenario::decode::Definitions) -> serde_json::Value {
-                <Self as $crate::scenario::decode::Record>::object(definitions)
+            fn schema(definitions: &mut $crate::decode::Definitions) -> serde_json::Value {
+                <Self as $crate::decode::Record>::object(definitions)
             }
         }
     };
@@ -618,7 +618,7 @@ macro_rules! table {
     (@show $type:ty) => { None };
     (@show $type:ty, $default:expr) => {{
         let default: $type = $default;
-        Some($crate::scenario::decode::Show::show(&default))
+        Some($crate::decode::Show::show(&default))
     }};
 }
 pub(super) use table;

@@ -1,9 +1,9 @@
 use super::flows::{Group, OptionSets, host, networks, options};
 use super::{Nodes, is_name, is_new, limits};
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::file::TransfersTable;
-use crate::scenario::{
+use crate::decode::At;
+use crate::diagnostic::Faults;
+use crate::file::TransfersTable;
+use crate::{
     Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
     Transfers,
 };

@@ -1,12 +1,10 @@
 //! Bounds on what a scenario may ask for, so that none takes all memory: they are far beyond what runs in a day.
 
 use super::flows::Group;
-use crate::scenario::decode::At;
-use crate::scenario::diagnostic::Faults;
-use crate::scenario::file::{FileTable, TrafficTable};
-use crate::scenario::{
-    Distribution, Every, Flow, Hertz, NodeKind, Probe, Protocol, Scenario, Traffic, Transfers,
-};
+use crate::decode::At;
+use crate::diagnostic::Faults;
+use crate::file::{FileTable, TrafficTable};
+use crate::{Distribution, Every, Flow, Hertz, NodeKind, Probe, Protocol, Scenario, Traffic, Transfers};
 use units::{ByteCount, Instant};
 
 /// Rows that all probes of a run may record at intervals.

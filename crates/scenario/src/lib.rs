@@ -2,6 +2,7 @@
 //!
 //! [`Sweep::parse`] reads a file, which stands for one [`Scenario`], or for one of each combination of its variations;
 //! [`schema`] says what can stand in it.
+#![forbid(unsafe_code)]
 
 mod decode;
 mod diagnostic;
@@ -16,6 +17,7 @@ mod schema;
 mod sweep;
 mod transfers;
 mod tree;
+mod trial;
 mod vary;
 mod window;
 
@@ -29,9 +31,9 @@ pub use link::{Link, Outage};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
 pub use schema::schema;
-pub(crate) use sweep::hexadecimal;
-pub use sweep::{Sweep, Variant};
+pub use sweep::{Sweep, Variant, hexadecimal};
 pub use transfers::Transfers;
+pub use trial::{Misfit, NewTrial, Trial};
 pub use vary::{Axis, AxisValue};
 pub use window::Window;
 
@@ -39,4 +41,4 @@ use quantity::Quantity;
 use units::Span;
 
 /// The longest time that a scenario may state: a hundred years.
-pub(crate) const LONGEST_TIME: Span = Span::from_nanos(Span::MOST_SMALLEST);
+pub const LONGEST_TIME: Span = Span::from_nanos(Span::MOST_SMALLEST);

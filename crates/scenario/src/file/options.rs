@@ -1,9 +1,9 @@
 //! Sets of options by name: every field of a protocol's configuration is a key, and a set may inherit from another.
 
 use super::settings;
-use crate::scenario::decode::{Decode, Definitions, Fields, describe, mismatch, property};
-use crate::scenario::diagnostic::{Faults, ScenarioError, expected_one_of};
-use crate::scenario::tree::{Entry, Item, Value};
+use crate::decode::{Decode, Definitions, Fields, describe, mismatch, property};
+use crate::diagnostic::{Faults, ScenarioError, expected_one_of};
+use crate::tree::{Entry, Item, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use transport::Options;
 
 /// The options of a protocol as a file states them.
-pub(in crate::scenario) trait OptionSet: Options + Sized + 'static {
+pub(crate) trait OptionSet: Options + Sized + 'static {
     /// Under which key the sets stand.
     const KEY: &'static str;
     /// What holds where a set says nothing, by name; the first by default.
@@ -44,7 +44,7 @@ fn default<S: OptionSet>() -> S {
 }
 
 /// The option sets of a protocol, unread: what a set says depends on what it inherits.
-pub(in crate::scenario) struct OptionSets<S> {
+pub(crate) struct OptionSets<S> {
     sets: BTreeMap<String, Item>,
     read_as: PhantomData<S>,
 }

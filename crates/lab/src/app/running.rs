@@ -1,0 +1,45 @@
+use super::{Flow, Lane, Reaction};
+use crate::host::{Application, ConnId, Event, Owner, Transport};
+use units::Instant;
+
+/// A reaction that concerns more than one end of an application.
+#[derive(Clone, Debug)]
+pub(crate) struct Signal {
+    pub(crate) owner: Owner,
+    pub(crate) reaction: Reaction,
+}
+
+/// The applications of a run, as the hosts see them: flows, and behind them the lanes of transfers.
+pub(crate) struct Running<'a> {
+    pub(crate) flows: &'a mut [Flow],
+    pub(crate) lanes: &'a mut [Lane],
+    /// The reactions of applications, in the order in which they happened.
+    pub(crate) signals: &'a mut Vec<Signal>,
+}
+
+impl Application for Running<'_> {
+    #[inline]
+    fn on_event<T: Transport>(
+        &mut self,
+        now: Instant,
+        owner: Owner,
+        endpoint: &mut T,
+        conn: ConnId,
+        event: Event,
+    ) -> bool {
+        let number = owner.number as usize;
+        let mut over = false;
+        let reaction = match self.flows.get_mut(number) {
+            Some(flow) => flow.on_event(now, owner.side, endpoint, conn, event),
+            None => {
+                // The next transfer of the lane has a connection of its own.
+                over = matches!(event, Event::Closed(_));
+                self.lanes[number - self.flows.len()].on_event(now, owner.side, endpoint, conn, event)
+            }
+        };
+        if reaction != Reaction::None {
+            self.signals.push(Signal { owner, reaction });
+        }
+        over
+    }
+}

@@ -1,0 +1,233 @@
+//! The imports between the modules of each crate go one way, as those between crates do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Crates whose modules are checked.
+const CRATES: &[&str] = &[
+    "units",
+    "transport",
+    "wire",
+    "cc",
+    "sctp",
+    "tcp",
+    "des",
+    "net",
+    "scenario",
+    "lab",
+    "cli",
+    "py",
+    "testkit",
+];
+
+/// Modules that are still part of a circle of imports, by crate. A module that is no longer part of one must leave this
+/// list; none may be added.
+const KNOWN: &[(&str, &[&str])] = &[
+    ("cc", &["algorithm", "delay", "delay_based", "loss_based", "policy", "setup", "window"]),
+    ("sctp", &["assoc", "cmt", "config", "endpoint", "message", "path", "rx", "sched", "tx"]),
+    ("net", &["address", "flights", "line", "packet", "queue", "topology"]),
+];
+
+/// The modules at the root of a crate and which of each other they import.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// What a crate's root file declares.
+struct Root {
+    modules: BTreeSet<String>,
+    /// The module of each name that the root imports from it.
+    items: BTreeMap<String, String>,
+    /// The modules from which the root imports everything.
+    globs: Vec<String>,
+}
+
+/// A source without comments and tests.
+fn code(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The paths that a list of imports stands for: `a::{b, c::d}` is `a::b` and `a::c::d`. It ends where the tree ends.
+fn paths(tree: &str) -> Vec<Vec<String>> {
+    fn group(text: &str, at: &mut usize, before: &[String], into: &mut Vec<Vec<String>>) {
+        let mut path = before.to_vec();
+        while let Some(c) = text[*at..].chars().next() {
+            if is_name(c) || c == '*' {
+                let length = text[*at..].find(|c| !is_name(c)).unwrap_or(text.len() - *at).max(1);
+                path.push(text[*at..*at + length].to_owned());
+                *at += length;
+                if text[*at..].starts_with(" as ") {
+                    *at += 4;
+                    *at += text[*at..].find(|c| !is_name(c)).unwrap_or(text.len() - *at);
+                }
+            } else if text[*at..].starts_with("::") {
+                *at += 2;
+            } else if c == '{' {
+                *at += 1;
+                group_list(text, at, &path, into);
+                return;
+            } else {
+                break;
+            }
+        }
+        into.push(path);
+    }
+    fn group_list(text: &str, at: &mut usize, before: &[String], into: &mut Vec<Vec<String>>) {
+        while let Some(c) = text[*at..].chars().next() {
+            match c {
+                '}' => {
+                    *at += 1;
+                    return;
+                }
+                c if c.is_whitespace() || c == ',' => *at += c.len_utf8(),
+                c if is_name(c) || c == '*' => group(text, at, before, into),
+                _ => return,
+            }
+        }
+    }
+    let mut into = Vec::new();
+    group(tree, &mut 0, &[], &mut into);
+    into
+}
+
+/// Every path that stands behind `prefix` in a source.
+fn behind(code: &str, prefix: &str) -> Vec<Vec<String>> {
+    let starts = code.match_indices(prefix).filter(|(at, _)| {
+        let before = code[..*at].chars().next_back();
+        before.is_none_or(|c| !is_name(c) && c != ':')
+    });
+    starts.flat_map(|(at, _)| paths(&code[at + prefix.len()..])).collect()
+}
+
+impl Root {
+    fn read(code: &str) -> Root {
+        let declared = code.lines().filter_map(|line| line.trim().strip_suffix(';'));
+        let modules: BTreeSet<_> =
+            declared.filter_map(|line| line.rsplit_once("mod ")).map(|(_, name)| name.to_owned()).collect();
+        let (mut items, mut globs) = (BTreeMap::new(), Vec::new());
+        for path in behind(code, "use ") {
+            let (Some(first), Some(last)) = (path.first(), path.last()) else { continue };
+            match last.as_str() {
+                _ if !modules.contains(first) => {}
+                "*" => globs.push(first.clone()),
+                _ => _ = items.insert(last.clone(), first.clone()),
+            }
+        }
+        Root { modules, items, globs }
+    }
+
+    /// The modules that a path from the root of the crate may lead to.
+    fn targets(&self, path: &[String]) -> Vec<String> {
+        let Some(first) = path.first() else { return Vec::new() };
+        match (self.modules.contains(first), self.items.get(first)) {
+            (true, _) => vec![first.clone()],
+            (false, Some(module)) => vec![module.clone()],
+            (false, None) => self.globs.clone(),
+        }
+    }
+}
+
+/// The Rust files below a folder, without those of tests.
+fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        match path.extension() {
+            None if name != "tests" => sources(&path, into),
+            Some(extension) if extension == "rs" && name != "tests.rs" => into.push(path),
+            _ => {}
+        }
+    }
+}
+
+fn graph(name: &str) -> Graph {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+    let read = |path: &Path| code(&fs::read_to_string(path).unwrap_or_default());
+    let main = if src.join("lib.rs").exists() { "lib.rs" } else { "main.rs" };
+    let root = Root::read(&read(&src.join(main)));
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let mut graph = Graph::new();
+    for file in files {
+        let below = file.strip_prefix(&src).expect("a file below src").with_extension("");
+        let mut place: Vec<_> = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        place.pop_if(|last| last == "mod");
+        let Some(module) = place.first().filter(|module| root.modules.contains(*module)).cloned() else {
+            continue;
+        };
+        let code = read(&file);
+        // So many `super::` lead to the root.
+        let up = "super::".repeat(place.len());
+        let named = behind(&code, "crate::").into_iter().chain(behind(&code, &up));
+        let imports: BTreeSet<_> =
+            named.flat_map(|path| root.targets(&path)).filter(|target| *target != module).collect();
+        graph.entry(module).or_default().extend(imports);
+    }
+    graph
+}
+
+/// What can be reached from a module.
+fn reach(graph: &Graph, from: &str) -> BTreeSet<String> {
+    let (mut found, mut todo) = (BTreeSet::new(), vec![from.to_owned()]);
+    while let Some(module) = todo.pop() {
+        for next in graph.get(&module).into_iter().flatten() {
+            if found.insert(next.clone()) {
+                todo.push(next.clone());
+            }
+        }
+    }
+    found
+}
+
+fn in_circles(graph: &Graph) -> BTreeSet<String> {
+    graph.keys().filter(|module| reach(graph, module).contains(*module)).cloned().collect()
+}
+
+#[test]
+fn imports_between_modules_go_one_way() {
+    let mut wrong = Vec::new();
+    for name in CRATES {
+        let graph = graph(name);
+        let circles = in_circles(&graph);
+        let known =
+            KNOWN.iter().filter(|(crate_name, _)| crate_name == name).flat_map(|(_, modules)| *modules);
+        let known: BTreeSet<_> = known.map(|module| (*module).to_owned()).collect();
+        for module in circles.difference(&known) {
+            let back = graph[module].iter().filter(|next| reach(&graph, next).contains(module));
+            wrong.push(format!(
+                "{name}: `{module}` is in a circle, by its imports of {:?}",
+                back.collect::<Vec<_>>()
+            ));
+        }
+        for module in known.difference(&circles) {
+            wrong.push(format!("{name}: `{module}` is in no circle any more; remove it from KNOWN"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_circle_is_found_through_groups_of_imports_and_items_of_the_root() {
+    let root =
+        Root::read("mod a;\npub mod b;\nmod c;\npub use a::{Thing, deep::Other as Name};\npub use c::*;\n");
+    let to = |path: &str| root.targets(&paths(path)[0]).join(" ");
+    assert_eq!([to("a::X"), to("Thing"), to("Other"), to("Unknown")], ["a", "a", "a", "c"]);
+    let code = code(
+        "use crate::{a::{X, Y}, b, Thing};\nlet n = crate::c::f(); // crate::no\n#[cfg(test)]\nmod tests {\n",
+    );
+    let found: Vec<_> = behind(&code, "crate::").iter().flat_map(|path| root.targets(path)).collect();
+    assert_eq!(found, ["a", "a", "b", "a", "c"]);
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let circle = Graph::from([
+        ("a".to_owned(), names(&["b"])),
+        ("b".to_owned(), names(&["c"])),
+        ("c".to_owned(), names(&["a", "d"])),
+        ("d".to_owned(), names(&[])),
+    ]);
+    assert_eq!(in_circles(&circle), names(&["a", "b", "c"]));
+}
