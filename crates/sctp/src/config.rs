@@ -84,6 +84,8 @@ pub struct Config {
     pub send_buffer: ByteCount,
     /// Messages that may wait for their first transmission; none: only `send_buffer` limits.
     pub send_queue: Option<u32>,
+    /// What a path is.
+    pub paths: PathSet,
     /// Path MTU with the IP header.
     pub mtu: ByteCount,
     /// Several chunks a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
@@ -154,6 +156,7 @@ impl Default for Config {
             reneging: true,
             send_buffer: ByteCount::new(1 << 20),
             send_queue: None,
+            paths: PathSet::Addresses,
             mtu: ByteCount::new(1500),
             bundling: true,
             nagle: false,
@@ -171,6 +174,12 @@ impl Default for Config {
         }
     }
 }
+
+/// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
+pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
+
+/// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
+pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl Config {
     /// The options for real use over several paths: never slower than the best of them, and no long stall when one of
@@ -318,6 +327,17 @@ named! {
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
+    }
+}
+
+named! {
+    /// What a path is: what has a congestion window, a round-trip time, timers and heartbeats of its own.
+    "path set" PathSet {
+        /// An address of the peer, which packets leave for from the address of ours that is most like it.
+        Addresses = "addresses",
+        /// A pair of an address of ours and one of the peer, at most 16 of them: two uplinks to a peer with one address are
+        /// two paths. An address of the peer has failed when all its pairs have.
+        Pairs = "pairs",
     }
 }
 

@@ -35,6 +35,7 @@
 //!         seed: Seed::for_simulation(port.into()), // on a network: Seed::from_system()
 //!         checksum: Checksum::Computed,
 //!         max_associations: 16,
+//!         encapsulation: None,
 //!         config: Config::recommended().into(),
 //!     })
 //! };
@@ -82,8 +83,8 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
-    SackPath, SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
+    RtxPolicy, SackPath, SplitBy, Timestamps,
 };
 #[cfg(feature = "system-seed")]
 pub use endpoint::SeedError;

@@ -1,7 +1,7 @@
 //! What an endpoint is made of, and the check that it can work.
 
 use super::Seed;
-use crate::config::Config;
+use crate::config::{Config, LEAST_WINDOW, MTU};
 use crate::path::Paths;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -44,12 +44,6 @@ impl Default for Encapsulation {
         Encapsulation { remote_port: Self::PORT }
     }
 }
-
-/// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
-const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
-
-/// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
-pub(crate) const LEAST_WINDOW: u32 = 1500;
 
 impl EndpointConfig {
     /// Says which option cannot work, if one cannot.

@@ -15,7 +15,6 @@ mod random;
 mod tags;
 
 pub use arrivals::{Arrival, ArrivalId, Listen};
-pub(crate) use config::LEAST_WINDOW;
 pub use config::{Encapsulation, EndpointConfig};
 pub(crate) use cookie::Cookie;
 pub use discarded::Discarded;
