@@ -79,8 +79,8 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
-    SackPath, SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
+    RtxPolicy, SackPath, SplitBy, Timestamps,
 };
 #[cfg(feature = "system-seed")]
 pub use endpoint::SeedError;

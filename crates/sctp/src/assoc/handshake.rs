@@ -6,7 +6,7 @@ use super::phase::{Begun, Farewell, Phase, Retry};
 use super::{Association, Extensions, Offer, OfferError, Peer};
 use crate::config::LEAST_WINDOW;
 use crate::event::CloseReason;
-use crate::path::PathId;
+use crate::path::{PathId, PathState};
 use crate::rx::Receiver;
 use std::net::IpAddr;
 use transport::Datagram;
@@ -156,6 +156,11 @@ impl Association {
         self.paths = self.paths_to(&order, &confirmed, udp_port);
         // The first path is one that the user gave, if the peer knows of any.
         let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
+        if proven && let Some(p) = self.paths.of(datagram) {
+            // The pair of a cookie's packet works: it brought the cookie back.
+            let shown = self.paths[p].remote == peer.source;
+            self.paths[p].state = if shown { PathState::Active } else { self.paths[p].state };
+        }
         self.paths.primary = primary.unwrap_or_default();
         order.retain(|&address| self.paths.find(address).is_none());
         self.unused = order;

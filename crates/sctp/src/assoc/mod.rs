@@ -28,7 +28,7 @@ pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub use options::AssocOptions;
 pub(crate) use restart::UnexpectedInit;
 
-use crate::config::Config;
+use crate::config::{Config, MTU, PathSet};
 use crate::endpoint::{Cookie, Random};
 use crate::event::{AssocId, Event};
 use crate::message::{Message, Received, SendError};
@@ -42,7 +42,7 @@ use phase::{Begun, Phase, Retry};
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, Datagram};
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::Tsn;
 
 /// What all associations of an endpoint have in common.
@@ -230,24 +230,31 @@ impl Association {
         }
     }
 
-    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port; those `confirmed` may
-    /// carry data.
+    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port, from the address of ours
+    /// most like it; those `confirmed` may carry data. With pairs paths from our other addresses follow: a heartbeat has to
+    /// show that they work.
     fn paths_to(
         &self,
         addresses: &[IpAddr],
         confirmed: &[IpAddr],
         udp_port: impl Fn(IpAddr) -> u16,
     ) -> Paths {
-        let mut paths = Paths::default();
+        let config = self.sender.config();
+        let pairs = config.paths == PathSet::Pairs;
+        let mut paths = Paths::new(pairs);
+        let path = |remote, local| Path { udp_port: udp_port(remote), ..Path::new(remote, local, config) };
         for &remote in addresses {
             if let Some(local) = self.local.address_towards(remote) {
-                let mut path = Path::new(remote, local, self.sender.config());
-                path.udp_port = udp_port(remote);
-                if confirmed.contains(&remote) {
-                    path.state = PathState::Active;
-                }
-                paths.add(path);
+                let known = confirmed.contains(&remote);
+                let state = if known { PathState::Active } else { PathState::Unconfirmed };
+                paths.add(Path { state, ..path(remote, local) });
             }
+        }
+        for &remote in addresses.iter().filter(|_| pairs) {
+            let locals = self.local.addresses.iter().filter(|local| local.is_ipv4() == remote.is_ipv4());
+            locals.for_each(|&local| {
+                paths.add(path(remote, local));
+            });
         }
         paths
     }
@@ -339,7 +346,20 @@ impl Association {
         if self.paths[p].udp_port != udp_port {
             self.paths[p].udp_port = udp_port;
             self.renamed = true;
+            self.sender.fit_fragments(&self.paths);
         }
+    }
+
+    /// The path MTU towards an address of the peer is another one, with the IP header; false if there is no such path, or
+    /// it cannot be.
+    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
+        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
+            return false;
+        }
+        self.paths.iter_mut().filter(|path| path.remote == address).for_each(|path| path.mtu = mtu);
+        self.sender.fit_fragments(&self.paths);
+        self.settle(now);
+        true
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {

@@ -40,7 +40,7 @@ impl Association {
             let path = departing.or(plan.map(|plan| plan.path))?;
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit());
+                return Some(self.paths[path].transmit(buf.len()));
             }
         }
     }
@@ -81,6 +81,10 @@ impl Association {
         self.write_control(path, &mut w);
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
             self.write_sack(path, &mut w);
+        }
+        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+            // The chunk was cut for a larger path MTU, and has a TSN.
+            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
         }
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
@@ -207,7 +211,7 @@ impl Association {
         }
         w.finish(self.checksum);
         self.count_packet(path, buf);
-        self.paths[path].transmit()
+        self.paths[path].transmit(buf.len())
     }
 
     #[inline]

@@ -14,7 +14,6 @@ mod out_of_the_blue;
 mod random;
 mod tags;
 
-use crate::config::LEAST_WINDOW;
 pub use arrivals::{Arrival, ArrivalId, Listen};
 pub use config::{Encapsulation, EndpointConfig};
 pub(crate) use cookie::Cookie;

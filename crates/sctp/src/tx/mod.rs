@@ -233,6 +233,11 @@ impl Sender {
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
             path.rate = Some(rate);
         }
+        self.fit_fragments(paths);
+    }
+
+    /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
+    pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
     }
