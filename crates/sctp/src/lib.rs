@@ -63,7 +63,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod assoc;
 mod cmt;
 mod config;

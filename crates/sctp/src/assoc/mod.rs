@@ -252,15 +252,6 @@ impl Association {
         paths
     }
 
-    /// Asks the cache for what a SACK will touch, all at once: of many associations none is there.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        self.sender.fetch();
-        if let Some(path) = self.paths.iter().next() {
-            path.fetch();
-        }
-    }
-
     /// Its options, to be shared.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.sender.shared_config()

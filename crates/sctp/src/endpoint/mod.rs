@@ -39,7 +39,7 @@ use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
 use units::Instant;
-use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, Sack, ShutdownComplete};
+use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
 /// Answers that no association sends and that may wait to be sent.
 const ANSWERS: usize = 64;
@@ -150,9 +150,6 @@ impl Endpoint {
             && let Some(association) = self.associations.get_mut(slot)
             && association.peer_port() == header.source_port
         {
-            if datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&Sack::TYPE) {
-                association.fetch();
-            }
             match association.handle(now, &datagram, packet.chunks()) {
                 Handled::Here => {}
                 Handled::CutShort => self.discarded.malformed += 1,

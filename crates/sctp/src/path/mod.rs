@@ -11,7 +11,6 @@ pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
-use crate::ahead::fetch;
 use crate::cmt::cuc::CucState;
 use crate::config::Config;
 use cc::{OneWayDelay, Window};
@@ -212,16 +211,6 @@ impl Path {
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.state == PathState::Active
-    }
-
-    /// Asks the cache for what a SACK touches, in each line of it.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        fetch(self);
-        fetch(&self.fresh);
-        fetch(&self.remote);
-        fetch(&self.rto);
-        fetch(&self.last_data);
     }
 
     /// Active and not silent.
