@@ -87,7 +87,7 @@ impl Sender {
         path.stats.fast_recoveries += 1;
     }
 
-    /// When a path that rests or is held back by its pacer may be used again, if one is.
+    /// When the first path that rests, or is held back by its pacer, may send again, if there is one.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
             return None;
@@ -95,7 +95,7 @@ impl Sender {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 
-    /// A path that rests sends no data; nor does one that is held back by its pacer.
+    /// True if a path sends no data for now: it was too slow, or its pacer holds it back.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
         (self.cmt.rescheduling != BufferSide::None || self.out.keeps_records())
