@@ -44,6 +44,7 @@ lint: $(VENV)/.module deny msrv
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	cargo package --workspace --no-verify --allow-dirty --quiet
 	$(VENV)/bin/ruff check python papers suites benches
 	$(VENV)/bin/ruff format --check python papers suites benches
 	$(VENV)/bin/pyright --pythonpath $(PY)

@@ -77,6 +77,8 @@ fn whole_window(path: usize, view: &PathView, rtt: Span) -> PathAck {
         flight_after: ByteCount::ZERO,
         rtt: Some(rtt),
         owd: None,
+        lost: ByteCount::ZERO,
+        rate: None,
     }
 }
 

@@ -3,8 +3,8 @@
 //! `cargo run -p anabranch --example two_paths`
 
 use anabranch::{
-    AssocId, Checksum, Config, Datagram, Endpoint, EndpointConfig, Event, Instant, Message, PacketBuf,
-    Payload, Seed, SendError, Span, Transmit,
+    AssocId, Config, Datagram, Endpoint, EndpointConfig, Event, Instant, Message, PacketBuf, Payload, Seed,
+    SendError, Span, Transmit,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -68,14 +68,12 @@ fn address(network: u8, side: usize) -> IpAddr {
 }
 
 fn endpoint(side: usize) -> Result<Endpoint, Box<dyn Error>> {
+    // The same run each time. On a network use `Seed::from_system`.
+    let seed = Seed::for_simulation(side as u64);
+    let addresses = vec![address(1, side), address(2, side)];
     Ok(Endpoint::new(EndpointConfig {
-        port: 5001 + side as u16,
-        addresses: vec![address(1, side), address(2, side)],
-        // The same run each time. On a network use `Seed::from_system`.
-        seed: Seed::for_simulation(side as u64),
-        checksum: Checksum::Computed,
-        max_associations: 16,
         config: Config::recommended().into(),
+        ..EndpointConfig::new(5001 + side as u16, addresses, seed)
     })?)
 }
 

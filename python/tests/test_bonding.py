@@ -19,13 +19,13 @@ from anabranch.suites.bonding.measure import FAILOVER, PAPER, RECOMMENDED, Cell,
 BUFFERS = ["64 KiB", "1 MiB"]
 
 
-def test_the_longest_stall_is_the_longest_run_of_empty_steps() -> None:
+def test_the_longest_stall_is_the_longest_series_of_empty_steps() -> None:
     assert longest_stall([1.0, 0.0, 0.0, 2.0, 0.0]) == pytest.approx(0.02)
     assert longest_stall([0.0] * 100) == pytest.approx(1.0)
     assert longest_stall([]) == 0.0
 
 
-def test_a_cell_is_slower_below_98_in_a_hundred() -> None:
+def test_a_cell_is_slower_below_98_per_cent_of_the_best_single_path() -> None:
     place = Place("somewhere", 0.0, "1 MiB")
 
     def cell(found: float) -> Cell:
@@ -104,7 +104,7 @@ def test_scenarios_get_the_second_path_and_the_outage(faked: list[dict[str, Any]
     assert second == ["10 Mbit/s", "10 Mbit/s", "50 Mbit/s"]
 
 
-def test_wrong_options_are_answered(faked: list[dict[str, Any]], capsys) -> None:
+def test_an_unknown_set_of_options_is_refused(faked: list[dict[str, Any]], capsys) -> None:
     assert command.main(["bonding", "--options", "blast"]) == 2
     assert "there is no set of options `blast`" in capsys.readouterr().err
     assert faked == []

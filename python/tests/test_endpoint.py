@@ -150,7 +150,7 @@ def test_a_message_can_be_sent_in_parts() -> None:
 
 
 @pytest.mark.parametrize("cmt", [False, True])
-def test_a_lossy_wire_loses_nothing_and_keeps_the_order(cmt: bool) -> None:
+def test_all_messages_arrive_in_order_over_a_lossy_network(cmt: bool) -> None:
     pair = Pair(loss=0.1, seed=7, rto_min="100 ms", cmt={"enabled": cmt})
     mine, theirs = pair.connect()
     sent = [b"%d " % n * (1 + n % 400) for n in range(300)]
@@ -212,7 +212,7 @@ def test_abort_ends_both_sides_at_once_and_carries_its_reason() -> None:
     assert pair.events[pair.client][-1].reason == "local-abort"
 
 
-def test_data_goes_on_over_the_other_path_when_one_dies() -> None:
+def test_data_continues_on_the_other_path_after_a_path_failure() -> None:
     pair = Pair(rto_min="100 ms", rto_max="1 s", rto_initial="200 ms", path_max_retrans=1, hb_interval="1 s")
     mine, theirs = pair.connect()
     pair.run(3.0)
@@ -234,7 +234,7 @@ def test_the_primary_path_can_be_chosen() -> None:
     assert [str(path.remote) for path in pair.client.paths(mine) if path.primary] == [B[1]]
 
 
-def test_a_connection_that_is_not_answered_fails() -> None:
+def test_a_handshake_without_an_answer_ends_with_connect_timeout() -> None:
     pair = Pair(max_init_retransmits=2, rto_initial="100 ms", rto_min="100 ms", rto_max="400 ms")
     pair.dead = {*B}
     mine = pair.client.connect(0, B, PORT_B)
@@ -255,7 +255,7 @@ def transcript(seed: int) -> list[tuple[int, str, str, bytes]]:
     return pair.packets
 
 
-def test_a_seed_repeats_every_packet_and_another_one_has_other_tags_and_tsns() -> None:
+def test_equal_seeds_give_equal_packets_and_other_seeds_other_tags_and_tsns() -> None:
     assert transcript(3) == transcript(3)
     # INIT: the initiate tag at bytes 16 to 20, the initial TSN at 28 to 32.
     first, other = transcript(3)[0][3], transcript(4)[0][3]
@@ -263,7 +263,7 @@ def test_a_seed_repeats_every_packet_and_another_one_has_other_tags_and_tsns() -
     assert first[28:32] != other[28:32]
 
 
-def test_nonsense_from_the_network_is_ignored() -> None:
+def test_invalid_packets_are_ignored() -> None:
     pair = Pair()
     mine, _ = pair.connect()
     chance = random.Random(1)
@@ -296,7 +296,7 @@ def test_every_parameter_of_section_16_can_be_set(option: str, value: Any) -> No
     Endpoint(A, port=1, seed=1, **{option: value})
 
 
-def test_the_initial_rto_is_the_one_that_was_set() -> None:
+def test_rto_initial_sets_the_initial_rto() -> None:
     endpoint = Endpoint(A, port=1, seed=1, rto_initial="3 s")
     endpoint.connect(0, B, 2)
     while endpoint.poll_transmit(0) is not None:
@@ -304,7 +304,7 @@ def test_the_initial_rto_is_the_one_that_was_set() -> None:
     assert endpoint.poll_timeout() == nanoseconds(3)
 
 
-def test_a_misspelt_option_is_answered_with_the_nearest_one() -> None:
+def test_the_error_for_a_misspelt_option_names_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match="rto_min"):
         Endpoint(A, port=1, seed=1, rto_mni="1 s")  # pyright: ignore[reportCallIssue]
     with pytest.raises(ConfigError, match="enabled"):
@@ -320,12 +320,12 @@ def test_a_misspelt_option_is_answered_with_the_nearest_one() -> None:
         ({"mtu": "100 B"}, "mtu"),
     ],
 )
-def test_a_value_that_cannot_work_is_refused(options: dict[str, Any], message: str) -> None:
+def test_a_wrong_option_value_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Endpoint(A, port=1, seed=1, **options)
 
 
-def test_addresses_and_messages_that_cannot_work_are_refused() -> None:
+def test_wrong_addresses_and_messages_are_refused() -> None:
     with pytest.raises(ConfigError, match="address"):
         Endpoint([], port=1, seed=1)
     with pytest.raises(ValueError, match="address"):
@@ -351,7 +351,7 @@ def test_the_types_of_options_are_those_of_the_schema() -> None:
     assert written == ast.dump(ast.parse(tool.text())), "run python/tools/write_options.py"
 
 
-def test_without_a_seed_no_two_endpoints_are_alike() -> None:
+def test_endpoints_without_a_seed_have_different_tags() -> None:
     def first_packet(**how: Any) -> bytes:
         endpoint = Endpoint(A, port=PORT_A, **how)
         endpoint.connect(0, B, PORT_B)
@@ -366,7 +366,7 @@ def test_without_a_seed_no_two_endpoints_are_alike() -> None:
         first_packet(seed=b"short")
 
 
-def test_options_change_while_the_association_lives() -> None:
+def test_options_of_an_existing_association_can_change() -> None:
     pair = Pair()
     mine, _ = pair.connect()
     before = pair.client.options(mine)
@@ -384,7 +384,7 @@ def test_options_change_while_the_association_lives() -> None:
     assert not pair.client.set_options(pair.now, 99, nagle=True)
 
 
-def test_it_tells_who_connected_and_what_was_done() -> None:
+def test_connected_events_and_stats_describe_the_association() -> None:
     pair = Pair()
     mine, theirs = pair.connect()
     connected = next(event for event in pair.events[pair.server] if event.kind == "connected")
@@ -415,7 +415,7 @@ def test_a_requested_heartbeat_is_answered_with_an_event() -> None:
     assert (str(answer.address), answer.rtt) == (B[1], 2 * DELAY)
 
 
-def test_a_message_can_be_sent_on_a_path_of_choice() -> None:
+def test_a_message_can_be_sent_on_a_chosen_path() -> None:
     pair = Pair()
     mine, theirs = pair.connect()
     pair.run(5.0)

@@ -22,13 +22,13 @@ def test_a_flow_is_compared_to_tcp_on_its_best_path() -> None:
     assert improve([6.0, 6.0], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
 
 
-def test_harm_is_that_of_the_bottleneck_that_suffers_most() -> None:
+def test_harm_is_the_largest_harm_over_all_bottlenecks() -> None:
     # 3 of what TCP alone would send 2 over, and 2 of 4.
     assert harm([[3.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
     assert harm([[2.0, 2.0]], [[2.0, 2.0]]).mean == 1.0
 
 
-def test_balance_is_the_part_that_left_the_congested_path() -> None:
+def test_balance_is_the_share_moved_away_from_the_congested_bottleneck() -> None:
     # Two TCP flows have 2 and 6, a quarter on the first path. A flow with 1 and 9 has a tenth there: 1 - 0.1/0.25.
     assert balance([[1.0], [9.0]], [[2.0], [6.0]]).mean == pytest.approx(0.6)
     assert balance([[0.0], [5.0]], [[2.0], [6.0]]).mean == 1.0
@@ -37,7 +37,7 @@ def test_balance_is_the_part_that_left_the_congested_path() -> None:
     assert balance([[4.0], [4.0]], [[2.0], [6.0]]).mean == -1.0
 
 
-def test_a_ratio_knows_no_more_than_both_its_parts() -> None:
+def test_the_interval_of_a_ratio_combines_those_of_both_parts() -> None:
     found = ratio(Estimate(6.0, 0.3, 8), Estimate(4.0, 0.4, 8))
     assert found.mean == 1.5
     # 1.5 sqrt((0.3/6)² + (0.4/4)²)
@@ -61,11 +61,11 @@ def test_a_ratio_knows_no_more_than_both_its_parts() -> None:
         (Rule.ALONE, 3.0, None),
     ],
 )
-def test_a_rule_is_broken_by_the_whole_interval(rule: Rule, mean: float, state: State | None) -> None:
+def test_a_rule_is_kept_or_broken_only_by_the_whole_interval(rule: Rule, mean: float, state: State | None) -> None:
     assert judge(rule, Estimate(mean, 0.1, 8)) == state
 
 
-def test_all_controls_of_the_program_are_there() -> None:
+def test_the_suite_has_all_congestion_controls() -> None:
     assert {"standard", "lia", "mpplus"} <= set(fairness.controls())
     assert fairness.chosen(None) == fairness.controls()
     assert fairness.chosen("lia, standard") == ("lia", "standard")
@@ -142,7 +142,7 @@ def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_p
     assert all(flow["protocol"] == "TCP" and "sctp" not in flow for flow in singles)
 
 
-def test_wrong_controls_and_pages_are_answered(faked, tmp_path: Path, capsys) -> None:
+def test_unknown_controls_and_pages_without_marks_are_refused(faked, tmp_path: Path, capsys) -> None:
     assert command.main(["fairness", "--controls", "reno"]) == 2
     assert "there is no congestion control `reno`" in capsys.readouterr().err
     with pytest.raises(SystemExit) as stop:

@@ -67,7 +67,7 @@ def throughput(result: Result) -> pl.DataFrame:
     return result.scalars.filter(wanted)
 
 
-def test_a_run_fills_both_paths() -> None:
+def test_a_run_with_cmt_uses_both_paths() -> None:
     result = anabranch.run(ONE)
     (rate,) = throughput(result)["value"]
     assert 2.2e6 < rate < 4e6
@@ -75,7 +75,7 @@ def test_a_run_fills_both_paths() -> None:
     assert result.manifest["seed"] == 5
 
 
-def test_a_probe_becomes_a_series_of_each_path() -> None:
+def test_a_probe_gives_a_series_for_each_path() -> None:
     series = anabranch.run(ONE).series
     assert series["quantity"].unique().to_list() == ["cwnd"]
     assert sorted(series["path"].unique()) == [0, 1]
@@ -83,7 +83,7 @@ def test_a_probe_becomes_a_series_of_each_path() -> None:
     assert series.height >= 18
 
 
-def test_seed_and_replica_fix_a_run() -> None:
+def test_seed_and_replica_determine_a_run() -> None:
     first, again = anabranch.run(ONE, seed=9), anabranch.run(ONE, seed=9)
     other = anabranch.run(ONE, seed=9, replica=1)
     assert first.scalars.equals(again.scalars)
@@ -110,7 +110,7 @@ def test_a_sweep_has_every_combination_and_does_not_depend_on_threads(tmp_path: 
     assert alone.scalars.equals(result.scalars)
 
 
-def test_a_sweep_kept_on_disk_is_not_run_again(tmp_path: Path) -> None:
+def test_a_stored_sweep_is_not_simulated_again(tmp_path: Path) -> None:
     def kept() -> set[tuple[Path, int]]:
         return {(path, path.stat().st_mtime_ns) for path in (tmp_path / "runs").rglob("*") if path.is_file()}
 
@@ -121,14 +121,14 @@ def test_a_sweep_kept_on_disk_is_not_run_again(tmp_path: Path) -> None:
     assert throughput(Result.read(tmp_path)).height == 6
 
 
-def test_a_wrong_word_is_answered_with_its_place_and_the_right_one() -> None:
+def test_the_error_for_an_unknown_key_names_its_line_and_the_right_key() -> None:
     with pytest.raises(ScenarioError, match=r"<text>:\d+:\d+: .*`delay`"):
         anabranch.run(ONE.replace("delay", "dealy"))
     with pytest.raises(ScenarioError, match="set"):
         anabranch.run(SWEEP)
 
 
-def test_what_progress_raises_stops_the_sweep() -> None:
+def test_an_exception_in_progress_stops_the_sweep() -> None:
     def stop(*_: Any) -> None:
         raise LookupError("enough")
 
@@ -149,7 +149,7 @@ def test_ctrl_c_stops_a_long_call(call: Any) -> None:
     assert time.monotonic() - begun < 5
 
 
-def test_other_threads_run_beside_the_simulator() -> None:
+def test_other_threads_run_during_a_simulation() -> None:
     ticks: list[float] = []
     done = threading.Event()
 
@@ -167,7 +167,7 @@ def test_other_threads_run_beside_the_simulator() -> None:
     assert len(ticks) > 0.1 * took / 0.002
 
 
-def test_commands_that_are_not_pythons_go_to_rust(tmp_path: Path, capfd) -> None:
+def test_subcommands_of_rust_are_passed_to_rust(tmp_path: Path, capfd) -> None:
     path = tmp_path / "one.toml"
     path.write_text(ONE)
     assert command.main(["validate", str(path)]) == 0
@@ -181,7 +181,7 @@ def test_the_schema_is_json() -> None:
 
 
 @pytest.mark.parametrize(("protocol", "where"), [("SCTP", "sctp"), ("TCP", "tcp")])
-def test_every_control_is_chosen_by_its_name(protocol: str, where: str) -> None:
+def test_every_congestion_control_can_be_named_in_a_scenario(protocol: str, where: str) -> None:
     names = list(controls())
     scenario = tomllib.loads(ONE)
     key = {"sctp": "congestion_control", "tcp": "control"}[where]

@@ -27,7 +27,7 @@ def data(figure: str, scalars: dict[str, object], *series: pl.DataFrame) -> Figu
     return FigureData(PAPER, PAPER.select([figure])[0], Result(frame, pl.concat(series), {}), 1, 1)
 
 
-def test_a_cut_is_a_fall_by_a_fifth() -> None:
+def test_a_cut_is_a_decrease_by_a_fifth_or_more() -> None:
     assert CODE.cuts([100.0, 81.0, 80.0, 40.0, 90.0, 71.0]) == 2
 
 
@@ -42,13 +42,13 @@ def test_the_queue_is_that_of_equation_1_within_5_per_cent(mean: float, holds: b
     assert agrees(CODE.two_flows_of_fast_keep_alpha(data("3", {"alpha_inside": True}, queue))) == holds
 
 
-def test_losses_that_follow_each_other_are_one_overflow() -> None:
+def test_losses_in_quick_succession_are_one_overflow() -> None:
     drops = trace(0, "drops", [(0, 0), (10, 0), (11, 4), (12, 7), (20, 7), (30, 9)], "link:bottleneck")
     assert CODE.overflows(drops.select("time", "value")) == [11.0, 30.0]
 
 
 @pytest.mark.parametrize(("time", "holds"), [(98, True), (108, False)])
-def test_the_first_overflow_is_where_the_third_flow_has_come(time: int, holds: bool, agrees) -> None:
+def test_the_first_overflow_comes_after_the_third_flow_began(time: int, holds: bool, agrees) -> None:
     drops = trace(0, "drops", [(0, 0), (time, 5), (190, 9), (1000, 9)], "link:bottleneck")
     found = data("4", {"flows": "4 flows"}, drops)
     assert agrees(CODE.first_overflow_at_102_8_s(found)) == holds
@@ -67,11 +67,11 @@ def test_three_timeouts_and_the_window_meanwhile(pause: float, room: int, holds:
     assert tuple(agrees(check(found)) for check in checks) == holds
 
 
-def test_idle_times_are_stretches_of_empty_bins() -> None:
+def test_idle_times_are_series_of_empty_bins() -> None:
     assert CODE.idle_times([1.0, 0.0, 0.0, 2.0, 0.0], 0.5) == [1.0, 0.5]
 
 
-def test_a_buffer_allows_what_it_holds_once_a_round_trip_and_no_more_than_both_paths() -> None:
+def test_a_buffer_allows_its_size_per_rtt_and_at_most_the_rate_of_both_paths() -> None:
     assert CODE.allowed("64 KiB") == pytest.approx(44 * 1452 * 8 / 121.5e-3 / 1e6)
     assert CODE.allowed("1 MiB") == CODE.BOTH_PATHS
 

@@ -26,7 +26,7 @@ def axes_of(node: Any) -> Iterator[tuple[str, list[Any]]]:
             yield from axes_of(item)
 
 
-def test_the_papers_are_there() -> None:
+def test_the_package_has_papers_000_to_004() -> None:
     assert [paper.id for paper in PAPERS] == ["000", "001", "002", "003", "004"]
     assert [figure.id for figure in PAPERS[0].figures] == ["3-left", "3-right", "4", "5-left", "5-right"]
     assert [figure.id for figure in PAPERS[1].figures] == ["8-left", "8-quirk", "8-right"]
@@ -84,7 +84,7 @@ def test_every_calibrated_number_names_a_section_of_the_notes(paper: Paper) -> N
 @pytest.mark.parametrize(
     ("mark", "error"), [("calibrated = true", "text that says why"), ("open = 1", "text that says why")]
 )
-def test_a_mark_without_words_is_refused(mark: str, error: str, tmp_path: Path) -> None:
+def test_calibrated_and_open_need_a_text(mark: str, error: str, tmp_path: Path) -> None:
     for name in ("paper.toml", "expected.toml"):
         (tmp_path / name).write_text((PAPERS[0].folder / name).read_text(encoding="utf-8"), encoding="utf-8")
     with (tmp_path / "expected.toml").open("a", encoding="utf-8") as file:
@@ -103,14 +103,14 @@ def test_a_part_selects_itself(name: str) -> None:
     assert [f.id for f in PAPERS[0].select([name])] == ["3-left"]
 
 
-def test_an_unknown_figure_or_paper_is_answered_with_what_there_is() -> None:
+def test_the_error_for_an_unknown_figure_or_paper_lists_the_known_ones() -> None:
     with pytest.raises(PaperError, match="3-left, 3-right, 4, 5-left, 5-right"):
         PAPERS[0].select(["9"])
     with pytest.raises(PaperError, match="000, 001, 002, 003, 004"):
         papers.find("17")
 
 
-def test_a_place_without_papers_is_told(tmp_path: Path, monkeypatch) -> None:
+def test_a_folder_without_papers_is_an_error(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("ANABRANCH_PAPERS", str(tmp_path))
     with pytest.raises(PaperError, match="ANABRANCH_PAPERS"):
         papers.all_papers()

@@ -86,7 +86,7 @@ def wide(at: dict[str, Any]) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize(("level", "code"), [([], 3), (["--full"], 3), (["--demo"], 0)])
-def test_an_open_row_without_a_reason_has_exit_code_3_but_in_a_demo(
+def test_an_open_row_without_a_reason_has_exit_code_3_except_in_a_demo(
     faked, tmp_path: Path, capsys, level: list[str], code: int
 ) -> None:
     faked["value"] = wide
@@ -97,7 +97,7 @@ def test_an_open_row_without_a_reason_has_exit_code_3_but_in_a_demo(
     assert "replicas would decide; no reason given" in shown
 
 
-def test_an_open_row_with_a_reason_is_none_to_complain_of(faked, tmp_path: Path, capsys, monkeypatch) -> None:
+def test_an_open_row_with_a_reason_has_exit_code_0(faked, tmp_path: Path, capsys, monkeypatch) -> None:
     faked["value"] = wide
     paper = papers.find("001")
     told = tuple(replace(e, open="the testbed is not ours") for e in paper.expectations)
@@ -106,7 +106,7 @@ def test_an_open_row_with_a_reason_is_none_to_complain_of(faked, tmp_path: Path,
     assert "replicas would decide; the testbed is not ours" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_calibrated_number_is_told_from_the_others(faked, tmp_path: Path, capsys, monkeypatch) -> None:
+def test_a_calibrated_number_is_marked(faked, tmp_path: Path, capsys, monkeypatch) -> None:
     paper = papers.find("001")
     told = tuple(replace(e, calibrated="the rate: NOTES") for e in paper.expectations)
     monkeypatch.setattr(papers, "find", lambda _: replace(paper, expectations=told))
@@ -161,7 +161,7 @@ def test_papers_lists_every_figure(capsys) -> None:
     assert all(word in shown for word in ("000", "figure 5-right", "figure 8-left"))
 
 
-def test_flows_of_one_name_are_added_up(made_up) -> None:
+def test_flows_with_the_same_name_and_a_number_are_summed(made_up) -> None:
     values = {("background-1", "q"): 1.0, ("background-2", "q"): 2.0, ("background-x", "q"): 50.0, ("b", "q"): 9.0}
     result = made_up({}, 2, lambda _: values)
     quantities = {
@@ -229,7 +229,7 @@ def sawtooth(phase: float, high: float = 60000.0) -> list[tuple[float, float]]:
     return [(19 + 0.1 * i, high * (0.5 + 0.5 * ((0.1 * i + phase) % 2.0) / 2.0)) for i in range(300)]
 
 
-def test_checks_of_the_traces_hold_for_what_the_paper_describes(agrees) -> None:
+def test_checks_of_traces_pass_for_traces_as_in_the_paper(agrees) -> None:
     low, up = [(19.0, 3000.0), (34.0, 60000.0)], [(19.0, 60000.0), (34.0, 3000.0)]
     data = traces(
         windows("sctp", 0, sawtooth(0)), windows("sctp", 0, sawtooth(0), "ssthresh"),
@@ -244,7 +244,7 @@ def test_checks_of_the_traces_hold_for_what_the_paper_describes(agrees) -> None:
     assert code.figure_4(data).axes[0].get_title(loc="left") == "SCTP (CMT off)"
 
 
-def test_checks_of_the_traces_fail_for_what_it_does_not(agrees) -> None:
+def test_checks_of_traces_fail_for_other_traces(agrees) -> None:
     steady = [(19.0, 30000.0), (49.0, 30001.0)]
     data = traces(
         windows("sctp", 0, steady), windows("sctp", 1, [(19.0, 4380.0), (20.0, 9000.0)]),
@@ -267,7 +267,7 @@ def test_a_sum_of_windows_changes_whenever_one_of_them_does() -> None:
 @pytest.mark.parametrize(
     ("level", "length", "replicas"), [({}, "881 s", 4), ({"full": True}, "2081 s", 30), ({"demo": True}, "881 s", 2)]
 )
-def test_how_much_is_run_has_three_levels(
+def test_points_and_replicas_depend_on_the_level(
     level: dict[str, Any], length: str, replicas: int, tmp_path: Path, monkeypatch
 ) -> None:
     asked: dict[str, Any] = {}
@@ -283,6 +283,6 @@ def test_how_much_is_run_has_three_levels(
     assert (asked["length"], asked["replicas"]) == ([length], replicas)
 
 
-def test_a_demo_leaves_out_figures_that_have_no_part_in_it(tmp_path: Path) -> None:
+def test_a_demo_leaves_out_figures_without_demo_replicas(tmp_path: Path) -> None:
     paper = papers.find("003")
     assert not list(reproduce.reproduce(paper, paper.select(["12"]), reproduce.Options(tmp_path, demo=True)))

@@ -20,7 +20,7 @@ def result(made_up) -> Result:
     )
 
 
-def test_axes_are_the_columns_the_sweep_added(result: Result) -> None:
+def test_axes_are_the_columns_of_variations(result: Result) -> None:
     assert result.axes == ["variant"]
 
 
@@ -30,7 +30,7 @@ def test_summary_of_one_quantity(result: Result) -> None:
     assert found["count"].to_list() == [3, 3]
 
 
-def test_summary_of_an_unknown_quantity_says_what_there_is(result: Result) -> None:
+def test_the_error_for_an_unknown_quantity_lists_the_known_ones(result: Result) -> None:
     with pytest.raises(KeyError, match="throughput_bps"):
         result.summary("goodput")
 

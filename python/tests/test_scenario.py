@@ -30,12 +30,12 @@ def test_toml_of_a_dictionary_reads_back_as_the_same() -> None:
     assert tomllib.loads(to_toml(table)) == table
 
 
-def test_what_toml_cannot_hold_is_refused() -> None:
+def test_a_value_that_toml_cannot_represent_is_refused() -> None:
     with pytest.raises(TypeError, match="NoneType"):
         to_toml({"a": None})
 
 
-def test_a_path_is_told_from_text(tmp_path: Path) -> None:
+def test_a_path_and_toml_text_are_distinguished(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text("seed = 3\n")
     assert as_text(file) == ("seed = 3\n", str(file))
@@ -53,7 +53,7 @@ def test_axes_of_one_name_are_restricted_together() -> None:
     assert len(AXES["link"][0]["rate"]["vary"]) == 3  # type: ignore[index]
 
 
-def test_restricting_to_what_is_not_there_is_an_error() -> None:
+def test_restricting_to_an_unknown_axis_or_value_is_an_error() -> None:
     with pytest.raises(ValueError, match="no axis `sigma`"):
         restrict(AXES, {"sigma": [1]})
     with pytest.raises(ValueError, match="does not have all of the values"):

@@ -24,13 +24,13 @@ def test_quantile_matches_the_table_at_99_percent(degrees: int, expected: float)
     assert student_t(degrees, 0.99) == pytest.approx(expected, abs=6e-5)
 
 
-def test_quantile_falls_towards_the_normal_distribution() -> None:
+def test_quantile_decreases_towards_that_of_the_normal_distribution() -> None:
     values = [student_t(n) for n in range(1, 200)]
     assert all(a > b for a, b in pairwise(values))
     assert values[-1] > 1.959964
 
 
-def test_quantile_refuses_what_has_no_answer() -> None:
+def test_quantile_refuses_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="degree of freedom"):
         student_t(0)
     with pytest.raises(ValueError, match="confidence"):
@@ -61,7 +61,7 @@ def test_replicas_for_an_interval_of_a_hand_worked_spread(half_width: float, rep
     assert replicas_for(found, half_width) == replicas
 
 
-def test_no_number_of_replicas_is_asked_for_beyond_the_most() -> None:
+def test_more_replicas_than_the_maximum_count_as_infinite() -> None:
     found = Estimate(5.0, student_t(3) * 2 / math.sqrt(4), 4)
     assert replicas_for(found, 0.1) == pytest.approx(1539, abs=4)  # t falls to 1.9615, (1.9615 * 2 / 0.1)^2
     assert replicas_for(found, 0.0392) == pytest.approx(MOST_REPLICAS, rel=0.01)
@@ -70,7 +70,7 @@ def test_no_number_of_replicas_is_asked_for_beyond_the_most() -> None:
     assert replicas_for(estimate([5.0]), 1.0) is None
 
 
-def test_six_that_agree_leave_less_than_one_half_to_doubt() -> None:
+def test_from_six_agreeing_replicas_on_most_runs_agree() -> None:
     # Clopper and Pearson: if all of n agree, the 95 % interval of the share begins at 0.025^(1/n).
     assert 0.025 ** (1 / UNANIMOUS) > 0.5 > 0.025 ** (1 / (UNANIMOUS - 1))
 

@@ -44,7 +44,7 @@ def row(claim: Claim, values: Sequence[float], **more: Any) -> Row:
     return Row("1", "a number", "section 1", judge([Point("rho = 1", values, claim, "Mbit/s")]), **more)
 
 
-def test_a_sample_is_what_the_other_tests_take_it_for() -> None:
+def test_the_made_up_samples_have_the_mean_and_interval_that_tests_assume() -> None:
     found = estimate(sample(0.98, 0.44))
     assert (found.mean, found.half_width) == (pytest.approx(0.98), pytest.approx(0.44))
 
@@ -139,7 +139,7 @@ def test_of_values_just_outside_the_band_one_in_forty_passes_at_most() -> None:
     assert 60 <= passed <= 130  # 2.5 % of 4000 are 100, with a standard deviation of 10
 
 
-def test_one_replica_decides_nothing_about_a_mean() -> None:
+def test_one_replica_leaves_a_verdict_on_a_mean_open() -> None:
     finding = judge([Point("", [1.0], stated(1.0, TEN_PER_CENT))])
     assert (finding.verdict, finding.replicas) == (Verdict.OPEN, None)
     assert "one run has no interval" in row(above(0), [1.0]).remark
@@ -197,18 +197,18 @@ def test_a_claim_about_several_points_holds_at_all_of_them(
     assert (finding.verdict, finding.point.where) == (expected, where)
 
 
-def test_nothing_measured_is_no_verdict() -> None:
+def test_judging_without_points_is_an_error() -> None:
     with pytest.raises(ValueError, match="no point was measured"):
         judge([])
 
 
 @pytest.mark.parametrize("text", ["2", "two %", 0, -1.0, "0 %", math.inf])
-def test_a_band_that_says_nothing_is_refused(text: str | float) -> None:
+def test_a_wrong_band_is_refused(text: str | float) -> None:
     with pytest.raises(ValueError, match=r"band|float"):
         Band.parse(text)
 
 
-def test_a_calibrated_number_passes_as_calibrated_and_misses_as_any() -> None:
+def test_a_calibrated_number_passes_as_calibrated_and_misses_like_any_other() -> None:
     assert row(above(1), sample(2, 0.1), calibrated="a knob").label == "PASS (calibrated)"
     assert row(above(1), sample(0.5, 0.1), calibrated="a knob").label == "MISS"
     assert row(above(1), sample(1, 0.1), calibrated="a knob").label == "OPEN"
@@ -240,7 +240,7 @@ def test_an_open_row_says_what_would_decide_and_why_it_stays_so() -> None:
         (within(944, 944), "944 s"),
     ],
 )
-def test_a_claim_is_written_as_a_reader_would(claim: Claim, text: str) -> None:
+def test_a_claim_is_printed_with_its_bounds_and_unit(claim: Claim, text: str) -> None:
     assert claim.text("s") == text
 
 
@@ -264,7 +264,7 @@ def strict(text: str) -> Any:
         (below(1, every_run=True), [0, 0, 3]),
     ],
 )
-def test_rows_survive_json_and_their_numbers_give_the_verdict_again(claim: Claim, values: list[float]) -> None:
+def test_the_numbers_in_json_give_the_same_verdict(claim: Claim, values: list[float]) -> None:
     told = row(claim, values, calibrated="a knob", reason="why").as_dict()
     read = strict(json.dumps(told, allow_nan=False))
     assert read == told

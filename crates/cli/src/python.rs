@@ -1,4 +1,4 @@
-//! Commands that the Python package carries out.
+//! Subcommands that the Python package runs.
 
 use crate::{Failure, code};
 use clap::ArgMatches;
@@ -16,7 +16,7 @@ pub fn hand_over(name: &str, chosen: &ArgMatches) -> Result<i32, Failure> {
         ))
     };
     match Command::new(&python).args(["-c", probe]).status() {
-        Err(error) => return Err(missing(format!("{} does not start: {error}", python.display()))),
+        Err(error) => return Err(missing(format!("{} cannot be started: {error}", python.display()))),
         Ok(status) if !status.success() => {
             return Err(missing(format!("{} does not have it", python.display())));
         }
@@ -31,7 +31,7 @@ pub fn hand_over(name: &str, chosen: &ArgMatches) -> Result<i32, Failure> {
     Ok(status.code().unwrap_or(code::STOPPED))
 }
 
-/// The interpreter: the one `ANABRANCH_PYTHON` names, the one beside this program, or the first in the path.
+/// The interpreter: the one that `ANABRANCH_PYTHON` names, one in the folder of this program, or the first in the path.
 fn interpreter() -> PathBuf {
     let named = std::env::var_os("ANABRANCH_PYTHON").filter(|name| !name.is_empty()).map(PathBuf::from);
     let beside = || {

@@ -45,7 +45,7 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     Err(Failure::failed(format!("the run failed: {}", report.output.failures.join("; "))))
 }
 
-/// Why a scenario with variations is not run, and what to do.
+/// The error for a scenario with variations: its axes, and how to choose.
 fn varies(sweep: &Sweep) -> String {
     let mut text =
         format!("this scenario stands for {} combinations of variations:\n", sweep.variants().len());
@@ -58,7 +58,7 @@ fn varies(sweep: &Sweep) -> String {
     text + &format!("Run them all with `anabranch sweep`, or choose one: {}", choice.join(" "))
 }
 
-/// The run as JSON, of the format that the manifest names.
+/// The run as JSON; the version of the format is in the manifest.
 fn as_json(scenario: &Scenario, replica: u32, report: &RunReport) -> serde_json::Value {
     let scalars: Vec<_> = report
         .output
@@ -103,7 +103,7 @@ fn readable(sweep: &Sweep, replica: u32, report: &RunReport) -> String {
     text
 }
 
-/// A line for each direction of a flow that carries data, and one for each of its paths.
+/// A line for each direction of a flow that carries data, and for each of its paths.
 fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
     const HEAD: [&str; 8] =
         ["flow", "path", "throughput", "data packets", "fast retrans.", "timer retrans.", "timeouts", "RTT"];
@@ -142,7 +142,7 @@ fn flows(scenario: &Scenario, scalars: &[Scalar]) -> String {
     show::table(&rows)
 }
 
-/// The directions of links that dropped something.
+/// A line for each direction of a link that dropped packets.
 fn links(scalars: &[Scalar]) -> String {
     let mut rows = vec![["link", "utilisation", "dropped"].map(str::to_owned).to_vec()];
     let mut names: Vec<&str> = scalars.iter().filter_map(|s| s.flow.strip_prefix("link:")).collect();

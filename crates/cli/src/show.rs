@@ -1,4 +1,4 @@
-//! Numbers and tables for people.
+//! Numbers and tables as text.
 
 /// A table with aligned columns; the first row is the head.
 pub fn table(rows: &[Vec<String>]) -> String {
@@ -25,7 +25,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A number with so many digits behind the point, and no sign where that is zero.
+/// A number with some digits after the point; zero has no sign.
 fn fixed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.strip_prefix('-') {
@@ -34,7 +34,7 @@ fn fixed(value: f64, digits: usize) -> String {
     }
 }
 
-/// A rate with the unit a person would choose.
+/// A rate in bit/s, kbit/s, Mbit/s or Gbit/s.
 pub fn rate(bps: f64) -> String {
     match bps.abs() {
         n if n >= 1e9 => fixed(bps / 1e9, 3) + " Gbit/s",
@@ -44,7 +44,7 @@ pub fn rate(bps: f64) -> String {
     }
 }
 
-/// A mean with its interval, in one unit.
+/// A rate and the half width of its interval, in one unit.
 pub fn rate_interval(bps: f64, half: f64) -> String {
     if half.is_nan() {
         return rate(bps);
@@ -58,7 +58,7 @@ pub fn rate_interval(bps: f64, half: f64) -> String {
     format!("{} ± {} {unit}", fixed(bps / scale, 3), fixed(half / scale, 3))
 }
 
-/// A time with the unit a person would choose.
+/// A time in s, ms or us.
 pub fn time(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => fixed(s, 2) + " s",
@@ -67,7 +67,7 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// A number as whole as it is.
+/// A number: without digits after the point if it is whole.
 pub fn count(value: f64) -> String {
     fixed(value, if value.fract() == 0.0 && value.abs() < 1e15 { 0 } else { 3 })
 }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_unit_a_person_would_choose() {
+    fn numbers_have_a_unit_of_their_magnitude() {
         assert_eq!(rate(189_912_345.0), "189.91 Mbit/s");
         assert_eq!(rate(0.0), "0 bit/s");
         assert_eq!(rate_interval(2_500.0, 10.0), "2.500 ± 0.010 kbit/s");

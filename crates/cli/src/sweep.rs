@@ -31,10 +31,7 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     let report = result.map_err(|error| match error {
         SweepError::Cancelled { .. } => Failure {
             code: code::STOPPED,
-            message: format!(
-                "{error}; they are kept in {}, and the same command goes on from there",
-                out.display()
-            ),
+            message: format!("{error}; they are kept in {}, and the same command reuses them", out.display()),
         },
         SweepError::TooManyRuns { .. } => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
@@ -42,7 +39,7 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     let redone = report.runs.iter().filter(|run| run.redone).count();
     if redone > 0 {
         let (runs, they) = if redone == 1 { ("run", "it was") } else { ("runs", "they were") };
-        complain(&format!("the stored results of {redone} {runs} were damaged: {they} done again"));
+        complain(&format!("the stored results of {redone} {runs} were damaged: {they} simulated again"));
     }
     let warned = |run: &&RunRecord| !quiet && run.failures.is_empty() && !run.warnings.is_empty();
     for run in report.runs.iter().filter(warned).take(MOST_LINES) {
@@ -58,10 +55,10 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     failures(&report.runs)
 }
 
-/// Lines about runs of one kind.
+/// Largest number of lines about runs that failed, or that have warnings.
 const MOST_LINES: usize = 5;
 
-/// Fails if a run did; results of all runs are written.
+/// Fails if a run failed. The results of all runs are written before.
 fn failures(runs: &[RunRecord]) -> Result<i32, Failure> {
     let failed: Vec<&RunRecord> = runs.iter().filter(|run| !run.failures.is_empty()).collect();
     if failed.is_empty() {
@@ -72,17 +69,17 @@ fn failures(runs: &[RunRecord]) -> Result<i32, Failure> {
         text += &format!("\n  run {} (replica {}): {}", run.run, run.replica, run.failures.join("; "));
     }
     if failed.len() > MOST_LINES {
-        text += "\n  and so on: `failures` of each run in manifest.json";
+        text += "\n  and more: see `failures` of each run in manifest.json";
     }
     Err(Failure::failed(text))
 }
 
-/// `out/NAME` for a scenario file of that name.
+/// The folder of results: `out/NAME` for a scenario file of that name.
 fn default_out(file: &str) -> PathBuf {
     Path::new("out").join(Path::new(file).file_stem().unwrap_or_default())
 }
 
-/// A line on the terminal that is written over.
+/// A line on the terminal that is overwritten.
 struct Line {
     shown: bool,
     last: String,
@@ -167,7 +164,7 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
             continue;
         }
         let variant = *run as usize / replicas;
-        // Rows of a combination stand together, so its groups are the last.
+        // The rows of a combination are contiguous, so its groups are the last ones.
         let same = |group: &&mut Group<'_>| group.flow == flow && group.quantity == quantity;
         match groups.iter_mut().rev().take_while(|group| group.variant == variant).find(same) {
             Some(group) => group.values.push(*value),
@@ -177,7 +174,7 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
     Ok(groups.iter().map(Group::mean).collect())
 }
 
-/// What the replicas of a combination measured of a flow.
+/// The values of all replicas of a combination for one flow and direction.
 struct Group<'t> {
     variant: usize,
     flow: &'t str,
@@ -207,7 +204,7 @@ fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: 
     }
     text += &format!("{} runs: {} replicas each, seed {seed}", report.runs.len(), options.replicas);
     if reused > 0 {
-        text += &format!("; {reused} were there already");
+        text += &format!("; {reused} reused");
     }
     text += "\n\n";
     let mut head: Vec<String> = sweep.axes().iter().map(|axis| axis.name.clone()).collect();

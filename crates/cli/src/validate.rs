@@ -29,7 +29,7 @@ fn listed(error: &ScenarioError) -> Vec<Json> {
     error.diagnostics.iter().map(one).collect()
 }
 
-/// What a right file describes, in a line.
+/// A line about a valid scenario: its size and its variations.
 fn summary(sweep: &Sweep) -> String {
     let scenario = &sweep.variants()[0].scenario;
     let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

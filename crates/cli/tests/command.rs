@@ -75,7 +75,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn a_run_says_which_replica_and_seed_it_was_and_what_the_flow_got() {
+fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
     let scratch = Scratch::new("run");
     let (code, out, _) = scratch.call(&["run", "one.toml", "--seed", "7", "--replica", "2"]);
     assert_eq!(code, 0);
@@ -88,7 +88,7 @@ fn a_run_says_which_replica_and_seed_it_was_and_what_the_flow_got() {
 }
 
 #[test]
-fn the_same_seed_and_replica_give_the_same_run_and_others_another() {
+fn runs_are_equal_only_with_the_same_seed_and_replica() {
     let scratch = Scratch::new("same");
     let digest = |more: &[&str]| {
         let run = scratch.json(&[&["run", "one.toml", "--json"], more].concat());
@@ -100,7 +100,7 @@ fn the_same_seed_and_replica_give_the_same_run_and_others_another() {
 }
 
 #[test]
-fn a_run_leaves_its_tables_where_it_is_told_to() {
+fn a_run_writes_its_tables_to_the_out_folder() {
     let scratch = Scratch::new("out");
     assert_eq!(scratch.call(&["run", "one.toml", "--out", "results", "--csv", "-q"]).0, 0);
     let scalars = fs::read_to_string(scratch.0.join("results/scalars.csv")).unwrap();
@@ -116,7 +116,7 @@ fn a_run_leaves_its_tables_where_it_is_told_to() {
 }
 
 #[test]
-fn a_scenario_with_variations_is_swept_or_one_combination_chosen() {
+fn a_run_of_a_scenario_with_variations_needs_a_chosen_value() {
     let scratch = Scratch::new("vary");
     let (code, out, err) = scratch.call(&["run", "two.toml"]);
     assert_eq!((code, out.as_str()), (2, ""));
@@ -151,7 +151,7 @@ fn a_shipped_scenario_is_found_by_name_unless_a_file_has_that_name() {
 }
 
 #[test]
-fn what_is_wrong_is_shown_where_it_stands() {
+fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
     let scratch = Scratch::new("wrong");
     let (code, out, err) = scratch.call(&["run", "wrong.toml"]);
     assert_eq!((code, out.as_str()), (2, ""));
@@ -171,7 +171,7 @@ fn what_is_wrong_is_shown_where_it_stands() {
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_answered_with_the_nearest() {
+fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
     let scratch = Scratch::new("usage");
     for (arguments, told) in [
         (&["swep", "one.toml"][..], "'sweep'"),
@@ -240,7 +240,7 @@ fn a_sweep_with_failed_runs_writes_its_results_and_fails() {
 }
 
 #[test]
-fn a_damaged_run_is_done_again_with_a_line_that_says_so() {
+fn a_damaged_stored_run_is_simulated_again_and_reported() {
     let scratch = Scratch::new("damaged");
     let sweep = ["sweep", "one.toml", "--replicas", "2", "--out", "results", "-q"];
     let tables = || {
@@ -254,7 +254,7 @@ fn a_damaged_run_is_done_again_with_a_line_that_says_so() {
     series[middle] ^= 1;
     fs::write(run.join("series.parquet"), series).unwrap();
     let (code, _, err) = scratch.call(&sweep);
-    let told = "anabranch: the stored results of 1 run were damaged: it was done again\n";
+    let told = "anabranch: the stored results of 1 run were damaged: it was simulated again\n";
     assert_eq!((code, err.as_str()), (0, told));
     assert_eq!(clean, tables());
 }
@@ -309,7 +309,7 @@ fn begun(scratch: &Scratch, arguments: &[&str], out: &Path) -> std::process::Chi
 
 #[cfg(unix)]
 #[test]
-fn a_sweep_that_was_killed_ends_with_the_same_bytes() {
+fn a_sweep_after_a_kill_writes_the_same_bytes() {
     let scratch = Scratch::new("killed");
     long(&scratch);
     let sweep = |out| ["sweep", "long.toml", "--replicas", "8", "--jobs", "2", "--out", out];
@@ -318,7 +318,7 @@ fn a_sweep_that_was_killed_ends_with_the_same_bytes() {
     child.wait().unwrap();
     assert!(!scratch.0.join("killed/scalars.parquet").exists());
     let (code, out, _) = scratch.call(&sweep("killed"));
-    assert!(code == 0 && out.contains(" were there already"), "{out}");
+    assert!(code == 0 && out.contains(" reused\n"), "{out}");
     assert_eq!(
         scratch.call(&["sweep", "long.toml", "--replicas", "8", "--jobs", "1", "--out", "whole", "-q"]).0,
         0
@@ -331,7 +331,7 @@ fn a_sweep_that_was_killed_ends_with_the_same_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_stops_a_sweep_that_can_go_on() {
+fn ctrl_c_stops_a_sweep_and_keeps_its_finished_runs() {
     let scratch = Scratch::new("stopped");
     long(&scratch);
     let sweep = ["sweep", "long.toml", "--replicas", "50", "--out", "stopped"];
@@ -345,7 +345,7 @@ fn ctrl_c_stops_a_sweep_that_can_go_on() {
 
 #[cfg(unix)]
 #[test]
-fn papers_are_handed_over_to_python() {
+fn subcommands_of_python_are_passed_to_the_python_package() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("python");
     let (code, _, err) = {

@@ -1,9 +1,9 @@
 use units::Instant;
 
-/// One component's wake-up. A kernel forgets nothing, so a wake-up that moves leaves its old event behind; the alarm
-/// tells the live event from the stale ones and keeps their number small.
+/// The wake-up of one component.
 ///
-/// A later due time costs nothing until the pending event fires and is put off; only an earlier one schedules anew.
+/// A kernel cannot remove events, so a wake-up that moves leaves a stale event behind. The alarm recognises stale events
+/// and keeps their number small: a later due time schedules no event until the pending one fires, only an earlier one does.
 ///
 /// ```
 /// # use anabranch_des::{Alarm, Kernel, Wake};
@@ -28,14 +28,14 @@ pub struct Alarm {
     pending: Instant,
 }
 
-/// What an event of an [`Alarm`] means.
+/// The meaning of an event of an [`Alarm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// The component is due now. The alarm is off until it is set again.
     Due,
     /// The due time has moved: schedule the event again for this instant.
     Later(Instant),
-    /// Nothing to do: the alarm is off, or an earlier event has taken over.
+    /// Nothing to do: the alarm is off, or an earlier event is pending.
     Stale,
 }
 
@@ -46,13 +46,14 @@ impl Default for Alarm {
 }
 
 impl Alarm {
-    /// An alarm that is off.
+    /// Returns an alarm that is off.
     pub fn new() -> Self {
         Alarm { due: Instant::FAR, pending: Instant::FAR }
     }
 
-    /// Sets the due time, [`Instant::FAR`] meaning off. If it returns an instant, the caller must schedule the
-    /// component's wake-up event there.
+    /// Sets the due time; [`Instant::FAR`] switches the alarm off.
+    ///
+    /// If it returns an instant, the caller must schedule the wake-up event of the component at that time.
     #[inline]
     #[must_use = "the event must be scheduled"]
     pub fn set(&mut self, due: Instant) -> Option<Instant> {
@@ -64,7 +65,7 @@ impl Alarm {
         None
     }
 
-    /// Judges the wake-up event that runs at `now`.
+    /// Tells the meaning of the wake-up event that runs at `now`.
     #[inline]
     pub fn fire(&mut self, now: Instant) -> Wake {
         if now != self.pending {
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_keeps_moving_away_costs_one_event_each_time_it_would_have_fired() {
+    fn a_deadline_that_moves_on_costs_one_event_each_time_it_would_have_fired() {
         let moves: Vec<(u64, u64)> = (0..100).map(|t| (t, t + 50)).collect();
         let (due, events) = due_times(&moves);
         assert_eq!(due, [149]);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_deadline_fires_in_time_and_leaves_only_a_stale_event() {
+    fn an_earlier_deadline_fires_in_time_and_leaves_one_stale_event() {
         assert_eq!(due_times(&[(0, 100), (10, 20)]), (vec![20], 4));
     }
 

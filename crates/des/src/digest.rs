@@ -1,7 +1,7 @@
-/// An order-sensitive fingerprint of a run: feed it what happened, compare the values.
+/// A hash of a sequence of words, to compare two runs.
 ///
-/// Each step is a bijection of the state, so two runs that differ in one word only never share a value, and runs that
-/// differ in more do with probability 2^-64. Not made against an adversary.
+/// Each step is a bijection of the state, so two runs that differ in one word only never have the same value, and runs
+/// that differ in more have it with probability 2^-64. Not secure against an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     state: u64,
@@ -17,7 +17,7 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// The digest of nothing.
+    /// The digest of the empty sequence.
     pub const fn new() -> Self {
         Digest { state: 0x243f_6a88_85a3_08d3 }
     }
@@ -29,7 +29,7 @@ impl Digest {
         self.state = mixed ^ (mixed >> 32);
     }
 
-    /// Adds bytes and their number, so that where one string ends and the next begins matters.
+    /// Adds bytes and their number, so that the boundary between two strings matters.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let mut words = bytes.chunks_exact(8);
         for word in &mut words {
@@ -41,7 +41,7 @@ impl Digest {
         self.word(bytes.len() as u64);
     }
 
-    /// The fingerprint so far.
+    /// The hash of all words so far.
     pub fn value(&self) -> u64 {
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn order_number_and_boundaries_matter() {
+    fn the_value_depends_on_order_number_and_boundaries() {
         assert_ne!(of(&[1, 2]), of(&[2, 1]));
         assert_ne!(of(&[]), of(&[0]));
         assert_ne!(of(&[0]), of(&[0, 0]));

@@ -1,6 +1,6 @@
 use units::Instant;
 
-/// Children of a node: four share one or two cache lines, and the tree is half as deep as a binary one.
+/// Number of children of a node: four lie in one or two cache lines, and the tree is half as deep as a binary one.
 const ARITY: usize = 4;
 
 /// An event that waits.
@@ -13,20 +13,20 @@ pub(crate) struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// Both orders in one comparison without a branch.
+    /// Time and number in one value, so that a comparison needs no branch.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
         order(self.time, self.number)
     }
 }
 
-/// What sorts events: their time, and the order of scheduling within an instant.
+/// The sort key of events: their time, and the order of scheduling within an instant.
 #[inline]
 pub(crate) fn order(time: Instant, number: u64) -> u128 {
     u128::from(time.as_nanos()) << 64 | u128::from(number)
 }
 
-/// Events, the first of them at the root.
+/// A heap of events with the first one at the root.
 #[derive(Debug)]
 pub(crate) struct Heap<E> {
     entries: Vec<Entry<E>>,
@@ -56,7 +56,7 @@ impl<E: Copy> Heap<E> {
         self.entries[place] = entry;
     }
 
-    /// The root leaves.
+    /// Removes the root.
     #[inline]
     pub(crate) fn pop(&mut self) {
         if let Some(last) = self.entries.pop()

@@ -2,10 +2,10 @@ use crate::heap::{Entry, Heap};
 use crate::near::Near;
 use units::{Instant, Span};
 
-/// An event queue and the clock it drives.
+/// An event queue and its clock.
 ///
 /// Events run in the order of their time, and events of the same instant in the order they were scheduled.
-/// `E` is copied about: keep it small (16 bytes at most).
+/// `E` is copied often: keep it small (16 bytes at most).
 ///
 /// ```
 /// # use anabranch_des as des;
@@ -21,22 +21,23 @@ use units::{Instant, Span};
 /// ```
 #[derive(Debug)]
 pub struct Kernel<E> {
-    /// Events before the horizon: few, whatever waits for later.
+    /// Events before the horizon: always few.
     near: Near<E>,
     /// Events from the horizon on.
     far: Heap<E>,
     horizon: Instant,
-    /// How far the horizon moves at a time.
+    /// The time by which the horizon moves.
     stride: Span,
-    /// Events that had run when it last moved.
+    /// Events processed when the horizon last moved.
     processed_then: u64,
     now: Instant,
     scheduled: u64,
     processed: u64,
 }
 
-/// With so many events from one move of the horizon to the next the stride is right: with fewer it gets longer, with four
-/// times as many shorter. Timers are then far nearly always.
+/// Target number of events between two moves of the horizon.
+///
+/// With fewer the stride doubles, with more than four times as many it halves. So most timers are beyond the horizon.
 const BATCH: u64 = 64;
 
 const LONGEST_STRIDE: Span = Span::from_secs(1);
@@ -68,7 +69,7 @@ impl<E: Copy> Kernel<E> {
         self.now
     }
 
-    /// Runs `event` at `at`; an instant already past means now, after everything else that waits for now.
+    /// Schedules `event` at `at`; if that has passed, now, behind all other events of now.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: E) {
         let time = at.max(self.now);
@@ -84,8 +85,9 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// The next event not later than `until`, its time becoming [`Kernel::now`]; `None` if there is none, and then
-    /// the clock stands still.
+    /// Removes the next event not later than `until`; its time becomes [`Kernel::now`].
+    ///
+    /// `None` if there is none; the clock then does not move.
     #[inline]
     pub fn pop(&mut self, until: Instant) -> Option<E> {
         if self.near.len() == 0 {
@@ -102,28 +104,28 @@ impl<E: Copy> Kernel<E> {
         Some(event)
     }
 
-    /// When the next event runs.
+    /// The time of the next event.
     #[inline]
     pub fn peek_time(&self) -> Option<Instant> {
         self.near.first().or_else(|| self.far.first()).map(|first| first.time)
     }
 
-    /// Events popped since the start: what a run cost.
+    /// Number of events popped since the start.
     pub fn events_processed(&self) -> u64 {
         self.processed
     }
 
-    /// Events still waiting.
+    /// Number of events that wait.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()
     }
 
-    /// True if nothing waits.
+    /// True if no event waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Nothing is near: the horizon moves behind the first event that is far, which runs now.
+    /// Moves the horizon behind the first far event, which is next, when no event is near.
     fn move_horizon(&mut self) {
         let Some(&first) = self.far.first() else { return };
         self.near.begin(first.time);
@@ -146,8 +148,9 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Too much is near: the later half becomes far. What is of the instant where it is cut keeps its order, since what
-    /// is added to that instant is far as well.
+    /// Moves the horizon back when too many events are near: the later half becomes far.
+    ///
+    /// Events of the instant of the new horizon keep their order, since later events of that instant are far as well.
     #[cold]
     fn draw_horizon_in(&mut self) {
         for entry in self.near.spill() {
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_beyond_the_limit_waits_and_the_clock_stands_still() {
+    fn an_event_later_than_until_stays_and_the_clock_does_not_move() {
         let mut kernel = Kernel::new();
         kernel.schedule(ns(10), 'a');
         kernel.schedule(ns(30), 'b');
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_means_now_behind_what_already_waits_for_now() {
+    fn an_event_scheduled_in_the_past_runs_now_behind_all_events_of_now() {
         let mut kernel = Kernel::new();
         kernel.schedule(ns(10), 1);
         kernel.schedule(ns(10), 2);
@@ -206,9 +209,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted list: every second operation is a pop, so the free root is refilled, closed and looked at.
+        /// Compares with a sorted list. Many operations are pops, so that the near events are often refilled.
         #[test]
-        fn it_behaves_as_a_stably_sorted_list(operations in prop::collection::vec((0u8..4, 0u64..40), 1..300)) {
+        fn the_kernel_behaves_as_a_stably_sorted_list(operations in prop::collection::vec((0u8..4, 0u64..40), 1..300)) {
             let mut kernel = Kernel::new();
             let mut model: Vec<(Instant, usize)> = Vec::new();
             for (id, (kind, delay)) in operations.into_iter().enumerate() {
@@ -237,9 +240,9 @@ mod tests {
             }
         }
 
-        /// Thousands of events, near and far, together and apart: the horizon moves both ways.
+        /// Thousands of events, dense and sparse, so that the horizon moves in both directions.
         #[test]
-        fn crowds_and_deserts_keep_their_order(
+        fn dense_and_sparse_events_keep_their_order(
             rounds in prop::collection::vec((0u32..50, 1usize..600, 0usize..400), 1..20),
             spread in prop::collection::vec(0u64..1000, 7),
         ) {

@@ -1,8 +1,8 @@
-//! The machinery of a discrete-event simulation: an event [`Kernel`], an [`Alarm`] for components that need one
-//! wake-up at a time, named random [`Streams`] and the [`Digest`] that proves two runs equal.
+//! Discrete-event simulation: event kernel, alarms, named random streams and digests.
 //!
-//! It knows no packet, and nothing here reads a clock, a global or the machine it runs on: the same seed gives the
-//! same run everywhere.
+//! A [`Kernel`] runs events in order, an [`Alarm`] is the one wake-up of a component, [`Streams`] give each component its
+//! own random draws, and equal [`Digest`]s show that two runs are equal. Nothing here knows packets or reads a clock, a
+//! global or a property of the machine: the same seed gives the same run everywhere.
 #![forbid(unsafe_code)]
 
 mod alarm;

@@ -1,20 +1,20 @@
 use crate::heap::Entry;
 use units::Instant;
 
-/// The few events that come next, in order.
+/// The next few events, in order.
 ///
-/// Each has one of eight places. `order` is a row of eight bytes: the places of the events in their order, then those
-/// that are free. A new event counts how many come before it, and the first free byte moves there: no branch depends
-/// on times, which nobody could predict.
+/// Each has one of eight places. `order` has eight bytes: the places of the events in their order, then the free places.
+/// The rank of a new event is the number of events before it; the first free byte moves to that rank. No branch depends on
+/// times, since it would be unpredictable.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
     /// Nanoseconds after `base`; [`FREE`] where there is no event.
     times: [u32; PLACES],
     order: u64,
     len: u32,
-    /// No event is earlier.
+    /// No event is before this time.
     base: Instant,
-    /// Places are taken in turn, so that the first that was never taken is the next to be added.
+    /// By place. A place that was never used is always the next one of this vector.
     entries: Vec<Entry<E>>,
 }
 
@@ -56,7 +56,7 @@ impl<E: Copy> Near<E> {
         if self.len == 0 { None } else { self.entries.get(self.place(0)) }
     }
 
-    /// The first leaves; there must be one.
+    /// Removes the first event; there must be one.
     #[inline]
     pub(crate) fn pop(&mut self) {
         self.times[self.place(0)] = FREE;
@@ -64,16 +64,17 @@ impl<E: Copy> Near<E> {
         self.len -= 1;
     }
 
-    /// From now on no event comes before `base`; there must be none.
+    /// Sets the base: from now on no event is before it. There must be no event.
     #[inline]
     pub(crate) fn begin(&mut self, base: Instant) {
         debug_assert_eq!(self.len, 0);
         self.base = base;
     }
 
-    /// Adds an event, at most four seconds after the base, behind all of its instant; there must be room. The entry
-    /// comes in parts and is built where it ends up: built first and copied there, its parts would have to reach the
-    /// cache before they could be read as a whole.
+    /// Adds an event behind all others of its instant.
+    ///
+    /// It must be at most four seconds after the base, and there must be room. The parts of the entry are written to
+    /// their place directly: a copy of a whole entry would wait for its parts to reach the cache.
     #[inline]
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
@@ -92,7 +93,7 @@ impl<E: Copy> Near<E> {
         }
     }
 
-    /// Takes the later half away, the latest first. The iterator must be run to its end.
+    /// Removes the later half, the latest first. The caller must exhaust the iterator.
     pub(crate) fn spill(&mut self) -> impl Iterator<Item = Entry<E>> + '_ {
         let all = self.len;
         self.len /= 2;

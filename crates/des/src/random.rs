@@ -4,15 +4,15 @@ use units::{Probability, Span};
 
 /// A stream of random draws (PCG XSL-RR 128/64).
 ///
-/// The distributions are our own, and their logarithms and roots come from `libm`, not from the machine, so that a
-/// stream gives the same draws everywhere and after every upgrade.
+/// The distributions are written here, and logarithms and roots come from `libm`, so that a stream gives the same draws on
+/// each machine and after each upgrade.
 #[derive(Clone, Debug)]
 pub struct Random {
     generator: Pcg64,
 }
 
 impl Random {
-    /// A generator of its own state and sequence. Components take theirs from [`crate::Streams`].
+    /// A generator with this state and sequence. Components get theirs from [`crate::Streams`].
     pub fn new(state: u128, sequence: u128) -> Self {
         Random { generator: Pcg64::new(state, sequence) }
     }
@@ -62,8 +62,10 @@ impl Random {
         -mean * libm::log1p(-self.uniform())
     }
 
-    /// Pareto with the given mean and `shape`, which must be above 1: values from mean * (shape - 1) / shape on, and
-    /// P(X > x) = (least / x)^shape. With a shape of at most 2 the variance is infinite.
+    /// Pareto with the given mean and `shape`, which must be above 1.
+    ///
+    /// The least value is mean * (shape - 1) / shape, and P(X > x) = (least / x)^shape. With a shape of at most 2 the
+    /// variance is infinite.
     pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         let least = mean * (shape - 1.0) / shape;
         least * libm::exp(-libm::log1p(-self.uniform()) / shape)
@@ -80,14 +82,15 @@ impl Random {
         }
     }
 
-    /// True with probability `p`. Never and always take no draw.
+    /// True with probability `p`. Probabilities 0 and 1 take no draw.
     #[inline]
     pub fn bernoulli(&mut self, p: Probability) -> bool {
         !p.is_zero() && (p == Probability::ONE || self.uniform() < p.get())
     }
 
-    /// Failures before the first success when each trial succeeds with probability `p`: the gap between rare
-    /// events, drawn at once. `u64::MAX` if it never succeeds.
+    /// Number of failures before the first success, if each trial succeeds with probability `p`.
+    ///
+    /// Gives the gap to the next rare event with one draw. `u64::MAX` for probability 0.
     pub fn geometric(&mut self, p: Probability) -> u64 {
         if p.is_zero() {
             return u64::MAX;
@@ -188,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_the_geometric_law_have_the_mean_of_the_trials_they_stand_for() {
+    fn geometric_has_the_mean_number_of_failures() {
         let mut random = random();
         let p = Probability::new(0.01).unwrap();
         let (mean, _) = moments(100_000, || random.geometric(p) as f64);
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn never_and_always_take_no_draw() {
+    fn probabilities_0_and_1_take_no_draw() {
         let (mut a, mut b) = (random(), random());
         assert!(!a.bernoulli(Probability::ZERO) && a.bernoulli(Probability::ONE));
         assert_eq!(a.word(), b.word());

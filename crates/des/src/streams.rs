@@ -1,9 +1,9 @@
 use crate::{Digest, Random};
 
-/// The root of all randomness of a run: every component draws from its own stream, found by name.
+/// The random streams of a run: each component draws from its own stream, found by name.
 ///
-/// A stream depends on (root seed, replica, name) and nothing else, so adding a component, or creating components in
-/// another order, leaves the draws of all others as they were.
+/// A stream depends only on root seed, replica and name. So a further component, or another order of creation, does not
+/// change the draws of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,
@@ -16,7 +16,7 @@ impl Streams {
         Streams { seed, replica }
     }
 
-    /// The stream of the component `name`. Asking twice gives the same draws twice: keep what you get.
+    /// The stream of the component `name`. Each call returns the stream from its beginning.
     pub fn stream(&self, name: &str) -> Random {
         let word = |salt: u64| {
             let mut digest = Digest::new();

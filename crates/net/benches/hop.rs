@@ -15,6 +15,10 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 use anabranch_net as net;
 
+#[allow(dead_code, reason = "the tests use the rest")]
+#[path = "../tests/common/disciplines.rs"]
+mod disciplines;
+
 const PACKETS: u64 = 10_000_000;
 
 struct Case {
@@ -138,6 +142,8 @@ fn main() {
     run(&case("drop-tail, window 50", 1, 50, fast, drop_tail(), Span::ZERO));
     run(&case("drop-tail, window 7000", 1, 7000, fast, drop_tail(), Span::ZERO));
     run(&case("drop-tail, rate with remainders", 1, 50, odd, drop_tail(), Span::ZERO));
+    let server = QueueSpec::custom(disciplines::Fifo(usize::MAX));
+    run(&case("server, first in first out, window 50", 1, 50, fast, server, Span::ZERO));
     run(&case("RED, window 50", 1, 50, fast, red(), Span::ZERO));
     run(&case("RED, never busy", 1, 4, fast, red(), Span::ZERO));
     run(&case("RED, window 50, host jitter", 1, 50, fast, red(), jitter));

@@ -8,9 +8,9 @@ pub struct InterfaceAddress {
     pub link: LinkId,
     /// The network the link belongs to.
     pub net_id: u8,
-    /// 10.net.x.y unless set by hand.
+    /// 10.net.x.y unless [set](crate::NetworkBuilder::set_address).
     pub ipv4: Ipv4Addr,
-    /// fd00:net::n unless set by hand.
+    /// fd00:net::n unless [set](crate::NetworkBuilder::set_address).
     pub ipv6: Ipv6Addr,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn automatic(net_id: u8, number: u16) -> (Ipv4Addr, Ipv6Addr) {
     (ipv4, Ipv6Addr::new(0xfd00, u16::from(net_id), 0, 0, 0, 0, 0, number))
 }
 
-/// An address as a dense number: twice the interface, plus one for IPv6.
+/// Number of an address: twice that of its interface, plus one for IPv6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AddressId(u32);
 
@@ -48,8 +48,9 @@ impl AddressId {
     }
 }
 
-/// All addresses of a network, both ways: an open-addressed hash table of a fixed function, since every packet sent
-/// is looked up here.
+/// All addresses of a network by number, and their numbers by address.
+///
+/// A hash table with open addressing and a fixed hash function: each packet sent is looked up here.
 #[derive(Debug)]
 pub(crate) struct AddressTable {
     addresses: Vec<IpAddr>,
@@ -58,7 +59,7 @@ pub(crate) struct AddressTable {
 }
 
 /// IPv4 addresses as IPv4-mapped IPv6 ones ([RFC 4291](https://www.rfc-editor.org/rfc/rfc4291#section-2.5.5.2)):
-/// wide numbers compare faster than two kinds of arrays.
+/// numbers of 128 bits compare faster than arrays of two lengths.
 #[inline]
 fn key(address: IpAddr) -> u128 {
     match address {
@@ -98,7 +99,8 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
-    /// The slot that holds `key`, or the free one where it belongs. Half of the slots are free, so it ends.
+    /// The slot that holds `key`, or the free slot where it belongs. At least half of the slots are free, so the search
+    /// ends.
     #[inline]
     fn slot_of(&self, key: u128) -> usize {
         let word = (key >> 64) as u64 ^ (key as u64).rotate_left(32);
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_address_is_found_and_no_other() {
+    fn the_table_finds_each_address_and_no_other() {
         for number in [0, 1, 2, 3, 1000] {
             let interfaces = interfaces(number);
             let Ok(table) = AddressTable::new(&interfaces) else { panic!("all addresses differ") };

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use thiserror::Error;
 use units::{BitRate, Instant};
 
-/// Collects nodes and links; [`NetworkBuilder::configure`] makes the network of them.
+/// Collects nodes and links, and builds a [`Network`] of them.
 #[derive(Debug, Default)]
 pub struct NetworkBuilder {
     nodes: Vec<(String, NodeKind)>,
@@ -22,7 +22,7 @@ pub struct NetworkBuilder {
 /// Why no network can be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// Random streams and captures go by node names.
+    /// Two nodes have one name. Random streams and captures are named after nodes.
     #[error("two nodes are called `{0}`")]
     DuplicateName(String),
     /// Both ends of a link are the same node.
@@ -31,7 +31,7 @@ pub enum ConfigError {
     /// A rate of 0 bit/s.
     #[error("the link {0} has rate 0")]
     NoRate(String),
-    /// Routing needs positive costs.
+    /// A link has cost 0. Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
     /// A queue with a wrong parameter.
@@ -42,7 +42,7 @@ pub enum ConfigError {
         /// What is wrong.
         fault: QueueFault,
     },
-    /// IPv4 addresses 10.net.x.y have room for 65,534.
+    /// A network has more host interfaces than IPv4 addresses 10.net.x.y.
     #[error("network {0} has more than 65534 host interfaces")]
     TooManyInterfaces(u8),
     /// An address was set for a node without an interface there: a router, or not an end of that link.
@@ -54,12 +54,12 @@ pub enum ConfigError {
 }
 
 impl NetworkBuilder {
-    /// No nodes, no links.
+    /// A builder without nodes and links.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a node. Names must differ.
+    /// Adds a node. Each node needs another name.
     pub fn add_node(&mut self, name: &str, kind: NodeKind) -> NodeId {
         self.nodes.push((name.to_owned(), kind));
         NodeId(self.nodes.len() as u32 - 1)
@@ -80,7 +80,7 @@ impl NetworkBuilder {
         self.overrides.push((node, link, address));
     }
 
-    /// Assigns addresses, computes the routes and puts the network together, its random draws from `streams`.
+    /// Assigns addresses, computes routes and builds the network. Its random streams come from `streams`.
     ///
     /// # Errors
     /// [`ConfigError`] names the first node or link that does not fit.
@@ -112,7 +112,7 @@ impl NetworkBuilder {
         self.nodes[node.index()].0.clone()
     }
 
-    /// "a-b" for the first link of two nodes, "a-b#2" for the second: a name no other link's existence changes.
+    /// "a-b" for the first link of two nodes, "a-b#2" for the second: independent of the links of other nodes.
     fn link_names(&self) -> Vec<String> {
         let mut seen = BTreeMap::new();
         let mut names = Vec::with_capacity(self.links.len());
@@ -149,8 +149,9 @@ impl NetworkBuilder {
         Ok(())
     }
 
-    /// The interfaces grouped by node, in the order of their links, and each node's share of them. Numbers within a
-    /// network follow the order of links too.
+    /// The interfaces grouped by node, and the range of each host.
+    ///
+    /// Both the interfaces of a node and the numbers within a network follow the order of links.
     fn assign_addresses(
         &self,
         names: &[String],

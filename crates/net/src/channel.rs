@@ -25,7 +25,7 @@ pub(crate) struct Channel {
     /// The node at the far end.
     pub to: u32,
     pub to_host: bool,
-    /// The arrival of the first flight that has a packet is in the kernel.
+    /// An event for the arrival of the first flight with a packet is in the kernel.
     pub armed: bool,
     pub up: bool,
     /// Number of failures; a packet outside the order of the wire that started before one is lost.
@@ -43,7 +43,7 @@ pub(crate) struct Taps {
     pub receiver: Option<Tap>,
 }
 
-/// The processing time of the host at the far end, folded into the arrival.
+/// The processing time of the host at the far end. It is part of the time of arrival.
 #[derive(Debug)]
 pub(crate) struct HostJitter {
     pub most: Span,
@@ -56,7 +56,7 @@ pub(crate) struct HostJitter {
 pub(crate) struct Wire {
     pub impairments: Impairments,
     pub random: Random,
-    /// Good bits before the next bad one.
+    /// Bits before the next bit error.
     pub good_bits: u64,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Passage {
     pub arrival: Instant,
 }
 
-/// Why an offered packet does not simply pass.
+/// Why an offered packet does not pass unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detour {
     /// It is dropped.
@@ -203,7 +203,7 @@ impl Channel {
         Some((queued, Passage { start: now, arrival: self.arrival(end) }))
     }
 
-    /// Notes the length of the queue of a server, once the transmitter has taken what it can.
+    /// Counts the queue length of a server, after the transmissions that start now.
     pub fn note_queue_length(&mut self) {
         if let Kind::Server(line) = &mut self.queue {
             self.counters.queue_max = self.counters.queue_max.max(line.waiting.packets);

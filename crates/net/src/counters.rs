@@ -1,14 +1,14 @@
 use std::fmt;
 use units::ByteCount;
 
-/// Why a packet ended before its destination.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
     /// The queue's limit was reached.
     QueueFull,
-    /// RED drew it, between its thresholds.
+    /// RED dropped it early, with its average between the thresholds.
     RedEarly,
-    /// RED's average was above its upper threshold.
+    /// RED dropped it with its average above the upper threshold.
     RedForced,
     /// Lost on the wire.
     Loss,
@@ -32,7 +32,7 @@ impl DropCause {
         DropCause::LinkDown,
     ];
 
-    /// The cause in words, as captures tell it.
+    /// The cause in words, as in captures.
     pub fn name(self) -> &'static str {
         match self {
             DropCause::QueueFull => "queue full",
@@ -52,18 +52,18 @@ impl fmt::Display for DropCause {
     }
 }
 
-/// What one direction of a link has seen since the start.
+/// Counters of one direction of a link since the start.
 ///
-/// At any instant, `offered + duplicated` packets are those delivered, those dropped and those queued or on the wire.
+/// At any instant, `offered + duplicated` is the number of packets delivered, dropped, queued and on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that came to the queue.
+    /// Packets that arrived at the queue.
     pub offered: u64,
     /// Packets that reached the other end.
     pub delivered: u64,
-    /// Bytes of those, on the wire: framing included.
+    /// Bytes of these packets on the wire, framing included.
     pub delivered_bytes: ByteCount,
-    /// Copies the wire made.
+    /// Copies that the wire made.
     pub duplicated: u64,
     /// Packets that the queue marked as "congestion experienced".
     pub marked: u64,

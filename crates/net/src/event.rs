@@ -3,13 +3,13 @@ use crate::topology::{LinkDir, LinkId};
 use des::Kernel;
 use units::Instant;
 
-/// What the network asks the kernel to hand back to [`crate::Network::handle`].
+/// An event of the network, for [`crate::Network::handle`].
 ///
 /// One word, so that it passes through the kernel in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetEvent(u64);
 
-/// What a [`NetEvent`] stands for.
+/// What happens at a [`NetEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetAction {
     /// The first packet on the wire reaches the far end.
@@ -23,13 +23,15 @@ pub(crate) enum NetAction {
 }
 
 impl NetEvent {
-    /// The link fails, both ways: what is queued or on the wire is lost, and so is what comes until the repair.
-    /// Scheduled by whoever plans the failure.
+    /// The link fails in both directions, until its repair.
+    ///
+    /// Packets in its queues and on its wire are dropped, and those that come before the repair. The caller schedules
+    /// this event.
     pub fn fail(link: LinkId) -> Self {
         Self::encode(LINK, link.0, FAIL)
     }
 
-    /// The link works again.
+    /// The link is repaired.
     pub fn repair(link: LinkId) -> Self {
         Self::encode(LINK, link.0, REPAIR)
     }
@@ -75,11 +77,11 @@ const LINK: u64 = 3;
 const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
 
-/// The clock and calendar the network runs on: a [`Kernel`] of any event type a [`NetEvent`] turns into.
+/// The clock and event queue of the network: a [`Kernel`] of any event type that a [`NetEvent`] converts into.
 pub trait Schedule {
-    /// Time of the event that runs now.
+    /// The time of the current event.
     fn now(&self) -> Instant;
-    /// Hands `event` back at `at`.
+    /// Schedules `event` at `at`.
     fn at(&mut self, at: Instant, event: NetEvent);
 }
 

@@ -3,19 +3,20 @@ use crate::queue::{Backlog, Offered};
 use transport::Ecn;
 use units::{ByteCount, Instant};
 
-/// One packet between the queue's entrance and the far end of a channel. It carries what a router needs, so that
-/// forwarding never touches the stored packet.
+/// One packet between the entrance of the queue and the far end of a channel.
+///
+/// It carries what a router needs, so that forwarding does not read the stored packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// The packet stops waiting and its transmission starts.
+    /// When the packet leaves the queue and its transmission starts.
     pub start: Instant,
     pub arrival: Instant,
-    /// `None` if it only takes part in the queue: it will be lost, or travels on its own.
+    /// `None` if the entry only counts for the queue: its packet is lost on the wire, or outside the order of the wire.
     pub packet: Option<PacketId>,
     pub parcel: Parcel,
 }
 
-/// What every hop of a packet needs to know, in two words that stay in registers.
+/// What each hop needs to know of a packet, in two words that stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
     /// Interface it goes to.
@@ -67,7 +68,7 @@ impl Parcel {
 
 /// The packets of a channel in their order: those on the wire first, then those that wait.
 ///
-/// Which of them still wait follows from their start times, so that the end of a transmission needs no event.
+/// Start times tell which of them still wait, so that the end of a transmission needs no event.
 #[derive(Debug)]
 pub(crate) struct Flights {
     ring: Vec<Flight>,
@@ -95,14 +96,14 @@ impl Flights {
         &self.ring[counter as usize & (self.ring.len() - 1)]
     }
 
-    /// Nothing waits any more: what [`Self::backlog`] finds out packet by packet.
+    /// Notes that no packet waits any more, which [`Self::backlog`] would find packet by packet.
     #[inline]
     pub fn all_started(&mut self) {
         self.waiting = self.tail;
         self.waiting_bytes = 0;
     }
 
-    /// What waits at `now`.
+    /// The packets that wait at `now`.
     #[inline]
     pub fn backlog(&mut self, now: Instant) -> Backlog {
         while self.waiting != self.tail {
@@ -150,7 +151,7 @@ impl Flights {
     #[inline]
     pub fn pop(&mut self) -> Option<Flight> {
         let flight = *self.front()?;
-        // Without a branch, which nobody could predict.
+        // Without a branch: it would be unpredictable.
         let started_now = u32::from(self.waiting == self.head);
         self.waiting_bytes -= u64::from(flight.parcel.size() * started_now);
         self.waiting = self.waiting.wrapping_add(started_now);
@@ -158,7 +159,7 @@ impl Flights {
         Some(flight)
     }
 
-    /// Forgets entries without a packet that have left the queue and stand at the front.
+    /// Removes entries without a packet from the front that have left the queue.
     pub fn pop_shadows(&mut self) {
         while self.head != self.waiting && self.slot(self.head).packet.is_none() {
             self.head = self.head.wrapping_add(1);
@@ -215,7 +216,7 @@ mod tests {
                     let popped = flights.pop().and_then(|flight| flight.packet);
                     prop_assert_eq!(popped, model.pop_front().and_then(|flight| flight.packet));
                 }
-                // The transmitter is idle: what it asks for then must come to the same.
+                // With an idle transmitter, `all_started` must agree.
                 if last_start <= now {
                     flights.all_started();
                 }

@@ -51,9 +51,10 @@ impl Line {
         if let Some(queued) = &next {
             self.waiting.forget(queued.size());
         }
-        debug_assert!(
+        // Else the link would ask again and again without the time moving on.
+        assert!(
             next.is_some() || self.waiting.packets == 0,
-            "a server transmits while packets wait: {:?}",
+            "a server must return a packet while it holds one: {:?}",
             self.server
         );
         next
@@ -88,7 +89,7 @@ impl Line {
     /// Takes all packets out of the server, since the link has failed.
     pub fn drain(&mut self) -> Vec<Queued> {
         let packets = self.server.drain();
-        debug_assert_eq!(packets.len() as u64, self.waiting.packets, "a server keeps no packet");
+        assert_eq!(packets.len() as u64, self.waiting.packets, "a server must return all packets");
         self.waiting = Backlog::default();
         self.scheduled = None;
         packets

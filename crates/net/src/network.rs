@@ -16,9 +16,9 @@ use des::Digest;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Instant;
 
-/// The network at run time. See the [crate's example](crate) for the loop around it.
+/// The network at run time. The [example of the crate](crate) shows the event loop.
 ///
-/// **Every packet that [`Network::handle`] delivers must be given back with [`Network::release`].**
+/// **The caller must return each packet that [`Network::handle`] delivers with [`Network::release`].**
 #[derive(Debug)]
 pub struct Network {
     channels: Vec<Channel>,
@@ -47,29 +47,29 @@ pub(crate) struct Host {
     pub end: usize,
 }
 
-/// A packet has reached a host.
+/// A packet that has arrived at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The host.
     pub node: NodeId,
-    /// Look at it with [`Network::packet`], then [`Network::release`] it.
+    /// For [`Network::packet`], and then [`Network::release`].
     pub packet: PacketId,
 }
 
-/// A packet has come to the queue of a link that is watched, whatever became of it there.
+/// A packet that has arrived at the queue of a watched link, dropped there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub at: Instant,
-    /// Where.
+    /// Direction of the link.
     pub link: LinkDir,
     /// Source address.
     pub src: IpAddr,
     /// Destination address.
     pub dst: IpAddr,
-    /// What it carries.
+    /// Transport protocol.
     pub protocol: Protocol,
-    /// The first two words of its payload: in every transport the ports it comes from and goes to.
+    /// Source and destination port.
     pub ports: [u16; 2],
 }
 
@@ -119,21 +119,22 @@ impl Network {
         &self.nodes[node.index()].name
     }
 
-    /// How `node` sends towards `dst`; `None` if it has no way. For a router, which has no addresses, `None` too: see
-    /// [`Network::next_hop`].
+    /// The route from a host to `dst`; `None` if there is none.
+    ///
+    /// Also `None` for a router, which has no addresses: see [`Network::next_hop`].
     pub fn route(&self, node: NodeId, dst: IpAddr) -> Option<Route> {
         let link = self.next_hop(node, dst)?;
         let own = self.addresses(node).iter().find(|interface| interface.link == link.link())?;
         Some(Route { link, ipv4: own.ipv4, ipv6: own.ipv6 })
     }
 
-    /// Where `node` passes packets to `dst` on.
+    /// The direction of the link over which `node` sends packets to `dst`.
     pub fn next_hop(&self, node: NodeId, dst: IpAddr) -> Option<LinkDir> {
         let id = self.addresses.find(dst)?;
         self.routes.direction(node.0, id.interface()).map(LinkDir)
     }
 
-    /// The links that packets from `node` to `dst` cross, in their order; as far as there is a way.
+    /// The links that packets from `node` to `dst` cross, in order. Without a route, it ends where that ends.
     pub fn way(&self, node: NodeId, dst: IpAddr) -> Vec<LinkDir> {
         let (mut way, mut at) = (Vec::new(), node);
         while let Some(next) = self.next_hop(at, dst) {
@@ -147,14 +148,15 @@ impl Network {
         way
     }
 
-    /// Whether packets from `node` find a way to the host that has the address `dst`.
+    /// True if there is a route from `node` to the host that has the address `dst`.
     pub fn reaches(&self, node: NodeId, dst: IpAddr) -> bool {
         self.way(node, dst).last().is_some_and(|last| self.channels[last.index()].to_host)
     }
 
-    /// Sends a packet of the bytes in `head`, followed by `outgoing.zeros` zero bytes, from a host. `head` is left
-    /// empty, and keeps a buffer. What cannot be sent (an unknown address, two families, or no
-    /// route) is counted and gone, as are packets dropped later.
+    /// Sends a packet from a host: the bytes in `head`, then `outgoing.zeros` zero bytes.
+    ///
+    /// `head` is left empty and keeps a buffer. A packet that cannot be sent (unknown address, addresses of two families,
+    /// or no route) is dropped and counted: see [`Network::unroutable`].
     #[inline]
     pub fn send(
         &mut self,
@@ -179,7 +181,7 @@ impl Network {
         self.enqueue(schedule, direction, packet, Parcel::new(dst.interface(), size, 0, ecn));
     }
 
-    /// Does what `event` stands for, at its time. A packet that thereby reaches a host is handed over.
+    /// Handles an event at its time; returns the packet that thereby arrives at a host.
     #[inline]
     pub fn handle(&mut self, schedule: &mut impl Schedule, event: NetEvent) -> Option<Delivered> {
         match event.action() {
@@ -222,48 +224,50 @@ impl Network {
         }
     }
 
-    /// Gives a delivered packet's storage back.
+    /// Returns the storage of a delivered packet.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
         self.pool.release(id);
     }
 
-    /// Notes from now on what comes to the queue of this direction of a link, for [`Network::take_arrivals`].
+    /// Notes from now on the packets that arrive at a queue, for [`Network::take_arrivals`].
     pub fn watch(&mut self, direction: LinkDir) {
         self.channels[direction.index()].taps.watched = true;
     }
 
-    /// What has come to the links that are watched since the last call.
+    /// The packets that have arrived at watched queues since the last call.
     pub fn take_arrivals(&mut self) -> std::vec::Drain<'_, Arrival> {
         self.arrivals.drain(..)
     }
 
-    /// What one direction of a link has seen.
+    /// The counters of one direction of a link.
     pub fn counters(&self, direction: LinkDir) -> &Counters {
         &self.channels[direction.index()].counters
     }
 
-    /// What waits for the transmitter of one direction at `now`, the time of the kernel.
+    /// The packets that wait for a transmitter at `now`, the time of the kernel.
     pub fn backlog(&mut self, direction: LinkDir, now: Instant) -> Backlog {
         self.channels[direction.index()].backlog(now)
     }
 
-    /// RED's average queue length, in its own unit, as of the last arrival; `None` for other queues.
+    /// The average queue length of RED in its own unit, as of the last arrival.
+    ///
+    /// `None` for disciplines without an average.
     pub fn red_average(&self, direction: LinkDir) -> Option<f64> {
         self.channels[direction.index()].average_queue()
     }
 
-    /// Packets sent to an address that does not exist or that no link leads to.
+    /// Number of packets dropped for an unknown address or without a route.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
     }
 
-    /// Links crossed by packets, in all: what a simulator's work is measured in.
+    /// Number of links crossed by all packets together.
     pub fn packet_hops(&self) -> u64 {
         self.channels.iter().map(|channel| channel.counters.delivered).sum()
     }
 
-    /// Packets under way, or delivered and not released.
+    /// Number of packets under way, or delivered and not released.
     pub fn packets_in_use(&self) -> usize {
         self.pool.in_use()
     }

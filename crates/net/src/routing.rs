@@ -1,13 +1,15 @@
-//! Shortest paths of independent networks (paper 001, section 4.3): a route to an address of network n uses links of
-//! network n and of network 0 only, so that paths of one network never interfere with those of another.
+//! Shortest paths of independent networks (paper 001, section 4.3).
+//!
+//! A route to an address of network n uses links of network n and of network 0 only, so that paths of one network do not
+//! depend on the links of another.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// No link leads there.
+/// There is no route.
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
-/// A link as routing sees it.
+/// What routing knows of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub a: u32,
@@ -16,14 +18,14 @@ pub(crate) struct Edge {
     pub cost: u32,
 }
 
-/// An interface as routing sees it: a host at the end of a link.
+/// What routing knows of an interface: the host, and its link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub node: u32,
     pub link: u32,
 }
 
-/// For each node a row, for each interface a column: the link direction towards it, or [`NO_ROUTE`].
+/// The direction of a link for each node (row) and interface (column), or [`NO_ROUTE`].
 #[derive(Debug)]
 pub(crate) struct Routes {
     columns: usize,
@@ -31,7 +33,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// `forwards[n]` tells whether node n passes packets on.
+    /// Computes all routes. `forwards[n]` is true if node n forwards packets.
     pub fn compute(forwards: &[bool], edges: &[Edge], targets: &[Target]) -> Self {
         let mut routes =
             Routes { columns: targets.len(), directions: vec![NO_ROUTE; forwards.len() * targets.len()] };
@@ -39,14 +41,14 @@ impl Routes {
         nets.sort_unstable();
         nets.dedup();
         nets.insert(0, 0);
-        // Many hosts hang on one router: the tree towards it is computed once for each network.
+        // Many hosts share a router: the tree towards it is computed once for each network.
         let mut trees: BTreeMap<(u8, u32), Vec<u32>> = BTreeMap::new();
         for (column, target) in targets.iter().enumerate() {
             let last = edges[target.link as usize];
             let (neighbour, towards_target) = end_of(&last, target.link, target.node);
             let usable: &[u8] = if last.net_id == 0 { &nets } else { &[last.net_id] };
-            // An address of network 0 belongs to every network. A node takes the first network that connects it;
-            // each node on that way is connected in it, so it never takes a later one, and there is no loop.
+            // An address of network 0 belongs to every network. A node uses the first network that connects it. Each
+            // node on that route is connected in the same network, so none uses a later one, and there is no loop.
             for &net in usable {
                 let tree = trees
                     .entry((net, neighbour))
@@ -75,8 +77,10 @@ fn end_of(edge: &Edge, link: u32, node: u32) -> (u32, u32) {
     if edge.b == node { (edge.a, link * 2) } else { (edge.b, link * 2 + 1) }
 }
 
-/// Dijkstra's algorithm from `root` over the links of network `net` and network 0, costs being positive. For each node
-/// the direction of its first link towards the root; of equal ways the one through the link of the lowest number.
+/// For each node the direction of its first link towards `root`.
+///
+/// Dijkstra's algorithm over the links of network `net` and network 0; costs are positive. Of routes of equal cost, the one
+/// through the link of the lowest number is chosen.
 fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u32> {
     let mut at_node: Vec<Vec<u32>> = vec![Vec::new(); forwards.len()];
     for (link, edge) in edges.iter().enumerate() {
@@ -89,7 +93,7 @@ fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u3
     let mut open = BinaryHeap::from([Reverse((0, root))]);
     best[root as usize].0 = 0;
     while let Some(Reverse((distance, node))) = open.pop() {
-        // A host passes nothing on: what lies behind it is not reached through it.
+        // A host forwards nothing: nodes behind it are not reached through it.
         if distance > best[node as usize].0 || !forwards[node as usize] {
             continue;
         }

@@ -15,14 +15,14 @@ pub struct LinkId(pub(crate) u32);
 pub struct LinkDir(pub(crate) u32);
 
 impl NodeId {
-    /// Place in the order of creation, from 0.
+    /// Index in the order of creation, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LinkId {
-    /// Place in the order of creation, from 0.
+    /// Index in the order of creation, from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -57,14 +57,13 @@ impl LinkDir {
 /// What a node does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Ends the journey of packets. Has an address on each of its links and never forwards.
+    /// Sends and receives packets. It has an address on each of its links and never forwards.
     Host {
         /// Each arriving packet waits for a processing time drawn uniformly from zero to this, without overtaking
-        /// another that came over the same link. Real hosts are never exactly regular, and without it every seed
-        /// falls into the same phase pattern.
+        /// another that came over the same link. Without it, flows fall into the same phase pattern with every seed.
         jitter: Span,
     },
-    /// Forwards packets, at once. Has no address.
+    /// Forwards packets without delay. It has no address.
     Router,
 }
 
@@ -77,7 +76,7 @@ pub struct LinkSpec {
     pub b: NodeId,
     /// The independent network this link belongs to; 0 belongs to all networks (paper 001, section 4.3).
     pub net_id: u8,
-    /// What the link adds to the length of a route; 1 makes the shortest route the one of fewest links.
+    /// Cost of the link in a route. With cost 1 everywhere, a route has the fewest links.
     pub cost: u32,
     /// The channel from `a` to `b`.
     pub forward: ChannelSpec,
@@ -86,7 +85,7 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
-    /// A link of cost 1 that is the same both ways.
+    /// A link of cost 1 with equal channels.
     pub fn symmetric(a: NodeId, b: NodeId, net_id: u8, channel: ChannelSpec) -> Self {
         LinkSpec { a, b, net_id, cost: 1, forward: channel.clone(), backward: channel }
     }
@@ -95,17 +94,17 @@ impl LinkSpec {
 /// One direction of a link: a queue, a transmitter and a wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelSpec {
-    /// When the bytes of packets leave.
+    /// The transmitter.
     pub transmitter: TransmitterSpec,
     /// Propagation delay.
     pub delay: Span,
-    /// Where packets wait for the transmitter.
+    /// The queue before the transmitter.
     pub queue: QueueSpec,
     /// The largest IP packet that passes; larger ones are dropped.
     pub mtu: ByteCount,
     /// Bytes the link layer adds to each IP packet on the wire (PPP 7, Ethernet with preamble and gap 38).
     pub framing: ByteCount,
-    /// What goes wrong on the wire.
+    /// Impairments of the wire.
     pub impairments: Impairments,
 }
 
@@ -123,10 +122,10 @@ impl Default for ChannelSpec {
     }
 }
 
-/// What goes wrong on a wire. Each packet has passed queue and transmitter before; the default is a perfect wire.
+/// Impairments of a wire, behind queue and transmitter. The default has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// Each packet is delayed by a further uniform time from zero to this, and packets may overtake each other.
+    /// Each packet has a further delay, uniform from zero to this; packets may overtake each other.
     pub jitter: Span,
     /// Probability that a packet is lost.
     pub loss: Probability,
@@ -136,8 +135,8 @@ pub struct Impairments {
     pub reordering: Probability,
     /// How long such a packet is held back.
     pub reordering_delay: Span,
-    /// Probability of each bit to arrive inverted. In framing or IP header it costs the packet, in the payload it
-    /// arrives and is marked as corrupted.
+    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with an error
+    /// in the payload arrives as corrupted.
     pub bit_errors: Probability,
 }
 

@@ -1,4 +1,3 @@
-use std::fmt;
 use units::{BitRate, Instant, Span};
 
 /// The delivery opportunities of a link whose rate changes, as in a trace file of Mahimahi (R. Netravali et al.,
@@ -14,7 +13,7 @@ use units::{BitRate, Instant, Span};
 /// - What no waiting packet uses is lost. A packet that arrives at the instant of an opportunity is too late for it.
 ///
 /// `mm-link` counts 4 bytes of framing with each packet: a link with `framing` of 4 bytes gives the same times.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// Since the begin of the period; ascending, the last one above zero.
     times: Vec<Span>,
@@ -104,12 +103,6 @@ pub(crate) struct Opportunity {
     index: usize,
 }
 
-impl fmt::Debug for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Trace({} opportunities in {} ns)", self.times.len(), self.period())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +133,12 @@ mod tests {
         for (now, expected) in [(0, 3), (2, 3), (3, 10), (9, 10), (10, 13), (11, 13), (13, 20), (19, 20)] {
             assert_eq!(trace.time(trace.first_after(ms(now))), ms(expected), "after {now} ms");
         }
+    }
+
+    #[test]
+    fn the_debug_form_tells_traces_of_one_length_and_period_apart() {
+        let [a, b] = ["1\n3\n9", "2\n3\n9"].map(|text| Trace::parse(text).unwrap());
+        assert_ne!(format!("{a:?}"), format!("{b:?}"));
     }
 
     #[test]

@@ -2,7 +2,7 @@ use crate::trace::{Opportunity, Trace};
 use std::sync::Arc;
 use units::{BitRate, ByteCount, Instant, Pace};
 
-/// When the bytes of a link leave.
+/// A transmitter: when the bytes of packets leave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum TransmitterSpec {
     /// A transmission takes no time, so that no packet ever waits.

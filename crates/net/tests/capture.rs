@@ -236,7 +236,7 @@ fn packets(blocks: &[(u32, &[u8])]) -> Vec<(u32, u64, Option<String>)> {
 }
 
 #[test]
-fn a_captured_packet_is_complete_and_has_lost_a_hop() {
+fn a_captured_packet_is_complete_and_its_ttl_counts_the_links() {
     let file = sample();
     let (_, body) = blocks(&file)[3];
     let packet = &body[20..20 + word(body, 12) as usize];
@@ -275,7 +275,7 @@ fn a_corrupted_packet_keeps_its_wrong_checksum() {
 }
 
 #[test]
-fn an_interface_is_captured_once_and_only_where_it_is() {
+fn an_interface_is_captured_only_once_and_only_at_an_end_of_its_link() {
     let Chain { mut world, nodes: [client, router, server], links } = chain(Impairments::default());
     let mut capture = |interfaces: &[(LinkId, NodeId)]| {
         world.network.capture(interfaces, Box::new(Shared::default()), None).map_err(|error| error.kind())
@@ -287,7 +287,7 @@ fn an_interface_is_captured_once_and_only_where_it_is() {
 }
 
 #[test]
-fn an_error_of_the_sink_is_told_at_the_end() {
+fn finish_captures_returns_an_error_of_the_sink() {
     struct Full(usize);
     impl Write for Full {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -370,7 +370,7 @@ fn tshark_finds_sctp_with_good_checksums_exact_times_and_the_drop() {
 }
 
 #[test]
-fn tshark_has_nothing_to_complain_about() {
+fn tshark_finds_no_error() {
     let arguments =
         ["-o", "sctp.checksum:CRC-32C", "-Y", "_ws.malformed || _ws.expert.severity >= error || !sctp"];
     let Some(lines) = tshark("errors", &sample(), &arguments) else { return };

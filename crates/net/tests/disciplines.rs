@@ -5,8 +5,9 @@ mod common;
 use anabranch_net as net;
 use common::disciplines::{Chance, Fifo, MarkWaiting, RoundRobin};
 use common::{Arrived, Pair, STEADY, World, nanos, numbers, pair};
-use net::{ChannelSpec, Discipline, DropCause, Ecn, Impairments, Limit, LinkSpec, NetEvent};
-use net::{NetworkBuilder, NodeKind, QueueFault, QueueSpec, Site, Trace, TransmitterSpec};
+use net::{ChannelSpec, DropCause, Ecn, Impairments, LinkSpec, NetEvent, NetworkBuilder, NodeKind};
+use net::{Discipline, Drops, Limit, Queue, QueueFault, QueueSpec, Queued, Server, Site};
+use net::{Trace, TransmitterSpec};
 use proptest::prelude::*;
 use std::sync::Arc;
 use units::{BitRate, Instant, Probability, Span};
@@ -52,7 +53,7 @@ fn a_server_chooses_the_next_packet_when_a_transmission_ends() {
 }
 
 #[test]
-fn packets_of_one_flow_have_one_hash_and_of_another_protocol_port_or_address_another() {
+fn packets_of_one_flow_have_one_hash_and_other_ports_another() {
     // Ports are the first bytes of the payload: the number of the packet.
     let Pair { mut world, client, server, .. } = pair(channel(RoundRobin));
     for number in [1, 1, 1, 1, 2, 2] {
@@ -161,6 +162,31 @@ fn a_server_marks_ecn_capable_packets_only() {
 }
 
 #[test]
+#[should_panic(expected = "a server must return a packet while it holds one")]
+fn a_server_that_keeps_its_packets_panics() {
+    #[derive(Debug)]
+    struct Keep(Vec<Queued>);
+    impl Discipline for Keep {
+        fn build(&self, _site: &Site<'_>) -> Queue {
+            Queue::server(Keep(Vec::new()))
+        }
+    }
+    impl Server for Keep {
+        fn enqueue(&mut self, _now: Instant, packet: Queued, _drops: &mut Drops) {
+            self.0.push(packet);
+        }
+        fn dequeue(&mut self, _now: Instant, _drops: &mut Drops) -> Option<Queued> {
+            None
+        }
+        fn drain(&mut self) -> Vec<Queued> {
+            std::mem::take(&mut self.0)
+        }
+    }
+    let Pair { mut world, client, server, .. } = pair(channel(Keep(Vec::new())));
+    world.send(client, server, 0, 1500);
+}
+
+#[test]
 fn a_wrong_parameter_of_a_discipline_is_refused_with_its_link() {
     #[derive(Debug)]
     struct Wrong;
@@ -169,7 +195,7 @@ fn a_wrong_parameter_of_a_discipline_is_refused_with_its_link() {
             Err(QueueFault { field: "target", expected: "more than 0 s" })
         }
 
-        fn build(&self, _site: &Site<'_>) -> net::Queue {
+        fn build(&self, _site: &Site<'_>) -> Queue {
             unreachable!("a wrong specification is not built")
         }
     }

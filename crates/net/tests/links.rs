@@ -1,4 +1,4 @@
-//! What a link does to packets, to the nanosecond.
+//! Links: times to the nanosecond, drops and impairments.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn probability(p: f64) -> Probability {
 }
 
 #[test]
-fn a_packet_takes_transmission_and_propagation_and_waits_for_those_before_it() {
+fn a_packet_arrives_after_waiting_transmission_and_propagation() {
     let Pair { mut world, client, server, link } = pair(fast());
     for number in 0..3 {
         world.send(client, server, number, 1500);
@@ -40,7 +40,7 @@ fn a_packet_takes_transmission_and_propagation_and_waits_for_those_before_it() {
 }
 
 #[test]
-fn an_odd_rate_keeps_exact_time_over_many_packets() {
+fn rounding_errors_of_transmission_times_do_not_add_up() {
     // 1500 bytes at 7 Mbit/s are 1714285 and 5/7 ns.
     let transmitter = BitRate::from_mbps(7).into();
     let Pair { mut world, client, server, .. } =
@@ -52,7 +52,7 @@ fn an_odd_rate_keeps_exact_time_over_many_packets() {
 }
 
 #[test]
-fn the_remainder_of_a_transmission_is_forgotten_in_idle_time() {
+fn the_remainder_of_a_transmission_time_is_not_carried_over_idle_time() {
     let transmitter = BitRate::from_mbps(7).into();
     let Pair { mut world, client, server, link } =
         pair(ChannelSpec { transmitter, ..ChannelSpec::default() });
@@ -202,7 +202,7 @@ fn processing_jitter_delays_within_its_bound_and_never_reorders() {
 }
 
 #[test]
-fn a_failure_loses_what_is_queued_on_the_wire_and_offered_until_the_repair() {
+fn a_failure_drops_packets_queued_on_the_wire_and_offered_until_the_repair() {
     let Pair { mut world, client, server, link } = pair(fast());
     world.kernel.schedule(nanos(300_000), NetEvent::fail(link));
     world.kernel.schedule(nanos(900_000), NetEvent::repair(link));
@@ -223,7 +223,7 @@ fn a_failure_loses_what_is_queued_on_the_wire_and_offered_until_the_repair() {
 }
 
 #[test]
-fn a_failure_loses_packets_that_travel_on_their_own() {
+fn a_failure_drops_packets_outside_the_order_of_the_wire() {
     let jitter = Span::from_millis(2);
     let Pair { mut world, client, server, link } =
         pair(impaired(Impairments { jitter, ..Default::default() }));
@@ -239,7 +239,7 @@ fn a_failure_loses_packets_that_travel_on_their_own() {
 }
 
 #[test]
-fn losses_come_with_their_probability_and_take_their_time_on_the_link() {
+fn losses_have_their_probability_and_lost_packets_take_transmission_time() {
     let impairments = Impairments { loss: probability(0.1), ..Default::default() };
     let Pair { mut world, client, server, link } = pair(impaired(impairments));
     for number in 0..20_000 {
@@ -276,7 +276,7 @@ fn duplicates_arrive_with_their_originals() {
 }
 
 #[test]
-fn held_back_packets_are_overtaken_and_only_those() {
+fn only_held_back_packets_are_overtaken() {
     let impairments = Impairments {
         reordering: probability(0.05),
         reordering_delay: Span::from_micros(301),
@@ -315,7 +315,7 @@ fn jitter_of_the_wire_delays_within_its_bound_and_reorders() {
 }
 
 #[test]
-fn bit_errors_invert_bits_of_the_payload_or_cost_the_packet() {
+fn bit_errors_corrupt_the_payload_or_drop_the_packet() {
     let impairments = Impairments { bit_errors: probability(1e-5), ..Default::default() };
     let Pair { mut world, client, server, link } = pair(impaired(impairments));
     for number in 0..10_000 {

@@ -141,7 +141,7 @@ fn an_address_of_network_0_is_reached_from_every_network() {
 }
 
 #[test]
-fn the_cheapest_way_wins_and_the_first_link_among_equals() {
+fn the_cheapest_route_is_chosen_and_the_first_link_among_equals() {
     let mut builder = NetworkBuilder::new();
     let a = builder.add_node("a", STEADY);
     let left = builder.add_node("left", NodeKind::Router);
@@ -163,7 +163,7 @@ fn the_cheapest_way_wins_and_the_first_link_among_equals() {
 }
 
 #[test]
-fn a_host_passes_nothing_on() {
+fn a_host_does_not_forward() {
     let mut builder = NetworkBuilder::new();
     let ends: Vec<NodeId> = (0..3).map(|i| builder.add_node(&format!("host {i}"), STEADY)).collect();
     let first = link(&mut builder, ends[0], ends[1], 0);
@@ -176,7 +176,7 @@ fn a_host_passes_nothing_on() {
 }
 
 #[test]
-fn an_address_can_be_set_by_hand() {
+fn an_address_can_be_set() {
     let mut builder = NetworkBuilder::new();
     let (a, b) = (builder.add_node("a", STEADY), builder.add_node("b", STEADY));
     let only = link(&mut builder, a, b, 7);
@@ -191,7 +191,7 @@ fn an_address_can_be_set_by_hand() {
 }
 
 #[test]
-fn senseless_networks_are_refused_with_the_reason() {
+fn a_wrong_network_is_refused_with_the_reason() {
     let refused = |build: &dyn Fn(&mut NetworkBuilder, NodeId, NodeId)| {
         let mut builder = NetworkBuilder::new();
         let (a, b) = (builder.add_node("a", STEADY), builder.add_node("b", STEADY));

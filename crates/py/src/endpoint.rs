@@ -135,7 +135,8 @@ impl Endpoint {
         let checksum = if checksum { Checksum::Computed } else { Checksum::Offloaded };
         let config = options::config(options)?.into();
         let seed = Randomness::seed(seed)?;
-        let settings = EndpointConfig { port, addresses, seed, checksum, max_associations, config };
+        let settings =
+            EndpointConfig { port, addresses, seed, checksum, max_associations, encapsulation: None, config };
         let inner = sctp::Endpoint::new(settings).map_err(|error| ConfigError::new_err(error.to_string()))?;
         Ok(Endpoint { inner: Mutex::new(inner), buffer: PacketBuf::default() })
     }

@@ -25,17 +25,15 @@
 //!
 //! ```
 //! use anabranch_sctp::{Config, Datagram, Endpoint, EndpointConfig, Message, Payload, Seed};
-//! use transport::{Checksum, PacketBuf};
+//! use transport::PacketBuf;
 //! use units::Instant;
 //!
-//! let endpoint = |port, host| {
+//! let endpoint = |port: u16, host| {
+//!     let addresses = vec![[10, 1, 0, host].into(), [10, 2, 0, host].into()];
+//!     let seed = Seed::for_simulation(port.into()); // on a network: Seed::from_system()
 //!     Endpoint::new(EndpointConfig {
-//!         port,
-//!         addresses: vec![[10, 1, 0, host].into(), [10, 2, 0, host].into()],
-//!         seed: Seed::for_simulation(port.into()), // on a network: Seed::from_system()
-//!         checksum: Checksum::Computed,
-//!         max_associations: 16,
 //!         config: Config::recommended().into(),
+//!         ..EndpointConfig::new(port, addresses, seed)
 //!     })
 //! };
 //! let (mut client, mut server) = (endpoint(5001, 1)?, endpoint(5002, 2)?);
@@ -69,6 +67,7 @@ mod ahead;
 mod assoc;
 mod cmt;
 mod config;
+mod draws;
 mod endpoint;
 mod event;
 mod message;
@@ -86,7 +85,10 @@ pub use config::{
 };
 #[cfg(feature = "system-seed")]
 pub use endpoint::SeedError;
-pub use endpoint::{ConfigError, ConnectError, Endpoint, EndpointConfig, Seed};
+pub use endpoint::{
+    AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
+    EndpointConfig, Listen, Seed,
+};
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use path::{PathId, PathState, PathStats};

@@ -18,6 +18,7 @@ fn endpoint(n: u16, max_associations: usize) -> Endpoint {
         seed: Seed::for_simulation(u64::from(n)),
         checksum: Checksum::Offloaded,
         max_associations,
+        encapsulation: None,
         config: Config::default().into(),
     };
     Endpoint::new(config).unwrap()

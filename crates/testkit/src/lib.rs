@@ -1,9 +1,11 @@
-//! What only tests need: two endpoints face to face ([`Pair`], [`TcpPair`]), one whose peer the test plays ([`Played`]), and
+//! What only tests need: two endpoints face to face ([`Pair`], [`TcpPair`]), one whose peer the test plays ([`Played`]), clients behind a NAT
+//! ([`Natted`]), and
 //! dialogues of any two stacks over a simulated network ([`World`]).
 #![forbid(unsafe_code)]
 
 mod dialogue;
 pub mod machine;
+mod nat;
 mod ours;
 mod packet;
 mod pair;
@@ -14,6 +16,7 @@ mod tcp_pair;
 mod world;
 
 pub use dialogue::Dialogue;
+pub use nat::{NatSent, Natted};
 pub use ours::Ours;
 pub use packet::{causes, describe, header, packet, parse};
 pub use pair::{Fate, Pair, Sent, Side, endpoint_config};

@@ -1,15 +1,16 @@
 use crate::packet::describe;
 use sctp::{
-    AssocId, Config, Datagram, Endpoint, EndpointConfig, Event, Message, Payload, Received, Seed, State,
+    AssocId, Config, Datagram, Encapsulation, Endpoint, EndpointConfig, Event, Message, Payload, Received,
+    Seed, State,
 };
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::net::IpAddr;
-use transport::{Checksum, PacketBuf};
+use transport::{Checksum, PacketBuf, Transmit};
 use units::{Instant, Span};
 
 /// One of the two endpoints of a [`Pair`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The one that usually connects: port 5001, addresses 10.1.0.1, 10.2.0.1 and so on.
     Client,
@@ -51,6 +52,8 @@ pub struct Sent {
     pub src: IpAddr,
     /// Its destination address.
     pub dst: IpAddr,
+    /// Its UDP destination port; 0: not encapsulated.
+    pub udp_port: u16,
     /// Its bytes.
     pub bytes: PacketBuf,
     /// Its place among all packets of the pair.
@@ -94,6 +97,8 @@ pub struct Pair {
     client: Node,
     server: Node,
     delay: Span,
+    /// UDP source ports of packets in UDP, by side and network; 9899 elsewhere.
+    udp_ports: BTreeMap<(Side, u8), u16>,
     fate: Box<dyn FnMut(&Sent) -> Fate>,
     flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     arrivals: u64,
@@ -113,6 +118,7 @@ pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig 
         seed: Seed::for_simulation(u64::from(side.port())),
         checksum: Checksum::Computed,
         max_associations: 16,
+        encapsulation: None,
         config: config.clone().into(),
     }
 }
@@ -136,6 +142,7 @@ impl Pair {
             client: node(client),
             server: node(server),
             delay: Span::from_millis(10),
+            udp_ports: BTreeMap::new(),
             fate: Box::new(|_| Fate::Arrives),
             flying: BinaryHeap::new(),
             arrivals: 0,
@@ -158,6 +165,11 @@ impl Pair {
     /// Changes how long packets take from now on.
     pub fn set_delay(&mut self, delay: Span) {
         self.delay = delay;
+    }
+
+    /// Packets in UDP from a side in network `net` have this source port from now on.
+    pub fn set_udp_port(&mut self, side: Side, net: u8, port: u16) {
+        self.udp_ports.insert((side, net), port);
     }
 
     fn node(&mut self, side: Side) -> &mut Node {
@@ -282,7 +294,8 @@ impl Pair {
             while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buf) {
                 let number = self.sent.len();
                 let bytes = buf.clone();
-                let sent = Sent { at: now, from: side, src: transmit.src, dst: transmit.dst, bytes, number };
+                let Transmit { src, dst, udp_port, .. } = transmit;
+                let sent = Sent { at: now, from: side, src, dst, udp_port, bytes, number };
                 self.launch(&sent);
                 self.sent.push(sent);
             }
@@ -328,12 +341,14 @@ impl Pair {
                 && at <= self.now
             {
                 self.flying.pop();
-                let Sent { at, from, src, dst, bytes, .. } = self.sent[number].clone();
-                let sent_at = Some(at);
-                self.deliver(
-                    from.other(),
-                    Datagram { sent_at, ..Datagram::new(src, dst, bytes.as_octets()) },
-                );
+                let sent = self.sent[number].clone();
+                let source = self.udp_ports.get(&(sent.from, sent.net())).copied();
+                let datagram = Datagram {
+                    sent_at: Some(sent.at),
+                    udp_port: if sent.udp_port == 0 { 0 } else { source.unwrap_or(Encapsulation::PORT) },
+                    ..Datagram::new(sent.src, sent.dst, sent.bytes.as_octets())
+                };
+                self.deliver(sent.from.other(), datagram);
             }
             for side in [Side::Client, Side::Server] {
                 let now = self.now;

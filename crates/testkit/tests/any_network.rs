@@ -267,6 +267,7 @@ proptest! {
                 seed: Seed::for_simulation(u64::from(seed) * 2 + host as u64),
                 checksum: Checksum::Computed,
                 max_associations: 1,
+                encapsulation: None,
                 config: config.clone().into(),
             };
             let remotes = world.addresses(1 - host);

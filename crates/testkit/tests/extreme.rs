@@ -170,6 +170,7 @@ fn run(seed: u64) -> Outcome {
             seed: Seed::for_simulation(seed * 2 + host as u64),
             checksum: Checksum::Computed,
             max_associations: 1,
+            encapsulation: None,
             config: configs[host].clone().into(),
         };
         let ours = Ours::new(endpoint, world.addresses(1 - host));

@@ -37,6 +37,7 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
         seed: Seed::for_simulation(seed ^ 0x5eed),
         checksum: Checksum::Computed,
         max_associations: 1,
+        encapsulation: None,
         // To a peer with one address that knows nothing of it, CMT changes little, and must do no harm.
         config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() }.into(),
     };

@@ -29,6 +29,7 @@ fn fingerprint(paths: usize, config: &Config) -> u64 {
             seed: Seed::for_simulation(host as u64),
             checksum: Checksum::Computed,
             max_associations: 1,
+            encapsulation: None,
             config: Config { rto_min: Span::from_millis(200), ..config.clone() }.into(),
         };
         Ours::new(config, world.addresses(1 - host))

@@ -15,6 +15,7 @@ mod options;
 mod payload;
 mod rtt;
 mod serial;
+mod slab;
 
 pub use address::{is_unicast, nearest};
 pub use agenda::{Agenda, Turn};
@@ -28,3 +29,4 @@ pub use options::{
 };
 pub use payload::Payload;
 pub use rtt::SmoothedRtt;
+pub use slab::Slab;

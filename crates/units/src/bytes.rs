@@ -7,9 +7,9 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 pub struct ByteCount(u64);
 
 impl ByteCount {
-    /// No bytes.
+    /// 0 bytes.
     pub const ZERO: ByteCount = ByteCount(0);
-    /// More bytes than any buffer holds.
+    /// The largest count, more than any buffer holds.
     pub const MAX: ByteCount = ByteCount(u64::MAX);
 
     /// `n` bytes.
@@ -37,7 +37,7 @@ impl ByteCount {
         ByteCount(bytes.round() as u64)
     }
 
-    /// True for none.
+    /// True for 0 bytes.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

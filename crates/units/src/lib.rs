@@ -1,4 +1,4 @@
-//! The quantities everything else is measured in: no bare integer stands for time, bytes or rate.
+//! Types for time, bytes, rates and probabilities, used in place of bare numbers.
 //!
 //! Time is integer nanoseconds, so that a simulation gives the same result on every machine.
 #![forbid(unsafe_code)]

@@ -9,9 +9,9 @@ pub struct Probability(f64);
 pub struct NotAProbability(pub f64);
 
 impl Probability {
-    /// Never.
+    /// 0: the event never happens.
     pub const ZERO: Probability = Probability(0.0);
-    /// Always.
+    /// 1: the event always happens.
     pub const ONE: Probability = Probability(1.0);
 
     /// Checks that `p` lies in 0..=1.
@@ -27,7 +27,7 @@ impl Probability {
         self.0
     }
 
-    /// True if it can never happen.
+    /// True if the event never happens.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }

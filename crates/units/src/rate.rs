@@ -21,7 +21,7 @@ impl BitRate {
         self.0
     }
 
-    /// How long bytes take at this rate, which must not be zero.
+    /// The time per byte at this rate, which must not be zero.
     pub const fn pace(self) -> Pace {
         let (mut divisor, mut rest) = (NANOS_PER_BYTE_AT_1_BPS, self.0);
         while rest != 0 {
@@ -39,7 +39,7 @@ impl BitRate {
 
 const NANOS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000;
 
-/// So many nanoseconds for so many bytes, in lowest terms: what a [`BitRate`] means to a transmitter.
+/// The time per byte of a transmitter: nanoseconds over bytes, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     nanos: u64,
@@ -47,14 +47,15 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Bytes take no time.
+    /// Transmissions take no time.
     pub const UNLIMITED: Pace = Pace { nanos: 0, bytes: 1 };
 
-    /// Time to serialise `bytes`, and the remainder that the caller carries into the next packet (`carry` is what the last
-    /// call returned), so that no rate error adds up.
+    /// Time to serialise `bytes`, and the remainder below a nanosecond.
+    ///
+    /// The caller passes the remainder of the last call as `carry`, so that rounding errors do not add up.
     #[inline]
     pub fn serialise(self, bytes: ByteCount, carry: u64) -> (Span, u64) {
-        // No packet is longer than 2 GB, with which this does not overflow.
+        // This does not overflow for packets of at most 2 GB.
         let exact = bytes.get().saturating_mul(self.nanos).saturating_add(carry);
         (Span::from_nanos(exact / self.bytes), exact % self.bytes)
     }

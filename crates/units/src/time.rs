@@ -12,7 +12,7 @@ pub struct Span(u64);
 impl Instant {
     /// The epoch.
     pub const ZERO: Instant = Instant(0);
-    /// Later than anything that happens.
+    /// The latest representable time, later than any event.
     pub const FAR: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the epoch.
@@ -25,7 +25,7 @@ impl Instant {
         self.0
     }
 
-    /// Seconds since the epoch, for people and plots.
+    /// Seconds since the epoch, for output.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -37,7 +37,7 @@ impl Instant {
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Span = Span(0);
     /// The longest representable span.
     pub const MAX: Span = Span(u64::MAX);
@@ -94,8 +94,9 @@ impl Span {
     }
 }
 
-/// The nearest integer; `f64::round` is a library call where the processor may lack the instruction, and this is asked
-/// for each packet. Negative and not-a-number become zero.
+/// The nearest integer; negative and not-a-number become zero.
+///
+/// Cheaper than `f64::round`, a library call on processors without the instruction: this runs for each packet.
 fn nearest(x: f64) -> u64 {
     (x + 0.5) as u64
 }
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_print_in_the_unit_a_person_would_choose() {
+    fn a_span_prints_in_the_largest_unit_that_it_reaches() {
         assert_eq!(Span::from_millis(200).to_string(), "200 ms");
         assert_eq!(Span::from_micros(1500).to_string(), "1.5 ms");
         assert_eq!(Span::from_secs(3).to_string(), "3 s");

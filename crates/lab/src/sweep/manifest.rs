@@ -1,4 +1,4 @@
-//! What a result came from: `manifest.json`.
+//! `manifest.json`: what a result was computed from.
 
 use super::store::RunRecord;
 use crate::scenario::{AxisValue, Sweep, hexadecimal};
@@ -20,7 +20,7 @@ fn simulator() -> String {
     format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }
 
-/// The commit, if the one who built or runs this said so in `ANABRANCH_COMMIT`.
+/// The commit, if the environment variable `ANABRANCH_COMMIT` named it at build time or names it now.
 fn commit() -> Option<String> {
     std::env::var("ANABRANCH_COMMIT").ok().or_else(|| option_env!("ANABRANCH_COMMIT").map(str::to_owned))
 }
@@ -39,7 +39,7 @@ fn machine() -> Json {
     })
 }
 
-/// The manifest of one run, whose files have the SHA-256 that `tables` says; it is sealed with its own.
+/// The manifest of one run, with the SHA-256 of its tables and of itself.
 pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -> Json {
     let tables: Map<String, Json> =
         tables.iter().map(|(name, sum)| ((*name).to_owned(), json!(sum))).collect();
@@ -68,17 +68,17 @@ pub(super) fn of_run(seed: u64, record: &RunRecord, tables: &[(&str, String)]) -
 /// The key of the SHA-256 of each table of a run.
 pub(super) const TABLES: &str = "tables_sha256";
 
-/// The key of the SHA-256 of a run's manifest as it is without this key.
+/// The key of the SHA-256 of a run's manifest without this key.
 const SEAL: &str = "manifest_sha256";
 
-/// The manifest of a run in `text`; none if it is not as [`of_run`] wrote it.
+/// Parses the manifest of a run; none if it is damaged.
 pub(super) fn read_run(text: &str) -> Option<Json> {
     let mut manifest: Json = serde_json::from_str(text).ok()?;
     let sum = manifest.as_object_mut()?.remove(SEAL)?;
     (sum == hexadecimal(&Sha256::digest(manifest.to_string()))).then_some(manifest)
 }
 
-/// The manifest of a sweep and the files it wrote.
+/// The manifest of a sweep, with the SHA-256 of the files it wrote.
 pub(super) fn of_sweep(
     sweep: &Sweep,
     runs: &[RunRecord],

@@ -1,8 +1,8 @@
-//! Many runs: the product of a scenario's variations times replicas, on all cores, kept on disk run by run.
+//! Sweeps: all combinations of a scenario's variations, with replicas, on all cores, each run stored on disk.
 //!
-//! A run is stored under the hash of everything it depends on, so that a sweep that was stopped goes on where it was,
-//! and sweeps that share runs share their results. What is written depends neither on the number of threads nor on
-//! what was there before, but for the wall times in manifests.
+//! A run is stored under the hash of everything it depends on, so that a stopped sweep can be resumed, and sweeps that
+//! share runs share their results. The files do not depend on the number of threads or on earlier runs, except for the
+//! wall times in manifests.
 
 mod manifest;
 mod pool;
@@ -28,27 +28,27 @@ use stopwatch::Stopwatch;
 use store::Store;
 use units::Span;
 
-/// How a sweep is carried out.
+/// How to run a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
-    /// Runs of each combination, with streams of random numbers of their own.
+    /// Runs of each combination, each with its own random streams.
     pub replicas: u32,
     /// Threads; results do not depend on them.
     pub jobs: usize,
-    /// Where results and finished runs are kept.
+    /// Folder of results and finished runs.
     pub out: PathBuf,
     /// Writes the tables as CSV, too.
     pub csv: bool,
-    /// Set by anyone to stop the sweep soon.
+    /// True stops the sweep soon.
     pub cancel: Arc<AtomicBool>,
 }
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Runs that are finished, with those that were there before.
+    /// Finished runs, reused ones included.
     pub done: usize,
-    /// Runs that were there before.
+    /// Runs that an earlier sweep had stored.
     pub reused: usize,
     /// All runs.
     pub total: usize,
@@ -57,40 +57,40 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Wall time left if the rest goes as what was done; none before the first run is finished.
+    /// Estimated wall time left; none before the first run is finished.
     pub fn left(&self) -> Option<Span> {
         let fresh = self.done - self.reused;
         (fresh > 0).then(|| self.elapsed.mul_f64((self.total - self.done) as f64 / fresh as f64))
     }
 }
 
-/// A sweep that is complete.
+/// The results of a complete sweep.
 #[derive(Clone, Debug)]
 pub struct SweepReport {
-    /// Every run, replicas fastest.
+    /// Every run; the replica varies fastest.
     pub runs: Vec<RunRecord>,
-    /// What `manifest.json` says.
+    /// The contents of `manifest.json`.
     pub manifest: Json,
-    /// `scalars.parquet`.
+    /// Path of `scalars.parquet`.
     pub scalars: PathBuf,
-    /// `series.parquet`.
+    /// Path of `series.parquet`.
     pub series: PathBuf,
 }
 
 /// A single run, in memory.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// What the simulation yielded.
+    /// The output of the simulation.
     pub output: RunOutput,
     /// The scalars as a sweep writes them.
     pub scalars: Table,
     /// The series as a sweep writes them.
     pub series: Table,
-    /// What a manifest says.
+    /// The contents of the manifest.
     pub manifest: Json,
 }
 
-/// Why a sweep is not complete. What was finished is kept.
+/// Why a sweep is not complete. Finished runs are kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// Stopped through [`SweepOptions::cancel`].
@@ -101,7 +101,7 @@ pub enum SweepError {
         /// All runs.
         total: usize,
     },
-    /// A run failed; of several the first in order that was found.
+    /// A run failed; of several, the first in the order of runs.
     #[error("{run} failed: {source}")]
     Run {
         /// Which run.
@@ -109,22 +109,22 @@ pub enum SweepError {
         /// Why.
         source: RunError,
     },
-    /// There would be more runs than can be kept track of.
-    #[error("{runs} runs; expected at most {MOST_RUNS}: fewer replicas or combinations")]
+    /// The sweep has more than a million runs.
+    #[error("the sweep has {runs} runs; expected at most {MOST_RUNS}: choose fewer replicas or combinations")]
     TooManyRuns {
         /// Combinations times replicas.
         runs: u64,
     },
     /// A stored table changed while the sweep ran.
     #[error(
-        "{} is not as it was written: something changed it while the sweep ran; the same command does the run again",
+        "{} was changed by something else while the sweep ran: the same command simulates the run again",
         path.display()
     )]
     Damaged {
         /// The table.
         path: PathBuf,
     },
-    /// Results could not be kept.
+    /// A result could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Store {
         /// File or folder.
@@ -134,10 +134,10 @@ pub enum SweepError {
     },
 }
 
-/// Runs of a sweep.
+/// Largest number of runs of a sweep.
 const MOST_RUNS: u64 = 1_000_000;
 
-/// What simulates a run.
+/// A function that simulates a run: the simulator, or a stand-in of a test.
 type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput, RunError> + Sync);
 
 /// Runs every combination with every replica, and writes `scalars.parquet`, `series.parquet` and `manifest.json` to the
@@ -145,7 +145,7 @@ type Simulate<'s> = &'s (dyn Fn(&Scenario, u32, &RunControl) -> Result<RunOutput
 /// of the caller.
 ///
 /// # Errors
-/// [`SweepError`]; calling again goes on from there.
+/// [`SweepError`]; another call reuses the finished runs.
 pub fn run_sweep(
     sweep: &Sweep,
     options: &SweepOptions,
@@ -157,7 +157,7 @@ pub fn run_sweep(
 /// Runs one replica of the first combination.
 ///
 /// # Errors
-/// What [`world::run`] says.
+/// Those of [`world::run`].
 pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<RunReport, RunError> {
     let Variant { parameters, scenario } = &sweep.variants()[0];
     let watch = Stopwatch::start();
@@ -222,7 +222,7 @@ fn jobs(sweep: &Sweep, replicas: u32) -> Vec<Job<'_>> {
     (0..).zip(pairs).map(job).collect()
 }
 
-/// Puts the tables of all runs together, in the order of the runs, and returns what was written.
+/// Writes the tables of all runs, in the order of the runs, and returns the paths.
 fn write_tables(
     axes: &[Axis],
     jobs: &[Job<'_>],
@@ -254,7 +254,7 @@ fn write_tables(
 /// The rows of a run.
 type RowsOf<'f> = &'f dyn Fn(&Job<'_>, &RunRecord) -> Result<Table, SweepError>;
 
-/// Writes tables of one shape, one behind the other, to a file that is there whole or not at all.
+/// Writes tables of one shape one after the other to a file, which appears complete or not at all.
 fn write_rows(
     path: &Path,
     csv: bool,

@@ -1,5 +1,5 @@
-//! The threads of a sweep. Each takes the next run that nobody has taken; what a run yields goes to the store, and only
-//! a short record of it stays in memory.
+//! The threads of a sweep. Each takes the next run that is left. The output of a run goes to the store; only a short
+//! record stays in memory.
 
 use super::stopwatch::Stopwatch;
 use super::store::{RunRecord, Store};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// One run to do.
+/// One run of a sweep.
 pub(super) struct Job<'s> {
     pub run: u32,
     pub variant: &'s Variant,
@@ -23,7 +23,7 @@ impl Job<'_> {
         RunKey { run: self.run, replica: self.replica, parameters: &self.variant.parameters }
     }
 
-    /// What the run is called in messages.
+    /// The name of the run in messages.
     fn name(&self) -> String {
         let parameters: Vec<_> =
             self.variant.parameters.iter().map(|(axis, value)| format!(", {axis} = {value}")).collect();
@@ -31,13 +31,13 @@ impl Job<'_> {
     }
 }
 
-/// Threads of a sweep; more than any machine has cores are of no use.
+/// Largest number of threads of a sweep.
 const MOST_THREADS: usize = 1024;
 
-/// Time between two reports of progress when nothing happens.
+/// Time between two reports of progress while no run finishes.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Does all jobs and returns their records in order.
+/// Runs all jobs and returns their records in order.
 pub(super) fn work(
     simulate: Simulate<'_>,
     jobs: &[Job<'_>],

@@ -6,7 +6,7 @@
 use std::time::Instant;
 use units::Span;
 
-/// Wall time since its start.
+/// Measures wall time since its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stopwatch(Instant);
 

@@ -1,5 +1,5 @@
-//! Finished runs on disk, each in a folder named after the hash of what it depends on. A folder appears whole or not at
-//! all, so that a sweep can be killed at any instant.
+//! Finished runs on disk, each in a folder named after the hash of everything it depends on. A folder appears complete
+//! or not at all, so that a sweep can be killed at any time.
 
 use super::manifest::RESULTS_VERSION;
 use super::stopwatch::Stopwatch;
@@ -19,7 +19,7 @@ use units::Span;
 const SCALARS: &str = "scalars.parquet";
 const SERIES: &str = "series.parquet";
 
-/// What is remembered of a finished run.
+/// The record of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
     /// Number of the run in the sweep.
@@ -42,9 +42,9 @@ pub struct RunRecord {
     pub failures: Vec<String>,
     /// Wall time it took.
     pub wall: Span,
-    /// Whether it was there before.
+    /// Whether it was stored before.
     pub reused: bool,
-    /// Whether it was there before, but damaged, so that it was simulated again.
+    /// Whether it was stored before, but damaged, and was simulated again.
     pub redone: bool,
 }
 
@@ -87,7 +87,7 @@ impl Store {
         Ok(Store { runs })
     }
 
-    /// The record of a run, from disk or else by simulating it.
+    /// The record of a run: from disk, or else by simulating it.
     pub fn run(
         &self,
         run: u32,
@@ -134,7 +134,7 @@ impl Store {
             }
             let manifest = manifest::of_run(scenario.seed, record, &sums);
             fs::write(part.join("manifest.json"), format!("{manifest:#}\n"))?;
-            // What was damaged makes room.
+            // A damaged run is replaced.
             if folder.exists() && self.load(record.run, record.replica, &record.hash).is_none() {
                 fs::remove_dir_all(&folder)?;
             }
@@ -150,18 +150,18 @@ impl Store {
         }
     }
 
-    /// The manifest of a finished run, if it is as it was written.
+    /// The manifest of a finished run, if it is undamaged.
     fn manifest(&self, hash: &str) -> Option<Json> {
         manifest::read_run(&fs::read_to_string(self.runs.join(hash).join("manifest.json")).ok()?)
     }
 
-    /// The bytes of a table of a finished run, if they are as they were written.
+    /// The bytes of a table of a finished run, if they are undamaged.
     fn bytes(&self, hash: &str, name: &str, manifest: &Json) -> Option<Vec<u8>> {
         let bytes = fs::read(self.runs.join(hash).join(name)).ok()?;
         (manifest[manifest::TABLES][name] == hexadecimal(&Sha256::digest(&bytes))).then_some(bytes)
     }
 
-    /// The record of a finished run, if it is there and everything of it is as it was written.
+    /// The record of a finished run, if all its files exist and are undamaged.
     fn load(&self, run: u32, replica: u32, hash: &str) -> Option<RunRecord> {
         let manifest = self.manifest(hash).filter(|manifest| manifest["hash"] == hash)?;
         for name in [SCALARS, SERIES] {
@@ -187,14 +187,14 @@ impl Store {
         })
     }
 
-    /// A table of a finished run, of the shape of `like`. It was whole when the run was loaded.
+    /// A table of a finished run, with the columns of `like`. It was undamaged when the run was loaded.
     pub fn table(&self, hash: &str, name: &str, like: &Table) -> Result<Table, SweepError> {
         let bytes = self.manifest(hash).and_then(|manifest| self.bytes(hash, name, &manifest));
         let table = bytes.and_then(|bytes| read_parquet(Bytes::from(bytes), &like.shape()).ok());
         table.ok_or_else(|| SweepError::Damaged { path: self.runs.join(hash).join(name) })
     }
 
-    /// Removes what killed processes left of runs that are finished now.
+    /// Removes unfinished folders that killed processes left of runs that are finished now.
     pub fn clear_parts(&self, runs: &[RunRecord]) {
         for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -206,13 +206,13 @@ impl Store {
     }
 }
 
-/// Where a file is written before it takes its place.
+/// The path to which a file is written before it is renamed.
 pub(super) fn part_of(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".part-{name}-{}", std::process::id()))
 }
 
-/// Writes a file that is there whole or not at all.
+/// Writes a file, which appears complete or not at all.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), SweepError> {
     let part = part_of(path);
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| refused(path, error))

@@ -83,7 +83,7 @@ fn files(out: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_byte() {
+fn tables_do_not_depend_on_the_number_of_threads() {
     let (one, many) = (Scratch::new("one"), Scratch::new("many"));
     let slow_first = |scenario: &Scenario, replica: u32, _: &RunControl| {
         std::thread::sleep(std::time::Duration::from_millis(u64::from(20 / (replica + 1))));
@@ -113,7 +113,7 @@ fn rows_carry_their_run_replica_and_parameters() {
 }
 
 #[test]
-fn a_sweep_that_was_stopped_goes_on_where_it_was() {
+fn a_stopped_sweep_reuses_its_finished_runs() {
     let (whole, parts) = (Scratch::new("whole"), Scratch::new("parts"));
     sweep_with(&quick, &sweep(), &options(&whole.0, 2), &mut |_| {}).unwrap();
 
@@ -147,7 +147,7 @@ fn a_sweep_that_was_stopped_goes_on_where_it_was() {
 }
 
 #[test]
-fn another_seed_is_another_run() {
+fn another_seed_reuses_no_stored_run() {
     let out = Scratch::new("seed");
     let mut sweep = sweep();
     sweep_with(&quick, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
@@ -158,7 +158,7 @@ fn another_seed_is_another_run() {
 }
 
 #[test]
-fn a_run_that_fails_is_named_and_the_others_are_kept() {
+fn a_failed_run_is_named_and_the_finished_runs_are_kept() {
     let out = Scratch::new("fails");
     let failing = |scenario: &Scenario, replica: u32, _: &RunControl| {
         if replica == 2 { Err(RunError::Failed("no route".into())) } else { Ok(pretend(scenario, replica)) }
@@ -169,7 +169,7 @@ fn a_run_that_fails_is_named_and_the_others_are_kept() {
 }
 
 #[test]
-fn progress_counts_what_was_there_and_tells_the_time_left() {
+fn progress_counts_reused_runs_and_estimates_the_time_left() {
     let out = Scratch::new("progress");
     let seen = Mutex::new(Vec::new());
     sweep_with(&quick, &sweep(), &options(&out.0, 3), &mut |progress| seen.lock().unwrap().push(progress))
@@ -182,11 +182,12 @@ fn progress_counts_what_was_there_and_tells_the_time_left() {
 }
 
 #[test]
-fn more_runs_than_can_be_kept_track_of_are_refused() {
+fn a_sweep_of_too_many_runs_is_refused() {
     let out = Scratch::new("many-runs");
     let many = SweepOptions { replicas: u32::MAX, ..options(&out.0, 1) };
     let error = sweep_with(&quick, &sweep(), &many, &mut |_| {}).unwrap_err();
-    let told = "25769803770 runs; expected at most 1000000: fewer replicas or combinations";
+    let told =
+        "the sweep has 25769803770 runs; expected at most 1000000: choose fewer replicas or combinations";
     assert_eq!(error.to_string(), told);
 }
 
@@ -206,7 +207,7 @@ fn stored(out: &Scratch) -> [PathBuf; 3] {
 }
 
 #[test]
-fn a_run_whose_stored_files_were_damaged_is_done_again() {
+fn a_run_whose_stored_files_are_damaged_is_simulated_again() {
     let (clean, out) = (Scratch::new("undamaged"), Scratch::new("damaged"));
     sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
     sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
@@ -235,7 +236,7 @@ fn a_run_whose_stored_files_were_damaged_is_done_again() {
 }
 
 #[test]
-fn a_table_of_another_run_is_not_taken_for_the_runs_own() {
+fn a_stored_table_of_another_run_is_not_used() {
     let (clean, out) = (Scratch::new("own"), Scratch::new("other"));
     sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
     sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();

@@ -175,6 +175,7 @@ impl Binding {
                     seed: sctp::Seed::for_simulation(stream("")),
                     checksum,
                     max_associations: connections,
+                    encapsulation: None,
                     config: shared(config, configs),
                 });
                 endpoint.map(Endpoint::Sctp).map_err(|error| wrong(&error))

@@ -5,7 +5,7 @@ use transport::Ecn;
 /// Time to live, or hop limit, that a host gives its packets.
 const TTL: u8 = 64;
 
-/// What the header of an IP packet says of it.
+/// The fields of the header of an IP packet.
 #[derive(Clone, Copy)]
 pub(super) struct Label {
     pub src: IpAddr,

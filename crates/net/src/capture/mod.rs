@@ -1,4 +1,4 @@
-//! Captures: what passes an interface, as a file that Wireshark and tshark read.
+//! Captures of the packets at interfaces, in files that Wireshark and tshark read.
 
 mod ip;
 mod pcapng;
@@ -12,8 +12,9 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 use units::Instant;
 
-/// Completes the IP payload of a captured packet in place, given what it is and between which addresses it travels: a
-/// stack that leaves its checksum to hardware has the lab fill it in here.
+/// Completes the IP payload of a captured packet in place.
+///
+/// A stack that declares its checksum offloaded has it computed here.
 pub type FinishPacket = fn(protocol: Protocol, src: IpAddr, dst: IpAddr, payload: &mut [u8]);
 
 /// An interface of a capture file.
@@ -71,7 +72,7 @@ impl Capture {
         let header = self.bytes.len();
         self.bytes.extend_from_slice(head);
         self.bytes.resize(header + payload, 0);
-        // Of a corrupted packet the checksum must stay wrong.
+        // The checksum of a corrupted packet must stay wrong.
         if let Some(finish) = self.finish
             && !packet.corrupted
         {

@@ -56,7 +56,7 @@ impl<W: Write> PcapNg<W> {
         Ok(file)
     }
 
-    /// Writes one packet. An error shows at [`PcapNg::finish`].
+    /// Writes one packet. [`PcapNg::finish`] returns an error of it.
     pub fn packet(
         &mut self,
         at: Instant,
@@ -83,7 +83,7 @@ impl<W: Write> PcapNg<W> {
         self.failed = self.end().err();
     }
 
-    /// Writes out what is buffered.
+    /// Writes out the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         match self.failed.take() {
             Some(error) => Err(error),

@@ -9,9 +9,11 @@ use std::io::{self, Write};
 use units::Instant;
 
 impl Network {
-    /// Captures interfaces, each named by link and node, into one pcapng file from now on: packets a queue has
-    /// accepted, packets that have arrived (at a host, after its processing time), and those dropped on the way out,
-    /// the cause as a comment. `finish` completes the IP payload of each that is not corrupted.
+    /// Captures interfaces, each given by link and node, in one pcapng file from now on.
+    ///
+    /// The file has packets sent, packets received (at a host, after its processing time), and packets dropped on the way
+    /// out with the cause as a comment. A packet is sent when an [`Admission`](crate::Admission) accepts it, or when a
+    /// [`Server`](crate::Server) has it transmitted. `finish` completes the IP payload of packets that are not corrupted.
     ///
     /// # Errors
     /// Those of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the interface is
@@ -45,7 +47,7 @@ impl Network {
         Ok(())
     }
 
-    /// Ends all captures and writes out what they still hold.
+    /// Ends all captures and writes out their buffers.
     ///
     /// # Errors
     /// The first error any of their sinks has had.

@@ -35,7 +35,7 @@ impl Network {
         }
     }
 
-    /// Does with an offered packet what is done with few of them.
+    /// Handles an offered packet that does not pass unchanged.
     #[cold]
     fn detour(
         &mut self,
@@ -67,7 +67,7 @@ impl Network {
         }
     }
 
-    /// The ports that a packet comes from and goes to: in every transport the first two words of its payload.
+    /// Source and destination port: in every transport the first two 16-bit words of the payload.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
         let head = self.pool.head(packet);
         let word = |n: usize| head.get(n..n + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
@@ -83,7 +83,7 @@ impl Network {
         }
     }
 
-    /// Sends a packet on its way that left the usual course of [`Network::enqueue`].
+    /// As [`Network::leave`], out of line for the rare callers.
     #[cold]
     pub(super) fn leave_late(
         &mut self,
@@ -96,7 +96,7 @@ impl Network {
         self.leave(schedule, direction, packet, parcel, passage);
     }
 
-    /// Sends a packet on its way that the queue has passed.
+    /// Puts a packet that the queue has passed on the wire.
     #[inline(always)] // into `enqueue`, which calls it for nearly all packets
     fn leave(
         &mut self,
@@ -117,7 +117,7 @@ impl Network {
         }
     }
 
-    /// Puts a packet in its place among those under way.
+    /// Puts a packet behind those under way.
     #[inline]
     fn fly(
         &mut self,
@@ -191,7 +191,9 @@ impl Network {
         schedule.at(arrival, NetEvent::arrive_alone(LinkDir(direction), packet));
     }
 
-    /// Takes the first packet off the wire and arms the next; `None` if a failure has made the event stale.
+    /// Takes the first packet off the wire and schedules the next arrival.
+    ///
+    /// `None` if a failure has made the event stale.
     #[inline]
     pub(super) fn first_arrival(
         &mut self,
@@ -271,7 +273,7 @@ impl Network {
         }
     }
 
-    /// Counts and forgets a packet that `direction` has dropped.
+    /// Counts, captures and releases a packet that `direction` drops.
     #[cold]
     pub(super) fn lose(
         &mut self,

@@ -12,8 +12,10 @@ use std::net::IpAddr;
 use units::Instant;
 
 impl Network {
-    /// Gives a packet that arrives now to the server of a link. If a transmission ends now, the server chooses the next
-    /// packet before: so the order of the events of an instant does not matter.
+    /// Gives a packet that arrives now to the server of a link.
+    ///
+    /// If a transmission ends now, the server first chooses the next packet, so that the result does not depend on the
+    /// order of the events of an instant.
     pub(super) fn queue_up(
         &mut self,
         schedule: &mut impl Schedule,
@@ -48,7 +50,7 @@ impl Network {
         }
     }
 
-    /// Starts all transmissions that can start now: more than one only if a transmission takes no time.
+    /// Starts the transmissions that can start now: several if they take no time, or share an opportunity of a trace.
     fn transmit(&mut self, schedule: &mut impl Schedule, direction: u32) {
         let now = schedule.now();
         loop {

@@ -64,6 +64,8 @@ disciplines! {
 }
 
 /// The specification of a queue: it checks its parameters and builds queues.
+///
+/// Its `Debug` form must show all parameters: the laboratory stores runs under the hash of that form.
 pub trait Discipline: Debug + Send + Sync {
     /// Checks the parameters.
     ///

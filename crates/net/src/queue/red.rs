@@ -15,7 +15,7 @@ pub struct RedSpec {
     pub max: f64,
     /// Drop probability just below `max` (max_p).
     pub max_p: Probability,
-    /// Hard limit of the queue: a packet that finds so much waiting is dropped.
+    /// Limit of the queue: a packet that finds this much waiting is dropped.
     pub limit: f64,
     /// What `min`, `max` and `limit` count.
     pub unit: RedUnit,
@@ -26,11 +26,11 @@ pub struct RedSpec {
     pub packet_rate: Option<f64>,
     /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
     pub gentle: bool,
-    /// Departure from the algorithm as published.
+    /// Deviation from the algorithm as published.
     pub quirk: RedQuirk,
 }
 
-/// A departure from RED as published that a widely used simulator has, and that figures made with it depend on.
+/// A deviation from published RED, as in a widely used simulator, which figures made with it depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RedQuirk {
     /// None: RED as published.
@@ -83,8 +83,8 @@ pub(crate) struct Red {
     count: i64,
     /// The queue has been empty since then, or the idle time until then is accounted for.
     empty_since: Instant,
-    /// Idle time by which the average has still to decay. While packets find the queue empty and the average below
-    /// `min`, they all pass and nobody needs its value.
+    /// Idle time by which the average has still to decay. Its value is not needed while packets find the queue empty and
+    /// the average below `min`: they all pass.
     idle: Span,
     random: Random,
 }
@@ -272,7 +272,7 @@ mod tests {
         assert!(pass(spec()) < 1000, "published RED drops at once, and goes on from there");
         let mut red = red(quirk, 50.0, 200);
         assert_eq!(admit(&mut red, Instant::ZERO, waiting(80)), Verdict::Drop(DropCause::QueueFull));
-        assert_eq!(red.count, 0, "the hard limit ends it");
+        assert_eq!(red.count, 0, "a drop at the limit resets the count");
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_of_idle_time_forgets_the_average() {
+    fn the_average_decays_to_nearly_zero_in_a_second_of_idle_time() {
         let mut red = red(spec(), 50.0, 0);
         red.empties_at(Instant::from_nanos(1_000));
         red.update_average(Instant::from_nanos(1_000) + Span::from_secs(1), 0.0);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn below_min_nothing_is_dropped_and_the_count_starts_afresh() {
+    fn below_min_nothing_is_dropped_and_the_count_is_reset() {
         let mut red = red(spec(), 19.0, 500);
         for _ in 0..400 {
             assert_eq!(admit(&mut red, Instant::ZERO, waiting(19)), Verdict::Pass);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hard_limit_drops_whatever_the_average_says() {
+    fn the_limit_drops_at_any_average() {
         let mut red = red(spec(), 0.0, -1);
         assert_eq!(admit(&mut red, Instant::ZERO, waiting(79)), Verdict::Pass);
         assert_eq!(admit(&mut red, Instant::ZERO, waiting(80)), Verdict::Drop(DropCause::QueueFull));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_in_bytes_small_packets_are_dropped_less() {
+    fn in_bytes_small_packets_have_a_smaller_drop_probability() {
         let bytes = RedSpec { unit: RedUnit::Bytes, min: 30_000.0, max: 120_000.0, limit: 1e6, ..spec() };
         near(probability(bytes.clone(), 75_000.0, 0, FULL_SIZE), 0.01);
         near(probability(bytes.clone(), 75_000.0, 0, ByteCount::new(150)), 0.001);

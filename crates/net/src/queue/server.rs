@@ -7,7 +7,8 @@ use units::{ByteCount, Instant};
 
 /// A discipline that owns its packets and chooses the next one whenever the transmitter is free.
 ///
-/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`].
+/// Each packet that it is given must come back: from `dequeue`, from `drain`, or through [`Drops`]. The network panics if a
+/// server keeps packets.
 pub trait Server: Debug + Send {
     /// Takes a packet that arrives at `now`. To refuse it, or to make room for it, packets are put into `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued, drops: &mut Drops);

@@ -8,8 +8,8 @@ use crate::path::{PathId, Paths};
 use crate::rx::DataVerdict;
 use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
-use std::net::IpAddr;
 use std::ops::ControlFlow;
+use transport::Datagram;
 use units::Instant;
 use wire::{
     Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, PacketDelay, Tsn,
@@ -21,6 +21,8 @@ use wire::{
 pub(crate) enum Handled {
     /// It was.
     Here,
+    /// It was, but a chunk could not be read, and those behind it were left out.
+    CutShort,
     /// It came out of the blue (`rfc9260#section-8.4`).
     OutOfTheBlue,
 }
@@ -54,31 +56,26 @@ pub(super) fn micros(at: Instant) -> u64 {
 }
 
 impl Association {
-    /// Takes the chunks of a packet from `source` whose verification tag is right.
+    /// Takes the chunks of a packet whose verification tag is right.
     #[inline]
-    pub(crate) fn handle(
-        &mut self,
-        now: Instant,
-        source: IpAddr,
-        sent_at: Option<Instant>,
-        chunks: Chunks<'_>,
-    ) -> Handled {
-        let Some(from) = self.paths.find(source) else { return self.handle_stranger(now, source, chunks) };
+    pub(crate) fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, chunks: Chunks<'_>) -> Handled {
+        let Some(from) = self.paths.of(datagram) else { return self.handle_stranger(now, datagram, chunks) };
         if self.is_out_of_the_blue(&chunks) {
             return Handled::OutOfTheBlue;
         }
         self.packets_received += 1;
-        self.take_chunks(now, from, sent_at, chunks);
+        self.learn_port(from, datagram.udp_port);
+        let whole = self.take_chunks(now, from, datagram, chunks);
         self.settle(now);
-        Handled::Here
+        if whole { Handled::Here } else { Handled::CutShort }
     }
 
     /// The peer may answer our INIT from an address we do not know yet.
-    fn handle_stranger(&mut self, now: Instant, source: IpAddr, mut chunks: Chunks<'_>) -> Handled {
+    fn handle_stranger(&mut self, now: Instant, datagram: &Datagram<'_>, mut chunks: Chunks<'_>) -> Handled {
         match (&self.phase, chunks.next(), chunks.next()) {
             (Phase::CookieWait { .. }, Some(Ok(Chunk::InitAck(ack))), None) => {
                 self.packets_received += 1;
-                self.on_init_ack(now, source, &ack);
+                self.on_init_ack(now, datagram, &ack);
                 self.settle(now);
                 Handled::Here
             }
@@ -97,14 +94,26 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    fn take_chunks(&mut self, now: Instant, from: PathId, sent_at: Option<Instant>, mut chunks: Chunks<'_>) {
+    /// Takes chunk by chunk; false if one could not be read.
+    fn take_chunks(
+        &mut self,
+        now: Instant,
+        from: PathId,
+        datagram: &Datagram<'_>,
+        mut chunks: Chunks<'_>,
+    ) -> bool {
         let mut first = true;
         let mut had_data = false;
         let mut had_heartbeat = false;
         let answer = self.answer_path(from);
-        let mut transit = Transit { departure: sent_at.map(micros), first: None };
-        // After an error nothing more can be read, and what was read before it stands.
-        while let Some(Ok(chunk)) = chunks.next() {
+        let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
+        let mut whole = true;
+        while let Some(chunk) = chunks.next() {
+            // After an error nothing more can be read, and what was read before it stands.
+            let Ok(chunk) = chunk else {
+                whole = false;
+                break;
+            };
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
                 Chunk::Data(data) => {
@@ -130,8 +139,7 @@ impl Association {
                 }
                 // Never bundled (rfc9260#section-6.10).
                 Chunk::InitAck(ack) if alone() => {
-                    let source = self.paths[from].remote;
-                    self.on_init_ack(now, source, ack);
+                    self.on_init_ack(now, datagram, ack);
                     LEAVE
                 }
                 Chunk::ShutdownComplete(_) if alone() => {
@@ -152,6 +160,7 @@ impl Association {
             }
             self.on_data_in_shutdown_sent(now, answer);
         }
+        whole
     }
 
     /// The path for answers to what came on path `from`. An address that is not verified may be a victim's: nothing but
@@ -279,18 +288,17 @@ impl Association {
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
     }
 
-    /// Takes the chunks behind an accepted COOKIE ECHO.
+    /// Takes the chunks behind an accepted COOKIE ECHO; false if one could not be read.
     pub(crate) fn handle_behind_cookie(
         &mut self,
         now: Instant,
-        source: IpAddr,
-        sent_at: Option<Instant>,
+        datagram: &Datagram<'_>,
         chunks: Chunks<'_>,
-    ) {
+    ) -> bool {
         self.packets_received += 1;
-        if let Some(from) = self.paths.find(source) {
-            self.take_chunks(now, from, sent_at, chunks);
-        }
+        let from = self.paths.of(datagram);
+        let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks));
         self.settle(now);
+        whole
     }
 }

@@ -9,6 +9,7 @@ use crate::event::CloseReason;
 use crate::path::PathId;
 use crate::rx::Receiver;
 use std::net::IpAddr;
+use transport::Datagram;
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
 use wire::{Cause, CauseList, CommonHeader, InitAck, Parameter, ParameterList, Parameters, param};
@@ -18,8 +19,9 @@ const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
 
 impl Association {
     /// Takes an INIT ACK, wherever it came from: it names the peer's addresses (`rfc9260#section-5.1.2`).
-    pub(super) fn on_init_ack(&mut self, now: Instant, source: IpAddr, ack: &InitAck<'_>) {
+    pub(super) fn on_init_ack(&mut self, now: Instant, datagram: &Datagram<'_>, ack: &InitAck<'_>) {
         let Phase::CookieWait { t1, begun, .. } = self.phase else { return };
+        let source = datagram.src;
         if self.local.address_towards(source).is_none() {
             return;
         }
@@ -34,7 +36,7 @@ impl Association {
             causes.push(&Cause::MissingMandatoryParameter(MissingParameters::new(&missing)));
             return self.refuse_init_ack(source, "INIT ACK without a cookie", causes);
         };
-        let config = &self.local.config;
+        let config = self.config();
         let peer = Peer {
             port: self.peer_port,
             tag: ack.0.initiate_tag,
@@ -46,7 +48,7 @@ impl Association {
             addresses: offer.addresses,
             extensions: offer.extensions.both(Extensions::of(config)),
         };
-        self.adopt(&peer, false);
+        self.adopt(&peer, datagram, false);
         self.adopted = true;
         let path = self.paths.primary;
         if t1.count == 0 {
@@ -126,14 +128,16 @@ impl Association {
 
     /// Takes over what the peer said about itself. If it had said so before, in a handshake that crossed ours or
     /// whose cookie was stale, the paths are kept: chunks may be on their way. An address is confirmed if the user gave
-    /// it, and the source if it has `proven` that it got our INIT ACK (`rfc9260#section-5.4`).
-    pub(super) fn adopt(&mut self, peer: &Peer, proven: bool) {
+    /// it, and the source if it has `proven` that it got our INIT ACK (`rfc9260#section-5.4`). The peer's UDP port is that of
+    /// `datagram`: with a cookie at all its addresses, with an INIT ACK at the source, and elsewhere that of the user.
+    pub(super) fn adopt(&mut self, peer: &Peer, datagram: &Datagram<'_>, proven: bool) {
         let again = self.receiver.is_some();
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
-        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, peer.extensions));
+        let Extensions { nr_sack, delays } = peer.extensions;
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
         self.renamed = true;
         if again {
             return;
@@ -144,7 +148,12 @@ impl Association {
         order.extend_from_slice(&peer.addresses);
         let mut confirmed = self.given.clone();
         confirmed.extend(proven.then_some(peer.source));
-        self.paths = self.paths_to(&order, &confirmed);
+        let udp_port = |remote| match self.paths.find(remote) {
+            _ if proven || remote == datagram.src => datagram.udp_port,
+            Some(p) => self.paths[p].udp_port,
+            None => self.local.remote_udp_port,
+        };
+        self.paths = self.paths_to(&order, &confirmed, udp_port);
         // The first path is one that the user gave, if the peer knows of any.
         let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
         self.paths.primary = primary.unwrap_or_default();

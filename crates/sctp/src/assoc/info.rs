@@ -52,6 +52,8 @@ pub struct PathInfo {
     pub remote: IpAddr,
     /// Ours.
     pub local: IpAddr,
+    /// The peer's UDP port there; 0: packets are not encapsulated.
+    pub udp_port: u16,
     /// Whether it carries data.
     pub state: PathState,
     /// Whether new data goes here first.
@@ -117,6 +119,7 @@ impl Association {
         self.paths.ids().zip(self.paths.iter()).map(|(p, path)| PathInfo {
             remote: path.remote,
             local: path.local,
+            udp_port: path.udp_port,
             state: path.state,
             is_primary: p == self.paths.primary,
             cwnd: path.window.cwnd,

@@ -41,7 +41,7 @@ use fault::Probes;
 use phase::{Begun, Phase, Retry};
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::Checksum;
+use transport::{Checksum, Datagram};
 use units::Instant;
 use wire::Tsn;
 
@@ -51,6 +51,9 @@ pub(crate) struct Local {
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) checksum: Checksum,
+    /// UDP port of a peer of which nothing was heard yet; 0: packets are not encapsulated.
+    pub(crate) remote_udp_port: u16,
+    /// Options of associations that are given none of their own.
     pub(crate) config: Arc<Config>,
 }
 
@@ -73,6 +76,31 @@ pub(crate) struct Peer {
     pub(crate) extensions: Extensions,
 }
 
+impl Peer {
+    /// Where its packets come from, if all of them come from this UDP port.
+    pub(crate) fn remotes(&self, udp_port: u16) -> impl Iterator<Item = Remote> {
+        let addresses = std::iter::once(self.source).chain(self.addresses.iter().copied());
+        addresses.map(move |address| Remote { address, port: self.port, udp_port })
+    }
+}
+
+/// Where packets of a peer come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Remote {
+    pub(crate) address: IpAddr,
+    /// The SCTP port.
+    pub(crate) port: u16,
+    /// The UDP port; 0: not encapsulated. Last: those of one address and SCTP port are neighbours.
+    pub(crate) udp_port: u16,
+}
+
+impl Remote {
+    /// Where a packet from this SCTP port came from.
+    pub(crate) fn of(datagram: &Datagram<'_>, port: u16) -> Self {
+        Remote { address: datagram.src, port, udp_port: datagram.udp_port }
+    }
+}
+
 /// In the order of what a packet looks at: of many associations few are in the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -85,7 +113,7 @@ pub(crate) struct Association {
     /// As in [`Local`]; here they are in the cache.
     port: u16,
     checksum: Checksum,
-    /// The tags or addresses by which packets find the association are others than before.
+    /// The tags, addresses or UDP ports by which packets find the association are others than before.
     renamed: bool,
     /// The peer of an association that we began has named its addresses, and nobody has looked yet whether another
     /// association has one of them.
@@ -127,14 +155,16 @@ impl Association {
     pub(crate) fn connect(
         now: Instant,
         local: Arc<Local>,
+        config: Arc<Config>,
         tag: u32,
         peer_port: u16,
         remotes: Vec<IpAddr>,
         random: Random,
     ) -> Self {
-        let mut association = Self::new(now, local, tag, peer_port, random);
+        let mut association = Self::new(now, local, config, tag, peer_port, random);
         association.given = remotes;
-        association.paths = association.paths_to(&association.given, &association.given);
+        let udp_port = association.local.remote_udp_port;
+        association.paths = association.paths_to(&association.given, &association.given, |_| udp_port);
         association.control.push(PathId(0), control::Pending::Init);
         let Phase::CookieWait { t1, .. } = &mut association.phase else { unreachable!("it was made so") };
         *t1 = Retry::start(now, PathId(0), &association.paths);
@@ -142,15 +172,29 @@ impl Association {
         association
     }
 
-    /// An association that a valid cookie asks for.
-    pub(crate) fn accept(now: Instant, local: Arc<Local>, cookie: &Cookie, random: Random) -> Self {
-        let mut association = Self::new(now, local, cookie.local_tag, cookie.peer.port, random);
-        association.begin_anew(now, cookie);
+    /// An association that a valid cookie asks for, which came in `datagram`.
+    pub(crate) fn accept(
+        now: Instant,
+        local: Arc<Local>,
+        config: Arc<Config>,
+        cookie: &Cookie,
+        datagram: &Datagram<'_>,
+        random: Random,
+    ) -> Self {
+        let mut association = Self::new(now, local, config, cookie.local_tag, cookie.peer.port, random);
+        association.begin_anew(now, cookie, datagram);
         association.events.push(association.connected());
         association
     }
 
-    fn new(now: Instant, local: Arc<Local>, tag: u32, peer_port: u16, mut random: Random) -> Self {
+    fn new(
+        now: Instant,
+        local: Arc<Local>,
+        config: Arc<Config>,
+        tag: u32,
+        peer_port: u16,
+        mut random: Random,
+    ) -> Self {
         let initial_tsn = random.tsn();
         let t1 = Retry { path: PathId(0), deadline: now, count: 0 };
         let begun = Begun { at: now, stale: 0, shutdown: false };
@@ -168,7 +212,7 @@ impl Association {
             unused: Vec::new(),
             promised: 0,
             paths: Paths::default(),
-            sender: Sender::new(local.config.clone(), random.number(), initial_tsn),
+            sender: Sender::new(config, random.number(), initial_tsn),
             receiver: None,
             streams: (0, 0),
             extensions: Extensions::default(),
@@ -186,12 +230,19 @@ impl Association {
         }
     }
 
-    /// Paths to `addresses` as far as we have an address of their kind; those `confirmed` may carry data.
-    fn paths_to(&self, addresses: &[IpAddr], confirmed: &[IpAddr]) -> Paths {
+    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port; those `confirmed` may
+    /// carry data.
+    fn paths_to(
+        &self,
+        addresses: &[IpAddr],
+        confirmed: &[IpAddr],
+        udp_port: impl Fn(IpAddr) -> u16,
+    ) -> Paths {
         let mut paths = Paths::default();
         for &remote in addresses {
             if let Some(local) = self.local.address_towards(remote) {
                 let mut path = Path::new(remote, local, self.sender.config());
+                path.udp_port = udp_port(remote);
                 if confirmed.contains(&remote) {
                     path.state = PathState::Active;
                 }
@@ -208,6 +259,11 @@ impl Association {
         if let Some(path) = self.paths.iter().next() {
             path.fetch();
         }
+    }
+
+    /// Its options, to be shared.
+    pub(crate) fn shared_config(&self) -> Arc<Config> {
+        self.sender.shared_config()
     }
 
     fn config(&self) -> &Config {
@@ -275,6 +331,26 @@ impl Association {
         }
     }
 
+    /// Packets for an address of the peer go to this UDP port from now on; false if there is no such path.
+    pub(crate) fn set_remote_port(&mut self, address: IpAddr, udp_port: u16) -> bool {
+        match self.paths.find(address) {
+            Some(p) => {
+                self.learn_port(p, udp_port);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The peer's UDP port on path `p` (`rfc6951#section-5.4`). Whoever says so must have shown our tag, or be the user.
+    #[inline]
+    fn learn_port(&mut self, p: PathId, udp_port: u16) {
+        if self.paths[p].udp_port != udp_port {
+            self.paths[p].udp_port = udp_port;
+            self.renamed = true;
+        }
+    }
+
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
@@ -317,12 +393,14 @@ impl Association {
         self.initial_tsn
     }
 
-    /// The addresses of the peer, and whether each is confirmed.
-    pub(crate) fn remotes(&self) -> impl Iterator<Item = (IpAddr, bool)> {
-        self.paths.iter().map(|path| (path.remote, !path.is_unconfirmed()))
+    /// Where the peer's packets come from, and whether each address is confirmed.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (Remote, bool)> {
+        let port = self.peer_port;
+        let remote = move |path: &Path| Remote { address: path.remote, port, udp_port: path.udp_port };
+        self.paths.iter().map(move |path| (remote(path), !path.is_unconfirmed()))
     }
 
-    /// True once after the tag or the confirmed addresses changed.
+    /// True once after the tag, a UDP port or the confirmed addresses changed.
     #[inline]
     pub(crate) fn take_renamed(&mut self) -> bool {
         std::mem::take(&mut self.renamed)

@@ -8,7 +8,7 @@ use crate::config::Timestamps;
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use transport::PacketBuf;
+use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
@@ -20,10 +20,10 @@ use wire::{
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
-    /// The next packet: written into `buf`, with its source and destination. The answer may change after every other
+    /// The next packet: written into `buf`, and how to send it. The answer may change after every other
     /// call but `poll_timeout`.
     #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<(IpAddr, IpAddr)> {
+    pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         loop {
             if let Phase::Closed { farewell } = &mut self.phase {
                 let farewell = farewell.take()?;
@@ -40,7 +40,7 @@ impl Association {
             let path = departing.or(plan.map(|plan| plan.path))?;
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some((self.paths[path].local, self.paths[path].remote));
+                return Some(self.paths[path].transmit());
             }
         }
     }
@@ -166,7 +166,7 @@ impl Association {
     fn write_init(&mut self, path: PathId, buf: &mut PacketBuf) -> bool {
         self.control.take(path);
         let Phase::CookieWait { preservative, .. } = self.phase else { return false };
-        let config = &self.local.config;
+        let config = self.config();
         let mut parameters = ParameterList::new();
         if self.local.addresses.len() > 1 {
             push_addresses(&mut parameters, self.local.addresses.iter().copied());
@@ -192,7 +192,7 @@ impl Association {
         written
     }
 
-    fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> (IpAddr, IpAddr) {
+    fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> Transmit {
         let (Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) = *farewell;
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), self.paths[path].packet_limit());
         match farewell {
@@ -207,7 +207,7 @@ impl Association {
         }
         w.finish(self.checksum);
         self.count_packet(path, buf);
-        (self.paths[path].local, self.paths[path].remote)
+        self.paths[path].transmit()
     }
 
     #[inline]

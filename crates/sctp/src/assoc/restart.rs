@@ -8,12 +8,13 @@ use crate::endpoint::Cookie;
 use crate::event::Event;
 use crate::tx::Sender;
 use std::net::IpAddr;
+use transport::Datagram;
 use units::Instant;
 use wire::Cause;
 
 impl Association {
     /// Sets up everything from a cookie, as if nothing had been before, and answers it.
-    pub(super) fn begin_anew(&mut self, now: Instant, cookie: &Cookie) {
+    pub(super) fn begin_anew(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) {
         self.local_tag = cookie.local_tag;
         self.initial_tsn = cookie.local_tsn;
         self.ties = TieTags { local: self.random.tag(), peer: self.random.tag() };
@@ -21,48 +22,49 @@ impl Association {
         self.receiver = None;
         self.errors = 0;
         self.control.clear();
-        self.adopt(&cookie.peer, true);
+        self.adopt(&cookie.peer, datagram, true);
         self.control.push_first(self.paths.primary, Pending::CookieAck);
         self.phase = Phase::Established;
         self.start_heartbeats(now);
     }
 
-    /// Takes a valid cookie that came from `source`; false if it is to be discarded with the rest of its packet.
-    pub(crate) fn on_cookie(&mut self, now: Instant, cookie: &Cookie, source: IpAddr) -> bool {
+    /// Takes a valid cookie that came in `datagram`; false if it is to be discarded with the rest of its packet.
+    pub(crate) fn on_cookie(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) -> bool {
         let ours = Tags { local: self.local_tag, peer: self.peer_tag, ties: self.ties };
         let theirs = Tags { local: cookie.local_tag, peer: cookie.peer.tag, ties: cookie.ties };
         match action(ours, theirs) {
-            Some(Action::Restart) => self.restart(now, cookie, source),
+            Some(Action::Restart) => self.restart(now, cookie, datagram),
             // Once the peer's tag is settled no cookie changes it: it may be old, or somebody else's.
             Some(Action::Collision) if !self.is_opening() => false,
             Some(Action::Collision) => {
                 self.promised = cookie.peer.tag;
-                self.adopt(&cookie.peer, true);
+                self.adopt(&cookie.peer, datagram, true);
                 self.adopted = true;
-                self.accept_cookie(now, source)
+                self.accept_cookie(now, datagram)
             }
-            Some(Action::Establish) => self.accept_cookie(now, source),
+            Some(Action::Establish) => self.accept_cookie(now, datagram),
             None => false,
         }
     }
 
-    fn accept_cookie(&mut self, now: Instant, source: IpAddr) -> bool {
-        let Some(path) = self.paths.find(source) else { return false };
+    fn accept_cookie(&mut self, now: Instant, datagram: &Datagram<'_>) -> bool {
+        let Some(path) = self.paths.of(datagram) else { return false };
+        self.learn_port(path, datagram.udp_port);
         self.establish(now);
         self.control.push_first(self.answer_path(path), Pending::CookieAck);
         true
     }
 
     /// Action A: the peer began anew; the association goes on as a new one under the old name.
-    fn restart(&mut self, now: Instant, cookie: &Cookie, source: IpAddr) -> bool {
+    fn restart(&mut self, now: Instant, cookie: &Cookie, datagram: &Datagram<'_>) -> bool {
         if let Phase::ShutdownAckSent { t2 } = &self.phase {
-            let path = self.paths.find(source).map_or(t2.path, |path| self.answer_path(path));
+            let path = self.paths.of(datagram).map_or(t2.path, |path| self.answer_path(path));
             self.control.push(path, Pending::ShutdownAck);
             self.report(path, &Cause::CookieInShutdown);
             return false;
         }
         self.sender.failed(|stream, tsn, length| self.events.push(Event::SendFailed { stream, tsn, length }));
-        self.begin_anew(now, cookie);
+        self.begin_anew(now, cookie, datagram);
         self.events.all_read();
         self.events.restarted();
         true
@@ -142,7 +144,8 @@ impl Association {
         match reported.into_iter().find(|address| self.given.contains(address)) {
             Some(to) => {
                 self.promised = tag;
-                UnexpectedInit::Same { ties, to }
+                let path = self.paths.find(to);
+                UnexpectedInit::Same { ties, to, udp_port: path.map_or(0, |p| self.paths[p].udp_port) }
             }
             None => UnexpectedInit::Ignore,
         }
@@ -162,8 +165,8 @@ impl Association {
 /// How to answer an INIT for an association that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnexpectedInit {
-    /// To this address, with the tag and TSN of our own INIT (`rfc9260#section-5.2.1`).
-    Same { ties: TieTags, to: IpAddr },
+    /// To this address and UDP port, with the tag and TSN of our own INIT (`rfc9260#section-5.2.1`).
+    Same { ties: TieTags, to: IpAddr, udp_port: u16 },
     /// With a new tag and TSN (`rfc9260#section-5.2.2`).
     Fresh(TieTags),
     /// With an ABORT: it names these addresses, which are not the peer's.

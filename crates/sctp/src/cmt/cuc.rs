@@ -1,8 +1,35 @@
 //! Congestion window update for CMT (paper 001 §3.2): a cumulative TSN for each path.
 
 use crate::config::Cuc;
-use crate::path::{CucState, Path, Paths};
-use crate::tx::{Outstanding, SackNews, TxChunk};
+use crate::path::{Path, Paths};
+use crate::tx::{Outstanding, PathDelta, TxChunk};
+
+/// The pseudo-cumulative TSNs of a path: the earliest outstanding chunk sent once, and the earliest one sent again; `None`
+/// while it has to be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CucState {
+    pub(crate) pc: Option<u64>,
+    pub(crate) rpc: Option<u64>,
+}
+
+impl CucState {
+    /// A chunk of the path is retransmitted on another one, or leaves otherwise than by a gap block: look again for both.
+    pub(crate) fn forget(&mut self) {
+        *self = CucState::default();
+    }
+
+    /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
+    pub(crate) fn test(&mut self, i: u64, delta: &mut PathDelta) {
+        if self.pc == Some(i) {
+            self.pc = None;
+            delta.new_pc = true;
+        }
+        if self.rpc == Some(i) {
+            self.rpc = None;
+            delta.new_rpc = true;
+        }
+    }
+}
 
 /// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
 /// up to the last gap block. Version 2 tells chunks sent once from those sent again. Of lost chunks so many are looked at
@@ -39,16 +66,4 @@ fn earliest(path: &Path, out: &Outstanding, left: &mut usize, of: impl Fn(u64) -
         })
     });
     flying.chain(lost.filter(|&i| of(i))).min()
-}
-
-/// Chunk `i` of the path is newly acknowledged: was it the one waited for?
-pub(crate) fn test(i: u64, cuc: &mut CucState, news: &mut SackNews) {
-    if cuc.pc == Some(i) {
-        cuc.pc = None;
-        news.new_pc = true;
-    }
-    if cuc.rpc == Some(i) {
-        cuc.rpc = None;
-        news.new_rpc = true;
-    }
 }

@@ -1,8 +1,8 @@
 //! Retransmission policies: the path on which a lost chunk travels again.
 
 use crate::config::RtxPolicy;
+use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
-use crate::tx::Draws;
 
 /// The path for chunks lost `on` a path; none if the policy has to wait for room on any. Ties of a best path are
 /// broken at random. A policy that names one path sticks to it even if its window is full.

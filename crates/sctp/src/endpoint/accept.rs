@@ -1,11 +1,14 @@
 //! INIT and COOKIE ECHO: how others begin associations (`rfc9260#section-5`).
 
 use super::cookie::Envelope;
-use super::{Cookie, Datagram, Endpoint, LEAST_WINDOW, Stray};
+use super::{ANSWERS, ArrivalId, Cookie, Datagram, Endpoint, LEAST_WINDOW, Listen};
 use crate::assoc::{
-    Association, Extensions, Offer, OfferError, Peer, TieTags, UnexpectedInit, push_addresses,
+    Association, Extensions, Offer, OfferError, Peer, Remote, TieTags, UnexpectedInit, push_addresses,
 };
+use crate::config::Config;
 use std::net::IpAddr;
+use std::sync::Arc;
+use transport::{PacketBuf, Transmit};
 use units::{Instant, Span};
 use wire::{
     Abort, Cause, CauseList, Causes, Chunk, CommonHeader, Encode, Init, InitAck, OperationError, Packet,
@@ -40,55 +43,99 @@ impl Endpoint {
         init: &Init<'_>,
     ) {
         if header.verification_tag != 0 || init.initiate_tag == 0 {
-            return;
+            return self.discarded.refused += 1;
         }
         let reply = Reply::to(datagram, header.source_port, init.initiate_tag);
         if init.outbound_streams == 0 || init.inbound_streams == 0 || init.a_rwnd < LEAST_WINDOW {
-            return self.refuse(&reply, &Cause::InvalidMandatoryParameter);
+            return self.refuse_with(&reply, &Cause::InvalidMandatoryParameter);
         }
         let offer = match Offer::read(init.parameters) {
             Ok(offer) => offer,
             Err(OfferError::HostName(name)) => {
-                return self.refuse(&reply, &Cause::UnresolvableAddress(name.as_parameters().as_bytes()));
+                return self
+                    .refuse_with(&reply, &Cause::UnresolvableAddress(name.as_parameters().as_bytes()));
             }
             Err(OfferError::Malformed) => {
-                return self.refuse(&reply, &Cause::ProtocolViolation(b"malformed parameter"));
+                return self.refuse_with(&reply, &Cause::ProtocolViolation(b"malformed parameter"));
             }
         };
-        let addresses = std::iter::once(datagram.src).chain(offer.addresses.iter().copied());
-        let (name, reply) = match self.find(addresses, header.source_port) {
+        match self.on_other_udp_port(datagram, header.source_port, init.initiate_tag, &offer) {
+            Some(Some(cause)) => return self.refuse_with(&reply, &cause),
+            Some(None) => return self.discarded.refused += 1,
+            None => {}
+        }
+        let remotes = [datagram.src].into_iter().chain(offer.addresses.iter().copied());
+        let at = Remote::of(datagram, header.source_port);
+        let (name, reply, config) = match self.find(remotes.map(|address| Remote { address, ..at })) {
             Some(slot) => match self.name_for_existing(slot, &reply, &offer) {
                 Some(answer) => answer,
                 None => return,
             },
-            None if !self.listening => return self.send_abort(&reply, Causes::default()),
-            None if self.slab.is_full() => return self.refuse(&reply, &Cause::OutOfResource),
-            None => (self.fresh_name(TieTags::NONE), reply),
+            None if self.listen == Listen::Off => {
+                self.discarded.refused += 1;
+                return self.send_abort(&reply, Causes::default());
+            }
+            None if self.associations.is_full() => return self.refuse_with(&reply, &Cause::OutOfResource),
+            None => (self.fresh_name(TieTags::NONE), reply, self.local.config.clone()),
         };
         let limit = UNDIVIDED.min(MAX_AMPLIFICATION * datagram.bytes.len());
-        self.send_init_ack(now, &reply, init, &offer, name, limit);
+        self.send_init_ack(now, &reply, init, &offer, &config, name, limit);
     }
 
-    /// The INIT belongs to an association: what the answer announces, and where it goes, if there is to be an INIT ACK
-    /// (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
-    fn name_for_existing(&mut self, slot: u32, reply: &Reply, offer: &Offer<'_>) -> Option<(Name, Reply)> {
-        let association = self.slab.get_mut(slot)?;
+    /// An INIT for an association whose packets come from another UDP port, or come without UDP, changes nothing
+    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10): what to answer, if anything. The source is not enough to know the
+    /// association by, since hosts behind one NAT share it, unless one of the two is not encapsulated.
+    fn on_other_udp_port(
+        &self,
+        datagram: &Datagram<'_>,
+        port: u16,
+        initiate_tag: u32,
+        offer: &Offer<'_>,
+    ) -> Option<Option<Cause<'static>>> {
+        let at = Remote::of(datagram, port);
+        if !self.encapsulated || self.addresses.owner(&at).is_some() {
+            return None;
+        }
+        let other_kind = |udp_port| (udp_port == 0) != (at.udp_port == 0);
+        let listed = || offer.addresses.iter().filter(|&&address| address != at.address);
+        let (current, slot) = self.addresses.elsewhere(&at, other_kind).or_else(|| {
+            listed().find_map(|&address| self.addresses.elsewhere(&Remote { address, ..at }, |_| true))
+        })?;
+        // An ABORT with the peer's tag would end the association.
+        let same = self.associations.get(slot).is_some_and(|other| other.peer_tag() == initiate_tag);
+        Some((!same).then_some(Cause::RestartWithNewPort { current, new: at.udp_port }))
+    }
+
+    /// The INIT belongs to an association: what the answer announces, where it goes, and with which options, if there is to
+    /// be an INIT ACK (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
+    fn name_for_existing(
+        &mut self,
+        slot: u32,
+        reply: &Reply,
+        offer: &Offer<'_>,
+    ) -> Option<(Name, Reply, Arc<Config>)> {
+        let association = self.associations.get_mut(slot)?;
         let (tag, tsn) = (association.local_tag(), association.initial_tsn());
-        match association.on_unexpected_init(reply.tag, reply.dst, &offer.addresses) {
-            UnexpectedInit::Same { ties, to } => {
-                let here = to == reply.dst;
-                let src = if here { reply.src } else { self.local.address_towards(to)? };
-                Some((Name { tag, tsn, ties }, Reply { src, dst: to, ..*reply }))
+        let config = association.shared_config();
+        match association.on_unexpected_init(reply.tag, reply.way.dst, &offer.addresses) {
+            UnexpectedInit::Same { ties, to, udp_port } => {
+                let mut reply = *reply;
+                if to != reply.way.dst {
+                    let src = self.local.address_towards(to)?;
+                    reply.way = Transmit { udp_port, ..Transmit::new(src, to) };
+                }
+                Some((Name { tag, tsn, ties }, reply, config))
             }
-            UnexpectedInit::Fresh(ties) => Some((self.fresh_name(ties), *reply)),
+            UnexpectedInit::Fresh(ties) => Some((self.fresh_name(ties), *reply, config)),
             UnexpectedInit::NewAddresses(new) => {
                 let mut list = ParameterList::new();
                 push_addresses(&mut list, new);
-                self.refuse(reply, &Cause::RestartWithNewAddresses(list.as_parameters()));
+                self.refuse_with(reply, &Cause::RestartWithNewAddresses(list.as_parameters()));
                 None
             }
             UnexpectedInit::Ignore => {
-                self.touched(slot);
+                self.discarded.refused += 1;
+                self.schedule(slot);
                 None
             }
         }
@@ -99,16 +146,17 @@ impl Endpoint {
     }
 
     /// Sends an INIT ACK in a packet of at most `limit` bytes.
+    #[expect(clippy::too_many_arguments, reason = "each comes from somewhere else")]
     fn send_init_ack(
         &mut self,
         now: Instant,
         reply: &Reply,
         init: &Init<'_>,
         offer: &Offer<'_>,
+        config: &Config,
         name: Name,
         limit: usize,
     ) {
-        let config = &self.local.config;
         let peer = Peer {
             port: reply.port,
             tag: init.initiate_tag,
@@ -116,8 +164,8 @@ impl Endpoint {
             outbound_streams: config.outbound_streams.min(init.inbound_streams),
             inbound_streams: config.max_inbound_streams.min(init.outbound_streams),
             initial_tsn: init.initial_tsn,
-            source: reply.dst,
-            addresses: offer.addresses.iter().copied().filter(|&listed| listed != reply.dst).collect(),
+            source: reply.way.dst,
+            addresses: offer.addresses.iter().copied().filter(|&listed| listed != reply.way.dst).collect(),
             extensions: offer.extensions.both(Extensions::of(config)),
         };
         let (outbound_streams, extensions) = (peer.outbound_streams, peer.extensions);
@@ -137,7 +185,7 @@ impl Endpoint {
         extensions.push(&mut least);
         let room = limit.saturating_sub(CommonHeader::LEN + Init::FIXED_LEN + least.padded_len());
         let mut parameters = ParameterList::new();
-        push_addresses(&mut parameters, self.addresses_to_list(reply.src, offer.address_types, room));
+        push_addresses(&mut parameters, self.addresses_to_list(reply.way.src, offer.address_types, room));
         parameters.push(&Parameter::StateCookie(&cookie));
         extensions.push(&mut parameters);
         for unknown in offer.unknown.as_parameters().iter() {
@@ -190,46 +238,104 @@ impl Endpoint {
             local_port: self.port,
             local_tag: header.verification_tag,
         };
-        let Some(cookie) = Cookie::open(&self.secrets.key, echo.cookie, &envelope) else { return };
-        let peer = &cookie.peer;
-        if peer.source != datagram.src && !peer.addresses.contains(&datagram.src) {
-            return;
-        }
-        let addresses = std::iter::once(peer.source).chain(peer.addresses.iter().copied());
-        let existing = self.find(addresses, peer.port);
-        let named = existing.and_then(|slot| self.slab.get(slot)).is_some_and(|a| a.is_named_by(&cookie));
-        let reply = Reply::to(datagram, peer.port, peer.tag);
+        let signed = Cookie::open(&self.secrets.key, echo.cookie, &envelope);
+        let named = |peer: &Peer| peer.source == datagram.src || peer.addresses.contains(&datagram.src);
+        let Some(cookie) = signed.filter(|cookie| named(&cookie.peer)) else {
+            return self.discarded.bad_cookie += 1;
+        };
+        let existing = self.association_of(&cookie, datagram.udp_port);
+        let named =
+            existing.and_then(|slot| self.associations.get(slot)).is_some_and(|a| a.is_named_by(&cookie));
+        let reply = Reply::to(datagram, cookie.peer.port, cookie.peer.tag);
         if let Some(staleness) = cookie.staleness(now)
             && !named
         {
+            self.discarded.stale_cookie += 1;
             let mut causes = CauseList::new();
             causes.push(&Cause::StaleCookie { staleness });
             return self.reply(&reply, &OperationError { causes: causes.as_causes() });
         }
         let slot = match existing {
             Some(slot) => {
-                let association = self.slab.get_mut(slot);
-                if !association.is_some_and(|association| association.on_cookie(now, &cookie, datagram.src)) {
-                    return self.touched(slot);
+                let association = self.associations.get_mut(slot);
+                if !association.is_some_and(|association| association.on_cookie(now, &cookie, datagram)) {
+                    return self.schedule(slot);
                 }
                 slot
             }
-            // By chance another association got the tag meanwhile: the peer must ask anew.
-            None if self.tags.get(cookie.local_tag).is_some() => return,
-            None if !self.listening => return self.send_abort(&reply, Causes::default()),
-            None if self.slab.is_full() => return self.refuse(&reply, &Cause::OutOfResource),
-            None => {
-                let random = self.secrets.random.fork();
-                self.slab.insert(Association::accept(now, self.local.clone(), &cookie, random)).0
-            }
+            None => match self.begin_from_cookie(now, datagram, &reply, cookie) {
+                Some(slot) => slot,
+                None => return,
+            },
         };
-        if let Some(association) = self.slab.get_mut(slot) {
-            association.handle_behind_cookie(now, datagram.src, datagram.sent_at, chunks);
+        if let Some(association) = self.associations.get_mut(slot)
+            && !association.handle_behind_cookie(now, datagram, chunks)
+        {
+            self.discarded.malformed += 1;
         }
-        self.touched(slot);
+        self.schedule(slot);
     }
 
-    fn refuse(&mut self, reply: &Reply, cause: &Cause<'_>) {
+    /// The association that a cookie is for: the one with its tags, wherever its packet came from, since a NAT may have given
+    /// the peer another UDP port; else one with an address of the peer.
+    fn association_of(&self, cookie: &Cookie, udp_port: u16) -> Option<u32> {
+        let named = |slot: &u32| self.associations.get(*slot).is_some_and(|a| a.is_named_by(cookie));
+        let by_tag = self.tags.get(cookie.local_tag).filter(named);
+        by_tag.or_else(|| self.find(cookie.peer.remotes(udp_port)))
+    }
+
+    /// A valid cookie asks for an association that does not exist: its slot, if it begins now.
+    fn begin_from_cookie(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        reply: &Reply,
+        cookie: Cookie,
+    ) -> Option<u32> {
+        if self.arrivals.contains(cookie.local_tag) {
+            return None; // the peer asks again while the user decides
+        }
+        // By chance another association got the tag meanwhile: the peer must ask anew.
+        if self.tags.get(cookie.local_tag).is_some() {
+            self.discarded.refused += 1;
+            return None;
+        }
+        if self.associations.is_full() && self.listen != Listen::Off {
+            self.refuse_with(reply, &Cause::OutOfResource);
+            return None;
+        }
+        match self.listen {
+            Listen::Off => {
+                self.discarded.refused += 1;
+                self.send_abort(reply, Causes::default());
+                None
+            }
+            Listen::Accept => {
+                let random = self.secrets.random.fork();
+                let (local, config) = (self.local.clone(), self.local.config.clone());
+                self.associations.insert(Association::accept(now, local, config, &cookie, datagram, random))
+            }
+            Listen::Ask { waiting } => {
+                self.discarded.refused += u64::from(!self.arrivals.push(now, cookie, datagram, waiting));
+                None
+            }
+        }
+    }
+
+    /// A packet that bears the tag of an arrival. Until the user has decided there is nothing to say to it; but an ABORT
+    /// means that the peer waits no longer.
+    pub(super) fn on_packet_of_arrival(&mut self, packet: &Packet<'_>, first: &Chunk<'_>) {
+        let id = ArrivalId(packet.header.verification_tag);
+        if matches!(first, Chunk::Abort(abort) if !abort.reflected_tag) {
+            self.arrivals.take(id);
+        } else {
+            self.discarded.wrong_tag += 1;
+        }
+    }
+
+    /// Answers a request for an association with ABORT.
+    pub(super) fn refuse_with(&mut self, reply: &Reply, cause: &Cause<'_>) {
+        self.discarded.refused += 1;
         let mut causes = CauseList::new();
         causes.push(cause);
         self.send_abort(reply, causes.as_causes());
@@ -241,25 +347,24 @@ impl Endpoint {
 
     /// Queues a packet with one chunk.
     pub(super) fn reply(&mut self, reply: &Reply, chunk: &impl Encode) {
-        if self.strays.len() >= super::STRAYS {
-            return;
+        if self.answers.len() >= ANSWERS {
+            return self.discarded.unanswered += 1;
         }
-        let &Reply { src, dst, port, tag } = reply;
-        let mut stray = Stray { src, dst, packet: Default::default() };
+        let &Reply { way, port, tag } = reply;
+        let mut packet = PacketBuf::default();
         let header = CommonHeader { source_port: self.port, destination_port: port, verification_tag: tag };
-        let mut w = PacketWriter::new(&mut stray.packet, header, UNDIVIDED);
+        let mut w = PacketWriter::new(&mut packet, header, UNDIVIDED);
         if w.push(chunk) {
             w.finish(self.checksum);
-            self.strays.push_back(stray);
+            self.answers.push_back((way, packet));
         }
     }
 }
 
-/// The way of an answer that no association sends: from which of our addresses, whereto, and with which tag.
+/// How an answer leaves that no association sends, to which SCTP port, and with which tag.
 #[derive(Clone, Copy)]
 pub(super) struct Reply {
-    src: IpAddr,
-    dst: IpAddr,
+    way: Transmit,
     port: u16,
     tag: u32,
 }
@@ -267,7 +372,8 @@ pub(super) struct Reply {
 impl Reply {
     /// Back to where the packet at hand came from.
     pub(super) fn to(datagram: &Datagram<'_>, port: u16, tag: u32) -> Self {
-        Reply { src: datagram.dst, dst: datagram.src, port, tag }
+        let way = Transmit { udp_port: datagram.udp_port, ..Transmit::new(datagram.dst, datagram.src) };
+        Reply { way, port, tag }
     }
 }
 

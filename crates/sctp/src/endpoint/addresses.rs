@@ -1,17 +1,21 @@
-//! Which association an address of a peer belongs to: for packets that bear no tag of ours.
+//! Which association packets from an address and port belong to, if they bear no tag of ours.
 
+use crate::assoc::Remote;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::net::IpAddr;
 
-/// Associations, by their places, under the addresses and ports of their peers.
+/// Associations, by their places, under the addresses and ports of their peers. Peers behind one NAT share an address,
+/// and may share an SCTP port: they differ in their UDP ports.
 ///
 /// A confirmed address belongs to the association that confirmed it first. An unconfirmed one may be somebody else's: it
 /// gives way, so that whoever lists the address of another does not stand in its way (`rfc5062#section-2.1`).
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    owners: BTreeMap<(IpAddr, u16), Owner>,
+    owners: BTreeMap<Remote, Owner>,
 }
+
+/// Most peers behind one NAT, with one SCTP port, among which a conflict is looked for.
+const NEIGHBOURS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Owner {
@@ -21,19 +25,29 @@ struct Owner {
 
 impl Addresses {
     /// The association that confirmed the address.
-    pub(super) fn owner(&self, address: IpAddr, port: u16) -> Option<u32> {
-        self.owners.get(&(address, port)).filter(|owner| owner.confirmed).map(|owner| owner.slot)
+    pub(super) fn owner(&self, remote: &Remote) -> Option<u32> {
+        self.owners.get(remote).filter(|owner| owner.confirmed).map(|owner| owner.slot)
     }
 
     /// The association that has the address, confirmed or not.
-    pub(super) fn user(&self, address: IpAddr, port: u16) -> Option<u32> {
-        self.owners.get(&(address, port)).map(|owner| owner.slot)
+    pub(super) fn user(&self, remote: &Remote) -> Option<u32> {
+        self.owners.get(remote).map(|owner| owner.slot)
+    }
+
+    /// The UDP port of an association that confirmed the address with the same SCTP port, but another UDP port, of which
+    /// `conflicts` is true; and the association. Looks at no more than [`NEIGHBOURS`].
+    pub(super) fn elsewhere(&self, remote: &Remote, conflicts: impl Fn(u16) -> bool) -> Option<(u16, u32)> {
+        let of = |udp_port| Remote { udp_port, ..*remote };
+        let neighbours = self.owners.range(of(0)..=of(u16::MAX)).take(NEIGHBOURS);
+        let mut others =
+            neighbours.filter(|(other, owner)| owner.confirmed && other.udp_port != remote.udp_port);
+        others.find(|(other, _)| conflicts(other.udp_port)).map(|(other, owner)| (other.udp_port, owner.slot))
     }
 
     /// An association has the address. False if another one is found under it all the same.
-    pub(super) fn claim(&mut self, address: IpAddr, port: u16, slot: u32, confirmed: bool) -> bool {
+    pub(super) fn claim(&mut self, remote: Remote, slot: u32, confirmed: bool) -> bool {
         let claim = Owner { slot, confirmed };
-        match self.owners.entry((address, port)) {
+        match self.owners.entry(remote) {
             Entry::Vacant(entry) => {
                 entry.insert(claim);
                 true
@@ -47,9 +61,9 @@ impl Addresses {
     }
 
     /// An association has the address no more.
-    pub(super) fn release(&mut self, address: IpAddr, port: u16, slot: u32) {
-        if self.user(address, port) == Some(slot) {
-            self.owners.remove(&(address, port));
+    pub(super) fn release(&mut self, remote: &Remote, slot: u32) {
+        if self.user(remote) == Some(slot) {
+            self.owners.remove(remote);
         }
     }
 }
@@ -58,20 +72,36 @@ impl Addresses {
 mod tests {
     use super::*;
 
+    fn at(udp_port: u16) -> Remote {
+        Remote { address: [10, 0, 0, 1].into(), port: 9, udp_port }
+    }
+
     // rfc9260#section-5.4, rfc5062#section-2.1
     #[test]
     fn an_unconfirmed_address_gives_way_to_the_association_that_confirms_it() {
-        let (mut addresses, a) = (Addresses::default(), IpAddr::from([10, 0, 0, 1]));
-        assert!(addresses.claim(a, 9, 1, false));
-        assert_eq!((addresses.owner(a, 9), addresses.user(a, 9)), (None, Some(1)));
-        assert!(!addresses.claim(a, 9, 2, false));
-        assert!(addresses.claim(a, 9, 2, true));
-        assert_eq!((addresses.owner(a, 9), addresses.user(a, 9)), (Some(2), Some(2)));
-        assert!(!addresses.claim(a, 9, 1, true), "it was confirmed first");
-        addresses.release(a, 9, 1);
-        assert_eq!(addresses.owner(a, 9), Some(2));
-        addresses.release(a, 9, 2);
-        assert_eq!(addresses.user(a, 9), None);
-        assert_eq!(addresses.user(a, 8), None);
+        let (mut addresses, a) = (Addresses::default(), at(0));
+        assert!(addresses.claim(a, 1, false));
+        assert_eq!((addresses.owner(&a), addresses.user(&a)), (None, Some(1)));
+        assert!(!addresses.claim(a, 2, false));
+        assert!(addresses.claim(a, 2, true));
+        assert_eq!((addresses.owner(&a), addresses.user(&a)), (Some(2), Some(2)));
+        assert!(!addresses.claim(a, 1, true), "it was confirmed first");
+        addresses.release(&a, 1);
+        assert_eq!(addresses.owner(&a), Some(2));
+        addresses.release(&a, 2);
+        assert_eq!(addresses.user(&a), None);
+        assert_eq!(addresses.user(&Remote { port: 8, ..a }), None);
+    }
+
+    #[test]
+    fn a_conflict_is_a_confirmed_address_with_another_udp_port() {
+        let mut addresses = Addresses::default();
+        addresses.claim(at(5000), 1, true);
+        addresses.claim(at(6000), 2, false);
+        assert_eq!(addresses.owner(&at(5001)), None);
+        assert_eq!(addresses.elsewhere(&at(7000), |_| true), Some((5000, 1)));
+        assert_eq!(addresses.elsewhere(&at(7000), |other| other == 0), None);
+        assert_eq!(addresses.elsewhere(&at(5000), |_| true), None, "that is the peer itself");
+        assert_eq!(addresses.elsewhere(&Remote { port: 8, ..at(7000) }, |_| true), None);
     }
 }

@@ -20,11 +20,44 @@ pub struct EndpointConfig {
     pub checksum: Checksum,
     /// Most associations at a time; more are refused with Out of Resource (`rfc9260#section-5.1`).
     pub max_associations: usize,
+    /// Whether its packets travel in UDP (`rfc6951`); none: in IP alone, and packets in UDP are discarded.
+    pub encapsulation: Option<Encapsulation>,
     /// The protocol parameters of its associations. Endpoints may share them.
     pub config: Arc<Config>,
 }
 
+/// Packets travel in UDP. Where packets of a peer come without, it is answered without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encapsulation {
+    /// UDP port of a peer of which nothing was heard yet: [`Self::PORT`] unless it uses another one.
+    pub remote_port: u16,
+}
+
+impl Encapsulation {
+    /// The port that IANA assigned.
+    pub const PORT: u16 = 9899;
+}
+
+impl Default for Encapsulation {
+    fn default() -> Self {
+        Encapsulation { remote_port: Self::PORT }
+    }
+}
+
 impl EndpointConfig {
+    /// An endpoint with checksums, without encapsulation, with the default options and at most 1024 associations.
+    pub fn new(port: u16, addresses: Vec<IpAddr>, seed: Seed) -> Self {
+        EndpointConfig {
+            port,
+            addresses,
+            seed,
+            checksum: Checksum::Computed,
+            max_associations: 1024,
+            encapsulation: None,
+            config: Arc::default(),
+        }
+    }
+
     /// Says which option cannot work, if one cannot.
     ///
     /// # Errors
@@ -40,6 +73,9 @@ impl EndpointConfig {
         for (n, &address) in self.addresses.iter().enumerate() {
             check(is_unicast(address), "addresses", address, "unicast addresses only")?;
             check(!self.addresses[..n].contains(&address), "addresses", address, "each address once")?;
+        }
+        if let Some(Encapsulation { remote_port }) = self.encapsulation {
+            check(remote_port != 0, "encapsulation", remote_port, "a UDP port from 1 to 65535")?;
         }
         check(
             (1..=MAX_ASSOCIATIONS).contains(&self.max_associations),
@@ -67,6 +103,7 @@ mod tests {
             seed: Seed::for_simulation(1),
             checksum: Checksum::Computed,
             max_associations: 1,
+            encapsulation: None,
             config: Config::default().into(),
         }
     }
@@ -80,12 +117,13 @@ mod tests {
     fn the_defaults_work_and_each_wrong_value_is_named() {
         assert_eq!(endpoint().check(), Ok(()));
         type Spoil = fn(&mut EndpointConfig);
-        let wrong: [(&str, Spoil); 18] = [
+        let wrong: [(&str, Spoil); 19] = [
             ("port", |e| e.port = 0),
             ("addresses", |e| e.addresses.clear()),
             ("addresses", |e| e.addresses.push([10, 0, 0, 1].into())),
             ("addresses", |e| e.addresses.push([224, 0, 0, 1].into())),
             ("max_associations", |e| e.max_associations = 0),
+            ("encapsulation", |e| e.encapsulation = Some(Encapsulation { remote_port: 0 })),
             ("rto_max", |e| config(e).rto_min = Span::from_secs(61)),
             ("rto_initial", |e| config(e).rto_initial = Span::from_secs(61)),
             ("rto_alpha", |e| config(e).rto_alpha = f64::NAN),

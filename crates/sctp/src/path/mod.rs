@@ -1,23 +1,23 @@
 //! A path: one destination address with everything that is known about the way there. Per-path state lives here
 //! and nowhere else.
 
-mod cuc;
 mod heartbeat;
 mod list;
 mod pacer;
 mod rto;
 
-pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
 use crate::ahead::fetch;
+use crate::cmt::cuc::CucState;
 use crate::config::Config;
 use cc::{OneWayDelay, Window};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
+use transport::{Datagram, Transmit};
 use units::{ByteCount, Instant, Span};
 
 /// The number of a path within its association, in order of addition.
@@ -107,6 +107,8 @@ pub(crate) struct Path {
 
     pub(crate) remote: IpAddr,
     pub(crate) local: IpAddr,
+    /// The peer's UDP port there (`rfc6951`); 0: packets are not encapsulated.
+    pub(crate) udp_port: u16,
     /// Consecutive errors (`rfc9260#section-8.2`).
     pub(crate) errors: u32,
     /// With the IP header.
@@ -148,6 +150,7 @@ impl Path {
         Path {
             remote,
             local,
+            udp_port: 0,
             state: PathState::Unconfirmed,
             mtu: config.mtu,
             rto: Rto::new(config),
@@ -190,7 +193,14 @@ impl Path {
     /// Bytes an SCTP packet may have here, common header included.
     #[inline]
     pub(crate) fn packet_limit(&self) -> usize {
-        self.mtu.get() as usize - self.ip_header()
+        let udp_header = if self.udp_port == 0 { 0 } else { UDP_HEADER };
+        self.mtu.get() as usize - self.ip_header() - udp_header
+    }
+
+    /// How a packet leaves here.
+    #[inline]
+    pub(crate) fn transmit(&self) -> Transmit {
+        Transmit { udp_port: self.udp_port, ..Transmit::new(self.local, self.remote) }
     }
 
     /// Nobody has shown yet that the address is the peer's (`rfc9260#section-5.4`).
@@ -267,6 +277,9 @@ impl Path {
     }
 }
 
+/// Bytes of a UDP header that encapsulates an SCTP packet.
+const UDP_HEADER: usize = 8;
+
 /// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
 /// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.
 pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
@@ -294,6 +307,12 @@ impl Paths {
 
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote).map(|i| PathId(i as u8))
+    }
+
+    /// The path that a packet came on.
+    #[inline]
+    pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
+        self.find(datagram.src)
     }
 
     #[inline]

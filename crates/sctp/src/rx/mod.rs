@@ -10,21 +10,20 @@
 //! come between its parts, and [`Received`] tells what each part belongs to.
 
 mod delays;
-mod firm;
 mod fragments;
 mod gaps;
+mod non_renegable;
 mod reassembly;
 mod sack_policy;
 mod streams;
 mod window;
 
-use crate::assoc::Extensions;
 use crate::config::Config;
 use crate::message::{Payload, Received};
 use crate::path::PathId;
 use delays::Delays;
-use firm::Firm;
 use gaps::{TsnTracker, tsn_of};
+use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly};
 use sack_policy::SackPolicy;
 use std::collections::VecDeque;
@@ -87,7 +86,7 @@ pub(crate) struct Receiver {
     reneging: bool,
     reassembly: Reassembly,
     /// Only with NR-SACK.
-    firm: Option<Box<Firm>>,
+    non_renegable: Option<Box<NonRenegable>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
     stats: ReceiveStats,
@@ -95,11 +94,13 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    /// `nr_sack`: NR-SACKs in place of SACKs. `delays`: the peer is told of one-way delays with each SACK.
     pub(crate) fn new(
         config: &Config,
         peer_initial_tsn: Tsn,
         inbound_streams: u16,
-        extensions: Extensions,
+        nr_sack: bool,
+        delays: bool,
     ) -> Self {
         let cost = ChunkCost::new(config.receive_accounting);
         Receiver {
@@ -108,12 +109,12 @@ impl Receiver {
             inbound_streams,
             streams: Streams::default(),
             ready: VecDeque::new(),
-            firm: extensions.nr_sack.then(|| Box::new(Firm::new(peer_initial_tsn, config.reneging))),
+            non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, config.reneging))),
             window: ReceiveWindow::new(config),
             cost,
             reneging: config.reneging,
             sacks: SackPolicy::new(config),
-            delays: extensions.delays.then(Box::default),
+            delays: delays.then(Box::default),
             stats: ReceiveStats::default(),
         }
     }
@@ -159,8 +160,8 @@ impl Receiver {
         }
         self.tsns.insert(index);
         if !kept {
-            if let Some(firm) = &mut self.firm {
-                firm.keep(index, 1, &self.tsns);
+            if let Some(non_renegable) = &mut self.non_renegable {
+                non_renegable.keep(index, 1, &self.tsns);
             }
             return Ok(DataVerdict::InvalidStream);
         }
@@ -179,11 +180,11 @@ impl Receiver {
     /// What can be read is never taken back: that is from now on all from place `readable` on.
     #[inline]
     fn promise(&mut self, readable: usize) {
-        if let Some(firm) = &mut self.firm {
+        if let Some(non_renegable) = &mut self.non_renegable {
             // A part of a message ends below the first gap, so it is no matter that its TSNs are not those from the
             // beginning of the message.
             for piece in self.ready.range(readable..) {
-                firm.keep(piece.message, piece.fragments, &self.tsns);
+                non_renegable.keep(piece.message, piece.fragments, &self.tsns);
             }
         }
     }
@@ -345,7 +346,7 @@ impl Receiver {
 
     #[inline]
     fn fixed_sack_len(&self) -> usize {
-        if self.firm.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
+        if self.non_renegable.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
     }
 
     /// Writes a SACK; false, and nothing changed, if there is no room for it.
@@ -360,10 +361,10 @@ impl Receiver {
         }
         let (cumulative, window) = (self.cumulative_tsn(), self.a_rwnd());
         let (packets, duplicates) = (self.sacks.packets_since_last(), self.sacks.duplicates());
-        let written = match &mut self.firm {
+        let written = match &mut self.non_renegable {
             None => w.sack(cumulative, window, packets, self.tsns.gap_blocks(), duplicates),
-            Some(firm) => {
-                let (gaps, nr_gaps) = firm.blocks(&self.tsns, w.room() / GapBlock::LEN);
+            Some(non_renegable) => {
+                let (gaps, nr_gaps) = non_renegable.blocks(&self.tsns, w.room() / GapBlock::LEN);
                 w.nr_sack(cumulative, window, packets, gaps, nr_gaps, duplicates)
             }
         };

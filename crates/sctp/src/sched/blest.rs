@@ -9,10 +9,9 @@
 //! later: it waits for f instead. λ corrects the estimate: each round-trip time of s it grows by δ if the window was
 //! exhausted meanwhile, and shrinks by δ, not below 1, if not.
 
-use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
-use crate::config::Cmt;
+use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
+use crate::draws::Draws;
 use crate::path::PathId;
-use crate::tx::Draws;
 use units::{Instant, Span};
 
 #[derive(Debug)]
@@ -27,7 +26,7 @@ pub(super) struct Blest {
 const DELTA: f64 = 0.01;
 
 impl Blest {
-    pub(super) fn new(_: &Cmt) -> Self {
+    pub(super) fn new() -> Self {
         Blest { lambda: 1.0, corrected: Instant::ZERO, refusals: 0 }
     }
 
@@ -59,7 +58,7 @@ impl Scheduler for Blest {
         self.lambda * sent <= left.as_f64()
     }
 
-    fn habits(&self) -> Habits {
-        Habits { choosy: true, ..Habits::default() }
+    fn traits(&self) -> SchedulerTraits {
+        SchedulerTraits { choosy: true, ..SchedulerTraits::default() }
     }
 }

@@ -8,10 +8,9 @@
 //!
 //! with β = 0.25 while it has waited and 0 else. Algorithm 1 takes for s the one with the lowest round-trip time.
 
-use super::{Habits, Opportunity, Scheduler, by_rtt, fastest};
-use crate::config::Cmt;
+use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt, fastest};
+use crate::draws::Draws;
 use crate::path::PathId;
-use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct Ecf {
@@ -22,7 +21,7 @@ pub(super) struct Ecf {
 const BETA: f64 = 0.25;
 
 impl Ecf {
-    pub(super) fn new(_: &Cmt) -> Self {
+    pub(super) fn new() -> Self {
         Ecf { waiting: false }
     }
 }
@@ -52,7 +51,7 @@ impl Scheduler for Ecf {
         !worth_it
     }
 
-    fn habits(&self) -> Habits {
-        Habits { choosy: true, ..Habits::default() }
+    fn traits(&self) -> SchedulerTraits {
+        SchedulerTraits { choosy: true, ..SchedulerTraits::default() }
     }
 }

@@ -19,10 +19,9 @@
 //! Of the paths that may carry it, the one with the least r(x) does. So of equal paths none fills its queue before the other
 //! is used, and a slow one is used as far as it is in time.
 
-use super::{Habits, Opportunity, Scheduler};
-use crate::config::Cmt;
+use super::{Opportunity, Scheduler, SchedulerTraits};
+use crate::draws::Draws;
 use crate::path::{Path, PathId};
-use crate::tx::Draws;
 use units::ByteCount;
 
 #[derive(Debug)]
@@ -44,7 +43,7 @@ const FADING: f64 = 1.0 - 1.0 / 256.0;
 const SPARE: f64 = 1.0 / 8.0;
 
 impl InTime {
-    pub(super) fn new(_: &Cmt) -> Self {
+    pub(super) fn new() -> Self {
         InTime { paths: Vec::new() }
     }
 
@@ -97,7 +96,7 @@ impl Scheduler for InTime {
         self.paths[p.index()].in_time
     }
 
-    fn habits(&self) -> Habits {
-        Habits { each_packet: true, choosy: true, ..Habits::default() }
+    fn traits(&self) -> SchedulerTraits {
+        SchedulerTraits { each_packet: true, choosy: true, ..SchedulerTraits::default() }
     }
 }

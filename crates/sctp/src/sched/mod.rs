@@ -5,59 +5,69 @@
 //! next (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may do so for each packet anew, and it may let new data
 //! wait for a better path.
 //!
-//! One more takes a file here, with its source in the header and a type that implements [`Scheduler`] and has a function
-//! `new(&Cmt)`, and one line in the list below.
+//! One more takes a type that implements [`Scheduler`], with its source in the header of its file (or, if it only sorts the
+//! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
+
+mod blest;
+mod ecf;
+mod in_time;
+mod sorted;
+mod weighted;
 
 use crate::config::Cmt;
+use crate::draws::Draws;
 use crate::path::{Path, PathId, Paths};
-use crate::tx::Draws;
 use std::fmt::Debug;
 use transport::named;
 use units::{ByteCount, Instant, Span};
 
-/// One line for each scheduler: its value, its word, its file and the type in it.
-macro_rules! schedulers {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident::$type:ident;)+) => {
-        $(mod $file;)+
-
-        named! {
-            /// Which path is offered new data first; each is filled before the next.
-            "path selection" PathSelection { $($(#[$doc])* $variant = $name,)+ }
-        }
-
-        impl PathSelection {
-            pub(crate) fn build(self, cmt: &Cmt) -> Box<dyn Scheduler> {
-                match self { $(PathSelection::$variant => Box::new($file::$type::new(cmt))),+ }
-            }
-        }
-    };
+named! {
+    /// Which path is offered new data first; each is filled before the next.
+    "path selection" PathSelection {
+        /// The path that transmitted least recently first.
+        SmallestLastTransmission = "smallest-last-transmission",
+        /// The path with most room in its window first.
+        LargestSpace = "largest-space",
+        /// The path with the largest slow start threshold first.
+        LargestSsthresh = "largest-ssthresh",
+        /// The largest slow start threshold first, ties by room.
+        LargestSsthreshAndSpace = "largest-ssthresh-and-space",
+        /// One packet a path in turn.
+        RoundRobin = "round-robin",
+        /// A fresh random order for each opportunity.
+        Random = "random",
+        /// The path with the lowest smoothed round-trip time first.
+        LowestRtt = "lowest-rtt",
+        /// Earliest completion first: waits for the fastest path where that is sooner than sending on a slower one.
+        Ecf = "ecf",
+        /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
+        Blest = "blest",
+        /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
+        InTime = "in-time",
+        /// Each path carries everything, as far as its window goes.
+        Redundant = "redundant",
+        /// Packets in proportion to `weights`, or to the paths' rates if there are none.
+        Weighted = "weighted",
+    }
 }
 
-schedulers! {
-    /// The path that transmitted least recently first.
-    SmallestLastTransmission = "smallest-last-transmission" in last_transmission::SmallestLastTransmission;
-    /// The path with most room in its window first.
-    LargestSpace = "largest-space" in space::LargestSpace;
-    /// The path with the largest slow start threshold first.
-    LargestSsthresh = "largest-ssthresh" in ssthresh::LargestSsthresh;
-    /// The largest slow start threshold first, ties by room.
-    LargestSsthreshAndSpace = "largest-ssthresh-and-space" in ssthresh_and_space::LargestSsthreshAndSpace;
-    /// One packet a path in turn.
-    RoundRobin = "round-robin" in round_robin::RoundRobin;
-    /// A fresh random order for each opportunity.
-    Random = "random" in random::Random;
-    /// The path with the lowest smoothed round-trip time first.
-    LowestRtt = "lowest-rtt" in lowest_rtt::LowestRtt;
-    /// Earliest completion first: waits for the fastest path where that is sooner than sending on a slower one.
-    Ecf = "ecf" in ecf::Ecf;
-    /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
-    Blest = "blest" in blest::Blest;
-    /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
-    InTime = "in-time" in in_time::InTime;
-    /// Each path carries everything, as far as its window goes.
-    Redundant = "redundant" in redundant::Redundant;
-    /// Packets in proportion to `weights`, or to the paths' rates if there are none.
-    Weighted = "weighted" in weighted::Weighted;
+impl PathSelection {
+    pub(crate) fn build(self, cmt: &Cmt) -> Box<dyn Scheduler> {
+        match self {
+            PathSelection::SmallestLastTransmission => Box::new(sorted::smallest_last_transmission()),
+            PathSelection::LargestSpace => Box::new(sorted::largest_space()),
+            PathSelection::LargestSsthresh => Box::new(sorted::largest_ssthresh()),
+            PathSelection::LargestSsthreshAndSpace => Box::new(sorted::largest_ssthresh_and_space()),
+            PathSelection::RoundRobin => Box::new(sorted::round_robin()),
+            PathSelection::Random => Box::new(sorted::random()),
+            PathSelection::LowestRtt => Box::new(sorted::lowest_rtt()),
+            PathSelection::Ecf => Box::new(ecf::Ecf::new()),
+            PathSelection::Blest => Box::new(blest::Blest::new()),
+            PathSelection::InTime => Box::new(in_time::InTime::new()),
+            PathSelection::Redundant => Box::new(sorted::redundant()),
+            PathSelection::Weighted => Box::new(weighted::Weighted::new(&cmt.weights)),
+        }
+    }
 }
 
 /// What a scheduler may look at.
@@ -74,7 +84,7 @@ pub(crate) struct Opportunity<'a> {
 
 /// How a scheduler is to be asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Habits {
+pub(crate) struct SchedulerTraits {
     /// For the order before each packet, not once at each opportunity.
     pub(crate) each_packet: bool,
     /// Whether the path may carry the next packet at all.
@@ -94,8 +104,8 @@ pub(crate) trait Scheduler: Debug + Send {
         true
     }
 
-    fn habits(&self) -> Habits {
-        Habits::default()
+    fn traits(&self) -> SchedulerTraits {
+        SchedulerTraits::default()
     }
 }
 
@@ -110,8 +120,4 @@ fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));
     let (p, srtt) = measured.min_by_key(|&(_, srtt)| srtt)?;
     Some((p, &paths[p], srtt.as_secs_f64()))
-}
-
-fn ssthresh(path: &Path) -> ByteCount {
-    path.window.ssthresh.unwrap_or(ByteCount::MAX)
 }

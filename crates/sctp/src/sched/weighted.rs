@@ -5,10 +5,9 @@
 //!
 //! Without weights a path weighs what it can send: its window in a smoothed round-trip time.
 
-use super::{Habits, Opportunity, Scheduler};
-use crate::config::Cmt;
+use super::{Opportunity, Scheduler, SchedulerTraits};
+use crate::draws::Draws;
 use crate::path::{PathId, Paths};
-use crate::tx::Draws;
 
 #[derive(Debug)]
 pub(super) struct Weighted {
@@ -28,8 +27,8 @@ struct Clock {
 const MOST_BEHIND: f64 = 4.0;
 
 impl Weighted {
-    pub(super) fn new(cmt: &Cmt) -> Self {
-        Weighted { weights: cmt.weights.clone(), paths: Vec::new() }
+    pub(super) fn new(weights: &[u32]) -> Self {
+        Weighted { weights: weights.to_vec(), paths: Vec::new() }
     }
 
     fn weight(&self, p: PathId, paths: &Paths) -> f64 {
@@ -65,7 +64,7 @@ impl Scheduler for Weighted {
         order.sort_by(|a, b| self.paths[a.index()].time.total_cmp(&self.paths[b.index()].time));
     }
 
-    fn habits(&self) -> Habits {
-        Habits { each_packet: true, ..Habits::default() }
+    fn traits(&self) -> SchedulerTraits {
+        SchedulerTraits { each_packet: true, ..SchedulerTraits::default() }
     }
 }

@@ -6,7 +6,7 @@
 //! any other chunk. It gets no missing reports: it is moved from the list of chunks sent once, which step C walks, to the
 //! list of those sent again.
 
-use super::{ChunkState, Mark, News, Sender};
+use super::{ChunkState, Mark, SackDelta, Sender};
 use crate::path::Paths;
 use crate::steps;
 use units::ByteCount;
@@ -30,7 +30,7 @@ impl Sender {
             ChunkState::Lost(cause) => {
                 self.out.unlink(path.lost(cause), i);
                 self.lost_chunks -= 1;
-                self.lost_bytes -= ByteCount::new(u64::from(self.out[i].booked));
+                self.lost_bytes -= ByteCount::new(u64::from(self.out[i].flight_size));
                 self.out[i].state = ChunkState::Abandoned;
                 path.cuc.forget();
                 if path.flight.is_zero() && !path.has_lost() {
@@ -57,9 +57,9 @@ impl Sender {
     /// The cumulative TSN passes abandoned chunk `i`. The peer may have been told to skip it, so this shows neither that it
     /// arrived nor when: no window grows by it and no round-trip time is taken.
     #[cold]
-    pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, news: &mut News) {
+    pub(super) fn pass_abandoned(&mut self, i: u64, paths: &mut Paths, delta: &mut SackDelta) {
         let chunk = &self.out[i];
-        let (path, news) = (&mut paths[chunk.path], &mut news[chunk.path]);
+        let (path, delta) = (&mut paths[chunk.path], &mut delta[chunk.path]);
         if chunk.is(Mark::Credited) {
             steps::count(1);
             self.limits.restored();
@@ -68,8 +68,8 @@ impl Sender {
         }
         path.cuc.forget();
         if chunk.state == ChunkState::InFlight {
-            news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
-            path.flight -= ByteCount::new(u64::from(chunk.booked));
+            delta.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
+            path.flight -= ByteCount::new(u64::from(chunk.flight_size));
             self.out.unlink(chunk.flight_list(path), i);
         }
     }

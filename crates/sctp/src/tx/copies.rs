@@ -41,7 +41,7 @@ pub(super) struct Copies {
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     chunk: u64,
-    booked: ByteCount,
+    flight_size: ByteCount,
     sent_at: Instant,
 }
 
@@ -57,7 +57,7 @@ impl Sender {
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
         // Late chunks go to the paths in turn: the path that carried the last copy may have failed, too.
-        let first = if self.habits.copies { 0 } else { self.copy_turn };
+        let first = if self.traits.copies { 0 } else { self.copy_turn };
         for p in paths.ids().map(|p| paths.cyclic(p.index() + first)).filter(|&p| paths[p].is_usable()) {
             self.let_go(p, paths);
             if let Some((i, _)) = self.next_copy(p, paths)
@@ -117,7 +117,7 @@ impl Sender {
             let chunk = &self.out[i];
             let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned);
             if chunk.state == ChunkState::InFlight && chunk.path != p && !copied {
-                return (self.habits.copies || self.is_late(i, p, paths)).then_some(i);
+                return (self.traits.copies || self.is_late(i, p, paths)).then_some(i);
             }
         }
         self.copies[p.index()].next = self.out.next_index();
@@ -126,7 +126,7 @@ impl Sender {
 
     /// When the next copy of a late chunk is overdue itself, if there is one.
     pub(crate) fn copies_overdue(&self, paths: &Paths) -> Option<Instant> {
-        if self.silent || self.habits.copies {
+        if self.never_used || self.traits.copies {
             return None;
         }
         let of_path = |(path, copies): (&crate::path::Path, &Copies)| {
@@ -139,16 +139,18 @@ impl Sender {
 
     /// How long ago a chunk left, or its last copy.
     pub(super) fn age(&self, i: u64) -> Span {
-        self.opportunity.since(self.out[i].sent_at)
+        self.now.since(self.out[i].sent_at)
     }
 
     /// Forgets copies whose time is over. One that is overdue may have been lost: its chunk is due again.
     pub(super) fn let_go(&mut self, p: PathId, paths: &Paths) {
-        let now = self.opportunity;
+        let now = self.now;
         let (srtt, rto) = (paths[p].rto.srtt().unwrap_or_default(), paths[p].rto.current());
         for before in 0..MOST_COPIES {
-            let patience = if self.habits.copies { rto } else { paths[p].overdue() * (1 << before) };
-            while let Some(&Copy { chunk, booked, sent_at }) = self.copies[p.index()].flying[before].front() {
+            let patience = if self.traits.copies { rto } else { paths[p].overdue() * (1 << before) };
+            while let Some(&Copy { chunk, flight_size, sent_at }) =
+                self.copies[p.index()].flying[before].front()
+            {
                 let acked = chunk < self.out.first_index() || self.out[chunk].is_acked();
                 let age = now.since(sent_at);
                 if !(acked && age >= srtt) && age < patience {
@@ -156,9 +158,9 @@ impl Sender {
                 }
                 let copies = &mut self.copies[p.index()];
                 copies.flying[before].pop_front();
-                copies.flight -= booked;
-                copies.overdue = !acked && !self.habits.copies;
-                if !acked && !self.habits.copies && before + 1 < MOST_COPIES {
+                copies.flight -= flight_size;
+                copies.overdue = !acked && !self.traits.copies;
+                if !acked && !self.traits.copies && before + 1 < MOST_COPIES {
                     let holder = self.out[chunk].path.index();
                     if let Some(copies) = self.copies.get_mut(holder) {
                         copies.again.insert(chunk, before + 1);
@@ -186,8 +188,8 @@ impl Sender {
             }
             last = i;
             w.data(&self.out.data(i));
-            let booked = ByteCount::new(u64::from(self.booked(length, &paths[p])));
-            if !self.habits.copies {
+            let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
+            if !self.traits.copies {
                 self.out[i].mark(Mark::Copied);
                 self.out[i].sent_at = now;
             }
@@ -198,10 +200,10 @@ impl Sender {
                 self.copies[holder].again.remove(&i);
             }
             let copies = &mut self.copies[p.index()];
-            copies.flying[before].push_back(Copy { chunk: i, booked, sent_at: now });
-            copies.flight += booked;
+            copies.flying[before].push_back(Copy { chunk: i, flight_size, sent_at: now });
+            copies.flight += flight_size;
             if let Some(rate) = &mut paths[p].rate {
-                rate.written += booked;
+                rate.written += flight_size;
             }
             paths[p].stats.user_bytes += ByteCount::from(length);
             paths[p].stats.copies += 1;

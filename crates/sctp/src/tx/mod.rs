@@ -4,13 +4,15 @@
 //! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
 mod abandon;
+mod acked_paths;
 mod column;
 mod copies;
-mod draws;
+mod delta;
+mod first_come;
 mod limits;
-mod news;
 mod nr_sack;
 mod outstanding;
+mod pieces;
 mod queue;
 mod ranges;
 mod reinject;
@@ -19,29 +21,27 @@ mod reschedule;
 mod sack;
 mod send;
 mod split;
-mod taken;
 #[cfg(test)]
 mod tests;
 mod timeout;
 
-pub(crate) use draws::Draws;
-pub(crate) use news::{News, SackNews};
+pub(crate) use delta::{PathDelta, SackDelta};
 pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
 use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
+use crate::draws::Draws;
 use crate::message::{Message, SendError};
 use crate::path::{PathId, Paths, RateControl};
-use crate::sched::{Habits, Scheduler};
+use crate::sched::{Scheduler, SchedulerTraits};
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, PathView, Window, WindowRule};
 use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
 use ranges::Range;
-use std::mem::offset_of;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
 use wire::{Data, StreamId, Tsn};
@@ -58,11 +58,11 @@ pub(crate) struct Sender {
     control: Option<Box<dyn CongestionControl>>,
     /// Chunks lost and not yet sent again.
     lost_chunks: usize,
-    opportunity: Instant,
+    now: Instant,
     total_burst_left: u32,
-    habits: Habits,
+    traits: SchedulerTraits,
     /// Nothing was ever given to send.
-    silent: bool,
+    never_used: bool,
     /// The peer's last SACK left no room for a chunk.
     peer_closed: bool,
     /// A SACK came since T3 last expired.
@@ -98,7 +98,7 @@ pub(crate) struct Sender {
     /// What the lost chunks will take at the peer.
     lost_bytes: ByteCount,
     /// What the peer has above the cumulative TSN for good; only with NR-SACK.
-    firm: Vec<Range>,
+    non_renegable: Vec<Range>,
     /// What the peer may still withdraw.
     limits: Limits,
     /// Paths in the order they are served at this opportunity; empty if not sorted yet.
@@ -112,11 +112,9 @@ pub(crate) struct Sender {
     extra: usize,
     scheduler: Box<dyn Scheduler>,
     /// Kept only where the peer may tell of one-way delays.
-    taken: taken::Taken,
+    acked_paths: acked_paths::AckedPaths,
     random: Draws,
 }
-
-const _: () = assert!(offset_of!(Sender, queue) == 64 && offset_of!(Sender, lost_bytes) <= 6 * 64);
 
 /// One value a path; on the stack, where it is always in the cache. It has room for the most paths there can be, so fill
 /// it where it stays: to move it costs more than to use it.
@@ -133,14 +131,14 @@ impl Sender {
             out: Outstanding::new(initial_tsn),
             gap_acked: Vec::new(),
             blocks: Vec::new(),
-            firm: Vec::new(),
+            non_renegable: Vec::new(),
             lost_chunks: 0,
             lost_bytes: ByteCount::ZERO,
             limits: Limits::default(),
-            taken: taken::Taken::default(),
+            acked_paths: acked_paths::AckedPaths::default(),
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
-            silent: true,
+            never_used: true,
             peer_closed: false,
             heard: false,
             sack_taken: false,
@@ -149,7 +147,7 @@ impl Sender {
             extra: 0,
             blocked: false,
             closing: false,
-            habits: scheduler.habits(),
+            traits: scheduler.traits(),
             scheduler,
             copies: Vec::new(),
             refusals: 0,
@@ -157,7 +155,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
-            opportunity: Instant::ZERO,
+            now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
             random: Draws::new(seed),
@@ -274,7 +272,7 @@ impl Sender {
             return Err(SendError::WouldBlock);
         }
         self.queue.push(message);
-        self.silent = false;
+        self.never_used = false;
         Ok(())
     }
 
@@ -315,7 +313,7 @@ impl Sender {
         self.peer_rwnd
     }
 
-    /// Names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
+    /// Empties the queue, and names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
     pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
         for i in self.out.indices() {
             let chunk = &self.out[i];
@@ -323,15 +321,14 @@ impl Sender {
                 tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
             }
         }
-        for piece in self.queue.iter() {
-            for _ in 0..piece.copies {
-                tell(piece.message.stream, None, piece.message.payload.len());
-            }
+        while !self.queue.is_empty() {
+            let unsent = self.queue.take(usize::MAX);
+            tell(unsent.stream, None, unsent.payload.len());
         }
     }
 
     /// What a chunk with this many user bytes counts as in flight.
-    fn booked(&self, payload: usize, p: &crate::path::Path) -> u32 {
+    fn flight_size_of(&self, payload: usize, p: &crate::path::Path) -> u32 {
         let extra = match self.config.accounting {
             Accounting::Payload => 0,
             Accounting::Chunk => Data::HEADER_LEN,

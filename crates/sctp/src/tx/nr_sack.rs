@@ -4,7 +4,7 @@
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, union};
 use super::sack::SackOutcome;
-use super::{ChunkState, News, Sender};
+use super::{ChunkState, SackDelta, Sender};
 use crate::path::Paths;
 use crate::steps;
 use units::{ByteCount, Instant};
@@ -18,7 +18,7 @@ impl Sender {
         sack: &NrSack<'_>,
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
-        self.take_nr_sack(now, sack, paths, &mut News::default())
+        self.take_nr_sack(now, sack, paths, &mut SackDelta::default())
     }
 
     pub(super) fn take_nr_sack(
@@ -26,7 +26,7 @@ impl Sender {
         now: Instant,
         sack: &NrSack<'_>,
         paths: &mut Paths,
-        news: &mut News,
+        delta: &mut SackDelta,
     ) -> Result<SackOutcome, &'static str> {
         if std::mem::replace(&mut self.sack_taken, true) {
             return Ok(SackOutcome::default());
@@ -40,34 +40,34 @@ impl Sender {
         self.read_blocks(cum, sack.nr_gap_blocks())?;
         let said = std::mem::take(&mut self.blocks);
         self.read_blocks(cum, sack.gap_blocks())?;
-        cut_below(&mut self.firm, cum);
-        let known = std::mem::take(&mut self.firm);
-        union(&known, &said, &mut self.firm);
-        if self.firm.len() > MOST_BLOCKS {
+        cut_below(&mut self.non_renegable, cum);
+        let known = std::mem::take(&mut self.non_renegable);
+        union(&known, &said, &mut self.non_renegable);
+        if self.non_renegable.len() > MOST_BLOCKS {
             // More places than are kept track of: acknowledged, but not for good.
-            self.firm.clone_from(&known);
+            self.non_renegable.clone_from(&known);
             let gaps = std::mem::take(&mut self.blocks);
             union(&gaps, &said, &mut self.blocks);
         }
         self.hold_to(cum);
         let outcome =
-            self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)?;
+            self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)?;
         self.free(&known, paths);
         Ok(outcome)
     }
 
     /// Lets go of what the peer has for good and was not `known` to.
     fn free(&mut self, known: &[Range], paths: &mut Paths) {
-        let firm = std::mem::take(&mut self.firm);
-        difference(&firm, known, |range| {
+        let non_renegable = std::mem::take(&mut self.non_renegable);
+        difference(&non_renegable, known, |range| {
             for i in range.first..=range.last {
                 steps::count_paid(1);
                 let chunk = &mut self.out[i];
-                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
+                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
                 chunk.state = ChunkState::Freed;
                 self.retained -= self.out.free(i);
             }
         });
-        self.firm = firm;
+        self.non_renegable = non_renegable;
     }
 }

@@ -19,7 +19,7 @@ use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
 pub(crate) struct TxChunk {
     pub(crate) sent_at: Instant,
     /// What it counts as in flight.
-    pub(crate) booked: u32,
+    pub(crate) flight_size: u32,
     ppid: Ppid,
     pub(crate) stream: StreamId,
     ssn: Ssn,
@@ -212,7 +212,7 @@ impl Outstanding {
         (i - self.first) as usize
     }
 
-    pub(crate) fn push(&mut self, fragment: super::queue::Fragment, booked: u32, path: PathId) -> u64 {
+    pub(crate) fn push(&mut self, fragment: super::queue::Fragment, flight_size: u32, path: PathId) -> u64 {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
         if let Payload::Bytes(bytes) = fragment.payload {
@@ -220,7 +220,7 @@ impl Outstanding {
         }
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
-            booked,
+            flight_size,
             ppid: fragment.ppid,
             stream: fragment.stream,
             ssn: fragment.ssn,

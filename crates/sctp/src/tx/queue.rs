@@ -1,16 +1,24 @@
-//! Messages that wait for their first transmission, first come first served.
+//! Messages that wait for their first transmission: a queue for each stream, and a stream scheduler that decides which of
+//! them sends next.
+//!
+//! What a message costs does not depend on how many others wait or on how many streams there are. A stream that was never
+//! used takes no memory.
 
+use super::first_come::FirstCome;
+use super::pieces::{Piece, PieceId, Pieces};
 use crate::message::{Message, Payload, SendError};
 use crate::path::PathId;
 use crate::per_stream::PerStream;
-use std::collections::VecDeque;
 use units::ByteCount;
 use wire::{DataFlags, Ppid, Ssn, StreamId};
 
 #[derive(Debug)]
-#[repr(C)] // the pieces first
 pub(super) struct SendQueue {
-    pieces: VecDeque<Piece>,
+    pieces: Pieces,
+    /// What is sent next: the first piece of the stream that the scheduler chose.
+    head: PieceId,
+    scheduler: FirstCome,
+    outbound: PerStream<Outbound>,
     bytes: ByteCount,
     /// Stream and order of the last message pushed, if its end is still to come.
     unfinished: Option<Unfinished>,
@@ -18,7 +26,20 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Pieces, each copy counted.
     len: u32,
-    next_ssn: PerStream<Ssn>,
+}
+
+/// The queue of a stream.
+#[derive(Debug)]
+struct Outbound {
+    next_ssn: Ssn,
+    first: PieceId,
+    last: PieceId,
+}
+
+impl Default for Outbound {
+    fn default() -> Self {
+        Outbound { next_ssn: Ssn(0), first: PieceId::NONE, last: PieceId::NONE }
+    }
 }
 
 /// What the next piece of a message has in common with those before.
@@ -27,26 +48,6 @@ struct Unfinished {
     stream: StreamId,
     unordered: bool,
     ppid: Ppid,
-}
-
-/// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
-/// a long queue of them costs no memory.
-#[derive(Debug)]
-#[repr(align(64))] // not two cache lines
-pub(super) struct Piece {
-    pub(super) message: Message,
-    pub(super) copies: usize,
-    /// Of the first copy.
-    ssn: Ssn,
-    beginning: bool,
-}
-
-impl Piece {
-    /// True if `next` can join the run.
-    fn is_followed_by(&self, next: &Message) -> bool {
-        let whole = self.beginning && self.message.end_of_record;
-        whole && matches!(next.payload, Payload::Filler(_)) && self.message == *next
-    }
 }
 
 /// What one DATA chunk will carry.
@@ -61,12 +62,14 @@ pub(crate) struct Fragment {
 impl SendQueue {
     pub(super) fn new(streams: u16) -> Self {
         SendQueue {
-            pieces: VecDeque::new(),
-            len: 0,
+            pieces: Pieces::new(),
+            head: PieceId::NONE,
+            scheduler: FirstCome::default(),
+            outbound: PerStream::default(),
             bytes: ByteCount::ZERO,
             unfinished: None,
             streams,
-            next_ssn: PerStream::default(),
+            len: 0,
         }
     }
 
@@ -92,18 +95,9 @@ impl SendQueue {
         }
     }
 
-    /// Appends a message, or a piece of one: its payload protocol identifier is that of the first piece.
+    /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
+    /// first piece.
     pub(super) fn push(&mut self, mut message: Message) {
-        let ssn = if message.unordered {
-            Ssn(0)
-        } else {
-            let next = self.next_ssn.of(message.stream);
-            let ssn = *next;
-            if message.end_of_record {
-                *next = ssn.next();
-            }
-            ssn
-        };
         let beginning = match self.unfinished {
             Some(Unfinished { ppid, .. }) => {
                 message.ppid = ppid;
@@ -111,22 +105,34 @@ impl SendQueue {
             }
             None => true,
         };
-        if !message.end_of_record {
-            let Message { stream, unordered, ppid, .. } = message;
-            self.unfinished = Some(Unfinished { stream, unordered, ppid });
-        } else if !beginning {
-            self.unfinished = None;
-        }
+        let Message { stream, unordered, ppid, .. } = message;
+        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid });
         self.bytes += message.payload.byte_count();
         self.len += 1;
-        match self.pieces.back_mut() {
-            Some(run) if run.is_followed_by(&message) => run.copies += 1,
-            _ => self.pieces.push_back(Piece { message, copies: 1, ssn, beginning }),
+        self.scheduler.add(stream);
+        let outbound = self.outbound.of(stream);
+        let ssn = if unordered { Ssn(0) } else { outbound.next_ssn };
+        if message.end_of_record && !unordered {
+            outbound.next_ssn = ssn.next();
+        }
+        let last = outbound.last;
+        if last != PieceId::NONE && self.pieces[last].is_followed_by(&message) {
+            self.pieces[last].copies += 1;
+            return;
+        }
+        outbound.last = self.pieces.add(Piece { message, ssn, beginning, copies: 1 }, PieceId::NONE);
+        if last != PieceId::NONE {
+            self.pieces.link(last, outbound.last);
+            return;
+        }
+        outbound.first = outbound.last;
+        if self.head == PieceId::NONE {
+            self.head = outbound.first;
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.len == 0
     }
 
     pub(super) fn len(&self) -> usize {
@@ -137,26 +143,27 @@ impl SendQueue {
         self.bytes
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter()
+    #[inline]
+    fn head(&self) -> Option<&Piece> {
+        (self.head != PieceId::NONE).then(|| &self.pieces[self.head])
     }
 
-    /// Bytes left of the first piece.
+    /// Bytes left of the piece that is sent next.
     #[inline]
     pub(super) fn head_len(&self) -> Option<usize> {
-        self.pieces.front().map(|piece| piece.message.payload.len())
+        self.head().map(|piece| piece.message.payload.len())
     }
 
-    /// The path chosen for the first piece.
+    /// The path chosen for the piece that is sent next.
     #[inline]
     pub(super) fn head_path(&self) -> Option<PathId> {
-        self.pieces.front().and_then(|piece| piece.message.path)
+        self.head().and_then(|piece| piece.message.path)
     }
 
     /// The next fragment of at most `most` bytes. The queue must not be empty.
     #[inline]
     pub(super) fn take(&mut self, most: usize) -> Fragment {
-        let piece = &mut self.pieces[0];
+        let piece = &mut self.pieces[self.head];
         let len = piece.message.payload.len();
         let last = len <= most;
         if piece.copies > 1 && !last {
@@ -170,7 +177,8 @@ impl SendQueue {
             immediate: last && message.immediate_sack,
         };
         let (stream, ssn, ppid) = (message.stream, piece.ssn, message.ppid);
-        let payload = if piece.copies > 1 {
+        let of_run = piece.copies > 1;
+        let payload = if of_run {
             piece.copies -= 1;
             piece.ssn = if message.unordered { ssn } else { ssn.next() };
             message.payload.clone()
@@ -182,27 +190,49 @@ impl SendQueue {
         self.bytes -= fragment.payload.byte_count();
         if last {
             self.len -= 1;
-            if self.pieces[0].message.payload.is_empty() {
-                self.pieces.pop_front();
+            if !of_run {
+                self.remove_head(stream);
             }
+            self.scheduler.sent();
+            self.head = self.scheduler.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
         }
         fragment
     }
 
+    /// The piece that was sent leaves the queue of its stream.
+    fn remove_head(&mut self, stream: StreamId) {
+        let outbound = self.outbound.of(stream);
+        outbound.first = self.pieces.next(self.head);
+        if outbound.first == PieceId::NONE {
+            outbound.last = PieceId::NONE;
+        }
+        self.pieces.remove(self.head);
+    }
+
     /// As [`Self::take`], where the first message of a run has to be divided and so leaves the run.
     fn take_of_run(&mut self, most: usize) -> Fragment {
-        let run = &mut self.pieces[0];
-        let first = Piece { message: run.message.clone(), copies: 1, ssn: run.ssn, beginning: true };
+        let run = &mut self.pieces[self.head];
+        let message = run.message.clone();
+        let (stream, ssn) = (message.stream, run.ssn);
         run.copies -= 1;
-        run.ssn = if run.message.unordered { run.ssn } else { run.ssn.next() };
-        self.pieces.push_front(first);
+        run.ssn = if message.unordered { ssn } else { ssn.next() };
+        self.head = self.pieces.add(Piece { message, ssn, beginning: true, copies: 1 }, self.head);
+        self.outbound.of(stream).first = self.head;
         self.take(most)
+    }
+
+    /// Bytes allocated.
+    #[cfg(test)]
+    fn heap_bytes(&self) -> usize {
+        self.pieces.heap_bytes() + self.scheduler.heap_bytes() + self.outbound.heap_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
 
     #[test]
     fn pieces_of_a_message_keep_the_payload_protocol_identifier_of_the_first() {
@@ -215,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_take_no_memory_until_they_are_used() {
+    fn a_stream_used_alone_takes_no_memory_for_those_below() {
         let mut queue = SendQueue::new(u16::MAX);
         queue.set_streams(u16::MAX);
         let last = Message { stream: StreamId(u16::MAX - 1), ..filler(1) };
@@ -224,7 +254,48 @@ mod tests {
             queue.push(last.clone());
             assert_eq!(queue.take(8).ssn, Ssn(ssn));
         }
-        assert!(queue.next_ssn.heap_bytes() < 300, "{} bytes", queue.next_ssn.heap_bytes());
+        assert!(queue.outbound.heap_bytes() < 400, "{} bytes", queue.outbound.heap_bytes());
+    }
+
+    #[test]
+    fn an_empty_queue_holds_64_bytes_at_most_for_each_stream_that_was_used() {
+        for step in [1, 7] {
+            let mut queue = SendQueue::new(u16::MAX);
+            let streams: Vec<u16> = (0..u16::MAX).step_by(step).collect();
+            for round in 0..2 {
+                for &stream in &streams {
+                    queue.push(Message { stream: StreamId(stream), ..filler(10) });
+                }
+                for &stream in &streams {
+                    let fragment = queue.take(100);
+                    assert_eq!((fragment.stream, fragment.ssn), (StreamId(stream), Ssn(round)));
+                }
+            }
+            assert!(queue.is_empty());
+            let most = 64 * streams.len() + 16_384;
+            assert!(queue.heap_bytes() <= most, "{} bytes for {} streams", queue.heap_bytes(), streams.len());
+        }
+    }
+
+    #[test]
+    fn a_long_message_neither_overtakes_nor_is_overtaken() {
+        let mut queue = SendQueue::new(2);
+        let bytes = |stream, n: usize| {
+            let payload = Payload::Bytes(vec![stream as u8; n].into());
+            Message { stream: StreamId(stream), ..Message::new(payload) }
+        };
+        queue.push(bytes(1, 10));
+        queue.push(bytes(0, 1 << 20));
+        queue.push(bytes(1, 10));
+        let mut sent: Vec<(u16, usize)> = Vec::new();
+        while queue.head_len().is_some() {
+            let fragment = queue.take(1452);
+            match sent.last_mut() {
+                Some((stream, bytes)) if *stream == fragment.stream.0 => *bytes += fragment.payload.len(),
+                _ => sent.push((fragment.stream.0, fragment.payload.len())),
+            }
+        }
+        assert_eq!(sent, [(1, 10), (0, 1 << 20), (1, 10)]);
     }
 
     fn filler(n: u32) -> Message {
@@ -250,5 +321,40 @@ mod tests {
         expected.extend([(7, 3, true, true, false), (7, 0, true, true, true)]);
         assert_eq!(fragments, expected);
         assert_eq!((queue.len(), queue.bytes()), (0, ByteCount::ZERO));
+    }
+
+    proptest! {
+        /// A model with one queue for all streams, in which each entry is a fragment still to come.
+        #[test]
+        fn messages_of_all_streams_leave_in_the_order_given(
+            steps in prop::collection::vec((0u16..4, 1u32..20, 0u8..10), 1..300),
+        ) {
+            let mut queue = SendQueue::new(4);
+            let mut next_ssn = [0; 4];
+            let mut model: VecDeque<(u16, u16, u32, bool)> = VecDeque::new();
+            for (stream, length, kind) in steps {
+                if kind < 6 {
+                    // Few lengths, so that there are runs.
+                    let (length, unordered) = (10 + length / 12, kind == 0);
+                    let ssn = if unordered { 0 } else { next_ssn[usize::from(stream)] };
+                    next_ssn[usize::from(stream)] += u16::from(!unordered);
+                    queue.push(Message { stream: StreamId(stream), unordered, ..filler(length) });
+                    model.push_back((stream, ssn, length, unordered));
+                } else if let Some(&(stream, ssn, left, unordered)) = model.front() {
+                    prop_assert_eq!(queue.head_len(), Some(left as usize));
+                    let f = queue.take(length as usize);
+                    let taken = f.payload.len() as u32;
+                    prop_assert_eq!(taken, left.min(length));
+                    prop_assert_eq!((f.stream.0, f.ssn.0, f.flags.unordered), (stream, ssn, unordered));
+                    prop_assert_eq!(f.flags.ending, taken == left);
+                    match taken == left {
+                        true => drop(model.pop_front()),
+                        false => model[0].2 -= taken,
+                    }
+                }
+                prop_assert_eq!(queue.len(), model.len());
+                prop_assert_eq!(queue.bytes().get(), model.iter().map(|entry| u64::from(entry.2)).sum::<u64>());
+            }
+        }
     }
 }

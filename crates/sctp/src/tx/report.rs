@@ -1,7 +1,7 @@
 //! Step C: chunks that a SACK reports missing, and when they count as lost.
 
 use super::sack::LOSS_WEIGHT;
-use super::{ChunkState, MISSING_REPORTS, Mark, News, Sender};
+use super::{ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
 use crate::cmt::dac;
 use crate::path::{LossCause, NIL, PathId, Paths};
 use crate::steps;
@@ -17,22 +17,22 @@ impl Sender {
         advanced: bool,
         last: u64,
         paths: &mut Paths,
-        news: &mut News,
+        delta: &mut SackDelta,
     ) {
-        let fresh_evidence = news.iter().filter(|news| news.saw_new).count();
-        let highest = news.iter().filter_map(|news| news.hi).max();
+        let fresh_evidence = delta.iter().filter(|delta| delta.saw_new).count();
+        let highest = delta.iter().filter_map(|delta| delta.hi).max();
         // DAC refines the reports of SFR (paper 001 §3.3): it has no meaning for evidence of all paths together.
         let counts_packets = self.cmt.dac && self.cmt.sfr;
         for p in paths.ids() {
             let limit = if self.cmt.sfr {
-                news[p].hi
+                delta[p].hi
             } else if paths[p].recovery.is_some() && advanced {
                 Some(last) // rfc9260#section-7.2.4: in recovery, every missing chunk counts
             } else {
                 highest
             };
             let Some(limit) = limit else { continue };
-            let evidence = dac::Evidence { paths: fresh_evidence, lo: news[p].lo, packets };
+            let evidence = dac::Evidence { paths: fresh_evidence, lo: delta[p].lo, packets };
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
                 let next = self.out.following(i);
@@ -44,12 +44,12 @@ impl Sender {
                 }
                 chunk.missing += if counts_packets { evidence.reports(i) } else { 1 };
                 if chunk.missing >= MISSING_REPORTS {
-                    news[p].hit |= self.mark_lost_in_steps(i, paths);
+                    delta[p].hit |= self.mark_lost_in_steps(i, paths);
                 }
                 i = next;
             }
             if self.config.rtx_losses {
-                news[p].hit |= self.report_lost_again(p, paths);
+                delta[p].hit |= self.report_lost_again(p, paths);
             }
         }
     }
@@ -93,10 +93,10 @@ impl Sender {
     pub(super) fn take_from_flight(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];
-        let booked = ByteCount::new(u64::from(chunk.booked));
+        let flight_size = ByteCount::new(u64::from(chunk.flight_size));
         self.out.unlink(chunk.flight_list(path), i);
-        path.flight -= booked;
-        self.peer_rwnd += booked;
+        path.flight -= flight_size;
+        self.peer_rwnd += flight_size;
     }
 
     /// Chunk `i`, in flight, is lost: it leaves flight and waits to be sent again, unless it was abandoned.
@@ -119,11 +119,11 @@ impl Sender {
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         if let Some(rate) = &mut path.rate {
-            rate.lost += ByteCount::new(u64::from(chunk.booked));
+            rate.lost += ByteCount::new(u64::from(chunk.flight_size));
         }
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;
-        self.lost_bytes += ByteCount::new(u64::from(self.out[i].booked));
+        self.lost_bytes += ByteCount::new(u64::from(self.out[i].flight_size));
         let path = &mut paths[self.out[i].path];
         self.out.link_after(path.lost(cause), before, i);
     }

@@ -23,7 +23,7 @@ impl Sender {
         if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
             return None;
         }
-        let (on, age) = (head.path, self.opportunity.since(head.sent_at));
+        let (on, age) = (head.path, self.now.since(head.sent_at));
         let first_chunk = chunk_len(head.len());
         let wants = |p: PathId| {
             let path = &paths[p];
@@ -89,7 +89,7 @@ impl Sender {
 
     /// When a path that rests or is held back by its pacer may be used again, if one is.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.silent || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
+        if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
             return None;
         }
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
@@ -104,7 +104,7 @@ impl Sender {
 
     #[cold]
     fn rests_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
-        let rests = self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.opportunity;
+        let rests = self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.now;
         let blocked = rests.then_some(paths[p].blocked_until);
         if self.out.keeps_records() { blocked.max(self.paced_until(p, paths)) } else { blocked }
     }
@@ -112,6 +112,6 @@ impl Sender {
     /// When the pacer of a path lets the next packet out, if that is to come and something waits or is in flight.
     fn paced_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rate = paths[p].rate.as_ref().filter(|_| !self.is_drained())?;
-        rate.pacer.ready_at().filter(|&at| at > self.opportunity)
+        rate.pacer.ready_at().filter(|&at| at > self.now)
     }
 }

@@ -1,9 +1,9 @@
 //! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
 
+use super::acked_paths;
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::taken;
-use super::{ChunkState, Mark, News, PerPath, SackNews, Sender};
+use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender};
 use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -31,7 +31,7 @@ impl Sender {
         sack: &Sack<'_>,
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
-        self.take_sack(now, sack, paths, &mut News::default())
+        self.take_sack(now, sack, paths, &mut SackDelta::default())
     }
 
     pub(super) fn take_sack(
@@ -39,7 +39,7 @@ impl Sender {
         now: Instant,
         sack: &Sack<'_>,
         paths: &mut Paths,
-        news: &mut News,
+        delta: &mut SackDelta,
     ) -> Result<SackOutcome, &'static str> {
         if std::mem::replace(&mut self.sack_taken, true) {
             return Ok(SackOutcome::default());
@@ -52,7 +52,7 @@ impl Sender {
                 self.hold_to(cum);
             }
         }
-        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, news)
+        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)
     }
 
     /// Takes the cumulative TSN of a SHUTDOWN, which says nothing of gaps (`rfc9260#section-9.2`).
@@ -63,14 +63,14 @@ impl Sender {
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(cum);
-        self.acknowledge_all(now, cum, None, paths, &mut News::default())
+        self.acknowledge_all(now, cum, None, paths, &mut SackDelta::default())
     }
 
     /// What the peer said it has for good it has, whatever it says later.
     pub(super) fn hold_to(&mut self, cum: u64) {
-        cut_below(&mut self.firm, cum);
+        cut_below(&mut self.non_renegable, cum);
         let blocks = std::mem::take(&mut self.blocks);
-        union(&blocks, &self.firm, &mut self.blocks);
+        union(&blocks, &self.non_renegable, &mut self.blocks);
     }
 
     /// Gap blocks as ranges of indices. Whether they are sorted, disjoint and not empty is the peer's business: no MUST of
@@ -105,7 +105,7 @@ impl Sender {
         cum: u64,
         window: Option<(u32, u8)>,
         paths: &mut Paths,
-        news: &mut News,
+        delta: &mut SackDelta,
     ) -> Result<SackOutcome, &'static str> {
         if cum >= self.out.next_index() {
             return Err("cumulative TSN ack for a TSN never sent");
@@ -114,59 +114,59 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
-        news.begin(paths);
-        let advanced = self.take_cumulative(now, cum, paths, news);
+        delta.begin(paths);
+        let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match window {
-            Some(_) => self.take_gaps(now, paths, news)?,
+            Some(_) => self.take_gaps(now, paths, delta)?,
             None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
         };
         if let Some(last) = beyond_gap {
             let packets = window.map_or(0, |(_, packets)| packets);
-            self.report_missing(packets, advanced, last, paths, news);
+            self.report_missing(packets, advanced, last, paths, delta);
         }
         self.end_recovery(cum, paths);
-        for (path, news) in paths.iter_mut().zip(news.iter()) {
-            if let Some(rtt) = news.rtt {
+        for (path, delta) in paths.iter_mut().zip(delta.iter()) {
+            if let Some(rtt) = delta.rtt {
                 path.rto.sample(rtt, &self.config);
             }
         }
         if let Some((a_rwnd, _)) = window {
             self.take_window(a_rwnd, paths);
         }
-        self.grow(now, paths, news);
-        self.enter_recovery(now, paths, news);
-        self.adjust_timers(now, paths, news);
-        Ok(outcome(advanced, paths, news))
+        self.grow(now, paths, delta);
+        self.enter_recovery(now, paths, delta);
+        self.adjust_timers(now, paths, delta);
+        Ok(outcome(advanced, paths, delta))
     }
 
     /// Step A: everything up to the cumulative TSN leaves for good.
-    fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, news: &mut News) -> bool {
+    fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, delta: &mut SackDelta) -> bool {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
             let i = self.out.first_index();
             if self.out[i].is_acked() {
                 // It was taken from flight by a gap block.
             } else if self.out[i].is(Mark::Abandoned) {
-                self.pass_abandoned(i, paths, news);
+                self.pass_abandoned(i, paths, delta);
             } else {
-                let p = self.acknowledge(now, i, paths, news);
+                let p = self.acknowledge(now, i, paths, delta);
                 paths[p].cuc.forget();
                 if !self.out[i].is(Mark::Copied) {
-                    news[p].new_cum = true;
-                    news[p].new_pc = true;
-                    news[p].new_rpc = true;
+                    delta[p].new_cum = true;
+                    delta[p].new_pc = true;
+                    delta[p].new_rpc = true;
                 }
                 if self.cmt.note_cumulative {
-                    self.note_new(i, &mut news[p]);
+                    self.note_new(i, &mut delta[p]);
                 }
             }
             let Some(chunk) = self.out.pop_front() else { break };
             if self.config.timestamps != Timestamps::Off {
-                self.taken.push(&chunk);
+                self.acked_paths.push(&chunk);
             }
             self.retained -= chunk.byte_count();
             if chunk.state != ChunkState::Freed {
-                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.booked));
+                paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
             }
         }
         cut_below(&mut self.gap_acked, cum);
@@ -179,7 +179,7 @@ impl Sender {
         &mut self,
         now: Instant,
         paths: &mut Paths,
-        news: &mut News,
+        delta: &mut SackDelta,
     ) -> Result<Option<u64>, &'static str> {
         if self.blocks == self.gap_acked {
             return Ok(self.blocks.last().map(|r| r.last));
@@ -192,9 +192,9 @@ impl Sender {
         let (gained, lost) = trim_common(&blocks, &known);
         difference(gained, lost, |range| {
             for i in range.first..=range.last {
-                let p = self.acknowledge(now, i, paths, news);
-                cuc::test(i, &mut paths[p].cuc, &mut news[p]);
-                self.note_new(i, &mut news[p]);
+                let p = self.acknowledge(now, i, paths, delta);
+                paths[p].cuc.test(i, &mut delta[p]);
+                self.note_new(i, &mut delta[p]);
             }
         });
         let (mut withdraws, mut kept) = (false, Vec::new());
@@ -225,20 +225,20 @@ impl Sender {
     }
 
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Answers its path.
-    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, news: &mut News) -> PathId {
+    fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
-        let (p, booked) = (chunk.path, ByteCount::new(u64::from(chunk.booked)));
-        let (path, news) = (&mut paths[p], &mut news[p]);
+        let (p, flight_size) = (chunk.path, ByteCount::new(u64::from(chunk.flight_size)));
+        let (path, delta) = (&mut paths[p], &mut delta[p]);
         match chunk.state {
             ChunkState::InFlight => {
-                news.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
+                delta.oldest |= !chunk.is(Mark::Copied) && i == path.fresh.head.min(path.resent.head);
                 self.out.unlink(chunk.flight_list(path), i);
-                path.flight -= booked;
+                path.flight -= flight_size;
             }
             ChunkState::Lost(cause) => {
                 self.out.unlink(path.lost(cause), i);
                 self.lost_chunks -= 1;
-                self.lost_bytes -= booked;
+                self.lost_bytes -= flight_size;
             }
             ChunkState::Abandoned => {}
             ChunkState::Acked | ChunkState::Freed => return p,
@@ -254,12 +254,12 @@ impl Sender {
             if chunk.is(Mark::Copied) {
                 return p;
             }
-            news.new_bytes += booked;
+            delta.new_bytes += flight_size;
             path.loss_rate -= path.loss_rate * LOSS_WEIGHT;
             if chunk.transmissions == 1 {
                 path.newest_acked = path.newest_acked.max(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
-                news.rtt = Some(news.rtt.map_or(rtt, |least| least.min(rtt)));
+                delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
@@ -274,23 +274,23 @@ impl Sender {
     fn count_delivery(&self, now: Instant, i: u64, path: &mut Path) {
         if let Some(rate) = &mut path.rate {
             let (chunk, record) = (&self.out[i], self.out.record(i));
-            let bytes = ByteCount::new(u64::from(chunk.booked));
+            let bytes = ByteCount::new(u64::from(chunk.flight_size));
             rate.estimator.on_delivered(now, bytes, chunk.sent_at, record, chunk.transmissions > 1);
         }
     }
 
     /// Chunk `i` is newly acknowledged: evidence against older chunks of its path, unless it may have been the copy
     /// sent on another path before a timeout.
-    fn note_new(&self, i: u64, news: &mut SackNews) {
+    fn note_new(&self, i: u64, delta: &mut PathDelta) {
         if self.out[i].is(Mark::Copied) {
             return;
         }
-        news.saw_new = true;
+        delta.saw_new = true;
         if self.cmt.smart_fast_rtx && self.out[i].is(Mark::TimedOut) {
             return;
         }
-        news.lo = Some(news.lo.map_or(i, |lo| lo.min(i)));
-        news.hi = Some(news.hi.map_or(i, |hi| hi.max(i)));
+        delta.lo = Some(delta.lo.map_or(i, |lo| lo.min(i)));
+        delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
     /// The peer no longer has chunk `i` (`rfc9260#section-6.2.1`, step D iii). False, and it still counts as acknowledged,
@@ -310,7 +310,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
-        path.flight += ByteCount::new(u64::from(chunk.booked));
+        path.flight += ByteCount::new(u64::from(chunk.flight_size));
         let list = self.out[i].flight_list(path);
         self.out.link_after(list, before, i);
         self.limits.withdrew();
@@ -337,25 +337,25 @@ impl Sender {
     }
 
     /// Step F: one call of the congestion control for the whole SACK.
-    fn grow(&mut self, now: Instant, paths: &mut Paths, news: &News) {
+    fn grow(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         let cuc = self.cmt.cuc;
         let mut acks = PerPath::<PathAck>::new();
         for p in paths.ids() {
-            let news = &news[p];
-            if news.new_bytes.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
+            let delta = &delta[p];
+            if delta.new_bytes.is_zero() && !(self.out.keeps_records() && paths[p].has_losses_to_tell()) {
                 continue;
             }
             acks.push(PathAck {
                 path: p.index(),
-                acked: news.new_bytes,
+                acked: delta.new_bytes,
                 advanced: match cuc {
-                    Cuc::Normal => news.new_cum,
-                    Cuc::V1 => news.new_pc,
-                    Cuc::V2 => news.new_pc || news.new_rpc,
+                    Cuc::Normal => delta.new_cum,
+                    Cuc::V1 => delta.new_pc,
+                    Cuc::V2 => delta.new_pc || delta.new_rpc,
                 },
-                flight_before: news.flight_before,
+                flight_before: delta.flight_before,
                 flight_after: paths[p].flight,
-                rtt: news.rtt,
+                rtt: delta.rtt,
                 owd: paths[p].owd.take(),
                 lost: ByteCount::ZERO,
                 rate: None,
@@ -368,8 +368,8 @@ impl Sender {
             return;
         }
         self.control(now, paths, |control, views, windows| {
-            for (view, news) in views.iter_mut().zip(news.iter()) {
-                view.flight = news.flight_before;
+            for (view, delta) in views.iter_mut().zip(delta.iter()) {
+                view.flight = delta.flight_before;
             }
             control.on_sack(now, views, &acks, windows);
         });
@@ -381,9 +381,9 @@ impl Sender {
         for PacketDelay { tsn, micros } in control.delays() {
             let i = self.out.index_of(tsn);
             let taken = if self.out.indices().contains(&i) {
-                taken::path_of(&self.out[i])
+                acked_paths::path_of(&self.out[i])
             } else {
-                self.out.first_index().checked_sub(i).and_then(|back| self.taken.path(back))
+                self.out.first_index().checked_sub(i).and_then(|back| self.acked_paths.path(back))
             };
             if let Some(p) = taken {
                 let delay = OneWayDelay::from_nanos(micros.saturating_mul(1000));
@@ -395,15 +395,15 @@ impl Sender {
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
     /// recovery is that of the association.
-    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, news: &News) {
-        if !news.iter().any(|news| news.hit) {
+    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
+        if !delta.iter().any(|delta| delta.hit) {
             return;
         }
         let association = !self.cmt.enabled;
         if association && paths.iter().any(|p| p.recovery.is_some()) {
             return;
         }
-        let hits = paths.ids().filter(|&p| news[p].hit && paths[p].recovery.is_none());
+        let hits = paths.ids().filter(|&p| delta[p].hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
         self.control(now, paths, |control, views, windows| {
@@ -422,9 +422,9 @@ impl Sender {
     }
 
     /// Step H: T3 of each path (`rfc9260#section-6.3.2`).
-    fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, news: &News) {
-        for (path, news) in paths.iter_mut().zip(news.iter()) {
-            if !news.new_bytes.is_zero() {
+    fn adjust_timers(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
+        for (path, delta) in paths.iter_mut().zip(delta.iter()) {
+            if !delta.new_bytes.is_zero() {
                 path.timed_out = false;
                 self.end_silence(now, path);
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
@@ -435,7 +435,7 @@ impl Sender {
                 if !path.has_lost() {
                     path.t3 = None;
                 }
-            } else if news.new_cum || (self.cmt.smart_t3 && news.oldest) {
+            } else if delta.new_cum || (self.cmt.smart_t3 && delta.oldest) {
                 path.t3 = Some(now + path.rto.current());
             }
         }
@@ -453,12 +453,12 @@ fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     }
 }
 
-fn outcome(advanced: bool, paths: &Paths, news: &News) -> SackOutcome {
+fn outcome(advanced: bool, paths: &Paths, delta: &SackDelta) -> SackOutcome {
     let set =
-        |of: fn(&SackNews) -> bool| paths.ids().filter(|&p| of(&news[p])).fold(0, |set, p| set | 1 << p.0);
+        |of: fn(&PathDelta) -> bool| paths.ids().filter(|&p| of(&delta[p])).fold(0, |set, p| set | 1 << p.0);
     SackOutcome {
-        acked_paths: set(|news| !news.new_bytes.is_zero()),
-        timed_paths: set(|news| news.rtt.is_some()),
+        acked_paths: set(|delta| !delta.new_bytes.is_zero()),
+        timed_paths: set(|delta| delta.rtt.is_some()),
         advanced,
     }
 }

@@ -36,7 +36,7 @@ impl Sender {
     /// the burst limit begins anew.
     #[inline]
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
-        if self.silent {
+        if self.never_used {
             return;
         }
         self.sack_taken = false;
@@ -44,8 +44,8 @@ impl Sender {
             self.order.clear();
             self.turn = 0;
         }
-        if now > self.opportunity {
-            self.opportunity = now;
+        if now > self.now {
+            self.now = now;
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
                 paths[p].burst_left = self.config.max_burst;
@@ -54,7 +54,7 @@ impl Sender {
                 }
             }
         }
-        if !self.copies.is_empty() && !self.habits.copies {
+        if !self.copies.is_empty() && !self.traits.copies {
             // Also at the same instant: a new RTT sample may have made copies overdue, and their timer is in the past.
             for p in paths.ids().take(self.copies.len()) {
                 self.let_go(p, paths);
@@ -66,7 +66,7 @@ impl Sender {
     /// `departing` is the path of a packet that leaves in any case: small chunks that Nagle's rule holds may join it.
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
-        if self.silent {
+        if self.never_used {
             return None;
         }
         let plan = self.plan(paths, departing);
@@ -87,7 +87,7 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
-        if (self.habits.copies || self.reinjects(paths))
+        if (self.traits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
@@ -169,7 +169,7 @@ impl Sender {
         }
         while let Some(&p) = self.order.get(self.turn) {
             if self.may_send_new(p, paths) && self.copies_leave_room(p, paths) {
-                if !self.habits.choosy || self.must_send_new(paths) {
+                if !self.traits.choosy || self.must_send_new(paths) {
                     return Some(p);
                 }
                 let at = self.look(paths);
@@ -189,14 +189,14 @@ impl Sender {
     /// What copies of other paths' chunks there are lets new data pass.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
-        if self.habits.copies { self.leads(p, paths) } else { self.has_room_beside_copies(p, paths) }
+        if self.traits.copies { self.leads(p, paths) } else { self.has_room_beside_copies(p, paths) }
     }
 
     /// What the scheduler may look at.
     #[inline]
     fn look<'a>(&self, paths: &'a Paths) -> Opportunity<'a> {
         Opportunity {
-            now: self.opportunity,
+            now: self.now,
             paths,
             waiting: self.queue.bytes(),
             window: (self.peer_rwnd + paths.flight()).min(self.config.send_buffer),
@@ -223,7 +223,7 @@ impl Sender {
         let path = &paths[p];
         let most = path.flight + path.mtu * u64::from(self.config.max_burst);
         if path.window.cwnd > most && path.burst_left == self.config.max_burst {
-            self.apply_rule(self.opportunity, p, WindowRule::Limit { most, raise_ssthresh }, paths);
+            self.apply_rule(self.now, p, WindowRule::Limit { most, raise_ssthresh }, paths);
         }
     }
 
@@ -281,7 +281,7 @@ impl Sender {
             }
             self.be_patient(now, &mut paths[p]);
         }
-        if self.habits.each_packet {
+        if self.traits.each_packet {
             self.order.clear();
         }
         if self.out.keeps_records() {
@@ -333,11 +333,11 @@ impl Sender {
             let probing = self.peer_rwnd < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
             fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
-            let booked = self.booked(len, &paths[p]);
+            let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
-            self.peer_rwnd -= ByteCount::new(u64::from(booked));
-            paths[p].queued += ByteCount::new(u64::from(booked));
-            let i = self.out.push(fragment, booked, p);
+            self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
+            paths[p].queued += ByteCount::new(u64::from(flight_size));
+            let i = self.out.push(fragment, flight_size, p);
             self.transmit(now, i, p, paths, w);
             sent += 1;
         }
@@ -370,7 +370,7 @@ impl Sender {
             }
             self.out.unlink(paths[on].lost(cause), i);
             self.lost_chunks -= 1;
-            self.lost_bytes -= ByteCount::new(u64::from(self.out[i].booked));
+            self.lost_bytes -= ByteCount::new(u64::from(self.out[i].flight_size));
             match cause {
                 LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
                 LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,
@@ -396,9 +396,9 @@ impl Sender {
         let from = self.out[i].path;
         if from != p {
             paths[from].cuc.forget();
-            paths[from].queued -= ByteCount::new(u64::from(self.out[i].booked));
-            self.out[i].booked = self.booked(self.out[i].len(), &paths[p]);
-            paths[p].queued += ByteCount::new(u64::from(self.out[i].booked));
+            paths[from].queued -= ByteCount::new(u64::from(self.out[i].flight_size));
+            self.out[i].flight_size = self.flight_size_of(self.out[i].len(), &paths[p]);
+            paths[p].queued += ByteCount::new(u64::from(self.out[i].flight_size));
         }
         // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
         let path = &mut paths[p];
@@ -409,7 +409,7 @@ impl Sender {
         let chunk = &mut self.out[i];
         chunk.state = ChunkState::InFlight;
         chunk.path = p;
-        self.peer_rwnd -= ByteCount::new(u64::from(chunk.booked));
+        self.peer_rwnd -= ByteCount::new(u64::from(chunk.flight_size));
         self.transmit(now, i, p, paths, w);
     }
 
@@ -421,8 +421,8 @@ impl Sender {
         chunk.sent_at = now;
         chunk.transmissions = chunk.transmissions.saturating_add(1);
         let path = &mut paths[p];
-        let (booked, before) = (ByteCount::new(u64::from(chunk.booked)), path.flight);
-        path.flight += booked;
+        let (size, before) = (ByteCount::new(u64::from(chunk.flight_size)), path.flight);
+        path.flight += size;
         path.stats.user_bytes += chunk.byte_count();
         path.stats.last_chunk = number;
         let list = chunk.flight_list(path);
@@ -430,7 +430,7 @@ impl Sender {
         if self.out.keeps_records()
             && let Some(rate) = &mut path.rate
         {
-            rate.written += booked;
+            rate.written += size;
             self.out.set_record(i, rate.estimator.on_sent(now, before));
         }
         w.data(&self.out.data(i));

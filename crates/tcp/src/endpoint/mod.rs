@@ -13,7 +13,7 @@ use crate::segment::{Flags, Segment};
 use crate::{ConnId, Event, Info, SendError, State, Stats};
 use cookie::Cookies;
 use isn::Births;
-use slab::Slab;
+use slab::Connections;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub struct Endpoint {
     cookies: Box<Cookies>,
     listening: bool,
     max_connections: usize,
-    slab: Slab,
+    slab: Connections,
     /// Whose turn it is, by place.
     agenda: Agenda,
     strays: VecDeque<Stray>,
@@ -97,7 +97,7 @@ impl Endpoint {
             cookies: Box::new(Cookies::new(config.seed)),
             listening: false,
             max_connections: config.max_connections,
-            slab: Slab::default(),
+            slab: Connections::new(config.max_connections),
             agenda: Agenda::default(),
             strays: VecDeque::new(),
         })
@@ -127,26 +127,23 @@ impl Endpoint {
             return Err(ConnectError::TooManyConnections { limit: self.max_connections });
         }
         let birth = self.births.draw(now, &ends, self.local.port);
+        let limit = self.max_connections;
         let slot = self.slab.insert(Connection::connect(now, &self.local, ends, birth));
+        let slot = slot.ok_or(ConnectError::TooManyConnections { limit })?;
         self.touched(slot);
         Ok(self.slab.id(slot))
-    }
-
-    fn has_room(&self) -> bool {
-        self.slab.len() < self.max_connections && self.slab.has_ids()
     }
 
     /// Whether there is a place for a peer that proved its address, or for the user: the half-open connection that
     /// is there longest gives way (`rfc4987#section-3.4`).
     fn make_room(&mut self) -> bool {
-        if !self.has_room()
-            && self.slab.has_ids()
+        if !self.slab.has_room()
             && let Some(oldest) = self.slab.oldest_half_open()
         {
             self.forget(oldest);
             return true;
         }
-        self.has_room()
+        self.slab.has_room()
     }
 
     /// Ends a half-open connection without a word to the peer.
@@ -179,7 +176,7 @@ impl Endpoint {
             Handled::Here => self.touched(slot),
             Handled::Refused => {
                 // A cookie may be acknowledged after a later SYN of the peer found a place.
-                if self.slab.place(slot).is_half_open()
+                if self.slab.is_half_open(slot)
                     && let Some(opened) = self.opened(now, &segment, ends)
                 {
                     self.forget(slot);
@@ -213,10 +210,12 @@ impl Endpoint {
                 Some(opened) if self.make_room() => self.begin(now, opened, segment, ecn),
                 _ => self.refuse(segment, ends),
             }
-        } else if self.has_room() {
+        } else if self.slab.has_room() {
             let birth = self.births.draw(now, &ends, self.local.port);
-            let slot = self.slab.insert(Connection::accept(now, &self.local, ends, birth, segment));
-            self.touched(slot);
+            let accepted = Connection::accept(now, &self.local, ends, birth, segment);
+            if let Some(slot) = self.slab.insert(accepted) {
+                self.touched(slot);
+            }
         } else if self.slab.oldest_half_open().is_some() && self.strays.len() < STRAYS {
             let birth = self.births.draw(now, &ends, self.local.port);
             self.strays.extend(self.cookies.answer(now, &self.local, ends, birth, segment));
@@ -230,7 +229,7 @@ impl Endpoint {
 
     /// Puts a connection in its place and hands it the segment that opened it.
     fn begin(&mut self, now: Instant, opened: Connection, segment: &Segment<'_>, ecn: Ecn) {
-        let slot = self.slab.insert(opened);
+        let Some(slot) = self.slab.insert(opened) else { return };
         if let Some(connection) = self.slab.get_mut(slot) {
             connection.handle(now, segment, ecn);
         }
@@ -377,8 +376,7 @@ impl Endpoint {
     #[inline]
     fn touched(&mut self, slot: u32) {
         self.slab.note_half_open(slot);
-        let place = self.slab.place(slot);
-        let Some(connection) = &place.connection else { return };
+        let Some(connection) = self.slab.get(slot) else { return };
         self.agenda.enter(Turn::Send, slot);
         if connection.has_events() {
             self.agenda.enter(Turn::Tell, slot);

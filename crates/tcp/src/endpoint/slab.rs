@@ -1,82 +1,77 @@
 use crate::ConnId;
 use crate::conn::{Connection, Ends};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
+use transport::Slab;
 
-/// The connections of an endpoint: each has a place, which is used again, and an id, which is not.
-#[derive(Debug, Default)]
-pub(super) struct Slab {
-    places: Vec<Place>,
-    free: Vec<u32>,
-    /// The place of each id from `oldest` on, or [`GONE`].
-    ids: VecDeque<u32>,
-    oldest: u32,
-    /// Places by the ends of their connection, sorted.
+/// The connections of an endpoint, and what finds them.
+#[derive(Debug)]
+pub(super) struct Connections {
+    slab: Slab<Place>,
+    /// Most connections at a time.
+    limit: usize,
+    /// Slots by the ends of their connection, sorted.
     ends: Vec<(Ends, u32)>,
-    /// Ids of half-open connections: the least is the oldest.
-    half_open: BTreeSet<u32>,
+    /// Serial numbers and slots of half-open connections: the least is the oldest.
+    half_open: BTreeSet<(u64, u32)>,
+    /// Connections so far.
+    begun: u64,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Place {
-    pub(super) connection: Option<Box<Connection>>,
-    id: u32,
-    /// Its id is among the half-open ones.
-    half_open: bool,
+#[derive(Debug)]
+struct Place {
+    connection: Box<Connection>,
+    /// Its serial number, if it is among the half-open ones.
+    half_open: Option<u64>,
 }
 
-impl Place {
-    pub(super) fn is_half_open(&self) -> bool {
-        self.half_open
-    }
-}
+/// Slots beyond the limit, for half-open connections that gave way and whose last packet is still to be sent.
+const SPARE: usize = 16;
 
-const GONE: u32 = u32::MAX;
-
-impl Slab {
-    pub(super) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+impl Connections {
+    pub(super) fn new(limit: usize) -> Self {
+        let (ends, half_open) = (Vec::new(), BTreeSet::new());
+        Connections { slab: Slab::new(limit + SPARE), limit, ends, half_open, begun: 0 }
     }
 
-    /// True as long as there are ids left.
-    pub(super) fn has_ids(&self) -> bool {
-        self.oldest.checked_add(self.ids.len() as u32).is_some()
+    pub(super) fn has_room(&self) -> bool {
+        self.slab.len() < self.limit && !self.slab.is_full()
     }
 
-    pub(super) fn insert(&mut self, connection: Connection) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place::default());
-            self.places.len() as u32 - 1
-        });
+    /// Puts a connection into a slot; none, and it is dropped, if there is none.
+    pub(super) fn insert(&mut self, connection: Connection) -> Option<u32> {
         let (ends, half_open) = (connection.ends(), connection.is_half_open());
-        let id = self.oldest + self.ids.len() as u32;
-        self.ids.push_back(slot);
-        if half_open {
-            self.half_open.insert(id);
-        }
-        self.places[slot as usize] = Place { connection: Some(Box::new(connection)), id, half_open };
+        self.begun += 1;
+        let half_open = half_open.then_some(self.begun);
+        let slot = self.slab.insert(Place { connection: Box::new(connection), half_open })?;
+        self.half_open.extend(half_open.map(|serial| (serial, slot)));
         let at = self.ends.partition_point(|(known, _)| *known < ends);
         self.ends.insert(at, (ends, slot));
-        slot
+        Some(slot)
+    }
+
+    /// True if the connection in a slot is among the half-open ones.
+    pub(super) fn is_half_open(&self, slot: u32) -> bool {
+        self.slab.get(slot).is_some_and(|place| place.half_open.is_some())
     }
 
     /// Whether a connection is half-open, after a change of it.
     #[inline]
     pub(super) fn note_half_open(&mut self, slot: u32) {
-        let place = &mut self.places[slot as usize];
-        if place.half_open && !place.connection.as_ref().is_some_and(|connection| connection.is_half_open()) {
-            place.half_open = false;
-            self.half_open.remove(&place.id);
+        let Some(place) = self.slab.get_mut(slot) else { return };
+        if place.half_open.is_some() && !place.connection.is_half_open() {
+            let serial = place.half_open.take();
+            serial.map(|serial| self.half_open.remove(&(serial, slot)));
         }
     }
 
     /// The half-open connection that is there longest.
     pub(super) fn oldest_half_open(&self) -> Option<u32> {
-        self.slot(ConnId(*self.half_open.first()?))
+        self.half_open.first().map(|&(_, slot)| slot)
     }
 
     /// Packets no longer find the connection.
     pub(super) fn hide(&mut self, slot: u32) {
-        let Some(connection) = &self.places[slot as usize].connection else { return };
+        let Some(connection) = self.get(slot) else { return };
         let ends = connection.ends();
         if let Ok(at) = self.ends.binary_search_by_key(&ends, |(ends, _)| *ends)
             && self.ends[at].1 == slot
@@ -87,15 +82,8 @@ impl Slab {
 
     pub(super) fn remove(&mut self, slot: u32) {
         self.hide(slot);
-        let place = &mut self.places[slot as usize];
-        place.connection = None;
-        self.ids[(place.id - self.oldest) as usize] = GONE;
-        self.note_half_open(slot);
-        self.free.push(slot);
-        while self.ids.front() == Some(&GONE) {
-            self.ids.pop_front();
-            self.oldest += 1;
-        }
+        let place = self.slab.remove(slot);
+        place.and_then(|place| place.half_open).map(|serial| self.half_open.remove(&(serial, slot)));
     }
 
     #[inline]
@@ -105,35 +93,28 @@ impl Slab {
     }
 
     #[inline]
-    pub(super) fn place(&mut self, slot: u32) -> &mut Place {
-        &mut self.places[slot as usize]
-    }
-
-    #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Connection> {
-        self.places[slot as usize].connection.as_deref()
+        self.slab.get(slot).map(|place| &*place.connection)
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
-        self.places[slot as usize].connection.as_deref_mut()
+        self.slab.get_mut(slot).map(|place| &mut *place.connection)
     }
 
     #[inline]
     pub(super) fn id(&self, slot: u32) -> ConnId {
-        ConnId(self.places[slot as usize].id)
+        ConnId(self.slab.id(slot))
     }
 
-    /// The place of a connection, if it is still there.
+    /// The slot of a connection, if it is still there.
     #[inline]
     pub(super) fn slot(&self, id: ConnId) -> Option<u32> {
-        let at = id.0.checked_sub(self.oldest)?;
-        self.ids.get(at as usize).copied().filter(|&slot| slot != GONE)
+        self.slab.slot(id.0)
     }
 
-    /// All connections in the order of their ids.
+    /// All connections by their slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ConnId, &Connection)> {
-        let slots = self.ids.iter().filter(|&&slot| slot != GONE);
-        slots.filter_map(|&slot| Some((self.id(slot), self.get(slot)?)))
+        self.slab.iter().map(|(slot, place)| (self.id(slot), &*place.connection))
     }
 }

@@ -489,6 +489,7 @@ impl Host {
             seed: Seed::for_simulation(u64::from(side.port())),
             checksum: Checksum::Offloaded,
             max_associations: 4,
+            encapsulation: None,
             config: config.clone().into(),
         })
         .expect("a configuration that can work");

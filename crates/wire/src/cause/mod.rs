@@ -49,6 +49,8 @@ pub const RESTART_WITH_NEW_ADDRESSES: u16 = 11;
 pub const USER_INITIATED_ABORT: u16 = 12;
 /// Code of the Protocol Violation cause.
 pub const PROTOCOL_VIOLATION: u16 = 13;
+/// Code of the Restart of an Association with New Encapsulation Port cause.
+pub const RESTART_WITH_NEW_PORT: u16 = 14;
 
 /// An error cause, as a view of its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,14 @@ pub enum Cause<'a> {
     UserInitiatedAbort(&'a [u8]),
     /// Code 13: the peer broke a rule; with details (rfc9260#section-3.3.10.13).
     ProtocolViolation(&'a [u8]),
+    /// Code 14: an INIT came from another UDP port than the association's packets
+    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
+    RestartWithNewPort {
+        /// The UDP port of the association; 0: not encapsulated.
+        current: u16,
+        /// The UDP port of the INIT; 0: not encapsulated.
+        new: u16,
+    },
     /// Of another code: kept as it is.
     Unknown {
         /// The cause code.
@@ -120,6 +130,8 @@ impl<'a> Cause<'a> {
             RESTART_WITH_NEW_ADDRESSES => Some(Cause::RestartWithNewAddresses(Parameters::from_bytes(value))),
             USER_INITIATED_ABORT => Some(Cause::UserInitiatedAbort(value)),
             PROTOCOL_VIOLATION => Some(Cause::ProtocolViolation(value)),
+            RESTART_WITH_NEW_PORT => word()
+                .map(|ports| Cause::RestartWithNewPort { current: u16_at(ports, 0), new: u16_at(ports, 2) }),
             code => Some(Cause::Unknown { code, value }),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -155,6 +167,10 @@ impl<'a> Cause<'a> {
             }
             Cause::UserInitiatedAbort(reason) => append(USER_INITIATED_ABORT, reason),
             Cause::ProtocolViolation(details) => append(PROTOCOL_VIOLATION, details),
+            Cause::RestartWithNewPort { current, new } => {
+                let ports = u32::from(current) << 16 | u32::from(new);
+                append(RESTART_WITH_NEW_PORT, &ports.to_be_bytes())
+            }
             Cause::Unknown { code, value } => append(code, value),
         }
     }
@@ -186,6 +202,7 @@ mod tests {
             (hex("000b 000c 0005 0008 0a000001"), Cause::RestartWithNewAddresses(address)),
             (hex("000c 0007 627965"), Cause::UserInitiatedAbort(b"bye")),
             (hex("000d 0005 21"), Cause::ProtocolViolation(b"!")),
+            (hex("000e 0008 26ab c350"), Cause::RestartWithNewPort { current: 9899, new: 50_000 }),
             (hex("00a0 0006 0102"), Cause::Unknown { code: 0xa0, value: &[1, 2] }),
         ]
     }

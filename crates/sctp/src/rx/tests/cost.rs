@@ -17,7 +17,8 @@ struct Attack {
 
 impl Attack {
     fn new(config: &Config, (size, most): (usize, u64)) -> Self {
-        let rx = Receiver::new(config, Tsn(0), u16::MAX, Extensions::of(config));
+        let rx =
+            Receiver::new(config, Tsn(0), u16::MAX, config.nr_sack, config.timestamps != Timestamps::Off);
         Attack { f: Fixture { rx, now: Instant::ZERO }, size, most, bytes: 0, steps: 0 }
     }
 

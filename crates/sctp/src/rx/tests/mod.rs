@@ -6,7 +6,7 @@ mod nr_sack;
 mod rules;
 
 use super::*;
-use crate::config::Cmt;
+use crate::config::{Cmt, Timestamps};
 use transport::{Checksum, Octets, PacketBuf};
 use units::Span;
 use wire::{Chunk, CommonHeader, DataFlags, Packet, Ppid, StreamId};
@@ -32,7 +32,13 @@ const STREAMS: u16 = 4;
 impl Fixture {
     fn new(config: &Config, initial: u32) -> Self {
         Fixture {
-            rx: Receiver::new(config, Tsn(initial), STREAMS, Extensions::of(config)),
+            rx: Receiver::new(
+                config,
+                Tsn(initial),
+                STREAMS,
+                config.nr_sack,
+                config.timestamps != Timestamps::Off,
+            ),
             now: Instant::ZERO,
         }
     }

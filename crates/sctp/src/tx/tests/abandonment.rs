@@ -32,8 +32,8 @@ fn an_abandoned_chunk_leaves_flight_with_credit_when_a_gap_block_acknowledges_it
     rig.pass(Span::from_millis(50));
     rig.sack(0, &[(2, 2)], 1);
     assert_eq!(flight(&rig), 2);
-    assert_eq!(rig.news[P1].new_bytes.get(), CHUNK);
-    assert_eq!(rig.news[P1].rtt, Some(Span::from_millis(50)));
+    assert_eq!(rig.delta[P1].new_bytes.get(), CHUNK);
+    assert_eq!(rig.delta[P1].rtt, Some(Span::from_millis(50)));
     assert_eq!(rig.state(2), ChunkState::Acked);
 }
 

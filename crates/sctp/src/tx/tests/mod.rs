@@ -13,7 +13,7 @@ mod stall;
 mod vectors;
 
 use super::outstanding::{ChunkState, Mark};
-use super::{News, SackOutcome, Sender};
+use super::{SackDelta, SackOutcome, Sender};
 use crate::config::{Accounting, Cmt, Config};
 use crate::message::{Message, Payload};
 use crate::path::{NIL, Path, PathId, PathState, Paths};
@@ -32,7 +32,7 @@ struct Rig {
     sender: Sender,
     paths: Paths,
     /// Of the last SACK.
-    news: News,
+    delta: SackDelta,
     now: Instant,
     buf: PacketBuf,
 }
@@ -60,7 +60,7 @@ impl Rig {
         let mut sender = Sender::new(Arc::new(config.clone()), 7, Tsn(first));
         sender.establish(1 << 30, 1, 0, &mut paths);
         let now = Instant::ZERO + Span::from_secs(1);
-        Rig { sender, paths, news: News::default(), now, buf: PacketBuf::default() }
+        Rig { sender, paths, delta: SackDelta::default(), now, buf: PacketBuf::default() }
     }
 
     /// Time passes, and the sender gets a new opportunity.
@@ -117,7 +117,7 @@ impl Rig {
         w.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };
-        let outcome = self.sender.take_sack(self.now, &sack, &mut self.paths, &mut self.news);
+        let outcome = self.sender.take_sack(self.now, &sack, &mut self.paths, &mut self.delta);
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
         outcome
@@ -136,7 +136,7 @@ impl Rig {
         w.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };
-        let outcome = self.sender.take_nr_sack(self.now, &sack, &mut self.paths, &mut self.news).unwrap();
+        let outcome = self.sender.take_nr_sack(self.now, &sack, &mut self.paths, &mut self.delta).unwrap();
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
         outcome
@@ -183,14 +183,14 @@ impl Rig {
             let chunk = &out[i];
             retained += chunk.len() as u64;
             if chunk.state != ChunkState::Freed {
-                queued[chunk.path.index()] += u64::from(chunk.booked);
+                queued[chunk.path.index()] += u64::from(chunk.flight_size);
             }
             withdrawn += u32::from(chunk.is(Mark::Credited) && !chunk.is_acked());
             match chunk.state {
-                ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.booked),
+                ChunkState::InFlight => flight[chunk.path.index()] += u64::from(chunk.flight_size),
                 ChunkState::Lost(_) => {
                     lost += 1;
-                    lost_bytes += u64::from(chunk.booked);
+                    lost_bytes += u64::from(chunk.flight_size);
                 }
                 ChunkState::Acked | ChunkState::Freed => {}
                 ChunkState::Abandoned => assert!(chunk.is(Mark::Abandoned)),
@@ -206,7 +206,7 @@ impl Rig {
                 while i != NIL {
                     assert!(i > last, "lists are sorted");
                     assert_eq!(out[i].is_fresh(), once, "on the right list");
-                    bytes += u64::from(out[i].booked);
+                    bytes += u64::from(out[i].flight_size);
                     (last, i) = (i, out.following(i));
                 }
                 assert!(list.tail == NIL || list.tail == last);

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::PathSelection;
+use crate::draws::Draws;
 use crate::sched::{Opportunity, Scheduler};
-use crate::tx::Draws;
 
 /// Two paths with windows of ten chunks: 20 ms and 100 ms, variations half of that.
 fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {

@@ -3,11 +3,11 @@
 use super::*;
 use crate::cmt::rtx;
 use crate::config::{BufferSide, Cuc, RtxPolicy, SplitBy};
+use crate::draws::Draws;
 use crate::path::LossCause;
-use crate::tx::Draws;
 
 fn new_chunks(rig: &Rig, p: PathId) -> u64 {
-    rig.news[p].new_bytes.get() / CHUNK
+    rig.delta[p].new_bytes.get() / CHUNK
 }
 
 fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
@@ -49,8 +49,8 @@ fn congestion_window_update_follows_each_path() {
         }
         rig.sack(13, &[(15, 16), (18, 18)], 2);
         let grew = |p: PathId| match cuc {
-            Cuc::Normal => rig.news[p].new_cum,
-            Cuc::V1 | Cuc::V2 => rig.news[p].new_pc,
+            Cuc::Normal => rig.delta[p].new_cum,
+            Cuc::V1 | Cuc::V2 => rig.delta[p].new_pc,
         };
         assert_eq!((grew(P1), grew(P2)), (true, p2_grows), "{cuc}");
         assert_eq!((new_chunks(&rig, P1), new_chunks(&rig, P2)), (1, 3), "{cuc}");
@@ -89,7 +89,7 @@ fn pseudo_cumulative_tsns_survive_a_move_to_another_path() {
         rig.t3(P1);
         assert_eq!(rig.poll(), Some((P2, vec![20])), "after a timeout on the other path");
         rig.sack(19, &[(21, 21)], 2);
-        assert!(rig.news[P1].new_pc || rig.news[P1].new_rpc, "{cuc}: path 1 goes on without 20");
+        assert!(rig.delta[P1].new_pc || rig.delta[P1].new_rpc, "{cuc}: path 1 goes on without 20");
         if cuc == Cuc::V2 {
             assert_eq!(rig.paths[P2].cuc.rpc.map(|i| i as u32), Some(20));
         }
@@ -184,7 +184,7 @@ fn a_timed_out_chunk_is_no_evidence_on_its_new_path() {
     rig.t3(P1);
     assert_eq!(rig.poll(), Some((P2, vec![20])));
     rig.sack(18, &[(20, 20)], 1);
-    assert_eq!(rig.news[P2].hi, None);
+    assert_eq!(rig.delta[P2].hi, None);
     assert_eq!(new_chunks(&rig, P2), 1);
     assert_eq!(rig.missing(19), 0);
 }

@@ -6,8 +6,8 @@ use crate::{Config, Variant};
 use cc::{CongestionControl, LossKind, PathAck, PathView, RateSample, Window, WindowRule};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
+use transport::Payload;
 use units::{BitRate, ByteCount, Instant, Span};
-use wire::Payload;
 
 const SMSS: u64 = 1460;
 const LINK: BitRate = BitRate::from_mbps(20);

@@ -3,7 +3,7 @@ use wire::{GapBlock, Tsn};
 
 /// What NR-SACK tells of: which TSNs above a gap will never be given up (draft-natarajan-tsvwg-sctp-nrsack, section 3).
 #[derive(Debug)]
-pub(super) struct Firm {
+pub(super) struct NonRenegable {
     /// None: everything that arrived.
     tsns: Option<TsnTracker>,
     /// Blocks of the NR-SACK at hand.
@@ -11,10 +11,14 @@ pub(super) struct Firm {
     nr_gaps: Vec<GapBlock>,
 }
 
-impl Firm {
+impl NonRenegable {
     /// From the first TSN of the peer on; if nothing is ever given up, all of them.
     pub(super) fn new(initial: Tsn, reneging: bool) -> Self {
-        Firm { tsns: reneging.then(|| TsnTracker::new(initial)), gaps: Vec::new(), nr_gaps: Vec::new() }
+        NonRenegable {
+            tsns: reneging.then(|| TsnTracker::new(initial)),
+            gaps: Vec::new(),
+            nr_gaps: Vec::new(),
+        }
     }
 
     /// So many TSNs from `first` on stay.
@@ -77,12 +81,12 @@ mod tests {
             advance in 0u64..60,
         ) {
             let mut tsns = TsnTracker::new(Tsn(u32::MAX - 50));
-            let mut firm = Firm::new(Tsn(u32::MAX - 50), true);
+            let mut non_renegable = NonRenegable::new(Tsn(u32::MAX - 50), true);
             let base = tsns.cumulative();
             arrived.iter().for_each(|offset| tsns.insert(base + offset));
             let mut expected = BTreeSet::new();
             for offset in kept.into_iter().filter(|offset| arrived.contains(offset)) {
-                firm.keep(base + offset, 1, &tsns);
+                non_renegable.keep(base + offset, 1, &tsns);
                 expected.insert(base + offset);
             }
             for index in base + 1..=base + advance {
@@ -91,7 +95,7 @@ mod tests {
                 }
             }
             let cumulative = tsns.cumulative();
-            let (gaps, nr_gaps) = firm.blocks(&tsns, 1000);
+            let (gaps, nr_gaps) = non_renegable.blocks(&tsns, 1000);
             let expected: Vec<u64> =
                 expected.into_iter().filter(|&i| i > cumulative).map(|i| i - cumulative).collect();
             prop_assert_eq!(members(nr_gaps), expected);

@@ -10,7 +10,7 @@ const MOST: usize = 1 << 14;
 
 /// The paths of the last chunks below the cumulative TSN.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,
 }
 
@@ -19,7 +19,7 @@ pub(super) fn path_of(chunk: &TxChunk) -> Option<PathId> {
     (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
 
-impl Taken {
+impl AckedPaths {
     /// The cumulative TSN passed a chunk.
     pub(super) fn push(&mut self, chunk: &TxChunk) {
         if self.paths.len() == MOST {

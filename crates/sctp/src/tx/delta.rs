@@ -5,7 +5,7 @@ use units::{ByteCount, Span};
 
 /// What one SACK says about a path.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SackNews {
+pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
     pub(crate) flight_before: ByteCount,
     /// Any chunk of this path is newly acknowledged; `lo` and `hi` are the lowest and highest that may count as
@@ -24,32 +24,32 @@ pub(crate) struct SackNews {
 
 /// What one SACK says about each path: filled and read while it is processed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct News(PerPath<SackNews>);
+pub(crate) struct SackDelta(PerPath<PathDelta>);
 
-impl News {
+impl SackDelta {
     /// Begins with nothing but the flights before the SACK.
     #[inline]
     pub(super) fn begin(&mut self, paths: &Paths) {
         self.0.clear();
-        self.0.extend(paths.iter().map(|p| SackNews { flight_before: p.flight, ..SackNews::default() }));
+        self.0.extend(paths.iter().map(|p| PathDelta { flight_before: p.flight, ..PathDelta::default() }));
     }
 
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, SackNews> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, PathDelta> {
         self.0.iter()
     }
 }
 
-impl Index<PathId> for News {
-    type Output = SackNews;
+impl Index<PathId> for SackDelta {
+    type Output = PathDelta;
     #[inline]
-    fn index(&self, p: PathId) -> &SackNews {
+    fn index(&self, p: PathId) -> &PathDelta {
         &self.0[p.index()]
     }
 }
 
-impl IndexMut<PathId> for News {
+impl IndexMut<PathId> for SackDelta {
     #[inline]
-    fn index_mut(&mut self, p: PathId) -> &mut SackNews {
+    fn index_mut(&mut self, p: PathId) -> &mut PathDelta {
         &mut self.0[p.index()]
     }
 }

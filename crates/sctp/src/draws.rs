@@ -1,3 +1,5 @@
+//! Random numbers of an association.
+
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
 

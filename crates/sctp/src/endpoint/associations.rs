@@ -1,0 +1,68 @@
+//! The associations of an endpoint, each in a numbered slot.
+
+use crate::assoc::{Association, Remote};
+use crate::event::AssocId;
+use transport::Slab;
+
+/// The associations of an endpoint.
+#[derive(Debug)]
+pub(super) struct Associations(Slab<Entry>);
+
+/// An association and what packets find it by.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) association: Association,
+    /// The tag under which it can be found, or zero.
+    pub(super) tag: u32,
+    /// Where packets come from that are for it, if they bear no tag of ours.
+    pub(super) remotes: Vec<Remote>,
+}
+
+impl Associations {
+    pub(super) fn new(limit: usize) -> Self {
+        Associations(Slab::new(limit))
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    /// Gives an association its slot and its id; none if there is no room.
+    pub(super) fn insert(&mut self, association: Association) -> Option<u32> {
+        let slot = self.0.insert(Entry { association, tag: 0, remotes: Vec::new() })?;
+        let id = AssocId(self.0.id(slot));
+        if let Some(association) = self.get_mut(slot) {
+            association.id = id;
+        }
+        Some(slot)
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.0.remove(slot);
+    }
+
+    #[inline]
+    pub(super) fn entry(&mut self, slot: u32) -> Option<&mut Entry> {
+        self.0.get_mut(slot)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<&Association> {
+        self.0.get(slot).map(|entry| &entry.association)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Association> {
+        self.0.get_mut(slot).map(|entry| &mut entry.association)
+    }
+
+    /// The slot of an association, if it is still there.
+    #[inline]
+    pub(super) fn slot(&self, id: AssocId) -> Option<u32> {
+        self.0.slot(id.0)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
+        self.0.iter().map(|(_, entry)| &entry.association)
+    }
+}

@@ -1,0 +1,121 @@
+//! What a user asks of an association that exists.
+
+use super::Endpoint;
+use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
+use crate::event::AssocId;
+use crate::message::{Message, Received, SendError};
+use std::net::IpAddr;
+use transport::ConfigError;
+use units::Instant;
+
+impl Endpoint {
+    /// Takes a message to send. It may be given before the association stands, and waits then.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send(&mut self, now: Instant, id: AssocId, message: Message) -> Result<(), SendError> {
+        let slot = self.associations.slot(id).ok_or(SendError::Closed)?;
+        let association = self.associations.get_mut(slot).ok_or(SendError::Closed)?;
+        association.send(now, message)?;
+        self.schedule(slot);
+        Ok(())
+    }
+
+    /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
+    /// association ended can still be read after [`Event::Closed`].
+    pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
+        let slot = self.associations.slot(id)?;
+        let received = self.associations.get_mut(slot)?.receive(max)?;
+        self.schedule(slot);
+        Some(received)
+    }
+
+    /// Ends an association once everything is delivered (`rfc9260#section-9.2`).
+    pub fn shutdown(&mut self, now: Instant, id: AssocId) {
+        self.change(id, |association| association.shutdown(now));
+    }
+
+    /// Ends an association at once and tells the peer the reason (`rfc9260#section-9.1`). What arrived and was not
+    /// read is lost.
+    pub fn abort(&mut self, _now: Instant, id: AssocId, reason: &[u8]) {
+        self.change(id, |association| association.abort(reason));
+    }
+
+    /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has no such
+    /// path or does not stand.
+    pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.heartbeat(now, address)).unwrap_or(false)
+    }
+
+    /// Makes an address of the peer the primary one: new data goes there as long as it works. False if there is no
+    /// such path, or it is not confirmed.
+    pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    }
+
+    /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is
+    /// nothing to read.
+    pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
+        self.get(id)?.next_message_len()
+    }
+
+    /// The options of an association that can change while it lives; none if it has ended.
+    pub fn options(&self, id: AssocId) -> Option<AssocOptions> {
+        self.get(id).map(Association::options)
+    }
+
+    /// Changes options of one association; timers that run keep their deadlines unless the new ones are earlier. False if
+    /// the association has ended.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an option whose value cannot work; nothing changes then.
+    pub fn set_options(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        options: &AssocOptions,
+    ) -> Result<bool, ConfigError> {
+        self.change(id, |association| association.set_options(now, options))
+            .transpose()
+            .map(|set| set.is_some())
+    }
+
+    /// The state of an association; none if it has ended.
+    pub fn state(&self, id: AssocId) -> Option<State> {
+        self.get(id)?.state()
+    }
+
+    /// The paths of an association in order of their [`PathId`](crate::PathId); none if it has ended.
+    pub fn paths(&self, id: AssocId) -> Option<impl Iterator<Item = PathInfo>> {
+        self.get(id).map(Association::path_infos)
+    }
+
+    /// What an association did so far; none if it has ended and everything was read.
+    pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
+        self.get(id).map(Association::stats)
+    }
+
+    /// The port of an association's peer; none if it has ended.
+    pub fn peer_port(&self, id: AssocId) -> Option<u16> {
+        self.get(id).map(Association::peer_port)
+    }
+
+    /// The associations that have not ended.
+    pub fn associations(&self) -> impl Iterator<Item = AssocId> {
+        self.associations
+            .iter()
+            .filter(|association| !association.is_closed())
+            .map(|association| association.id)
+    }
+
+    fn get(&self, id: AssocId) -> Option<&Association> {
+        self.associations.get(self.associations.slot(id)?)
+    }
+
+    pub(super) fn change<T>(&mut self, id: AssocId, f: impl FnOnce(&mut Association) -> T) -> Option<T> {
+        let slot = self.associations.slot(id)?;
+        let result = f(self.associations.get_mut(slot)?);
+        self.schedule(slot);
+        Some(result)
+    }
+}

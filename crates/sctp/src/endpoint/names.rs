@@ -1,0 +1,105 @@
+//! What packets find an association by: its tag, and the addresses and ports of its peer.
+
+use super::Endpoint;
+use crate::assoc::{Association, Remote};
+use transport::Turn;
+
+impl Endpoint {
+    /// An association may have changed: enters it where it is asked for packets and events, and finds it by its new names.
+    #[inline]
+    pub(super) fn schedule(&mut self, slot: u32) {
+        let Some(association) = self.associations.get_mut(slot) else { return };
+        self.agenda.enter(Turn::Send, slot);
+        if association.has_events() {
+            self.agenda.enter(Turn::Tell, slot);
+        }
+        if association.is_closed() || association.take_renamed() {
+            self.rename(slot);
+        }
+    }
+
+    /// The association with a peer that has confirmed one of these.
+    pub(super) fn find(&self, remotes: impl IntoIterator<Item = Remote>) -> Option<u32> {
+        remotes.into_iter().find_map(|remote| self.addresses.owner(&remote))
+    }
+
+    /// A tag that no association has.
+    pub(super) fn fresh_tag(&mut self) -> u32 {
+        loop {
+            let tag = self.secrets.random.tag();
+            if self.tags.get(tag).is_none() && !self.arrivals.contains(tag) {
+                return tag;
+            }
+        }
+    }
+
+    /// The tag, the addresses or the ports of an association changed, or it ended and has none any more.
+    #[cold]
+    fn rename(&mut self, slot: u32) {
+        self.forget_names(slot);
+        if self.associations.get_mut(slot).is_some_and(Association::take_adopted) {
+            self.end_duplicate(slot);
+        }
+        let Some(entry) = self.associations.entry(slot) else { return };
+        let association = &mut entry.association;
+        if association.is_closed() {
+            return self.agenda.disarm(slot);
+        }
+        while association.is_opening() && self.tags.get(association.local_tag()).is_some() {
+            association.draw_tag(); // another association has it by chance
+        }
+        entry.tag = association.local_tag();
+        self.tags.insert(entry.tag, slot);
+        for (remote, confirmed) in association.remotes() {
+            if self.addresses.claim(remote, slot, confirmed) {
+                entry.remotes.push(remote);
+            }
+        }
+    }
+
+    /// The peer of an association has named its addresses: if another one is with the same peer, this one ends, or waits.
+    fn end_duplicate(&mut self, slot: u32) {
+        let others = self.others_with_peer_of(slot);
+        let Some(this) = self.associations.get(slot) else { return };
+        let mut found = others.iter().filter_map(|&other| self.associations.get(other));
+        let of = found.find(|other| this.yields_to(other)).map(|first| first.id);
+        let Some(this) = self.associations.get_mut(slot) else { return };
+        match of {
+            Some(of) => {
+                this.end_as_duplicate(of);
+                self.agenda.enter(Turn::Tell, slot);
+                // What this one was found under belongs to the others.
+                others.into_iter().for_each(|other| self.rename(other));
+            }
+            None if !others.is_empty() => this.hold_cookie(),
+            None => {}
+        }
+    }
+
+    /// The other associations whose peer has named its addresses and has one of those of the peer of this one.
+    fn others_with_peer_of(&self, slot: u32) -> Vec<u32> {
+        let Some(this) = self.associations.get(slot) else { return Vec::new() };
+        let owners = this.remotes().filter_map(|(remote, _)| self.addresses.owner(&remote));
+        let named =
+            |owner: &u32| *owner != slot && self.associations.get(*owner).is_some_and(Association::has_peer);
+        let mut others: Vec<u32> = owners.filter(named).collect();
+        others.dedup();
+        others
+    }
+
+    fn forget_names(&mut self, slot: u32) {
+        let Some(entry) = self.associations.entry(slot) else { return };
+        self.tags.remove(std::mem::take(&mut entry.tag));
+        for remote in entry.remotes.drain(..) {
+            self.addresses.release(&remote, slot);
+        }
+    }
+
+    /// Frees the slot of an association that has ended, once nothing of it is left to send, to tell or to read.
+    pub(super) fn reap(&mut self, slot: u32) {
+        let over = |association: &Association| association.is_closed() && !association.is_readable();
+        if self.agenda.is_idle(slot) && self.associations.get(slot).is_some_and(over) {
+            self.associations.remove(slot);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! How the user begins associations, or accepts those that peers ask for.
+
+use super::accept::Reply;
+use super::{Arrival, ArrivalId, Endpoint};
+use crate::assoc::{Association, Remote};
+use crate::config::Config;
+use crate::event::AssocId;
+use std::net::IpAddr;
+use std::sync::Arc;
+use transport::{ConfigError, check, is_unicast};
+use units::Instant;
+use wire::Cause;
+
+/// Why no association was begun.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// None of the addresses can be reached from ours.
+    #[error("no remote address is a unicast address of a kind that we have, too")]
+    NoUsableAddress,
+    /// No peer has port 0.
+    #[error("the remote port is 0: expected 1 to 65535")]
+    PortZero,
+    /// There is an association with this address and port already.
+    #[error("there is an association with {address} at this port already")]
+    Exists {
+        /// The address it has.
+        address: IpAddr,
+    },
+    /// The endpoint has as many associations as it may have.
+    #[error("the endpoint has {limit} associations, and may have no more")]
+    TooManyAssociations {
+        /// `max_associations`.
+        limit: usize,
+    },
+    /// An option of the association cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+/// Why an arrival did not become an association.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AcceptError {
+    /// It waited for longer than its cookie lives, its peer gave up, or it was accepted or refused before.
+    #[error("the arrival is no more")]
+    Gone,
+    /// There is an association with its peer by now.
+    #[error("there is an association with the peer already")]
+    Exists {
+        /// That association.
+        of: AssocId,
+    },
+    /// The endpoint has as many associations as it may have.
+    #[error("the endpoint has {limit} associations, and may have no more")]
+    TooManyAssociations {
+        /// `max_associations`.
+        limit: usize,
+    },
+    /// An option of the association cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Endpoint {
+    /// Begins an association with the peer at the given addresses, the first of which is tried first.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; nothing changes then.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        remote_port: u16,
+        remotes: &[IpAddr],
+    ) -> Result<AssocId, ConnectError> {
+        let config = self.local.config.clone();
+        self.begin(now, remote_port, remotes, config)
+    }
+
+    /// As [`Self::connect`], with options of its own in place of those of the endpoint.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; nothing changes then.
+    pub fn connect_with(
+        &mut self,
+        now: Instant,
+        remote_port: u16,
+        remotes: &[IpAddr],
+        config: Arc<Config>,
+    ) -> Result<AssocId, ConnectError> {
+        config.check()?;
+        self.begin(now, remote_port, remotes, config)
+    }
+
+    fn begin(
+        &mut self,
+        now: Instant,
+        remote_port: u16,
+        remotes: &[IpAddr],
+        config: Arc<Config>,
+    ) -> Result<AssocId, ConnectError> {
+        if remote_port == 0 {
+            return Err(ConnectError::PortZero);
+        }
+        let mut usable: Vec<IpAddr> = Vec::new();
+        for &address in remotes {
+            let reachable = self.local.address_towards(address).is_some();
+            if is_unicast(address) && reachable && !usable.contains(&address) {
+                usable.push(address);
+            }
+        }
+        if usable.is_empty() {
+            return Err(ConnectError::NoUsableAddress);
+        }
+        let udp_port = self.local.remote_udp_port;
+        let known = |&&address: &&IpAddr| {
+            self.addresses.owner(&Remote { address, port: remote_port, udp_port }).is_some()
+        };
+        if let Some(&address) = usable.iter().find(known) {
+            return Err(ConnectError::Exists { address });
+        }
+        let limit = self.max_associations;
+        if self.associations.is_full() {
+            return Err(ConnectError::TooManyAssociations { limit });
+        }
+        let tag = self.fresh_tag();
+        let random = self.secrets.random.fork();
+        let local = self.local.clone();
+        let association = Association::connect(now, local, config, tag, remote_port, usable, random);
+        self.insert(association).ok_or(ConnectError::TooManyAssociations { limit })
+    }
+
+    /// The next peer that asks for an association while the endpoint listens with [`Listen::Ask`](super::Listen::Ask);
+    /// none if nobody did since. Each is told once.
+    pub fn poll_arrival(&mut self) -> Option<Arrival> {
+        self.arrivals.next()
+    }
+
+    /// Accepts an arrival with the options of the endpoint.
+    ///
+    /// # Errors
+    /// [`AcceptError`]; the arrival is gone then.
+    pub fn accept(&mut self, now: Instant, id: ArrivalId) -> Result<AssocId, AcceptError> {
+        let config = self.local.config.clone();
+        self.accept_with(now, id, config)
+    }
+
+    /// Accepts an arrival with options of its own. Of these the INIT ACK has told the peer those of the endpoint for its
+    /// streams, its extensions and its receive buffer, which must not be smaller.
+    ///
+    /// # Errors
+    /// [`AcceptError`]; but for [`AcceptError::Config`] the arrival is gone then.
+    pub fn accept_with(
+        &mut self,
+        now: Instant,
+        id: ArrivalId,
+        config: Arc<Config>,
+    ) -> Result<AssocId, AcceptError> {
+        config.check()?;
+        let (buffer, told) = (config.receive_buffer, self.local.config.receive_buffer);
+        check(
+            buffer >= told,
+            "receive_buffer",
+            buffer,
+            "at least that of the endpoint, which the peer was told",
+        )?;
+        let waiting = self.arrivals.take(id).ok_or(AcceptError::Gone)?;
+        let (cookie, datagram) = (&waiting.cookie, waiting.datagram());
+        if cookie.staleness(now).is_some() || self.tags.get(cookie.local_tag).is_some() {
+            return Err(AcceptError::Gone);
+        }
+        let existing = self.find(cookie.peer.remotes(datagram.udp_port));
+        if let Some(other) = existing.and_then(|slot| self.associations.get(slot)) {
+            return Err(AcceptError::Exists { of: other.id });
+        }
+        let random = self.secrets.random.fork();
+        let association = Association::accept(now, self.local.clone(), config, cookie, &datagram, random);
+        self.insert(association).ok_or(AcceptError::TooManyAssociations { limit: self.max_associations })
+    }
+
+    /// Refuses an arrival: its peer gets an ABORT with the reason, and nothing is kept. False if it is gone.
+    pub fn refuse(&mut self, id: ArrivalId, reason: &[u8]) -> bool {
+        let Some(waiting) = self.arrivals.take(id) else { return false };
+        let peer = &waiting.cookie.peer;
+        let reply = Reply::to(&waiting.datagram(), peer.port, peer.tag);
+        self.refuse_with(&reply, &Cause::UserInitiatedAbort(reason));
+        true
+    }
+
+    /// Sends packets for an address of an association's peer to this UDP port from now on, until a packet from there comes
+    /// from another one (`rfc6951#section-6.1`); 0: not encapsulated. False if the association has no such path, or the
+    /// endpoint no [`encapsulation`](crate::EndpointConfig::encapsulation).
+    pub fn set_remote_port(&mut self, id: AssocId, address: IpAddr, udp_port: u16) -> bool {
+        let set = |association: &mut Association| association.set_remote_port(address, udp_port);
+        self.encapsulated && self.change(id, set).unwrap_or(false)
+    }
+
+    /// Gives an association its slot; none if there is no room.
+    fn insert(&mut self, association: Association) -> Option<AssocId> {
+        let slot = self.associations.insert(association)?;
+        self.schedule(slot);
+        self.associations.get(slot).map(|association| association.id)
+    }
+}

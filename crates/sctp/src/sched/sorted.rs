@@ -1,0 +1,83 @@
+//! Schedulers that sort the paths by what is known of each and let all of them send.
+
+use super::{Opportunity, Scheduler, SchedulerTraits, by_rtt};
+use crate::draws::Draws;
+use crate::path::{Path, PathId};
+use std::cmp::Reverse;
+use units::ByteCount;
+
+/// A function that sorts the paths, and nothing to remember.
+#[derive(Debug)]
+pub(super) struct Sorted {
+    sort: fn(&Opportunity<'_>, &mut Draws, &mut [PathId]),
+    traits: SchedulerTraits,
+}
+
+impl Scheduler for Sorted {
+    fn order(&mut self, at: &Opportunity<'_>, random: &mut Draws, order: &mut [PathId]) {
+        (self.sort)(at, random, order);
+    }
+
+    fn traits(&self) -> SchedulerTraits {
+        self.traits
+    }
+}
+
+/// The path that transmitted least recently first (paper 001, table 1).
+pub(super) fn smallest_last_transmission() -> Sorted {
+    sorted(|at, _, order| order.sort_by_key(|&p| at.paths[p].last_order))
+}
+
+/// One packet a path in turn.
+pub(super) fn round_robin() -> Sorted {
+    let traits = SchedulerTraits { each_packet: true, ..SchedulerTraits::default() };
+    Sorted { traits, ..smallest_last_transmission() }
+}
+
+/// The path with most room in its window first (paper 001, section 4.1).
+pub(super) fn largest_space() -> Sorted {
+    sorted(|at, _, order| order.sort_by_key(|&p| Reverse(at.paths[p].space())))
+}
+
+/// The path with the largest slow start threshold first (paper 001, section 4.1).
+pub(super) fn largest_ssthresh() -> Sorted {
+    sorted(|at, _, order| order.sort_by_key(|&p| Reverse(ssthresh(&at.paths[p]))))
+}
+
+/// The largest slow start threshold first, ties by room (paper 001, section 4.1).
+pub(super) fn largest_ssthresh_and_space() -> Sorted {
+    sorted(|at, _, order| {
+        order.sort_by_key(|&p| (Reverse(ssthresh(&at.paths[p])), Reverse(at.paths[p].space())));
+    })
+}
+
+/// A fresh random order for each opportunity (paper 001, section 4.1).
+pub(super) fn random() -> Sorted {
+    sorted(|_, random, order| {
+        for i in (1..order.len()).rev() {
+            order.swap(i, (random.number() % (i as u64 + 1)) as usize);
+        }
+    })
+}
+
+/// The path with the lowest smoothed round-trip time first, as MPTCP's default scheduler (Paasch, Ferlin, Alay,
+/// Bonaventure, "Experimental evaluation of multipath TCP schedulers", CSWS 2014).
+pub(super) fn lowest_rtt() -> Sorted {
+    sorted(|at, _, order| by_rtt(at.paths, order))
+}
+
+/// Everything on every path (Frömmgen, Erbshäußer, Buchmann, Zimmermann, Wehrle, "ReMP TCP: low latency multipath TCP", ICC
+/// 2016). Each path goes through all chunks in their order and leaves out what was acknowledged meanwhile; only the path
+/// that is ahead of the others sends new ones. `tx/copies.rs` says how copies are accounted for.
+pub(super) fn redundant() -> Sorted {
+    let traits = SchedulerTraits { copies: true, ..SchedulerTraits::default() };
+    Sorted { traits, ..lowest_rtt() }
+}
+
+fn sorted(sort: fn(&Opportunity<'_>, &mut Draws, &mut [PathId])) -> Sorted {
+    Sorted { sort, traits: SchedulerTraits::default() }
+}
+
+fn ssthresh(path: &Path) -> ByteCount {
+    path.window.ssthresh.unwrap_or(ByteCount::MAX)
+}
