@@ -25,7 +25,7 @@ const CRATES: &[&str] = &[
 /// list; none may be added.
 const KNOWN: &[(&str, &[&str])] = &[
     ("cc", &["algorithm", "delay", "delay_based", "loss_based", "policy", "setup", "window"]),
-    ("sctp", &["assoc", "cmt", "config", "endpoint", "message", "path", "rx", "sched", "tx"]),
+    ("sctp", &["assoc", "cmt", "config", "endpoint", "message", "path", "sched", "tx"]),
     ("net", &["address", "flights", "line", "packet", "queue", "topology"]),
 ];
 
