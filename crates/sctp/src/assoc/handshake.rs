@@ -3,9 +3,10 @@
 use super::control::Pending;
 use super::fault::HEARTBEAT_LEN;
 use super::phase::{Begun, Farewell, Phase, Retry};
-use super::{Association, Extensions, Offer, OfferError, Peer};
+use super::{Association, Offer, OfferError, Peer};
 use crate::config::LEAST_WINDOW;
 use crate::event::CloseReason;
+use crate::ext::{Ext, Extensions};
 use crate::path::{PathId, PathState};
 use crate::rx::Receiver;
 use std::net::IpAddr;
@@ -136,7 +137,7 @@ impl Association {
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
-        let Extensions { nr_sack, delays } = peer.extensions;
+        let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
         self.renamed = true;
         if again {

@@ -5,9 +5,9 @@
 
 mod collision;
 mod control;
+mod cookie;
 mod dispatch;
 mod events;
-mod extensions;
 mod fault;
 mod handshake;
 mod info;
@@ -21,18 +21,19 @@ mod shutdown;
 mod timers;
 
 pub(crate) use collision::TieTags;
+pub(crate) use cookie::{Cookie, CookieKey, Envelope};
 pub(crate) use dispatch::Handled;
-pub(crate) use extensions::Extensions;
 pub use info::{AssocStats, PathInfo, State};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub use options::AssocOptions;
 pub(crate) use restart::UnexpectedInit;
 
 use crate::config::{Config, MTU, PathSet};
-use crate::endpoint::{Cookie, Random};
 use crate::event::{AssocId, Event};
+use crate::ext::Extensions;
 use crate::message::{Message, Received, SendError};
 use crate::path::{Path, PathId, PathState, Paths};
+use crate::random::Random;
 use crate::rx::Receiver;
 use crate::tx::Sender;
 use control::Control;
@@ -378,6 +379,12 @@ impl Association {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.phase.is_closed()
+    }
+
+    /// The extensions that both ends have.
+    #[cfg(test)]
+    pub(crate) fn extensions(&self) -> Extensions {
+        self.extensions
     }
 
     /// Draws another tag, for a handshake that begins anew.

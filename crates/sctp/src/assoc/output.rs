@@ -1,10 +1,10 @@
 //! What goes out: one packet at a time, control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
 use super::control::Pending;
-use super::dispatch::micros;
 use super::phase::{Farewell, Phase};
-use super::{Association, Extensions, push_addresses};
+use super::{Association, push_addresses};
 use crate::config::Timestamps;
+use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
@@ -121,7 +121,7 @@ impl Association {
     /// Bytes that tell when a packet with data leaves.
     #[inline]
     pub(super) fn stamp_len(&self) -> usize {
-        let stamped = self.extensions.delays && self.config().timestamps == Timestamps::Chunk;
+        let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
         if stamped { Timestamp::LEN } else { 0 }
     }
 

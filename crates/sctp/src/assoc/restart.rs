@@ -3,8 +3,7 @@
 use super::collision::{Action, Tags, action};
 use super::control::Pending;
 use super::phase::Phase;
-use super::{Association, TieTags};
-use crate::endpoint::Cookie;
+use super::{Association, Cookie, TieTags};
 use crate::event::Event;
 use crate::path::PathState;
 use crate::tx::Sender;

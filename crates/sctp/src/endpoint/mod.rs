@@ -6,32 +6,27 @@ mod arrivals;
 mod associations;
 mod calls;
 mod config;
-mod cookie;
 mod discarded;
+#[cfg(test)]
+mod extension_tests;
 mod names;
 mod open;
 mod out_of_the_blue;
-mod random;
 mod tags;
 
 pub use arrivals::{Arrival, ArrivalId, Listen};
 pub use config::{Encapsulation, EndpointConfig};
-pub(crate) use cookie::Cookie;
 pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError};
-pub(crate) use random::Random;
-pub use random::Seed;
-#[cfg(feature = "system-seed")]
-pub use random::SeedError;
 pub use transport::ConfigError;
 
-use crate::assoc::{Handled, Local, Remote};
+use crate::assoc::{CookieKey, Handled, Local, Remote};
 use crate::event::{AssocId, Event};
+use crate::random::Random;
 use accept::Reply;
 use addresses::Addresses;
 use arrivals::Arrivals;
 use associations::Associations;
-use cookie::CookieKey;
 use out_of_the_blue::Answer;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Everything a user may choose about an association.
 
+mod check;
+
 pub use crate::sched::PathSelection;
 use transport::{named, options};
 use units::{ByteCount, Span};
