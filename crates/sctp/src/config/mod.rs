@@ -1,7 +1,5 @@
 //! Everything a user may choose about an association.
 
-mod check;
-
 pub use crate::sched::PathSelection;
 use transport::{named, options};
 use units::{ByteCount, Span};
