@@ -1,4 +1,4 @@
-use crate::topology::LinkId;
+use crate::ids::LinkId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A host's address pair on one of its links.

@@ -1,9 +1,10 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
 use crate::channel::{Channel, HostJitter, Parts, Wire};
+use crate::ids::{LinkId, NodeId};
 use crate::network::{Host, Network, NodeInfo};
 use crate::queue::{QueueFault, Site};
 use crate::routing::{Edge, Routes, Target};
-use crate::topology::{ChannelSpec, LinkId, LinkSpec, NodeId, NodeKind};
+use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
 use crate::transmitter::{Transmitter, TransmitterSpec};
 use des::Streams;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 use crate::capture::Tap;
 use crate::counters::{Counters, DropCause};
-use crate::flights::{Flights, Parcel};
-use crate::line::Line;
+use crate::flights::Flights;
+use crate::parcel::Parcel;
+use crate::queue::Line;
 use crate::queue::{Admission, Backlog, Kind, Queued, Verdict};
 use crate::topology::Impairments;
 use crate::transmitter::Transmitter;

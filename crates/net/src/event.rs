@@ -1,5 +1,5 @@
+use crate::ids::{LinkDir, LinkId};
 use crate::packet::PacketId;
-use crate::topology::{LinkDir, LinkId};
 use des::Kernel;
 use units::Instant;
 

@@ -1,6 +1,6 @@
 use crate::packet::PacketId;
-use crate::queue::{Backlog, Offered};
-use transport::Ecn;
+use crate::parcel::Parcel;
+use crate::queue::Backlog;
 use units::{ByteCount, Instant};
 
 /// One packet between the entrance of the queue and the far end of a channel.
@@ -16,56 +16,6 @@ pub(crate) struct Flight {
     pub parcel: Parcel,
 }
 
-/// What each hop needs to know of a packet, in two words that stay in registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Parcel {
-    /// Interface it goes to.
-    pub dst: u32,
-    /// From the lowest bit: bytes of the IP packet, whether it is ECN-capable, links crossed.
-    hops_ecn_and_size: u32,
-}
-
-const SIZE_BITS: u32 = 23;
-const SIZE_MASK: u32 = (1 << SIZE_BITS) - 1;
-const HOPS_SHIFT: u32 = SIZE_BITS + 1;
-
-impl Parcel {
-    /// A packet of `size` bytes, header included, that has crossed `hops` links. Sizes stop at 8 MiB, far above what IP
-    /// can carry, and hops are counted modulo 256.
-    #[inline]
-    pub fn new(dst: u32, size: u32, hops: u8, ecn: Ecn) -> Self {
-        let ecn_capable = u32::from(ecn != Ecn::NotCapable);
-        let hops_ecn_and_size =
-            u32::from(hops) << HOPS_SHIFT | ecn_capable << SIZE_BITS | size.min(SIZE_MASK);
-        Parcel { dst, hops_ecn_and_size }
-    }
-
-    #[inline]
-    pub fn size(self) -> u32 {
-        self.hops_ecn_and_size & SIZE_MASK
-    }
-
-    #[inline]
-    pub fn is_ecn_capable(self) -> bool {
-        self.hops_ecn_and_size >> SIZE_BITS & 1 == 1
-    }
-
-    #[inline]
-    pub fn offered(self) -> Offered {
-        Offered { size: ByteCount::new(u64::from(self.size())), ecn_capable: self.is_ecn_capable() }
-    }
-
-    #[inline]
-    pub fn hops(self) -> u8 {
-        (self.hops_ecn_and_size >> HOPS_SHIFT) as u8
-    }
-
-    #[inline]
-    pub fn one_hop_on(self) -> Self {
-        Parcel { hops_ecn_and_size: self.hops_ecn_and_size.wrapping_add(1 << HOPS_SHIFT), ..self }
-    }
-}
-
 /// The packets of a channel in their order: those on the wire first, then those that wait.
 ///
 /// Start times tell which of them still wait, so that the end of a transmission needs no event.
@@ -79,12 +29,8 @@ pub(crate) struct Flights {
     waiting_bytes: u64,
 }
 
-const NOTHING: Flight = Flight {
-    start: Instant::ZERO,
-    arrival: Instant::ZERO,
-    packet: None,
-    parcel: Parcel { dst: 0, hops_ecn_and_size: 0 },
-};
+const NOTHING: Flight =
+    Flight { start: Instant::ZERO, arrival: Instant::ZERO, packet: None, parcel: Parcel::NONE };
 
 impl Flights {
     pub fn new() -> Self {
@@ -193,7 +139,7 @@ mod tests {
             start: at,
             arrival: at,
             packet: Some(PacketId::new(packet as usize)),
-            parcel: Parcel::new(0, size, 0, Ecn::NotCapable),
+            parcel: Parcel::new(0, size, 0, transport::Ecn::NotCapable),
         }
     }
 

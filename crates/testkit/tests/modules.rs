@@ -26,7 +26,6 @@ const CRATES: &[&str] = &[
 const KNOWN: &[(&str, &[&str])] = &[
     ("cc", &["algorithm", "delay", "delay_based", "loss_based", "policy", "setup", "window"]),
     ("sctp", &["assoc", "cmt", "config", "endpoint", "message", "path", "sched", "tx"]),
-    ("net", &["address", "flights", "line", "packet", "queue", "topology"]),
 ];
 
 /// The modules at the root of a crate and which of each other they import.

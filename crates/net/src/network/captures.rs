@@ -2,9 +2,9 @@
 
 use super::Network;
 use crate::capture::{Capture, FinishPacket, Sighting, Tap};
-use crate::flights::Parcel;
+use crate::ids::{LinkId, NodeId};
 use crate::packet::PacketId;
-use crate::topology::{LinkId, NodeId};
+use crate::parcel::Parcel;
 use std::io::{self, Write};
 use units::Instant;
 

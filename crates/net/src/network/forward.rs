@@ -5,10 +5,11 @@ use crate::capture::Sighting;
 use crate::channel::{BitError, Detour, Passage};
 use crate::counters::DropCause;
 use crate::event::{NetEvent, Schedule};
-use crate::flights::{Flight, Parcel};
+use crate::flights::Flight;
+use crate::ids::{LinkDir, NodeId};
 use crate::network::{Arrival, Delivered};
 use crate::packet::{Packet, PacketId};
-use crate::topology::{LinkDir, NodeId};
+use crate::parcel::Parcel;
 use transport::Ecn;
 use units::Instant;
 

@@ -3,10 +3,10 @@
 use super::Network;
 use crate::capture::Sighting;
 use crate::event::{NetEvent, Schedule};
-use crate::flights::Parcel;
+use crate::ids::LinkDir;
 use crate::packet::PacketId;
+use crate::parcel::Parcel;
 use crate::queue::Queued;
-use crate::topology::LinkDir;
 use des::Digest;
 use std::net::IpAddr;
 use units::Instant;

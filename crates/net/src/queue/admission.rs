@@ -1,5 +1,6 @@
 use super::Backlog;
 use crate::counters::DropCause;
+use crate::parcel::Parcel;
 use std::fmt::Debug;
 use units::{ByteCount, Instant};
 
@@ -38,4 +39,12 @@ pub enum Verdict {
     Mark,
     /// The packet is dropped.
     Drop(DropCause),
+}
+
+impl Parcel {
+    /// What an admission sees of the packet.
+    #[inline]
+    pub(crate) fn offered(self) -> Offered {
+        Offered { size: ByteCount::new(u64::from(self.size())), ecn_capable: self.is_ecn_capable() }
+    }
 }

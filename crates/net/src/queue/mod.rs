@@ -21,13 +21,14 @@
 //! A discipline from outside this crate implements the same traits and is used through [`QueueSpec::custom`].
 
 mod admission;
+mod line;
 mod server;
 
 pub use admission::{Admission, Offered, Verdict};
 pub use server::{Drops, Queued, Server};
 
-use crate::line::Line;
 use des::{Random, Streams};
+pub(crate) use line::Line;
 use std::fmt::Debug;
 use std::sync::Arc;
 use units::{BitRate, ByteCount};

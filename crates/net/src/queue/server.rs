@@ -1,6 +1,6 @@
 use crate::counters::DropCause;
-use crate::flights::Parcel;
 use crate::packet::PacketId;
+use crate::parcel::Parcel;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use units::{ByteCount, Instant};

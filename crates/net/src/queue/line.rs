@@ -1,5 +1,5 @@
+use super::{Backlog, Drops, Queued, Server};
 use crate::counters::DropCause;
-use crate::queue::{Backlog, Drops, Queued, Server};
 use crate::transmitter::Transmitter;
 use units::{ByteCount, Instant};
 
