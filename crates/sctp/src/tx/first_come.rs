@@ -8,11 +8,13 @@ use wire::StreamId;
 /// from. It never sees the pieces, which wait in the queue of their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
-    /// Streams in the order of their turns; a stream can have many.
-    turns: VecDeque<Turn>,
+    /// The stream whose turn it is; no pieces if nothing waits.
+    current: Turn,
+    /// Streams in the order of their turns after that; a stream can have many.
+    later: VecDeque<Turn>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Turn {
     stream: StreamId,
     pieces: u32,
@@ -25,35 +27,40 @@ impl FirstCome {
     /// A piece was added at the end of the queue of a stream.
     #[inline]
     pub(super) fn add(&mut self, stream: StreamId) {
-        match self.turns.back_mut() {
-            Some(turn) if turn.stream == stream => turn.pieces += 1,
-            _ => self.turns.push_back(Turn { stream, pieces: 1 }),
+        if self.current.pieces == 0 {
+            self.current.stream = stream;
+        }
+        let last = self.later.back_mut().unwrap_or(&mut self.current);
+        if last.stream == stream {
+            last.pieces += 1;
+        } else {
+            self.later.push_back(Turn { stream, pieces: 1 });
         }
     }
 
     /// The stream whose first piece is sent next; none if nothing waits.
     #[inline]
     pub(super) fn next(&self) -> Option<StreamId> {
-        self.turns.front().map(|turn| turn.stream)
+        (self.current.pieces > 0).then_some(self.current.stream)
     }
 
-    /// The first piece of the [next](Self::next) stream was sent to its end.
+    /// The first piece of the [next](Self::next) stream was sent to its end. True if another stream has its turn now, or none.
     #[inline]
-    pub(super) fn sent(&mut self) {
-        if let Some(turn) = self.turns.front_mut() {
-            turn.pieces -= 1;
-            if turn.pieces == 0 {
-                self.turns.pop_front();
+    pub(super) fn sent(&mut self) -> bool {
+        self.current.pieces = self.current.pieces.saturating_sub(1);
+        let ended = self.current.pieces == 0;
+        if ended {
+            self.current = self.later.pop_front().unwrap_or_default();
+            if self.later.is_empty() {
+                self.later.shrink_to(KEPT);
             }
         }
-        if self.turns.is_empty() {
-            self.turns.shrink_to(KEPT);
-        }
+        ended
     }
 
     /// Bytes allocated.
     #[cfg(test)]
     pub(super) fn heap_bytes(&self) -> usize {
-        self.turns.capacity() * size_of::<Turn>()
+        self.later.capacity() * size_of::<Turn>()
     }
 }

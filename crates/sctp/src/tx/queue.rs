@@ -193,8 +193,10 @@ impl SendQueue {
             if !of_run {
                 self.remove_head(stream);
             }
-            self.scheduler.sent();
-            self.head = self.scheduler.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+            if self.scheduler.sent() || !of_run {
+                let next = self.scheduler.next();
+                self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+            }
         }
         fragment
     }
