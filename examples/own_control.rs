@@ -5,8 +5,8 @@
 //! To give it a name in scenarios, see the documentation of the crate `anabranch-cc`.
 
 use anabranch::cc::{
-    CongestionControl, Growth, GrowthRule, LossBased, LossKind, PathAck, PathView, Setup, Snapshot, Window,
-    WindowPolicy,
+    CongestionControl, CongestionWindow, Growth, GrowthRule, LossBased, LossKind, PathAck, PathView, Setup,
+    Snapshot, WindowPolicy,
 };
 use anabranch::{ByteCount, Instant, Span};
 
@@ -29,7 +29,7 @@ impl WindowPolicy for Thirds {
 }
 
 /// A path as an association describes it to its controller. Its window is full.
-fn view(window: Window, rtt: Span) -> PathView {
+fn view(window: CongestionWindow, rtt: Span) -> PathView {
     PathView {
         window,
         flight: window.cwnd,
@@ -48,8 +48,8 @@ fn main() {
     let mut control = LossBased::new(Thirds, &setup);
 
     let rtts = [Span::from_millis(10), Span::from_millis(40)];
-    let mut views: Vec<PathView> = rtts.iter().map(|rtt| view(Window::default(), *rtt)).collect();
-    let mut windows: Vec<Window> = (0..2).map(|path| control.on_path_added(&views, path)).collect();
+    let mut views: Vec<PathView> = rtts.iter().map(|rtt| view(CongestionWindow::default(), *rtt)).collect();
+    let mut windows: Vec<CongestionWindow> = (0..2).map(|path| control.on_path_added(&views, path)).collect();
 
     for round in 1..=8 {
         let now = Instant::ZERO + Span::from_millis(40 * round);

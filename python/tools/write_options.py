@@ -1,6 +1,7 @@
 """Writes ``python/anabranch/options.py``: the options of an endpoint as Python types, from the scenario schema.
 
-Run it after a change of the options: ``python python/tools/write_options.py``. A test compares the file with it.
+Run it after a change of the options: ``python python/tools/write_options.py && ruff format python``. A test compares
+the file with the schema.
 """
 
 from __future__ import annotations

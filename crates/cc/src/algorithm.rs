@@ -1,4 +1,4 @@
-//! The algorithms that scenarios can name. A line below and the file it names are all that one takes.
+//! Registry of the algorithms that scenarios can name: one line below and one file for each.
 
 use crate::{CongestionControl, Setup};
 use transport::{named, options};
@@ -16,8 +16,8 @@ pub use olia::{OliaBest, OliaKnobs};
 pub use rpv2::RpV2Knobs;
 pub use wvegas::WVegasKnobs;
 
-/// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function
-/// `build(&Setup) -> Box<dyn CongestionControl>`, and the algorithm it is on a path that shares its fate with none.
+/// One line for each algorithm: its value, its word, its file below `algorithm/`, which holds a function `build(&Setup)
+/// -> Box<dyn CongestionControl>`, and the algorithm that it equals on a path that is coupled to no other.
 macro_rules! algorithms {
     ($($(#[$doc:meta])* $variant:ident = $name:literal in $file:ident, alone $parent:ident;)+) => {
         $(mod $file;)+
@@ -28,12 +28,12 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// A controller for one association, which has no path yet.
+            /// Builds a controller for one association, without paths.
             pub fn build(self, setup: &Setup) -> Box<dyn CongestionControl> {
                 match self { $(Algorithm::$variant => $file::build(setup)),+ }
             }
 
-            /// What it is on a path that is coupled to no other: itself, if it couples nothing.
+            /// Algorithm that it equals on a path that is coupled to no other: itself, if it couples no paths.
             pub fn alone(self) -> Algorithm {
                 match self { $(Algorithm::$variant => Algorithm::$parent),+ }
             }
@@ -46,25 +46,25 @@ algorithms! {
     Standard = "standard" in standard, alone Standard;
     #[doc = "CUBIC on each path for itself."]
     Cubic = "cubic" in cubic, alone Cubic;
-    #[doc = "mulTCP: each path is as greedy as several standard flows."]
+    #[doc = "mulTCP: each path is as aggressive as several standard flows."]
     MulTcp = "multcp" in multcp, alone MulTcp;
     #[doc = "CMT/RP, version 1: the paths share one pool of resources."]
     CmtRpV1 = "rpv1" in rpv1, alone Standard;
     #[doc = "CMT/RP, version 2: the paths share one pool of resources by their rates."]
     CmtRpV2 = "rpv2" in rpv2, alone Standard;
-    #[doc = "LIA: linked increases, as MPTCP began."]
+    #[doc = "LIA: linked increases, the first coupled control of MPTCP."]
     Lia = "lia" in lia, alone Standard;
-    #[doc = "OLIA: linked increases that move towards the best paths."]
+    #[doc = "OLIA: linked increases that shift traffic to the best paths."]
     Olia = "olia" in olia, alone Standard;
     #[doc = "BALIA: linked increases and decreases in balance."]
     Balia = "balia" in balia, alone Standard;
     #[doc = "Braid: ours, one flow's aggressiveness divided among the paths by what each would give a flow alone."]
     Braid = "braid" in braid, alone Standard;
-    #[doc = "wVegas: some packets of all paths together wait in queues."]
+    #[doc = "wVegas: keeps a total number of packets of all paths in queues."]
     WVegas = "wvegas" in wvegas, alone WVegas;
-    #[doc = "FAST on each path for itself: α packets wait in queues."]
+    #[doc = "FAST on each path for itself: keeps α packets in queues."]
     Fast = "fast" in fast, alone Fast;
-    #[doc = "Multipath FAST, weighted: α packets of all paths together wait in queues."]
+    #[doc = "Multipath FAST, weighted: keeps α packets of all paths together in queues."]
     FastWeighted = "fast-weighted" in fast_weighted, alone Fast;
     #[doc = "LEDBAT on each path for itself: a background flow that keeps the queue at a target delay."]
     Ledbat = "ledbat" in ledbat, alone Ledbat;
@@ -115,7 +115,7 @@ mod tests {
     use crate::GrowthRule;
 
     #[test]
-    fn every_word_builds_the_algorithm_of_that_name() {
+    fn every_name_builds_its_algorithm() {
         let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(65_536), 1);
         for word in Algorithm::NAMES {
             let algorithm: Algorithm = word.parse().unwrap();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_word_is_answered_with_the_right_ones() {
+    fn unknown_name_error_lists_the_names() {
         let error = "reno".parse::<Algorithm>().unwrap_err();
         let expected = Algorithm::NAMES.join(", ");
         assert_eq!(error.to_string(), format!(r#"unknown congestion control "reno": expected {expected}"#));

@@ -1,10 +1,10 @@
-//! The seam between a transport and its congestion control.
+//! The interface between a transport and its congestion control.
 
 use std::fmt::Debug;
 
 use units::{BitRate, ByteCount, Instant};
 
-use crate::{LossKind, PathAck, PathView, Window, WindowRule};
+use crate::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};
 
 /// The congestion control of one association: one controller sees all paths.
 ///
@@ -19,26 +19,33 @@ pub trait CongestionControl: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// Path `p` is new, the last so far: answers its initial window. `all` may hold paths yet to come; their windows and
-    /// that of `p` are not read.
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window;
+    /// Adds path `p`, the last so far, and returns its initial window. `all` may hold paths yet to come; their windows
+    /// and that of `p` are not read.
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow;
 
-    /// A SACK arrived: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In
+    /// Takes a SACK: called once for each SACK, with every path in `acked` on which it newly acknowledged bytes. In
     /// TCP, once for each ACK of new data that arrives outside recovery. A controller that wants rate samples is also
     /// told of paths on which a SACK only found losses, and in TCP of each ACK that newly acknowledges anything.
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]);
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]);
 
-    /// A loss was found on path `p`. A fast retransmission is told once per recovery, and if one SACK finds losses on
-    /// several paths, each is told with the same snapshot. `flight` in `all` counts what was lost. In TCP, a timer that
-    /// expires again for the same segment is not told (`rfc5681#section-3.1`).
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]);
+    /// Takes a loss on path `p`. The transport reports a fast retransmission once per recovery; if one SACK finds
+    /// losses on several paths, it reports each with the same snapshot. `flight` in `all` counts what was lost. In TCP,
+    /// a timer that expires again for the same segment is not reported (`rfc5681#section-3.1`).
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    );
 
-    /// Path `p` carried no data for one more retransmission timeout. In TCP, told before data is sent again.
-    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]);
+    /// Path `p` carried no data for one more RTO. In TCP, called before data is sent again.
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]);
 
     /// The transport's specification prescribes the window of path `p`. The controller may do more, such as reset what
     /// it derived from the old window.
-    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [Window]) {
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         let _ = all;
         w[p] = rule.apply(w[p]);
     }

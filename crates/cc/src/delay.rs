@@ -1,4 +1,4 @@
-//! Delays: between clocks that do not agree, their least in times past, and what a queue adds to it.
+//! One-way delays, base delays and queueing delays.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,9 @@ use units::{ByteCount, Instant, Span};
 
 use crate::PathAck;
 
-/// A one-way delay as the two ends' clocks show it: off by an unknown constant, so that only differences mean
-/// something. It may be negative.
+/// A one-way delay between two clocks with an unknown offset: only differences are meaningful.
+///
+/// It may be negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OneWayDelay(i64);
 
@@ -22,30 +23,30 @@ impl OneWayDelay {
         self.0
     }
 
-    /// How much longer it is than `base`, or zero if it is not.
+    /// The difference to `base`, or zero if `base` is larger.
     pub const fn beyond(self, base: OneWayDelay) -> Span {
         let longer = self.0 as i128 - base.0 as i128;
         Span::from_nanos(if longer > 0 { longer as u64 } else { 0 })
     }
 }
 
-/// A round trip is a delay as well: a queue adds the same to it.
+/// An RTT in place of a one-way delay: a queue adds the same to both.
 impl From<Span> for OneWayDelay {
     fn from(rtt: Span) -> Self {
         OneWayDelay(i64::try_from(rtt.as_nanos()).unwrap_or(i64::MAX))
     }
 }
 
-/// Which delay of an acknowledgement counts: the one-way delay, where the peer gives it; until then, round trips. With
-/// those, queues on the way back count as well.
+/// Selects the delay of an acknowledgement: the one-way delay once the peer reports it, the RTT until then, which
+/// includes queues on the return path.
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
     one_way: bool,
 }
 
 impl Gauge {
-    /// The delay that an acknowledgement tells of, and whether it is the first of its kind, with which none before it
-    /// compares.
+    /// The delay of an acknowledgement, and whether it is the first one-way delay, to which earlier delays do not
+    /// compare.
     pub(crate) fn read(&mut self, ack: &PathAck) -> Option<(OneWayDelay, bool)> {
         let first = ack.owd.is_some() && !self.one_way;
         self.one_way |= first;
@@ -54,7 +55,7 @@ impl Gauge {
     }
 }
 
-/// The last few of some values, and the least of them.
+/// The last few values and their minimum and maximum.
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     values: VecDeque<T>,
@@ -74,7 +75,7 @@ impl<T: Copy + Ord> Recent<T> {
         self.values.push_back(value);
     }
 
-    /// Lowers the last value.
+    /// Replaces the last value if `value` is smaller.
     fn lower(&mut self, value: T) {
         if let Some(last) = self.values.back_mut() {
             *last = value.min(*last);
@@ -98,8 +99,8 @@ impl<T: Copy + Ord> Recent<T> {
     }
 }
 
-/// The queueing delay of LEDBAT, `rfc6817#section-2.4.2`: the least of the last few delays beyond the least of the last
-/// few minutes. Minutes are those of the clock; the one that has begun counts as one of them.
+/// The queueing delay of LEDBAT, `rfc6817#section-2.4.2`: the minimum of the last few delays minus the minimum of
+/// the last few minutes (base delay). Minutes are those of the clock and include the current one.
 #[derive(Debug)]
 pub(crate) struct QueueingDelay {
     base: Recent<OneWayDelay>,
@@ -110,7 +111,7 @@ pub(crate) struct QueueingDelay {
 const MINUTE: u64 = Span::from_secs(60).as_nanos();
 
 impl QueueingDelay {
-    /// With so many minutes of history, and the least of so many delays as the current one.
+    /// With the number of minutes of the base history, and the number of delays of the current filter.
     pub(crate) fn new(minutes: u32, filter: u32) -> Self {
         QueueingDelay { base: Recent::new(minutes), current: Recent::new(filter), minute: None }
     }
@@ -126,17 +127,17 @@ impl QueueingDelay {
         self.current.push(delay);
     }
 
-    /// The delay without a queue.
+    /// The base delay.
     pub(crate) fn base(&self) -> Option<OneWayDelay> {
         self.base.min()
     }
 
-    /// What the queue adds, in seconds.
+    /// The queueing delay in seconds.
     pub(crate) fn queue(&self) -> Option<f64> {
         Some(self.current.min()?.beyond(self.base()?).as_secs_f64())
     }
 
-    /// Begins anew.
+    /// Forgets all delays.
     pub(crate) fn clear(&mut self) {
         self.base.clear();
         self.current.clear();
@@ -144,19 +145,19 @@ impl QueueingDelay {
     }
 }
 
-/// Tells when all that was in flight at some time is acknowledged: one round-trip time.
+/// Detects the end of a round trip: when all bytes that were in flight at its start are acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
     left: ByteCount,
 }
 
 impl Round {
-    /// A round that begins with so much in flight.
+    /// A round that begins with so many bytes in flight.
     pub(crate) fn starting(in_flight: ByteCount) -> Self {
         Round { left: in_flight }
     }
 
-    /// True if the acknowledgement ends a round, and with it begins the next.
+    /// True if the acknowledgement ends the round; the next begins then.
     pub(crate) fn ends(&mut self, ack: &PathAck) -> bool {
         let ends = ack.acked >= self.left;
         self.left = if ends { ack.flight_after } else { self.left - ack.acked };
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_differences_count() {
+    fn difference_of_one_way_delays_is_never_negative() {
         let (a, b) = (OneWayDelay::from_nanos(-5), OneWayDelay::from_nanos(7));
         assert_eq!((b.beyond(a), a.beyond(b)), (Span::from_nanos(12), Span::ZERO));
         let (least, most) = (OneWayDelay::from_nanos(i64::MIN), OneWayDelay::from_nanos(i64::MAX));
@@ -178,7 +179,7 @@ mod tests {
 
     // rfc6817#section-2.4.2, with the history of paper 004.
     #[test]
-    fn the_first_minute_is_forgotten_after_as_many_as_the_history_holds() {
+    fn base_delay_forgets_the_minute_before_its_history() {
         let mut delay = QueueingDelay::new(6, 1);
         let ms = |n: i64| OneWayDelay::from_nanos(n * 1_000_000);
         delay.sample(Instant::ZERO, ms(10));
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_current_delay_is_the_least_of_the_last_few() {
+    fn current_delay_is_the_minimum_of_the_filter() {
         let mut delay = QueueingDelay::new(10, 4);
         let queues: Vec<f64> = [10, 50, 40, 60, 70, 80, 90]
             .map(|ms| {

@@ -1,39 +1,41 @@
-//! The mechanism all delay-based algorithms share: windows that are not whole, what happens at a loss and in an idle
-//! time. How a window follows the delay is a [`DelayPolicy`].
+//! Mechanism shared by all delay-based algorithms: windows with fractions of a byte, losses and idle time. A
+//! [`DelayPolicy`] says how the window follows the delay.
 
 use std::fmt::Debug;
 
 use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
-use crate::{CongestionControl, GrowthRule, LossKind, PathAck, PathView, Rules, Setup, Snapshot, Window};
+use crate::idle::IdleState;
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
 
-/// How windows follow delays, which [`DelayBased`] turns into a congestion control.
+/// Rule by which windows follow delays, which [`DelayBased`] turns into a congestion control.
 pub trait DelayPolicy: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// The initial window of a path, the last so far.
+    /// Initial window of a path, the last so far.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount;
 
-    /// Takes what a SACK says of a path, in recovery too; all paths of a SACK are measured before any is steered.
+    /// Takes the measurements of a SACK for a path, in recovery too. Called for all paths of a SACK before
+    /// [`Self::steer`].
     fn measure(&mut self, ack: &PathAck, at: &Snapshot<'_>);
 
-    /// Moves the window of a path that is not in recovery and was measured just now.
+    /// Changes the window of a path that is not in recovery, after [`Self::measure`].
     fn steer(&mut self, ack: &PathAck, at: &Snapshot<'_>, window: &mut Exact);
 
-    /// The window and threshold after a loss. Unless a policy says otherwise those of the transport.
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    /// cwnd and ssthresh after a loss. By default those of the transport.
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let ssthresh = at.halved();
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment(),
         };
-        Window { cwnd, ssthresh: Some(ssthresh) }
+        CongestionWindow { cwnd, ssthresh: Some(ssthresh) }
     }
 }
 
-/// A window that is not rounded.
+/// A congestion window with fractions of a byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
     /// Bytes that may be in flight.
@@ -52,13 +54,12 @@ pub struct DelayBased<P> {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
-    /// What the window is beyond whole bytes.
+    /// Fraction of a byte of the window.
     fraction: Fraction,
-    /// True from the first idle timeout until data is acknowledged again.
-    idle: bool,
+    idle: IdleState,
 }
 
-/// No link needs more.
+/// Upper bound of a window in bytes.
 const LARGEST_WINDOW: f64 = (1u64 << 40) as f64;
 
 impl<P: DelayPolicy> DelayBased<P> {
@@ -73,21 +74,21 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         self.policy.name()
     }
 
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
         self.paths.push(Progress::default());
         let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
-        Window { cwnd: self.policy.initial(&at), ssthresh: None }
+        CongestionWindow { cwnd: self.policy.initial(&at), ssthresh: None }
     }
 
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         for ack in acked {
             self.policy.measure(ack, &Snapshot::new(&self.setup, now, before, ack.path));
         }
         for ack in acked {
             let at = Snapshot::new(&self.setup, now, before, ack.path);
             let progress = &mut self.paths[ack.path];
-            progress.idle = false;
+            progress.idle.end();
             if at.path().in_recovery {
                 continue;
             }
@@ -104,26 +105,23 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
         }
     }
 
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         w[p] = self.policy.after_loss(kind, &Snapshot::new(&self.setup, now, all, p));
         self.paths[p].fraction = Fraction::default();
     }
 
-    /// As for the loss-based, but a window smaller than what they rise to stays.
-    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
-        let window = &mut w[p];
+    /// As in a loss-based control, but a window below the one that decay would leave stays.
+    fn on_idle(&mut self, _now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         let progress = &mut self.paths[p];
-        let first = !std::mem::replace(&mut progress.idle, true);
         progress.fraction = Fraction::default();
-        let restart = match self.setup.rules {
-            Rules::Sctp { growth, .. } => {
-                if first && growth == GrowthRule::Rfc9260 {
-                    window.ssthresh = Some(window.cwnd);
-                }
-                ByteCount::new(window.cwnd.get() / 2).max(self.setup.least_ssthresh(all[p].mtu))
-            }
-            Rules::Tcp(_) => self.setup.initial_window(all[p].mtu),
-        };
-        window.cwnd = window.cwnd.min(restart);
+        let decayed = progress.idle.decay(&self.setup, all[p].mtu, w[p]);
+        w[p] = CongestionWindow { cwnd: w[p].cwnd.min(decayed.cwnd), ..decayed };
     }
 }

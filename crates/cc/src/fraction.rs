@@ -1,13 +1,14 @@
-//! Windows are whole bytes, formulas are not.
+//! Fractions of a byte of a congestion window, which is kept in whole bytes.
 
 use units::ByteCount;
 
-/// What a window is beyond whole bytes: at least 0, less than 1.
+/// Fraction of a byte of a window: at least 0, less than 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fraction(f64);
 
 impl Fraction {
-    /// Adds a step and answers the whole bytes to move the window by, up or down; not-a-number moves nothing.
+    /// Adds a step and returns the whole bytes to add to the window, possibly negative; 0 for a step that is not
+    /// finite.
     pub(crate) fn add(&mut self, step: f64) -> f64 {
         let sum = self.0 + step;
         if !sum.is_finite() {
@@ -18,7 +19,7 @@ impl Fraction {
         whole
     }
 
-    /// The whole bytes of a window, and what it is beyond them.
+    /// Splits a window into whole bytes and the fraction.
     pub(crate) fn split(window: f64) -> (ByteCount, Fraction) {
         let whole = window.max(0.0).floor();
         (ByteCount::round_f64(whole), Fraction(window.max(0.0) - whole))
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_add_up_to_whole_bytes_in_both_directions() {
+    fn fractions_accumulate_to_whole_bytes() {
         let mut fraction = Fraction::default();
         let steps: Vec<f64> = [0.5, 0.75, -0.5, -1.0, 1.25].map(|step| fraction.add(step)).into();
         assert_eq!(steps, [0.0, 1.0, -1.0, -1.0, 2.0]);
@@ -43,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_whole_bytes_and_a_fraction() {
+    fn split_rounds_down_and_clamps_at_zero() {
         let (whole, fraction) = Fraction::split(1500.25);
         assert_eq!((whole, fraction.get()), (ByteCount::new(1500), 0.25));
         assert_eq!(Fraction::split(-3.0).0, ByteCount::ZERO);

@@ -5,8 +5,8 @@
 //!
 //! # How to add a congestion control in one file
 //!
-//! Papers on loss-based congestion control mostly change two formulas: how a window grows, and what a loss leaves of
-//! it. Everything else is the same each time: telling slow start from congestion avoidance, growing only full
+//! Papers on loss-based congestion control mostly change two formulas: the increase of the window, and its decrease
+//! after a loss. The rest is the same each time: telling slow start from congestion avoidance, growing only full
 //! windows, counting `partial_bytes_acked`, freezing the window during fast recovery, one segment after a timeout,
 //! decay when idle. That is the mechanism, [`LossBased`]. The formulas are a [`WindowPolicy`]:
 //!
@@ -44,8 +44,8 @@
 //! ```
 //!
 //! Through the [`Snapshot`] a formula sees all paths as they were before the SACK, so that its totals do not depend
-//! on the order in which paths are treated: [`Snapshot::coupled`] are the paths that share one fate, and
-//! [`Snapshot::total_cwnd`] is what the papers call C.
+//! on the order in which paths are treated: [`Snapshot::coupled`] are the paths that the control couples, and
+//! [`Snapshot::total_cwnd`] is C of the papers.
 //!
 //! To give the algorithm a name in scenarios, on the command line and in results, put it into a file of its own
 //! below `src/algorithm/`, with its source and its equations in the header and a function
@@ -62,15 +62,22 @@
 //! Gentle = "gentle" in gentle, alone Standard;
 //! ```
 //!
-//! which says what it is on one path, too: a property test runs random histories through every algorithm of the list
-//! and holds it to that. The same formulas serve SCTP and TCP, whose rules of growth are in [`Setup::rules`].
+//! The line also names the algorithm that it equals on one path; a property test runs random histories through every
+//! algorithm of the list and checks that. The same formulas serve SCTP and TCP, whose rules of growth are in
+//! [`Setup::rules`].
 //!
-//! What a paper leaves open is declared beside the formulas with [`transport::options!`], each with its documentation,
-//! type, default and the values that can work, and one more line in `src/algorithm.rs`
-//! (`gentle: gentle::GentleKnobs = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
+//! Parameters that a paper leaves open are declared beside the formulas with [`transport::options!`], each with its
+//! documentation, type, default and valid values, and one more line in `src/algorithm.rs` (`gentle: gentle::GentleKnobs
+//! = Default::default();`) makes `[sctp.x.knobs.gentle]` a table of scenarios.
 //!
-//! An algorithm that follows delays is a [`DelayPolicy`] for the mechanism [`DelayBased`]; one that is neither implements
+//! A delay-based algorithm is a [`DelayPolicy`] for the mechanism [`DelayBased`]; any other implements
 //! [`CongestionControl`] itself. The rest is the same.
+//!
+//! # Rate-based algorithms
+//!
+//! A controller whose [`CongestionControl::wants_rate_samples`] is true is told of each packet sent, gets a
+//! [`RateSample`] and the bytes lost with each acknowledgement, and may have its paths paced. The transports keep the
+//! state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for such a controller only.
 #![forbid(unsafe_code)]
 
 mod algorithm;
@@ -78,6 +85,7 @@ mod control;
 mod delay;
 mod delay_based;
 mod fraction;
+mod idle;
 mod loss_based;
 mod pacer;
 mod policy;
@@ -94,4 +102,4 @@ pub use pacer::Pacer;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
 pub use rate::{RateEstimator, RateSample, SendRecord};
 pub use setup::{GrowthRule, IdleThreshold, Rules, Setup, TcpRules, UnsetShare};
-pub use window::{LossKind, PathAck, PathView, Window, WindowRule};
+pub use window::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};

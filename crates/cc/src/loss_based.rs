@@ -1,36 +1,36 @@
-//! The mechanism all loss-based algorithms share: when a window may grow, and what happens at a loss.
+//! Mechanism shared by all loss-based algorithms: when a window may grow, and its change at a loss.
 //!
 //! Sources: `rfc4960#section-7.2` and `rfc9260#section-7.2` for SCTP, `rfc5681#section-3.1`, `rfc5681#section-4.1` and
-//! `rfc3465#section-2` for TCP. The phases are told apart by the window before the SACK. In SCTP c <= s is slow start,
-//! so that a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is
-//! congestion avoidance.
+//! `rfc3465#section-2` for TCP. The window before the SACK decides between the phases. In SCTP c <= s is slow start,
+//! so a window that a fast retransmission has just set to s grows by slow start once more; in TCP c = s is congestion
+//! avoidance.
 
 use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
+use crate::idle::IdleState;
 use crate::{
-    CongestionControl, Growth, GrowthRule, IdleThreshold, LossKind, PathAck, PathView, Phase, Rules, Setup,
-    Snapshot, TcpRules, Window, WindowPolicy,
+    CongestionControl, CongestionWindow, Growth, GrowthRule, LossKind, PathAck, PathView, Phase, Rules,
+    Setup, Snapshot, TcpRules, WindowPolicy,
 };
 
 /// A congestion control made of a [`WindowPolicy`].
 #[derive(Debug)]
-#[repr(C, align(64))] // what a SACK looks at first
+#[repr(C, align(64))] // a SACK reads `paths` and `policy` first
 pub struct LossBased<P> {
     paths: Vec<Progress>,
     policy: P,
     setup: Setup,
 }
 
-/// What the mechanism remembers of a path.
+/// State of the mechanism for one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Bytes acknowledged towards the next step of congestion avoidance.
     partial_bytes_acked: ByteCount,
-    /// What TCP's window is beyond whole bytes.
+    /// Fraction of a byte of TCP's window.
     fraction: Fraction,
-    /// True from the first idle timeout until data is acknowledged again.
-    idle: bool,
+    idle: IdleState,
 }
 
 impl<P: WindowPolicy> LossBased<P> {
@@ -39,7 +39,7 @@ impl<P: WindowPolicy> LossBased<P> {
         LossBased { setup: *setup, policy, paths: Vec::with_capacity(setup.paths) }
     }
 
-    /// Lets the window of one path grow, if growth is due.
+    /// Grows the window of one path if the rules allow it.
     fn grow(&mut self, now: Instant, before: &[PathView], ack: &PathAck, window: &mut ByteCount) {
         if before[ack.path].in_recovery {
             return;
@@ -64,7 +64,7 @@ impl<P: WindowPolicy> LossBased<P> {
     }
 }
 
-/// A window that grew by whole bytes or shrank, though not below one segment.
+/// A window after a step of whole bytes; a negative step leaves at least one segment.
 fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
     if step < 0.0 {
         (window - ByteCount::round_f64(-step)).max(segment).min(window)
@@ -74,7 +74,7 @@ fn moved(window: ByteCount, step: f64, segment: ByteCount) -> ByteCount {
 }
 
 impl Progress {
-    /// SCTP: the growth of a full window; in congestion avoidance, once a window is acknowledged.
+    /// SCTP: a full window grows; in congestion avoidance once a whole window has been acknowledged.
     fn sctp(&mut self, rule: GrowthRule, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         if !ack.advanced && rule != GrowthRule::Rfc9260 {
             return None;
@@ -98,7 +98,8 @@ impl Progress {
         None
     }
 
-    /// TCP: the growth for one ACK; in congestion avoidance with byte counting, once a window is acknowledged.
+    /// TCP: the window grows with each ACK; in congestion avoidance with byte counting, once a whole window has been
+    /// acknowledged.
     fn tcp(&mut self, rules: TcpRules, ack: &PathAck, at: &Snapshot<'_>) -> Option<Growth> {
         let (cwnd, segment) = (at.cwnd(), at.segment());
         if rules.grow_full_only && ack.flight_before + segment <= cwnd {
@@ -133,57 +134,48 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         self.policy.name()
     }
 
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
         self.paths.push(Progress::default());
         let at = Snapshot::new(&self.setup, Instant::ZERO, all, p);
-        Window { cwnd: self.policy.initial(&at), ssthresh: None }
+        CongestionWindow { cwnd: self.policy.initial(&at), ssthresh: None }
     }
 
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         for ack in acked {
             self.policy.on_ack(ack, &Snapshot::new(&self.setup, now, before, ack.path));
         }
         for ack in acked {
             self.grow(now, before, ack, &mut w[ack.path].cwnd);
             let progress = &mut self.paths[ack.path];
-            progress.idle = false;
+            progress.idle.end();
             if ack.flight_after.is_zero() {
                 progress.partial_bytes_acked = ByteCount::ZERO;
             }
         }
     }
 
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         let at = Snapshot::new(&self.setup, now, all, p);
         let ssthresh = self.policy.decrease(kind, &at);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment(),
         };
-        w[p] = Window { cwnd, ssthresh: Some(ssthresh) };
+        w[p] = CongestionWindow { cwnd, ssthresh: Some(ssthresh) };
         self.paths[p].forget();
     }
 
-    /// SCTP: max(c/2, 4 M) for each idle timeout (2 M in RFC 2960), under every policy; `rfc9260#section-7.2.1` first
-    /// remembers the window in the threshold. TCP: the initial window at most, `rfc5681#section-4.1`.
-    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
-        let window = &mut w[p];
-        let first = !std::mem::replace(&mut self.paths[p].idle, true);
-        match self.setup.rules {
-            Rules::Sctp { growth, .. } => {
-                if first && growth == GrowthRule::Rfc9260 {
-                    window.ssthresh = match self.setup.idle_threshold {
-                        IdleThreshold::Window => Some(window.cwnd),
-                        IdleThreshold::Kept => window.ssthresh.map(|s| s.max(window.cwnd)),
-                    };
-                }
-                let half = ByteCount::new(window.cwnd.get() / 2);
-                window.cwnd = half.max(self.setup.least_ssthresh(all[p].mtu));
-            }
-            Rules::Tcp(_) => window.cwnd = window.cwnd.min(self.setup.initial_window(all[p].mtu)),
-        }
+        w[p] = self.paths[p].idle.decay(&self.setup, all[p].mtu, w[p]);
     }
 
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {

@@ -1,4 +1,4 @@
-//! The part of a loss-based congestion control in which papers differ: two formulas.
+//! The two formulas in which loss-based congestion controls differ: increase and decrease of the window.
 
 use std::fmt::Debug;
 
@@ -6,42 +6,42 @@ use units::{ByteCount, Instant};
 
 use crate::{LossKind, PathAck, PathView, Rules, Setup};
 
-/// Two formulas, how a window grows and what a loss leaves of it, which [`LossBased`](crate::LossBased) turns into a
-/// congestion control. Most papers' formulas have no memory; for those that have one, there are two more hooks.
+/// Increase and decrease of a window, which [`LossBased`](crate::LossBased) turns into a congestion control.
+///
+/// Most formulas keep no state; for those that do there are two more methods.
 pub trait WindowPolicy: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;
 
-    /// The initial window of a path, the last so far. Unless a policy says otherwise, that of the transport.
+    /// Initial window of a path, the last so far. By default that of the transport.
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
         at.initial_window()
     }
 
-    /// Bytes to add to the window now that growth is due; negative, if the window is to shrink. SCTP rounds up, TCP
-    /// keeps the fraction for the next ACK.
+    /// Bytes to add to the window; negative to reduce it. SCTP rounds up, TCP keeps the fraction for the next ACK.
     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64;
 
     /// The slow start threshold after a loss. The window becomes this after a fast retransmission, and one segment
     /// after a timeout.
     fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount;
 
-    /// A path acknowledged bytes, whether its window may grow or not; told before any window grows.
+    /// The peer acknowledged bytes on a path, whether its window may grow or not; called before any window grows.
     fn on_ack(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
         let _ = (ack, at);
     }
 
-    /// The path was idle for one more retransmission timeout.
+    /// The path was idle for one more RTO.
     fn on_idle(&mut self, at: &Snapshot<'_>) {
         let _ = at;
     }
 }
 
-/// Growth is due.
+/// A step by which a window may grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// Why.
+    /// Slow start or congestion avoidance.
     pub phase: Phase,
-    /// Bytes by which a window that is alone grows now under the transport's standard rules. In congestion avoidance
+    /// Bytes by which the window of a single path grows under the transport's standard rules. In congestion avoidance
     /// SCTP grows by M for each window acknowledged, TCP by M²/c for each ACK.
     pub standard: f64,
 }
@@ -55,7 +55,7 @@ pub enum Phase {
     Avoidance,
 }
 
-/// The paths as they were before the event, seen from the one that is to change.
+/// All paths as they were before the event, and the one whose window is to change.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     setup: &'a Setup,
@@ -65,27 +65,27 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// All paths, seen from path number `path`.
+    /// Snapshot of all paths for a change of path number `path`.
     pub fn new(setup: &'a Setup, now: Instant, all: &'a [PathView], path: usize) -> Self {
         Snapshot { setup, now, all, path }
     }
 
-    /// When the event happened.
+    /// Time of the event.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// The number of the path that is to change.
+    /// Number of the path whose window is to change.
     pub fn index(&self) -> usize {
         self.path
     }
 
-    /// The path that is to change.
+    /// The path whose window is to change.
     pub fn path(&self) -> &'a PathView {
         &self.all[self.path]
     }
 
-    /// What the controller was built with.
+    /// Setup that the controller was built with.
     pub fn setup(&self) -> &'a Setup {
         self.setup
     }
@@ -95,7 +95,7 @@ impl<'a> Snapshot<'a> {
         self.path().window.cwnd
     }
 
-    /// Its threshold, s_P, as it counts while nothing has set it.
+    /// Its slow start threshold, s_P; while unset, [`Setup::initial_ssthresh`].
     pub fn ssthresh(&self) -> ByteCount {
         self.path().window.ssthresh.unwrap_or(self.setup.initial_ssthresh)
     }
@@ -105,25 +105,24 @@ impl<'a> Snapshot<'a> {
         self.setup.segment(self.path().mtu)
     }
 
-    /// The paths that share its fate with their numbers: itself, and every other active path of its group.
+    /// The coupled paths with their numbers: the path itself, and every other active path of its group.
     pub fn coupled_with_index(&self) -> impl Iterator<Item = (usize, &'a PathView)> + use<'a> {
         let (this, group) = (self.path, self.path().group);
-        let shares_fate =
-            move |&(i, path): &(usize, &PathView)| i == this || path.active && path.group == group;
-        self.all.iter().enumerate().filter(shares_fate)
+        let coupled = move |&(i, path): &(usize, &PathView)| i == this || path.active && path.group == group;
+        self.all.iter().enumerate().filter(coupled)
     }
 
-    /// The paths that share its fate.
+    /// The coupled paths: the path itself, and every other active path of its group.
     pub fn coupled(&self) -> impl Iterator<Item = &'a PathView> + use<'a> {
         self.coupled_with_index().map(|(_, path)| path)
     }
 
-    /// True if no other path shares its fate.
+    /// True if it is coupled to no other path.
     pub fn is_alone(&self) -> bool {
         self.coupled().nth(1).is_none()
     }
 
-    /// The sum of the windows of the coupled paths, C.
+    /// Sum of the windows of the coupled paths, C.
     pub fn total_cwnd(&self) -> ByteCount {
         self.coupled().map(|path| path.window.cwnd).sum()
     }
@@ -140,13 +139,12 @@ impl<'a> Snapshot<'a> {
         ByteCount::ceil_f64(self.initial_window().as_f64() / paths).max(self.segment())
     }
 
-    /// True if there was less room in the window than a segment before the SACK: a window that is not used must not
-    /// grow.
+    /// True if the window had room for less than a segment before the SACK: a window that is not used must not grow.
     pub fn was_used(&self, ack: &PathAck) -> bool {
         ack.flight_before + self.segment() > self.cwnd()
     }
 
-    /// What a loss takes its part of: for SCTP the window, for TCP what was in flight (`rfc5681#section-3.1`).
+    /// Bytes that a loss reduces by its factor: for SCTP cwnd, for TCP the flight size (`rfc5681#section-3.1`).
     pub fn used(&self) -> ByteCount {
         match self.setup.rules {
             Rules::Sctp { .. } => self.cwnd(),
@@ -154,24 +152,24 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// No loss makes a threshold smaller: see [`Setup::least_ssthresh`].
+    /// Lower bound of ssthresh after a loss: see [`Setup::least_ssthresh`].
     pub fn least_ssthresh(&self) -> ByteCount {
         self.setup.least_ssthresh(self.path().mtu)
     }
 
-    /// The threshold after a loss that takes `part` of what was used, no less than [`Self::least_ssthresh`]. The part
-    /// is rounded to even.
+    /// ssthresh after a loss that removes `part` of [`Self::used`], no less than [`Self::least_ssthresh`]. The part is
+    /// rounded to even.
     pub fn reduced_by(&self, part: f64) -> ByteCount {
         self.reduced_no_lower(part, self.least_ssthresh())
     }
 
-    /// The threshold after a loss that takes `part` of what was used, no less than `least`.
+    /// ssthresh after a loss that removes `part` of [`Self::used`], no less than `least`.
     pub fn reduced_no_lower(&self, part: f64, least: ByteCount) -> ByteCount {
         let used = self.used().as_f64();
         ByteCount::round_f64(used - (used * part).round_ties_even()).max(least)
     }
 
-    /// The threshold after a loss under the transport's standard rules: half of what was used.
+    /// ssthresh after a loss under the transport's standard rules: half of [`Self::used`].
     pub fn halved(&self) -> ByteCount {
         self.reduced_by(0.5)
     }

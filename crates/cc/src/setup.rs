@@ -1,18 +1,18 @@
-//! What a controller is built with.
+//! Parameters that a controller is built with.
 
 use units::ByteCount;
 
 use crate::Knobs;
 use transport::named;
 
-/// What is known of an association when its controller is built.
+/// Parameters of an association that its controller depends on.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // the knobs, which few need once they are built, last
+#[repr(C)] // the knobs, which most controllers read only once, come last
 pub struct Setup {
     /// The transport's rules of growth.
     pub rules: Rules,
-    /// What a slow start threshold counts as that nothing has set yet: for SCTP, if not chosen, the peer's receive
-    /// window from its INIT or INIT ACK.
+    /// Value of a slow start threshold that nothing has set yet: for SCTP by default the peer's receive window from its
+    /// INIT or INIT ACK.
     pub initial_ssthresh: ByteCount,
     /// Paths the association is expected to use; CMT/RP divides its initial window among those of a group.
     pub paths: usize,
@@ -20,74 +20,75 @@ pub struct Setup {
     pub rp_min: u64,
     /// CMT/RP: the share of a path whose slow start threshold is unset.
     pub unset_share: UnsetShare,
-    /// SCTP: what idleness leaves of a slow start threshold.
+    /// SCTP: how idle time changes the slow start threshold.
     pub idle_threshold: IdleThreshold,
     /// SCTP: initial window of each path in units of M ([`Self::segment`]); none: that of the growth rule.
     pub initial_window: Option<u32>,
-    /// What else algorithms leave open.
+    /// Options of single algorithms.
     pub knobs: Knobs,
 }
 
-/// What the transports do not have in common.
+/// Rules in which the transports differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// SCTP: bytes count, only full windows grow, and a window at its threshold is still in slow start.
+    /// SCTP: counts bytes, grows only full windows, and is in slow start up to and including ssthresh.
     Sctp {
-        /// Which edition.
+        /// Edition of the rules.
         growth: GrowthRule,
         /// IP header of the paths: 20 bytes for IPv4, 40 for IPv6.
         ip_header: ByteCount,
     },
-    /// TCP: a window at its threshold is in congestion avoidance, and what is halved at a loss is what was in flight.
+    /// TCP: in congestion avoidance from ssthresh on; a loss halves the flight size.
     Tcp(TcpRules),
 }
 
-/// TCP's rules, `rfc5681#section-3.1`, as far as stacks differ.
+/// TCP's rules (`rfc5681#section-3.1`) in which stacks differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpRules {
-    /// What a full packet holds beside data: IP header, TCP header and the options of every segment. SMSS is the MTU
-    /// without it.
+    /// Header bytes of a full packet: IP header, TCP header and the options of every segment. SMSS is the MTU minus
+    /// these.
     pub headers: ByteCount,
     /// The initial window, and the window after an idle time (`rfc5681#section-4.1`).
     pub initial_window: ByteCount,
     /// Appropriate byte counting (`rfc3465`) with this limit in segments; none: each ACK counts, whatever it covers.
     pub abc_limit: Option<u32>,
-    /// True if only a window that was used grows (`rfc7661#section-4.1`, and `rfc9438#section-5.8`): one with less
-    /// room left than a segment.
+    /// Only a window that was used grows: one with room for less than a segment (`rfc7661#section-4.1`,
+    /// `rfc9438#section-5.8`).
     pub grow_full_only: bool,
 }
 
 named! {
-    /// Which edition of SCTP's rules drives the growth of a window.
+    /// Edition of SCTP's rules for the growth of a window.
     "growth rule" GrowthRule {
-        /// RFC 2960: as RFC 4960, but windows begin with 2 MTU, and neither losses nor idleness leave less than that.
+        /// RFC 2960: as RFC 4960, but the initial window is 2 MTU, and so is the lower bound after losses and idle
+        /// time.
         Rfc2960 = "rfc2960",
         /// `rfc4960#section-7.2`: windows are counted in MTUs and grow only when the cumulative TSN advances.
         Rfc4960 = "rfc4960",
         /// `rfc9260#section-7.2`: windows are counted in PMDCS (MTU without IP and common header), every newly
-        /// acknowledged byte counts, `partial_bytes_acked` is clamped on windows that are not full, and idleness
-        /// first remembers the window in the threshold.
+        /// acknowledged byte counts, `partial_bytes_acked` is clamped on windows that are not full, and idle time sets
+        /// ssthresh to the window before it decays.
         Rfc9260 = "rfc9260",
     }
 }
 
 named! {
-    /// How CMT/RP counts a slow start threshold that no loss has set yet.
+    /// Value that CMT/RP takes for a slow start threshold that no loss has set yet.
     "unset share" UnsetShare {
-        /// As the peer's receive window, as the paper's authors did. The first path with a loss then grows hardly
-        /// at all until the others have a loss too.
+        /// The peer's receive window, as the paper's authors did. The first path with a loss then hardly grows until
+        /// the others have a loss too.
         Raw = "raw",
-        /// As the mean of the thresholds that are set, so that a path without loss has share 1/n.
+        /// The mean of the thresholds that are set, so that a path without loss has share 1/n.
         Equal = "equal",
     }
 }
 
 named! {
-    /// The slow start threshold of a path that is idle for an RTO, under the rules of RFC 9260.
+    /// Slow start threshold of a path that is idle for an RTO, under the rules of RFC 9260.
     "idle threshold" IdleThreshold {
-        /// The window it had (`rfc9260#section-7.2.1`). A path that waits unused then begins in congestion avoidance.
+        /// The window it had (`rfc9260#section-7.2.1`). An unused path then begins in congestion avoidance.
         Window = "window",
-        /// Never less than it was: idleness is no sign of congestion (`rfc2861#section-3`).
+        /// Never less than before, since idle time is no sign of congestion (`rfc2861#section-3`).
         Kept = "kept",
     }
 }
@@ -119,8 +120,8 @@ impl Setup {
         }
     }
 
-    /// The unit a window is counted in, written M in the formulas: the MTU (RFC 4960), the largest DATA chunk that
-    /// fits it (RFC 9260: PMDCS), or the data of a full segment (TCP: SMSS). Never zero.
+    /// Unit of a window in bytes, written M in the formulas, never zero: the MTU (RFC 4960), the largest DATA chunk
+    /// that fits it (RFC 9260: PMDCS), or the data of a full segment (TCP: SMSS).
     pub fn segment(&self, mtu: ByteCount) -> ByteCount {
         let segment = match self.rules {
             Rules::Sctp { growth: GrowthRule::Rfc2960 | GrowthRule::Rfc4960, .. } => mtu,
@@ -130,8 +131,8 @@ impl Setup {
         segment.max(ByteCount::new(1))
     }
 
-    /// Initial window of a path. SCTP, unless [`Self::initial_window`](Setup#structfield.initial_window) says otherwise:
-    /// min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`; 2 M in RFC 2960.
+    /// Initial window of a path. SCTP, unless [`Self::initial_window`](Setup#structfield.initial_window) says
+    /// otherwise: min(4 M, max(2 M, a constant)), `rfc4960#section-7.2.1`, `rfc9260#section-7.2.1`; 2 M in RFC 2960.
     pub fn initial_window(&self, mtu: ByteCount) -> ByteCount {
         let m = self.segment(mtu);
         match (self.rules, self.initial_window) {
@@ -148,8 +149,8 @@ impl Setup {
         }
     }
 
-    /// No loss makes a threshold smaller: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for SCTP of RFC 2960 and for TCP
-    /// (`rfc5681#section-3.1`, equation 4).
+    /// Lower bound of ssthresh after a loss: 4 M for SCTP (`rfc9260#section-7.2.3`), 2 M for SCTP of RFC 2960 and for
+    /// TCP (`rfc5681#section-3.1`, equation 4).
     pub fn least_ssthresh(&self, mtu: ByteCount) -> ByteCount {
         let segments = match self.rules {
             Rules::Sctp { growth: GrowthRule::Rfc2960, .. } | Rules::Tcp(_) => 2,

@@ -1,4 +1,4 @@
-//! What a controller is told of the paths, and what it answers.
+//! What a transport reports about its paths, and the windows that a controller sets.
 
 use units::{ByteCount, Span};
 
@@ -6,19 +6,19 @@ use crate::{OneWayDelay, RateSample};
 
 /// The congestion window of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct CongestionWindow {
     /// Bytes that may be in flight (`cwnd`).
     pub cwnd: ByteCount,
-    /// Slow start threshold; `None` until the first loss or idle time sets it. What an unset threshold counts as is
-    /// in [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
+    /// Slow start threshold; `None` until the first loss or idle time sets it, and counts as
+    /// [`Setup::initial_ssthresh`](crate::Setup::initial_ssthresh).
     pub ssthresh: Option<ByteCount>,
 }
 
-/// One path of an association, as it is when the controller is called.
+/// State of one path of an association when the transport calls the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
     /// Its window.
-    pub window: Window,
+    pub window: CongestionWindow,
     /// Bytes sent on it and neither acknowledged nor given up.
     pub flight: ByteCount,
     /// Its path MTU, IP header included; in TCP, no more than the peer's MSS and all headers.
@@ -27,17 +27,16 @@ pub struct PathView {
     pub srtt: Option<Span>,
     /// Retransmission timeout.
     pub rto: Span,
-    /// True if it may carry data. Only active paths are coupled to others.
+    /// The path may carry data. Only active paths are coupled to others.
     pub active: bool,
-    /// Only paths of one group, known to share a bottleneck, are coupled to each other.
+    /// Group of paths that share a bottleneck: only paths of one group are coupled to each other.
     pub group: u8,
-    /// True while in fast recovery: its window is frozen.
+    /// The path is in fast recovery: its window does not grow.
     pub in_recovery: bool,
 }
 
 impl PathView {
-    /// The smoothed round-trip time r in seconds, never zero. Before the first sample it is the retransmission timeout:
-    /// ratios need some time.
+    /// The smoothed round-trip time r in seconds, never zero. Before the first sample it is the RTO.
     pub fn rtt(&self) -> f64 {
         self.srtt.unwrap_or(self.rto).max(Span::from_nanos(1)).as_secs_f64()
     }
@@ -90,10 +89,10 @@ pub enum WindowRule {
 
 impl WindowRule {
     /// The window under the rule.
-    pub fn apply(self, window: Window) -> Window {
+    pub fn apply(self, window: CongestionWindow) -> CongestionWindow {
         match self {
-            WindowRule::Set(cwnd) => Window { cwnd, ..window },
-            WindowRule::Limit { most, raise_ssthresh } => Window {
+            WindowRule::Set(cwnd) => CongestionWindow { cwnd, ..window },
+            WindowRule::Limit { most, raise_ssthresh } => CongestionWindow {
                 cwnd: window.cwnd.min(most),
                 ssthresh: window.ssthresh.map(|s| if raise_ssthresh { s.max(window.cwnd) } else { s }),
             },

@@ -59,7 +59,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn the_gain_is_that_of_the_base_delay() {
+fn ledbat_pp_gain_depends_on_the_base_delay() {
     // 1/min(16, ceil(120/b)): a first slow start grows by G for each segment.
     for (algorithm, base, gain) in [
         (Algorithm::LedbatPp, 20, 1.0 / 6.0),
@@ -76,14 +76,14 @@ fn the_gain_is_that_of_the_base_delay() {
 }
 
 #[test]
-fn below_the_target_a_window_of_segments_adds_the_gain() {
+fn below_the_target_a_round_adds_the_gain() {
     let mut bench = steady(Algorithm::LedbatPp, 1);
     ack(&mut bench, 0, 20 * M, 1000 * M, 60);
     close(segments(&bench, 0), 20.0 + 1.0 / 6.0);
 }
 
 #[test]
-fn above_the_target_the_window_shrinks_in_proportion_but_not_by_more_than_half() {
+fn above_the_target_a_round_removes_at_most_half_of_the_window() {
     for (algorithm, rtt, left) in [
         // q = 72: 1/6 - 20 (72/60 - 1).
         (Algorithm::LedbatPp, 92, 20.0 + 1.0 / 6.0 - 4.0),
@@ -100,7 +100,7 @@ fn above_the_target_the_window_shrinks_in_proportion_but_not_by_more_than_half()
 }
 
 #[test]
-fn a_threshold_is_no_floor_for_a_window_above_the_target() {
+fn ssthresh_does_not_stop_a_decrease_above_the_target() {
     // 20 segments at their threshold, q = 1.5 T before the slowdown is due: w (q/T - 1) a round trip, and again.
     let mut bench = steady(Algorithm::LedbatPp, 1).put(0, 20 * M, 20 * M);
     delays(&mut bench, 0, 110);
@@ -112,7 +112,7 @@ fn a_threshold_is_no_floor_for_a_window_above_the_target() {
 }
 
 #[test]
-fn the_first_slow_start_ends_at_three_quarters_of_the_target() {
+fn first_slow_start_ends_at_three_quarters_of_the_target() {
     for algorithm in [Algorithm::LedbatPp, Algorithm::MpPlus] {
         for (rtt, grown) in [(64, 20.0 / 6.0), (66, 1.0 / 6.0)] {
             let mut bench = paths(algorithm, 1);
@@ -126,7 +126,7 @@ fn the_first_slow_start_ends_at_three_quarters_of_the_target() {
 }
 
 #[test]
-fn ledbat_pp_slows_down_two_rounds_after_its_first_slow_start_and_then_after_nine_times_as_long() {
+fn ledbat_pp_slowdown_comes_after_two_rounds_and_then_after_nine_times_its_duration() {
     let mut bench = steady(Algorithm::LedbatPp, 1);
     later(&mut bench, 199);
     ack(&mut bench, 0, 1, 1000 * M, 70);
@@ -155,7 +155,7 @@ fn ledbat_pp_slows_down_two_rounds_after_its_first_slow_start_and_then_after_nin
 }
 
 #[test]
-fn losses_leave_half_or_two_segments_and_timeouts_one() {
+fn loss_halves_down_to_two_segments_and_timeout_leaves_one() {
     for algorithm in [Algorithm::LedbatPp, Algorithm::MpPlus] {
         for (kind, before, after) in [
             (LossKind::FastRetransmit, 20 * M, 10 * M),
@@ -170,7 +170,7 @@ fn losses_leave_half_or_two_segments_and_timeouts_one() {
 }
 
 #[test]
-fn paths_of_mpplus_grow_together_as_one() {
+fn mpplus_paths_together_grow_as_one_flow() {
     let mut bench = steady(Algorithm::MpPlus, 2);
     ack(&mut bench, 0, 20 * M, 1000 * M, 60);
     close(segments(&bench, 0), 20.0 + 1.0 / 12.0);
@@ -181,7 +181,7 @@ fn paths_of_mpplus_grow_together_as_one() {
 }
 
 #[test]
-fn a_faster_path_of_mpplus_aims_lower_and_a_slower_one_higher() {
+fn mpplus_target_is_lower_on_faster_paths_and_higher_on_slower_ones() {
     // Windows of 30 and 10: the mean is 20, the targets 60 (1 - 0.1/3) = 58 ms and, no more than a tenth, 66 ms.
     let at = |p: usize, queue: u64| {
         let mut bench = steady(Algorithm::MpPlus, 2).put(0, 30 * M, 4 * M).put(1, 10 * M, 4 * M);
@@ -204,7 +204,7 @@ fn ack_with_delay(bench: &mut Bench, p: usize, acked: u64, (rtt, owd): (u64, i64
 }
 
 #[test]
-fn a_queue_on_the_way_back_is_not_that_of_mpplus() {
+fn mpplus_ignores_queues_on_the_return_path() {
     // Clocks that are an hour apart. What the path had measured by round trips counts no more.
     let away = -3_600_000;
     let grown = |rtt: u64, owd: i64| {
@@ -218,7 +218,8 @@ fn a_queue_on_the_way_back_is_not_that_of_mpplus() {
         ack_with_delay(&mut bench, 0, 20 * M, (rtt, away + owd));
         segments(&bench, 0) - 20.0
     };
-    // A queue of 180 ms there: half the window at most is given up. The same on the way back: G = 1/min(16, ceil(120/200)).
+    // A queue of 180 ms there: half the window at most is given up. The same on the way back: G = 1/min(16,
+    // ceil(120/200)).
     close(grown(200, 180), -10.0);
     close(grown(200, 0), 1.0);
     // 72 ms there and 100 ms back: 20 (72/60 - 1), by T/(T + b) with b = 192 - 72, and G = 1.
@@ -231,7 +232,7 @@ fn round(bench: &mut Bench, p: usize, rtt: u64) {
 }
 
 #[test]
-fn all_paths_of_mpplus_drain_at_once_and_come_back() {
+fn mpplus_paths_drain_together_and_return_to_their_windows() {
     let mut bench = steady(Algorithm::MpPlus, 2).put(1, 40 * M, 10 * M);
     later(&mut bench, 200);
     // Half of 20 · 20/(20 + 50) segments, and of 40 · 20/70.
@@ -255,7 +256,7 @@ fn all_paths_of_mpplus_drain_at_once_and_come_back() {
 }
 
 #[test]
-fn a_path_that_says_nothing_holds_no_drain_for_long() {
+fn mpplus_drain_ends_without_acks_of_one_path() {
     let mut bench = steady(Algorithm::MpPlus, 2);
     later(&mut bench, 200);
     ack(&mut bench, 0, 1, 1000 * M, 70);
@@ -290,7 +291,7 @@ fn after_drains(bottoms: impl Iterator<Item = u64>) -> bool {
 }
 
 #[test]
-fn the_base_delay_of_mpplus_rises_by_the_evidence_of_ten_drains() {
+fn mpplus_base_delay_rises_after_ten_drains_that_agree() {
     assert!(after_drains([50; 9].into_iter()), "nine are too few");
     assert!(!after_drains([50; 10].into_iter()), "a longer route");
     let changing = (0..30).map(|i| if i % 5 == 0 { 120 } else { 80 });

@@ -31,13 +31,13 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn equal_paths_grow_by_a_quarter_of_a_lone_window_each() {
+fn braid_grows_equal_paths_by_a_quarter_each() {
     // a = 1/2; of 1000 segments a lone window of 20 spends 20 in recovery, one of 10 spends 10.
     close(step(braid(10.0, [1000, 1000], [50, 50], [10, 10]), 0), 0.25 * 0.98 / 0.99);
 }
 
 #[test]
-fn the_better_path_gets_the_larger_share() {
+fn braid_share_is_larger_on_the_path_with_fewer_losses() {
     // y² = 900/r² and 400/r²: with k = 2 shares of 9/13 and 4/13.
     let bench = || braid(2.0, [900, 400], [50, 50], [9, 4]);
     close(step(bench(), 0), (9.0_f64 / 13.0).powi(2) * (1.0 - 13.0 / 900.0) / (1.0 - 9.0 / 900.0));
@@ -45,7 +45,7 @@ fn the_better_path_gets_the_larger_share() {
 }
 
 #[test]
-fn the_faster_path_is_better() {
+fn braid_share_is_larger_on_the_path_with_the_lower_rtt() {
     // y = 30/0.05 and 30/0.1: with k = 2 shares of 4/5 and 1/5.
     let bench = || braid(2.0, [900, 900], [50, 100], [8, 2]);
     close(step(bench(), 0), 0.64 * (1.0 - 10.0 / 900.0) / (1.0 - 8.0 / 900.0));
@@ -53,20 +53,20 @@ fn the_faster_path_is_better() {
 }
 
 #[test]
-fn an_exponent_of_zero_divides_equally() {
+fn braid_with_exponent_zero_divides_equally() {
     let bench = braid(0.0, [900, 100], [50, 100], [10, 10]);
     close(step(bench, 0), 0.25 * (1.0 - 20.0 / 900.0) / (1.0 - 10.0 / 900.0));
 }
 
 #[test]
-fn slow_start_grows_by_the_share_itself() {
+fn braid_slow_start_grows_by_the_share() {
     let mut bench = braid(2.0, [900, 400], [50, 50], [9, 4]).put(1, 4 * M, 30 * M);
     bench.full_ack(1, 2 * M);
     close((bench.cwnd(1) as f64 - (4 * M) as f64) / M as f64, 4.0 / 13.0);
 }
 
 #[test]
-fn a_loss_halves_its_own_path_only() {
+fn braid_loss_halves_the_window_of_its_path_only() {
     let mut bench = braid(10.0, [1000, 1000], [50, 50], [10, 10]);
     bench.loss(0, LossKind::FastRetransmit);
     assert_eq!((bench.cwnd(0), bench.cwnd(1)), (5 * M, 10 * M));
@@ -81,7 +81,7 @@ fn a_loss_halves_its_own_path_only() {
 }
 
 #[test]
-fn means_follow_new_intervals_by_an_eighth_and_an_open_one_once_it_is_longer() {
+fn braid_mean_includes_the_current_interval_once_it_is_longer() {
     // 800 and then 1600 segments: a mean of 900, against 900 on the other path.
     let mut bench = braid(2.0, [800, 900], [50, 50], [10, 10]).put(0, 1 << 40, 4 * M);
     bench.slack_ack(0, 1600 * M);
@@ -97,7 +97,7 @@ fn means_follow_new_intervals_by_an_eighth_and_an_open_one_once_it_is_longer() {
 }
 
 #[test]
-fn a_path_that_has_not_lost_is_as_good_as_the_best() {
+fn braid_path_without_loss_counts_as_the_best() {
     let mut bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
     for (p, acked) in [(0, 5000), (1, 5)] {
         bench = bench.put(p, 1 << 40, 0);
@@ -113,7 +113,7 @@ fn a_path_that_has_not_lost_is_as_good_as_the_best() {
 }
 
 #[test]
-fn a_path_that_is_surprisingly_good_starts_over() {
+fn braid_forgets_the_mean_after_eight_mean_intervals_without_loss() {
     // After 8 mean intervals of 100 segments without a loss the share is that of the best again, 1/2, for each round.
     let good = |segments: u64| {
         let mut bench = braid(10.0, [100, 90_000], [50, 50], [10, 10]).put(0, 1 << 40, M);
@@ -125,7 +125,7 @@ fn a_path_that_is_surprisingly_good_starts_over() {
 }
 
 #[test]
-fn the_first_windows_are_one_window_together() {
+fn braid_divides_the_initial_window() {
     let bench = Bench::new(Algorithm::Braid, &setup(GrowthRule::Rfc4960, 2));
     assert_eq!((bench.paths[0].window.cwnd, bench.cwnd(1)), (bytes(2190), 2190));
 }

@@ -64,27 +64,27 @@ fn rpv2_grows_by_the_share_of_the_rate() {
 }
 
 #[test]
-fn rpv2_leaves_no_less_than_its_least_window() {
+fn rpv2_decrease_has_a_lower_bound() {
     let mut setup = setup(GrowthRule::Rfc4960, 2);
     setup.knobs.rpv2.min = 4;
     close(left(with(Algorithm::CmtRpV2, &setup, [20, 20], [100, 200]), 1), 4.0);
 }
 
 #[test]
-fn rpv2_divides_its_initial_window_as_version_1_does() {
+fn rpv2_divides_the_initial_window_as_rpv1() {
     let bench = Bench::new(Algorithm::CmtRpV2, &setup(GrowthRule::Rfc4960, 2));
     assert_eq!((bench.cwnd(0), bench.cwnd(1)), (2190, 2190));
 }
 
 #[test]
-fn lia_links_the_growth_of_all_paths() {
+fn lia_growth_depends_on_all_paths() {
     // A = 30 max(1000, 500)/(100 + 100)² = 0.75; 0.75/30 = 0.025 M for each M acknowledged on either path.
     close(step(two(Algorithm::Lia, [10, 20], [100, 200]), 0), 0.025 * 10.0);
     close(step(two(Algorithm::Lia, [10, 20], [100, 200]), 1), 0.025 * 20.0);
 }
 
 #[test]
-fn lia_never_grows_faster_than_a_lone_path() {
+fn lia_grows_no_faster_than_a_single_path() {
     // A = 101 max(10000, 1)/(100 + 10)²: A/C = 0.826 for each M, too much for a window of 100.
     let bench = || two(Algorithm::Lia, [1, 100], [10, 10_000]).put(0, M, M / 2);
     close(step(bench(), 0), 0.82645);
@@ -92,7 +92,7 @@ fn lia_never_grows_faster_than_a_lone_path() {
 }
 
 #[test]
-fn lia_loses_and_starts_as_a_lone_path_unless_slow_start_is_linked() {
+fn lia_slow_start_and_decrease_are_standard_by_default() {
     close(left(two(Algorithm::Lia, [10, 20], [100, 200]), 1), 10.0);
     for (coupled, grown) in [(false, M), (true, M / 4)] {
         let mut setup = setup(GrowthRule::Rfc4960, 2);
@@ -128,7 +128,7 @@ fn olia_moves_growth_to_the_best_path() {
 }
 
 #[test]
-fn olia_leaves_growth_where_it_is_if_the_widest_path_is_the_best() {
+fn olia_moves_no_growth_if_the_path_with_the_largest_window_is_the_best() {
     let mut bench = olia();
     bench.slack_ack(0, 100 * M);
     bench = bench.put(0, 20 * M, 4 * M);
@@ -156,7 +156,7 @@ fn olia_remembers_the_bytes_between_two_losses() {
 }
 
 #[test]
-fn olia_tells_the_best_path_by_either_measure() {
+fn olia_selects_the_best_path_by_either_measure() {
     // l in the ratio of 1 to 3, r of 1 to 2: l²/r 1 to 4.5, l/r² 1 to 0.75. W is the path that is not asked for.
     let shifted = |best, p: usize| {
         let mut setup = setup(GrowthRule::Rfc4960, 2);
@@ -176,7 +176,7 @@ fn olia_tells_the_best_path_by_either_measure() {
 }
 
 #[test]
-fn olia_shrinks_to_one_segment_at_the_least() {
+fn olia_window_is_at_least_one_segment() {
     let mut bench = olia().put(0, M + 10, M / 2).put(1, M, M / 2);
     for _ in 0..100 {
         let window = bench.cwnd(0);
@@ -186,7 +186,7 @@ fn olia_shrinks_to_one_segment_at_the_least() {
 }
 
 #[test]
-fn balia_balances_increase_and_decrease() {
+fn balia_increase_and_decrease_follow_the_equations() {
     // Equal paths: 0.025 of a packet for each, and half is lost.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);

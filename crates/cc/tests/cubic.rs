@@ -31,14 +31,14 @@ fn counted() -> TcpRules {
 }
 
 #[test]
-fn a_loss_leaves_seven_tenths() {
+fn cubic_loss_leaves_seven_tenths_of_the_window() {
     let bench = cut_from_100(Algorithm::Cubic, tcp());
     assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (70 * SMSS, Some(70 * SMSS)));
 }
 
 // rfc9438#section-4.2: K = cbrt((100 - 70)/0.4) = 4.217 s.
 #[test]
-fn after_k_seconds_the_window_is_where_the_loss_was() {
+fn cubic_window_reaches_its_plateau_after_k_seconds() {
     let mut bench = cut_from_100(Algorithm::Cubic, counted());
     window_at(&mut bench, 0.0);
     for step in 1..=42 {
@@ -52,7 +52,7 @@ fn after_k_seconds_the_window_is_where_the_loss_was() {
 }
 
 #[test]
-fn an_ack_adds_its_part_of_what_is_missing() {
+fn cubic_ack_adds_its_part_of_the_distance_to_the_target() {
     let mut bench = cut_from_100(Algorithm::Cubic, tcp());
     bench.full_ack(0, SMSS);
     assert_eq!(bench.cwnd(0), 70 * SMSS + 11, "Reno's 0.529/70 of a segment, as cubic stands still");
@@ -65,7 +65,7 @@ fn an_ack_adds_its_part_of_what_is_missing() {
 }
 
 #[test]
-fn no_target_is_more_than_half_beyond_the_window() {
+fn cubic_target_is_at_most_one_and_a_half_windows() {
     let mut bench = cut_from_100(Algorithm::Cubic, counted());
     window_at(&mut bench, 0.0);
     let before = bench.cwnd(0) as f64 / SMSS as f64;
@@ -75,7 +75,7 @@ fn no_target_is_more_than_half_beyond_the_window() {
 
 // rfc9438#section-4.3: where CUBIC would be slower than Reno, it is Reno.
 #[test]
-fn a_small_window_grows_as_reno_does() {
+fn cubic_grows_as_reno_in_the_reno_friendly_region() {
     let rules = counted();
     let mut bench = Bench::new(Algorithm::Cubic, &Setup::tcp(rules, bytes(1 << 30))).put(0, 10 * SMSS, 0);
     bench.paths[0].flight = bytes(10 * SMSS);
@@ -91,7 +91,7 @@ fn a_small_window_grows_as_reno_does() {
 
 // rfc9438#section-4.7
 #[test]
-fn a_window_that_shrinks_from_loss_to_loss_aims_lower() {
+fn cubic_fast_convergence_lowers_the_plateau() {
     for (fast, plateau) in [(true, 70.0 * 0.85), (false, 70.0)] {
         let mut setup = Setup::tcp(counted(), bytes(1 << 30));
         setup.knobs.cubic.fast_convergence = fast;
@@ -109,7 +109,7 @@ fn a_window_that_shrinks_from_loss_to_loss_aims_lower() {
 
 // rfc9438#section-4.8
 #[test]
-fn after_a_timeout_the_plateau_is_where_avoidance_begins() {
+fn cubic_plateau_after_a_timeout_is_the_window_at_congestion_avoidance() {
     let mut bench = cut_from_100(Algorithm::Cubic, counted());
     bench.loss(0, LossKind::Timeout);
     assert_eq!(bench.cwnd(0), SMSS);
@@ -121,7 +121,7 @@ fn after_a_timeout_the_plateau_is_where_avoidance_begins() {
 }
 
 #[test]
-fn an_idle_time_is_no_time_to_grow_by() {
+fn cubic_does_not_count_idle_time() {
     let mut bench = cut_from_100(Algorithm::Cubic, TcpRules { initial_window: bytes(1 << 30), ..counted() });
     window_at(&mut bench, 0.0);
     bench.now = at(100.0);
@@ -131,7 +131,7 @@ fn an_idle_time_is_no_time_to_grow_by() {
 }
 
 #[test]
-fn over_sctp_a_full_window_takes_the_whole_step() {
+fn cubic_over_sctp_grows_once_a_window() {
     let mut bench = Bench::new(Algorithm::Cubic, &setup(GrowthRule::Rfc4960, 1)).put(0, 100 * M, 0);
     bench.loss(0, LossKind::FastRetransmit);
     assert_eq!(bench.cwnd(0), 70 * M);
@@ -153,7 +153,7 @@ fn multcp(flows: f64) -> Setup {
 }
 
 #[test]
-fn multcp_grows_as_n_windows_and_loses_half_of_one() {
+fn multcp_grows_as_n_flows_and_halves_one_of_them() {
     let mut bench = Bench::new(Algorithm::MulTcp, &multcp(2.0)).put(0, 100 * SMSS, 50 * SMSS);
     bench.full_ack(0, SMSS);
     assert_eq!(bench.cwnd(0), 100 * SMSS + 29, "2/100 of 1460 bytes");

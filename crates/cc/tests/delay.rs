@@ -2,7 +2,7 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay, Setup};
+use anabranch_cc::{Algorithm, GrowthRule, IdleThreshold, LossKind, OneWayDelay, Setup};
 use common::{Bench, bytes, setup};
 use units::{Instant, Span};
 
@@ -77,13 +77,13 @@ fn wvegas(n: usize) -> Bench {
 }
 
 #[test]
-fn wvegas_grows_while_too_few_packets_wait() {
+fn wvegas_grows_while_fewer_than_alpha_packets_are_queued() {
     // 20 (0.11 - 0.1)/0.11 = 1.82 < 2.
     close(wvegas_round(&mut wvegas(1), 0, 110.0), 21.0);
 }
 
 #[test]
-fn wvegas_alone_may_keep_ten_packets() {
+fn wvegas_on_one_path_keeps_ten_packets() {
     // 20 (0.125 - 0.1)/0.125 = 4 >= 2, and with a share of 1 α becomes 10.
     close(wvegas_round(&mut wvegas(1), 0, 125.0), 21.0);
 }
@@ -106,7 +106,7 @@ fn wvegas_drains_a_queue_that_doubled() {
 }
 
 #[test]
-fn wvegas_leaves_slow_start_once_a_packet_waits() {
+fn wvegas_leaves_slow_start_once_a_packet_is_queued() {
     let mut bench = wvegas(1).put(0, 20 * M, 0);
     ack(&mut bench, 0, M, 2, rtt(100.0));
     assert_eq!(bench.cwnd(0), 21 * M, "slow start is standard");
@@ -158,7 +158,7 @@ fn fast_sets_the_window_by_equation_1() {
 }
 
 #[test]
-fn fast_with_alpha_outside_grows_by_all_of_it() {
+fn fast_with_alpha_outside_adds_all_of_alpha() {
     let mut setup = knobs(20.0);
     setup.knobs.fast.alpha_inside = false;
     // 0.5 · 100 + 0.5 · 0.1/0.11 · 100 + 20.
@@ -166,7 +166,7 @@ fn fast_with_alpha_outside_grows_by_all_of_it() {
 }
 
 #[test]
-fn fast_at_most_doubles_and_knows_what_an_oracle_says() {
+fn fast_at_most_doubles_and_obeys_base_rtt() {
     close(fast_update(fast(&knobs(5000.0))), 200.0);
     let mut setup = knobs(20.0);
     setup.knobs.fast.base_rtt = Some(Span::from_millis(55));
@@ -175,7 +175,7 @@ fn fast_at_most_doubles_and_knows_what_an_oracle_says() {
 }
 
 #[test]
-fn fast_grows_by_what_is_acknowledged_in_every_other_round_while_there_is_no_queue() {
+fn fast_without_a_queue_grows_by_the_acked_bytes_in_every_other_round() {
     let mut bench = fast(&knobs(200.0));
     for grown in [0.0, 2.0, 0.0, 2.0] {
         end_round(&mut bench, 0, 1000 * M, rtt(100.5));
@@ -203,7 +203,7 @@ fn fast_that_doubles_once_grows_by_alpha_after_a_loss() {
 }
 
 #[test]
-fn fast_halves_at_a_loss_and_keeps_two_after_a_timeout() {
+fn fast_loss_halves_the_window_and_timeout_leaves_two_packets() {
     let mut bench = fast(&knobs(200.0));
     bench.loss(0, LossKind::FastRetransmit);
     close(segments(&bench, 0), 50.0);
@@ -212,7 +212,7 @@ fn fast_halves_at_a_loss_and_keeps_two_after_a_timeout() {
 }
 
 #[test]
-fn a_queue_that_holds_alpha_is_where_fast_stays() {
+fn fast_is_in_equilibrium_with_alpha_packets_queued() {
     // w - w b/r = α: 220 packets of 110 ms, 20 of which wait.
     let mut bench = from(Algorithm::Fast, &knobs(20.0)).put(0, 220 * M, 4 * M);
     ack(&mut bench, 0, M, M, rtt(100.0));
@@ -227,7 +227,7 @@ fn a_queue_that_holds_alpha_is_where_fast_stays() {
 }
 
 #[test]
-fn weighted_fast_shares_alpha_by_rate() {
+fn fast_weighted_divides_alpha_by_rate() {
     // Windows of 100 and 300 at equal RTTs: α is 50 and 150, hence 50 + 0.5 (0.1/0.11 · 100 + 50) on path 1.
     let mut setup = setup(GrowthRule::Rfc4960, 2);
     setup.knobs.fast.alpha = 200.0;
@@ -276,7 +276,7 @@ fn ledbat_after(mut bench: Bench, queue: i64) -> f64 {
 }
 
 #[test]
-fn ledbat_follows_the_distance_from_its_target() {
+fn ledbat_window_follows_the_distance_to_the_target() {
     // One segment at ten: 0.5 · 1452/10 = 72.6 bytes up at a queue of 50 ms, down at 150 ms.
     assert!((ledbat_after(ledbat(14_520), 50) - 14_592.6).abs() < 1.0);
     assert!((ledbat_after(ledbat(14_520), 150) - 14_447.4).abs() < 1.0);
@@ -284,7 +284,7 @@ fn ledbat_follows_the_distance_from_its_target() {
 }
 
 #[test]
-fn ledbat_keeps_fractions() {
+fn ledbat_keeps_fractions_of_a_byte() {
     let mut bench = ledbat(1_452_000);
     for _ in 0..100 {
         // 0.9 · 1 · 1452/1452000 bytes: less than a thousandth each.
@@ -298,7 +298,7 @@ fn ledbat_keeps_fractions() {
 }
 
 #[test]
-fn ledbat_stays_near_what_was_in_flight() {
+fn ledbat_window_is_limited_by_the_flight_size() {
     let mut bench = ledbat(100 * M);
     let mut ack = bench.ack_of(0, M, true);
     ack.flight_before = bytes(10 * M);
@@ -308,7 +308,7 @@ fn ledbat_stays_near_what_was_in_flight() {
 }
 
 #[test]
-fn ledbat_halves_at_a_loss_and_keeps_one_segment_after_a_timeout() {
+fn ledbat_loss_halves_the_window_and_timeout_leaves_one_segment() {
     for (before, after) in [(14_520, 7260), (3 * M, 2 * M), (M, M)] {
         let mut bench = paths(Algorithm::Ledbat, 1).put(0, before, 0);
         bench.loss(0, LossKind::FastRetransmit);
@@ -320,7 +320,7 @@ fn ledbat_halves_at_a_loss_and_keeps_one_segment_after_a_timeout() {
 }
 
 #[test]
-fn ledbat_takes_round_trips_until_one_way_delays_come() {
+fn ledbat_uses_rtts_until_one_way_delays_arrive() {
     let mut bench = paths(Algorithm::Ledbat, 1).put(0, 14_520, 0);
     ack(&mut bench, 0, M, 1, rtt(1.0));
     assert_eq!(bench.cwnd(0), 14_520 + 145, "no queue: 1452/10");
@@ -334,7 +334,7 @@ fn ledbat_takes_round_trips_until_one_way_delays_come() {
 }
 
 #[test]
-fn the_base_delay_is_forgotten_after_six_minutes_or_ten() {
+fn ledbat_base_delay_history_is_ten_minutes_and_six_in_ledbat_mp() {
     for (algorithm, minutes) in [(Algorithm::LedbatMp, 6), (Algorithm::Ledbat, 10)] {
         let mut bench = paths(algorithm, 1).put(0, 14_520, 0);
         bench.paths[0].in_recovery = true;
@@ -351,5 +351,18 @@ fn the_base_delay_is_forgotten_after_six_minutes_or_ten() {
         let before = bench.cwnd(0);
         ack(&mut bench, 0, M, 1, owd(130));
         assert!(bench.cwnd(0) > before, "{algorithm}: the queue is the base now");
+    }
+}
+
+// rfc9260#section-7.2.1, and the option `idle_threshold`
+#[test]
+fn idle_time_sets_ssthresh_of_delay_based_controls_as_of_loss_based_ones() {
+    for (idle_threshold, ssthresh) in [(IdleThreshold::Window, 6 * M), (IdleThreshold::Kept, 9 * M)] {
+        let setup = Setup { idle_threshold, ..setup(GrowthRule::Rfc9260, 1) };
+        let mut bench = from(Algorithm::Fast, &setup).put(0, 6 * M, 9 * M);
+        bench.idle(0);
+        assert_eq!(bench.ssthresh(0), Some(ssthresh));
+        // 4 M of RFC 9260, where M is without IP and common header.
+        assert_eq!(bench.cwnd(0), 4 * (M - 32));
     }
 }

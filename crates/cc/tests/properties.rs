@@ -2,7 +2,9 @@
 
 mod common;
 
-use anabranch_cc::{Algorithm, GrowthRule, LossKind, OneWayDelay, Setup, TcpRules, UnsetShare, Window};
+use anabranch_cc::{
+    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, Setup, TcpRules, UnsetShare,
+};
 use common::{Bench, bytes, setup};
 use proptest::prelude::*;
 use units::Span;
@@ -77,13 +79,13 @@ fn happen(bench: &mut Bench, p: usize, event: Event) {
     }
 }
 
-fn state(bench: &Bench) -> Vec<(Window, u64)> {
+fn state(bench: &Bench) -> Vec<(CongestionWindow, u64)> {
     bench.paths.iter().enumerate().map(|(p, path)| (path.window, bench.pba(p))).collect()
 }
 
 proptest! {
     #[test]
-    fn with_one_path_every_algorithm_is_its_parent(
+    fn on_one_path_every_algorithm_equals_its_parent(
         setup in prop_oneof![sctp(1), tcp()],
         mtu in 576..9000u64,
         events in prop::collection::vec(event(), 1..200),
@@ -103,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn in_groups_of_their_own_paths_are_single_paths(
+    fn paths_in_separate_groups_are_not_coupled(
         setup in sctp(3),
         events in prop::collection::vec((0..3usize, event()), 1..200),
     ) {
@@ -120,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn what_happens_in_another_group_changes_nothing(
+    fn events_in_another_group_change_nothing(
         setup in sctp(3),
         events in prop::collection::vec((0..3usize, event()), 1..200),
     ) {
@@ -139,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_paths_in_a_sack_does_not_matter(
+    fn order_of_paths_in_a_sack_does_not_matter(
         setup in sctp(3),
         history in prop::collection::vec((0..3usize, event()), 0..60),
         acked in prop::collection::vec((1..60_000u64, any::<bool>(), prop::option::of(0..2_000_000_000u64)), 3),
@@ -165,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn a_window_is_never_less_than_a_segment_nor_beyond_all_links(
+    fn window_is_at_least_a_segment_and_bounded(
         setup in prop_oneof![sctp(3), tcp()],
         mtu in 576..9000u64,
         groups in prop::collection::vec(0..2u8, 3),

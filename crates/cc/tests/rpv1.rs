@@ -16,7 +16,7 @@ fn worked_example() -> Bench {
 }
 
 #[test]
-fn the_initial_window_is_shared_among_the_paths() {
+fn rpv1_divides_the_initial_window() {
     for (paths, window) in [(1, 4380), (2, 2190), (3, M), (4, M)] {
         let bench = Bench::new(Algorithm::CmtRpV1, &setup(GrowthRule::Rfc4960, paths));
         assert!((0..paths).all(|p| bench.cwnd(p) == window && bench.ssthresh(p).is_none()), "{paths} paths");
@@ -26,7 +26,7 @@ fn the_initial_window_is_shared_among_the_paths() {
 }
 
 #[test]
-fn a_loss_takes_half_the_total_from_the_lossy_path() {
+fn rpv1_loss_removes_half_of_the_total_from_the_lossy_path() {
     // Equations 5 and 6: 20 - 25 < 4 * 10/40 = 1, and 30 - 25 > 4 * 30/40 = 3.
     let mut first = worked_example();
     first.loss(0, LossKind::FastRetransmit);
@@ -46,7 +46,7 @@ fn a_timeout_leaves_one_segment() {
 }
 
 #[test]
-fn the_lower_bound_is_scaled_by_the_share() {
+fn rpv1_lower_bound_is_scaled_by_the_share() {
     let cut = |rp_min, s: [u64; 2]| {
         let setup = Setup { rp_min, ..two_paths() };
         let mut bench = Bench::new(Algorithm::CmtRpV1, &setup).put(0, 4 * M, s[0]).put(1, 30 * M, s[1]);
@@ -59,7 +59,7 @@ fn the_lower_bound_is_scaled_by_the_share() {
 }
 
 #[test]
-fn half_an_odd_total_is_rounded_to_even() {
+fn rpv1_half_of_an_odd_total_is_rounded_to_even() {
     for (first, left) in [(20 * M + 1, 5 * M), (20 * M + 3, 5 * M - 2)] {
         let mut bench =
             Bench::new(Algorithm::CmtRpV1, &two_paths()).put(0, first, 10 * M).put(1, 30 * M, 30 * M);
@@ -88,7 +88,7 @@ fn avoidance_is_scaled_by_the_share() {
 }
 
 #[test]
-fn totals_are_those_before_the_event() {
+fn rpv1_totals_are_from_before_the_event() {
     let mut both = worked_example();
     both.changing(|control, before, w| {
         for p in [0, 1] {
@@ -99,7 +99,7 @@ fn totals_are_those_before_the_event() {
 }
 
 #[test]
-fn paths_out_of_use_or_of_another_group_do_not_count() {
+fn rpv1_ignores_inactive_paths_and_other_groups() {
     for change in [(true, 1), (false, 0)] {
         let mut bench = worked_example();
         (bench.paths[1].active, bench.paths[1].group) = change;
@@ -111,7 +111,7 @@ fn paths_out_of_use_or_of_another_group_do_not_count() {
 }
 
 #[test]
-fn a_path_that_just_failed_still_counts_for_itself() {
+fn rpv1_inactive_path_counts_for_itself() {
     let mut bench = worked_example();
     bench.paths[1].active = false;
     bench.loss(1, LossKind::Timeout);
@@ -148,7 +148,7 @@ fn an_unset_threshold_counts_as_the_mean_of_the_others_if_equal() {
 }
 
 #[test]
-fn a_peer_without_a_window_gives_equal_shares() {
+fn rpv1_shares_are_equal_if_the_peer_has_no_window() {
     let setup = Setup { initial_ssthresh: ByteCount::ZERO, ..two_paths() };
     let mut bench = Bench::new(Algorithm::CmtRpV1, &setup).put(0, 6000, 0).put(1, 6000, 0);
     bench.full_ack(0, 6000);

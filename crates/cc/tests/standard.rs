@@ -22,7 +22,7 @@ fn rfc9260(cwnd: u64, ssthresh: u64) -> Bench {
 }
 
 #[test]
-fn paths_start_alike_whatever_their_number() {
+fn initial_window_does_not_depend_on_the_number_of_paths() {
     let bench = Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc4960, 3));
     for p in 0..3 {
         assert_eq!((bench.cwnd(p), bench.ssthresh(p)), (4380, None));
@@ -52,7 +52,7 @@ fn slow_start_adds_no_more_than_was_acknowledged() {
 }
 
 #[test]
-fn rfc_2960_begins_with_two_segments_and_leaves_two() {
+fn rfc_2960_initial_window_and_lower_bound_are_two_segments() {
     let bench = Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc2960, 1));
     assert_eq!(bench.cwnd(0), 2 * M);
 
@@ -97,7 +97,7 @@ fn avoidance_waits_for_the_last_byte_of_the_window() {
 }
 
 #[test]
-fn only_rfc9260_clamps_the_credit_of_a_window_that_is_not_full() {
+fn only_rfc9260_clamps_partial_bytes_acked_of_a_window_that_is_not_full() {
     let mut old = rfc4960(30_000, 20_000);
     old.slack_ack(0, 31_904);
     assert_eq!((old.pba(0), old.cwnd(0)), (31_904, 30_000));
@@ -111,7 +111,7 @@ fn only_rfc9260_clamps_the_credit_of_a_window_that_is_not_full() {
 
 // rfc9260#section-7.2.2
 #[test]
-fn credit_is_lost_when_nothing_is_in_flight() {
+fn partial_bytes_acked_is_reset_when_nothing_is_in_flight() {
     let mut bench = rfc9260(30_000, 20_000);
     let mut ack = bench.ack_of(0, 9000, true);
     ack.flight_after = ByteCount::ZERO;
@@ -120,7 +120,7 @@ fn credit_is_lost_when_nothing_is_in_flight() {
 }
 
 #[test]
-fn only_rfc4960_demands_that_the_cumulative_tsn_advances() {
+fn only_rfc4960_requires_the_cumulative_tsn_to_advance() {
     for (cwnd, ssthresh) in [(6000, 0), (30_000, 20_000)] {
         let (mut old, mut new) = (rfc4960(cwnd, ssthresh), rfc9260(cwnd, ssthresh));
         for bench in [&mut old, &mut new] {
@@ -134,7 +134,7 @@ fn only_rfc4960_demands_that_the_cumulative_tsn_advances() {
 }
 
 #[test]
-fn the_window_is_frozen_in_recovery() {
+fn window_does_not_grow_in_fast_recovery() {
     for (cwnd, ssthresh) in [(6000, 0), (30_000, 20_000)] {
         let mut bench = rfc9260(cwnd, ssthresh);
         bench.paths[0].in_recovery = true;
@@ -180,7 +180,7 @@ fn the_first_ack_after_a_fast_retransmission_is_slow_start() {
 }
 
 #[test]
-fn idleness_halves_the_window_down_to_four_segments() {
+fn idle_time_halves_the_window_down_to_four_segments() {
     let mut old = rfc4960(40_000, 0);
     let decay: Vec<u64> = std::iter::repeat_with(|| {
         old.idle(0);
@@ -193,7 +193,7 @@ fn idleness_halves_the_window_down_to_four_segments() {
 }
 
 #[test]
-fn rfc9260_remembers_the_window_when_idleness_begins() {
+fn rfc9260_sets_ssthresh_to_the_window_when_idle_time_begins() {
     let mut new = rfc9260(40_000, 15_000);
     new.idle(0);
     new.idle(0);
@@ -205,7 +205,7 @@ fn rfc9260_remembers_the_window_when_idleness_begins() {
 
 // rfc2861#section-3: a path that was not used has not learnt anything
 #[test]
-fn idleness_may_keep_the_threshold() {
+fn idle_threshold_kept_does_not_lower_ssthresh() {
     let kept = |cwnd, ssthresh| {
         let setup = Setup { idle_threshold: IdleThreshold::Kept, ..setup(GrowthRule::Rfc9260, 1) };
         let mut bench = Bench::new(Algorithm::Standard, &setup).put(0, cwnd, ssthresh);
@@ -218,7 +218,7 @@ fn idleness_may_keep_the_threshold() {
 }
 
 #[test]
-fn credit_of_avoidance_does_not_outlive_a_return_to_slow_start() {
+fn partial_bytes_acked_is_reset_by_slow_start() {
     let mut bench = rfc9260(40_000, 15_000);
     bench.full_ack(0, 9000);
     bench.idle(0);
@@ -228,7 +228,7 @@ fn credit_of_avoidance_does_not_outlive_a_return_to_slow_start() {
 }
 
 #[test]
-fn paths_do_not_touch_each_other() {
+fn standard_paths_are_independent() {
     let mut bench = Bench::new(Algorithm::Standard, &setup(GrowthRule::Rfc9260, 2))
         .put(0, 30_000, 20_000)
         .put(1, 50_000, 0);

@@ -17,7 +17,7 @@ fn lose(bench: &mut Bench, flight: u64, kind: LossKind) {
 }
 
 #[test]
-fn the_initial_window_is_what_the_connection_says() {
+fn initial_window_is_that_of_the_connection() {
     for segments in [2, 10] {
         let rules = TcpRules { initial_window: bytes(segments * SMSS), ..tcp() };
         let bench = Bench::new(Algorithm::Standard, &Setup::tcp(rules, bytes(1 << 30)));
@@ -92,7 +92,7 @@ fn with_byte_counting_avoidance_adds_a_segment_for_each_window() {
 }
 
 #[test]
-fn a_loss_leaves_half_of_what_was_in_flight() {
+fn loss_sets_ssthresh_to_half_of_the_flight_size() {
     let mut bench = reno(tcp(), 20 * SMSS, 0);
     lose(&mut bench, 10 * SMSS, LossKind::FastRetransmit);
     assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (5 * SMSS, Some(5 * SMSS)));
@@ -104,7 +104,7 @@ fn a_loss_leaves_half_of_what_was_in_flight() {
 
 // rfc5681#section-4.1
 #[test]
-fn idleness_restarts_from_the_initial_window_at_most() {
+fn idle_time_limits_the_window_to_the_initial_window() {
     let mut bench = reno(tcp(), 20 * SMSS, 8 * SMSS);
     bench.idle(0);
     assert_eq!((bench.cwnd(0), bench.ssthresh(0)), (2 * SMSS, Some(8 * SMSS)));
@@ -114,7 +114,7 @@ fn idleness_restarts_from_the_initial_window_at_most() {
 }
 
 #[test]
-fn a_window_that_was_not_used_grows_unless_it_must_be_full() {
+fn unused_window_grows_unless_grow_full_only() {
     for (full_only, grown) in [(false, SMSS), (true, 0)] {
         let mut bench = reno(TcpRules { grow_full_only: full_only, ..tcp() }, 10 * SMSS, 0);
         let mut ack = bench.ack_of(0, SMSS, true);
@@ -128,7 +128,7 @@ fn a_window_that_was_not_used_grows_unless_it_must_be_full() {
 }
 
 #[test]
-fn a_segment_is_what_the_headers_leave() {
+fn segment_is_the_mtu_minus_headers() {
     let rules = TcpRules { headers: bytes(2000), ..tcp() };
     assert_eq!(Setup::tcp(rules, ByteCount::MAX).segment(bytes(1500)), bytes(1), "never nothing");
 }

@@ -94,6 +94,8 @@ options! {
         /// Messages that may wait for their first transmission. None: only `send_buffer` limits them.
         send_queue: Option<u32> = None, "at least 1, or none for no limit in messages"
             if |messages| messages != Some(0);
+        /// What a path is: an address of the peer, or a pair of an address of ours and one of the peer.
+        paths: PathSet = PathSet::Addresses;
         /// Path MTU, with the IP header.
         mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());
         /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
@@ -133,7 +135,7 @@ options! {
 }
 
 /// Least and most bytes of a path MTU: what every IPv4 host must take, and what fits the length field of IP.
-const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
+pub(crate) const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
 
 /// Smallest receive buffer: with a smaller window the peer must refuse the association (`rfc9260#section-3.3.2`).
 pub(crate) const LEAST_WINDOW: u32 = 1500;
@@ -263,6 +265,17 @@ named! {
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
+    }
+}
+
+named! {
+    /// What a path is. Each path has a cwnd, an RTT, timers and heartbeats of its own.
+    "path set" PathSet {
+        /// An address of the peer. Packets to it are sent from the address of ours that shares the longest prefix with it.
+        Addresses = "addresses",
+        /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one address are two
+        /// paths. An address of the peer has failed when all its pairs have.
+        Pairs = "pairs",
     }
 }
 

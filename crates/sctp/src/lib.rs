@@ -63,16 +63,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod assoc;
 mod cmt;
 mod config;
 mod draws;
 mod endpoint;
 mod event;
+mod ext;
 mod message;
 mod path;
 mod per_stream;
+mod random;
 mod rx;
 mod sched;
 mod steps;
@@ -80,17 +81,18 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
-    SackPath, SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
+    RtxPolicy, SackPath, SplitBy, Timestamps,
 };
-#[cfg(feature = "system-seed")]
-pub use endpoint::SeedError;
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
-    EndpointConfig, Listen, Seed,
+    EndpointConfig, Listen,
 };
 pub use event::{AssocId, CloseReason, Event};
 pub use message::{Message, Payload, Received, SendError};
 pub use path::{PathId, PathState, PathStats};
+pub use random::Seed;
+#[cfg(feature = "system-seed")]
+pub use random::SeedError;
 pub use rx::ReceiveStats;
 pub use transport::{Datagram, Transmit, UnknownName};

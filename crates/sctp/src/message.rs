@@ -90,7 +90,7 @@ pub enum SendError {
     /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]
     Empty,
-    /// The message before it on another stream is not complete yet, and pieces of messages are not interleaved.
+    /// An earlier message on another stream is not complete yet, and pieces of messages are not interleaved.
     #[error("stream {} has an unfinished message: end it before sending on another", .stream.0)]
     UnfinishedMessage {
         /// The stream of the unfinished message.

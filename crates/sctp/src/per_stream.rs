@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use wire::StreamId;
 
-/// A value for each stream that was used. Streams used from 0 on upwards are found by their number, others by a search;
-/// streams that were not used take no memory.
+/// A value for each stream that was used; other streams take no memory. Streams used from 0 on upwards are found by their
+/// number, others by a search.
 #[derive(Debug)]
 pub(crate) struct PerStream<T> {
     dense: Vec<T>,
     sparse: Option<Sparse<T>>,
 }
 
-/// Behind a pointer, since most associations have none.
+/// Boxed, since most associations have none.
 type Sparse<T> = Box<BTreeMap<u16, T>>;
 
 /// The first streams, which are found by their number in whatever order they are used.

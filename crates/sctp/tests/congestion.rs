@@ -68,7 +68,7 @@ fn gap_acknowledged_chunks_make_room() {
 
 // rfc9260#section-7.2.4: the third report, and not the second.
 #[test]
-fn the_third_missing_report_brings_a_chunk_back() {
+fn the_third_missing_report_retransmits_a_chunk() {
     let (mut client, acked) = grown(&Config::default(), 10);
     let lost = acked + 1;
     for n in 1..=2 {
@@ -85,7 +85,7 @@ fn the_third_missing_report_brings_a_chunk_back() {
 // rfc9260#section-7.2.4: reports count only if something above the chunk is newly acknowledged (highest TSN newly
 // acknowledged).
 #[test]
-fn a_sack_without_news_above_a_chunk_is_no_report() {
+fn a_sack_with_nothing_new_above_a_chunk_is_no_missing_report() {
     let (mut client, acked) = grown(&Config::default(), 10);
     let base = acked;
     for _ in 0..5 {

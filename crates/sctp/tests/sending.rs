@@ -129,7 +129,7 @@ fn probes_of_a_closed_window_back_off() {
 
 // rfc9260#section-6.2.1: the window of the peer shrinks with what is sent and is what it says less what is in flight.
 #[test]
-fn the_window_of_the_peer_is_reckoned() {
+fn peer_rwnd_is_a_rwnd_less_the_flight_size() {
     let mut client = Played::new(&Config::default());
     assert_eq!(client.peer_rwnd(), 1 << 20, "from INIT ACK");
     client.send_full(3);

@@ -1,4 +1,4 @@
-//! Everything a user may choose about a connection.
+//! Options of a connection.
 
 use transport::{named, options};
 use units::{ByteCount, Span};
@@ -13,8 +13,8 @@ options! {
         control: cc::Algorithm = cc::Algorithm::Standard;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();
-        /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow start. None:
-        /// cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
+        /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow start.
+        /// None: cwnd grows by the number of acknowledgements (`rfc2581#section-3.1`).
         abc: Option<u32> = Some(2), "at least 1 segment, or none" if |limit| limit != Some(0);
         /// cwnd grows only if it was used (`rfc7661#section-4.1`).
         grow_full_only: bool = true;
@@ -22,8 +22,8 @@ options! {
         initial_window: u32 = 10, "at least 1 segment" if |segments| segments > 0;
         /// Initial ssthresh. None: slow start goes on until the first loss.
         initial_ssthresh: Option<ByteCount> = None;
-        /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP header. The value
-        /// of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
+        /// Largest segment received and sent: user bytes and TCP options, without the 20 bytes of the TCP header. The
+        /// value of the MSS option (`rfc9293#section-3.7.1`, `rfc6691`).
         // Room for the options, and below the length field of IP.
         mss: u16 as bytes = 1460, "88 to 65475 bytes" if |size| (88..=65_475).contains(&size);
         /// Retransmission timeout.
@@ -32,13 +32,13 @@ options! {
         delayed_ack: DelayedAck = DelayedAck::default();
         /// The timestamps option (`rfc7323#section-3`), if the peer has it too; it takes 12 bytes of each segment.
         timestamps: bool = true;
-        /// The window scale option (`rfc7323#section-2`), if the peer has it too. The shift is the least with which the whole
-        /// receive buffer can be advertised.
+        /// The window scale option (`rfc7323#section-2`), if the peer has it too. The shift is the least with which the
+        /// whole receive buffer can be advertised.
         window_scale: bool = true;
         /// Explicit congestion notification (`rfc3168#section-6.1`), if the peer has it too.
         ecn: bool = false;
-        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant is `newreno`.
-        /// The other variants never ask for it.
+        /// The SACK option (`rfc2018`) for the variant `sack`, if the peer has it too; otherwise that variant is
+        /// `newreno`. The other variants never ask for it.
         sack: bool = true;
         /// Most blocks in a SACK option; with timestamps there is room for 3.
         max_sack_blocks: u8 = 4, "1 to 4 blocks" if |blocks| (1..=4).contains(&blocks);
@@ -46,7 +46,8 @@ options! {
         dsack: bool = true;
         /// Proportional rate reduction (`rfc6937`) in recovery, for the variant `sack`.
         prr: bool = true;
-        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the variant `sack`.
+        /// RACK detects losses by time, and tail loss probes those of the last segments (`rfc8985`), for the variant
+        /// `sack`.
         rack_tlp: bool = true;
         /// Sends a new segment for each of the first two duplicate acknowledgements (`rfc3042`).
         limited_transmit: bool = true;

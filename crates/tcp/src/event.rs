@@ -1,10 +1,10 @@
-//! What an endpoint tells its user.
+//! Events and errors that an endpoint reports to its user.
 
-/// A connection of an endpoint. They count up from zero; none is used twice.
+/// Identifier of a connection of an endpoint. Identifiers count up from zero and are not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnId(pub u32);
 
-/// Something happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The handshake is complete: data flows.
@@ -13,16 +13,16 @@ pub enum Event {
     Readable,
     /// The send buffer had been full and has room again.
     Writable,
-    /// The peer sends no more data; what it sent before can be read.
+    /// The peer sends no more data; earlier data can still be read.
     PeerClosed,
-    /// The connection ended. What arrived before can still be read.
+    /// The connection ended. Data that arrived before can still be read.
     Closed {
-        /// How.
+        /// Reason.
         reason: CloseReason,
     },
 }
 
-/// How a connection ended.
+/// Reason for the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// Both sides delivered everything.
@@ -39,7 +39,7 @@ pub enum CloseReason {
     TimedOut,
 }
 
-/// Why no data was taken.
+/// Why data was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// There is no such connection, or its sending side was closed.

@@ -1,4 +1,4 @@
-//! What probes may ask of a connection.
+//! State and counters of a connection.
 
 use transport::named;
 use units::{ByteCount, Span};
@@ -22,23 +22,23 @@ named! {
         Closing = "closing",
         /// The peer sent a FIN first; ours is not acknowledged yet.
         LastAck = "last-ack",
-        /// Both sides are done; what is left of the connection in the network dies out.
+        /// Both sides have closed; waits until old segments have left the network.
         TimeWait = "time-wait",
-        /// It ended.
+        /// The connection ended.
         Closed = "closed",
     }
 }
 
-/// A connection as it is now.
+/// Current state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
     /// Its state.
     pub state: State,
-    /// Congestion window, as inflated or reduced by a recovery that is on.
+    /// Congestion window; during recovery the inflated or reduced send limit.
     pub cwnd: ByteCount,
     /// Slow start threshold; none until the first loss, if none was configured.
     pub ssthresh: Option<ByteCount>,
-    /// Bytes sent and neither acknowledged nor taken for lost (`rfc6675#section-4`, pipe).
+    /// Bytes sent and neither acknowledged nor lost (`rfc6675#section-4`, pipe).
     pub flight: ByteCount,
     /// Smoothed round-trip time; none before the first sample.
     pub srtt: Option<Span>,
@@ -48,13 +48,13 @@ pub struct Info {
     pub in_recovery: bool,
     /// The window the peer advertised last.
     pub peer_rwnd: ByteCount,
-    /// Bytes that wait for their first transmission.
+    /// Bytes not sent yet.
     pub unsent: ByteCount,
     /// Largest number of user bytes in a segment (SMSS, `rfc5681#section-2`).
     pub smss: ByteCount,
 }
 
-/// What a connection did since it began: each count only grows.
+/// Counters of a connection since it began, which only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Segments sent, of any kind.
@@ -73,7 +73,7 @@ pub struct Stats {
     pub user_bytes_retransmitted: ByteCount,
     /// Bytes of TCP sent: headers, options and data, without IP.
     pub transport_bytes_sent: ByteCount,
-    /// User bytes handed to the user.
+    /// Bytes delivered to the user.
     pub bytes_delivered: ByteCount,
     /// User bytes that the peer acknowledged, in order.
     pub bytes_acked: ByteCount,
@@ -87,10 +87,10 @@ pub struct Stats {
     pub recoveries: u64,
     /// Duplicate acknowledgements received (`rfc5681#section-2`).
     pub dup_acks: u64,
-    /// Windows cut because the peer reported congestion by ECN.
+    /// Window reductions because the peer reported congestion by ECN.
     pub ecn_reductions: u64,
     /// Tail loss probes sent (`rfc8985#section-7`).
     pub loss_probes: u64,
-    /// Probes of a window that is shut (`rfc9293#section-3.8.6.1`).
+    /// Zero window probes sent (`rfc9293#section-3.8.6.1`).
     pub window_probes: u64,
 }

@@ -1,10 +1,10 @@
-//! A part of the stream of bytes, kept in the pieces in which it came; filler is not stored.
+//! A part of the byte stream, stored in pieces; filler takes no memory.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
 use transport::{Octets, PacketBuf, Payload};
 
-/// Pieces of the stream, ascending and disjoint. What lies between them has not come yet.
+/// Pieces of the stream, ascending and disjoint, with gaps for bytes that have not arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces(VecDeque<Piece>);
 
@@ -21,7 +21,7 @@ impl Piece {
     }
 }
 
-/// Real bytes are put together as long as both parts are below this, so that many small pieces cost little memory.
+/// Pieces of real bytes are joined while both are smaller than this, so that many small pieces cost little memory.
 const SMALL: usize = 2048;
 
 impl Pieces {
@@ -30,7 +30,7 @@ impl Pieces {
         self.0.len()
     }
 
-    /// Puts a piece in its place, which must be free.
+    /// Inserts a piece at a free position.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, payload: Payload) {
         if payload.is_empty() {
@@ -50,8 +50,7 @@ impl Pieces {
         }
     }
 
-    /// Copies bytes of a packet to their place, which must be free. Zeros that are not stored there are not stored
-    /// here.
+    /// Copies bytes of a packet to a free position. Filler zeros stay unstored.
     #[inline]
     pub(crate) fn insert_octets(&mut self, start: u64, octets: Octets<'_>) {
         if !octets.head.is_empty() {
@@ -85,7 +84,7 @@ impl Pieces {
         }
     }
 
-    /// Takes at most `max` bytes of the first piece.
+    /// Removes and returns at most `max` bytes of the first piece.
     pub(crate) fn take(&mut self, max: usize) -> Option<Payload> {
         let first = self.0.front_mut()?;
         if first.payload.len() > max {
@@ -95,7 +94,7 @@ impl Pieces {
         self.0.pop_front().map(|piece| piece.payload)
     }
 
-    /// Forgets everything before a position.
+    /// Drops all bytes before a position.
     #[inline]
     pub(crate) fn forget_below(&mut self, position: u64) {
         while let Some(first) = self.0.front_mut().filter(|piece| piece.start < position) {
@@ -108,13 +107,13 @@ impl Pieces {
         }
     }
 
-    /// Forgets everything.
+    /// Drops all pieces.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// Appends `next` to `payload`, or gives it back if they better stay apart.
+/// Appends `next` to `payload`, or returns it if they should stay separate.
 fn join(payload: &mut Payload, next: Payload) -> Option<Payload> {
     match (&mut *payload, next) {
         (Payload::Filler(n), Payload::Filler(more)) => match n.checked_add(more) {

@@ -1,4 +1,4 @@
-//! Sorted, disjoint ranges of numbers: what arrived out of order, and what the peer says of that.
+//! Sorted, disjoint ranges of numbers: data received out of order, and selectively acknowledged segments.
 
 use std::collections::VecDeque;
 

@@ -30,7 +30,7 @@ fn states(pair: &mut TcpPair, span: Span) -> [Vec<Option<State>>; 2] {
 
 // rfc9293#section-3.6, figure 12
 #[test]
-fn one_side_after_the_other() {
+fn normal_close_passes_through_all_states() {
     let mut pair = pair();
     pair.send(Side::Client, Payload::Filler(10_000));
     pair.end(Side::Client);
@@ -53,7 +53,7 @@ fn one_side_after_the_other() {
 
 // rfc9293#section-3.6, figure 13
 #[test]
-fn both_sides_at_once() {
+fn simultaneous_close_passes_through_closing() {
     let mut pair = pair();
     pair.end(Side::Client);
     pair.end(Side::Server);
@@ -69,7 +69,7 @@ fn both_sides_at_once() {
 
 /// The FIN that acknowledges ours goes from FIN-WAIT-1 to TIME-WAIT at once.
 #[test]
-fn a_fin_that_acknowledges_ours() {
+fn fin_that_acknowledges_our_fin_leads_to_time_wait() {
     let mut pair = pair();
     pair.on_wire(|sent| {
         // The bare acknowledgement of the client's FIN is lost.
@@ -84,7 +84,7 @@ fn a_fin_that_acknowledges_ours() {
 
 /// Each segment of the end in turn is lost, and sent again.
 #[test]
-fn a_lost_segment_of_the_end_is_repaired() {
+fn lost_segments_of_the_close_are_retransmitted() {
     for lost in 0..4 {
         let mut pair = pair();
         pair.send(Side::Client, Payload::Filler(100));
@@ -108,7 +108,7 @@ fn a_lost_segment_of_the_end_is_repaired() {
 
 /// In TIME-WAIT the peer's FIN is acknowledged again, and the wait begins anew (`rfc9293#section-3.10.7.4`, eighth).
 #[test]
-fn time_wait_answers_a_fin() {
+fn time_wait_acknowledges_a_repeated_fin() {
     let mut pair = pair();
     pair.end(Side::Client);
     pair.run_for(Span::from_millis(50));
@@ -132,7 +132,7 @@ fn time_wait_answers_a_fin() {
 
 /// The same ends meet again while the client waits (`rfc9293#section-3.10.7.4`, MAY-2; `rfc6191`).
 #[test]
-fn a_new_connection_ends_time_wait() {
+fn new_syn_replaces_a_connection_in_time_wait() {
     for timestamps in [true, false] {
         let config = Config { timestamps, ..Config::qualnet() };
         let mut pair = TcpPair::connected(&config);
@@ -152,7 +152,7 @@ fn a_new_connection_ends_time_wait() {
 
 // rfc9293#section-3.10.5 and section 3.10.7.4
 #[test]
-fn an_abort_resets_the_peer() {
+fn abort_resets_the_peer() {
     let mut pair = pair();
     pair.send(Side::Client, Payload::Filler(100_000));
     pair.run_for(Span::from_millis(15));
@@ -170,7 +170,7 @@ fn an_abort_resets_the_peer() {
 
 /// R2 of `rfc9293#section-3.8.3`.
 #[test]
-fn a_peer_that_no_longer_answers_is_given_up() {
+fn connection_ends_after_r2_without_an_acknowledgement() {
     let mut pair = pair();
     pair.on_wire(|_| Fate::Lost);
     pair.send(Side::Client, Payload::Filler(10_000));

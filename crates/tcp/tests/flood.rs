@@ -105,7 +105,7 @@ fn established_connections_survive_a_syn_flood() {
 
 /// While the flood lasts, the answer to a SYN is kept nowhere: the client repeats what is lost.
 #[test]
-fn lost_segments_of_a_handshake_with_a_cookie_are_repaired() {
+fn lost_segments_of_a_handshake_with_a_cookie_are_retransmitted() {
     for lost in 0..3 {
         let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
         flood(&mut pair, 10_000, LIMIT as u16);
@@ -132,7 +132,7 @@ fn transfers(pair: &mut TcpPair) {
 
 /// With timestamps a cookie keeps window scale, SACK and ECN; without, the MSS alone.
 #[test]
-fn a_cookie_keeps_the_options_that_it_grants() {
+fn syn_cookie_encodes_the_options() {
     let modern = Config { ecn: true, ..Config::modern() };
     let without = Config { timestamps: false, ..modern.clone() };
     for (config, keeps) in [(&modern, true), (&without, false)] {
@@ -175,7 +175,7 @@ fn cookie_for(pair: &mut TcpPair, port: u16) -> (u32, Timestamps) {
 
 /// Whoever did not get the cookie cannot open a connection; nor can whoever got it elsewhere, or long ago.
 #[test]
-fn a_cookie_opens_only_the_connection_it_was_made_for() {
+fn syn_cookie_opens_only_its_own_connection() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
     flood(&mut pair, 10_000, LIMIT as u16);
     let (cookie, stamp) = cookie_for(&mut pair, 30_000);
@@ -206,7 +206,7 @@ fn a_cookie_opens_only_the_connection_it_was_made_for() {
 
 /// The peer repeats its SYN, finds a place the second time, and acknowledges the cookie all the same.
 #[test]
-fn a_cookie_opens_a_connection_that_has_found_a_place_meanwhile() {
+fn syn_cookie_is_accepted_for_a_connection_that_is_half_open_meanwhile() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());
     flood(&mut pair, 10_000, LIMIT as u16);
     let (cookie, stamp) = cookie_for(&mut pair, 30_000);

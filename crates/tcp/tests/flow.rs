@@ -40,7 +40,7 @@ fn every_second_segment_is_acknowledged_and_the_last_after_200_ms() {
 
 /// What is out of order, and what fills a gap, is acknowledged at once.
 #[test]
-fn a_gap_is_reported_at_once() {
+fn out_of_order_segment_is_acknowledged_immediately() {
     let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
     let begun = pair.now;
     let mut first = true;
@@ -61,7 +61,7 @@ fn a_gap_is_reported_at_once() {
 /// The receiver does not read: the sender stops at the window, probes, and goes on when the window opens
 /// (`rfc9293#section-3.8.6.1`).
 #[test]
-fn a_shut_window_is_probed_until_it_opens() {
+fn zero_window_is_probed_until_it_opens() {
     let config = Config { receive_buffer: ByteCount::new(8000), ..config() };
     let mut pair = TcpPair::connected(&config);
     pair.set_reading(Side::Server, false);
@@ -102,7 +102,7 @@ fn a_lost_window_update_does_not_stall() {
 
 /// A reader of ten bytes at a time makes no silly segments: every one is full (`rfc9293#section-3.8.6.2`).
 #[test]
-fn no_silly_windows() {
+fn receiver_avoids_silly_windows() {
     let config = Config { receive_buffer: ByteCount::new(4000), ..config() };
     let mut pair = TcpPair::connected(&config);
     pair.set_reading(Side::Server, false);
@@ -129,7 +129,7 @@ fn no_silly_windows() {
 
 // rfc9293#section-3.7.4
 #[test]
-fn nagle_holds_back_what_is_small() {
+fn nagle_delays_small_segments() {
     let segments = |nagle| {
         let mut pair = TcpPair::connected(&Config { nagle, initial_window: 10, ..config() });
         for _ in 0..10 {
@@ -144,7 +144,7 @@ fn nagle_holds_back_what_is_small() {
 }
 
 #[test]
-fn the_send_buffer_is_finite_and_tells_when_it_has_room() {
+fn writable_event_follows_a_full_send_buffer() {
     let mut pair = TcpPair::connected(&Config { send_buffer: ByteCount::new(5000), ..config() });
     let (now, id) = (pair.now, pair.id(Side::Client));
     let client = pair.endpoint(Side::Client);
@@ -178,7 +178,7 @@ fn filler_and_bytes_arrive_as_they_were_sent() {
 
 // rfc5681#section-4.1, rfc9293#section-3.8.2
 #[test]
-fn after_idle_time_the_window_is_the_initial_one() {
+fn idle_time_restarts_from_the_initial_window() {
     for idle_restart in [true, false] {
         let mut pair = TcpPair::connected(&Config { idle_restart, ..config() });
         pair.send(Side::Client, Payload::Filler(40_000));
@@ -196,7 +196,7 @@ fn after_idle_time_the_window_is_the_initial_one() {
 /// With delayed acknowledgements and no byte counting a window grows half as fast again in a round trip; with byte
 /// counting it doubles (`rfc3465#section-2.2`).
 #[test]
-fn slow_start_by_acknowledgements_and_by_bytes() {
+fn slow_start_counts_acks_or_bytes() {
     let windows = |abc| {
         let mut pair = TcpPair::connected(&Config { initial_window: 8, abc, ..config() });
         pair.send(Side::Client, Payload::Filler(400_000));
@@ -213,7 +213,7 @@ fn slow_start_by_acknowledgements_and_by_bytes() {
 
 /// The push flag stands where the buffer ran empty, and a FIN goes with the last data.
 #[test]
-fn push_and_fin_stand_on_the_last_segment() {
+fn last_segment_has_psh_and_fin() {
     let mut pair = TcpPair::connected(&Config { initial_window: 4, ..config() });
     pair.send(Side::Client, Payload::Filler(2500));
     let pushed: Vec<bool> = data(&pair).iter().map(|sent| sent.has(Flags::PSH)).collect();
@@ -231,7 +231,7 @@ fn push_and_fin_stand_on_the_last_segment() {
 
 /// The window field and the option of the SYN, for a buffer that needs a shift (`rfc7323#section-2.2`).
 #[test]
-fn a_large_window_is_scaled() {
+fn large_window_is_scaled() {
     let config = Config { receive_buffer: ByteCount::new(1_000_000), ..config() };
     let mut pair = TcpPair::new(&config, &config);
     pair.connect(Side::Client);
@@ -243,7 +243,7 @@ fn a_large_window_is_scaled() {
 
 /// The first timeout is Karn's: a segment that was sent again is no sample without timestamps (`rfc6298#section-3`).
 #[test]
-fn what_was_sent_again_is_no_sample_unless_stamped() {
+fn retransmission_gives_an_rtt_sample_only_with_timestamps() {
     let rto = |timestamps| {
         let mut pair = TcpPair::connected(&Config { timestamps, ..config() });
         let before = pair.info(Side::Client).rto;

@@ -17,7 +17,7 @@ fn flags(pair: &TcpPair) -> Vec<(Side, Flags)> {
 
 // rfc9293#section-3.5, figure 6
 #[test]
-fn three_segments_make_a_connection() {
+fn handshake_has_three_segments() {
     let mut pair = pair();
     pair.connect(Side::Client);
     assert_eq!(pair.state(Side::Client), Some(State::SynSent));
@@ -36,7 +36,7 @@ fn three_segments_make_a_connection() {
 
 // rfc9293#section-3.5, figure 7
 #[test]
-fn both_sides_may_begin_at_once() {
+fn simultaneous_open_succeeds() {
     let mut pair = pair();
     pair.connect(Side::Client);
     pair.connect(Side::Server);
@@ -57,7 +57,7 @@ fn both_sides_may_begin_at_once() {
 /// Whichever of the three is lost, it is sent again, and the timeout doubles. Data begins with one segment, and with a
 /// timeout of three seconds if nothing measured the round trip (`rfc5681#section-3.1`; `rfc6298#section-5`, 5.7).
 #[test]
-fn a_lost_segment_of_the_handshake_is_repaired() {
+fn lost_segments_of_the_handshake_are_retransmitted() {
     for lost in 0..3 {
         let mut pair = pair();
         pair.on_wire(move |sent| if sent.number == lost { Fate::Lost } else { Fate::Arrives });
@@ -85,7 +85,7 @@ fn a_lost_segment_of_the_handshake_is_repaired() {
 
 // rfc9293#section-3.10.7.1 and section 3.10.7.3
 #[test]
-fn a_port_where_nobody_listens_refuses() {
+fn closed_port_answers_a_syn_with_a_reset() {
     let mut pair = pair();
     pair.endpoint(Side::Server).listen(false);
     pair.connect(Side::Client);
@@ -96,7 +96,7 @@ fn a_port_where_nobody_listens_refuses() {
 }
 
 #[test]
-fn a_peer_that_says_nothing_is_given_up() {
+fn connect_times_out_without_an_answer() {
     let mut pair = pair();
     pair.on_wire(|_| Fate::Lost);
     pair.connect(Side::Client);
@@ -108,7 +108,7 @@ fn a_peer_that_says_nothing_is_given_up() {
 }
 
 #[test]
-fn data_may_be_given_before_the_connection_stands() {
+fn data_can_be_queued_before_the_handshake_ends() {
     let mut pair = pair();
     let id = pair.connect(Side::Client);
     let now = pair.now;
@@ -121,7 +121,7 @@ fn data_may_be_given_before_the_connection_stands() {
 }
 
 #[test]
-fn options_are_used_if_both_sides_speak_them() {
+fn options_are_used_if_both_sides_offer_them() {
     let all = Config { ecn: true, ..Config::modern() };
     let none = Config {
         timestamps: false,
@@ -174,7 +174,7 @@ fn syn(from: &TcpSent, seq: u32) -> PacketBuf {
 /// An old SYN arrives after the new one: the client resets what it never asked for, and connects
 /// (`rfc9293#section-3.5`, figure 8).
 #[test]
-fn an_old_syn_does_no_harm() {
+fn old_duplicate_syn_is_reset() {
     let mut pair = pair();
     pair.on_wire(|sent| if sent.number == 0 { Fate::Lost } else { Fate::Arrives });
     pair.connect(Side::Client);
@@ -192,7 +192,7 @@ fn an_old_syn_does_no_harm() {
 
 // rfc6528#section-3
 #[test]
-fn initial_numbers_follow_from_the_seed_and_the_clock() {
+fn initial_sequence_numbers_depend_on_seed_and_clock() {
     let first = |wait: u64| {
         let mut pair = pair();
         pair.run_for(Span::from_millis(wait));

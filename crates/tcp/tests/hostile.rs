@@ -53,7 +53,7 @@ fn answers(pair: &mut TcpPair, packet: &PacketBuf) -> usize {
 
 // rfc5961#section-3.2
 #[test]
-fn only_a_reset_at_the_very_number_is_believed() {
+fn only_a_reset_at_rcv_nxt_is_accepted() {
     let (mut pair, next, ack) = busy(&plain());
     for (offset, expected) in [(1u32, 1), (30_000, 1), (u32::MAX, 0), (1 << 31, 0)] {
         let reset = forge(Side::Server, next.add(offset), ack, Flags::RST, &Options::default(), &[]);
@@ -101,7 +101,7 @@ fn blind_data_is_dropped() {
 
 // rfc7323#section-5.3
 #[test]
-fn an_old_clock_gives_an_old_segment_away() {
+fn paws_drops_segments_with_old_timestamps() {
     let (mut pair, next, ack) = busy(&Config::qualnet());
     let stamped = |value| Options { timestamps: Some(Timestamps { value, echo: 0 }), ..Options::default() };
     pair.send(Side::Client, Payload::Filler(10));
@@ -118,7 +118,7 @@ fn an_old_clock_gives_an_old_segment_away() {
 
 /// SACK blocks that cannot be: below, above, inverted, half a circle away.
 #[test]
-fn impossible_sack_blocks_say_nothing() {
+fn impossible_sack_blocks_are_ignored() {
     let mut pair = TcpPair::connected(&Config { initial_window: 10, ..plain() });
     pair.on_wire(|sent| if sent.from == Side::Server { Fate::Lost } else { Fate::Arrives });
     pair.send(Side::Client, Payload::Filler(20_000));
@@ -147,7 +147,7 @@ fn impossible_sack_blocks_say_nothing() {
 /// The peer acknowledges what it cannot have, to make us send faster: it is not believed, and what it does acknowledge
 /// piece by piece grows the window by no more than whole segments with byte counting (`rfc3465#section-3.1`).
 #[test]
-fn optimistic_and_divided_acknowledgements() {
+fn optimistic_and_divided_acks_do_not_inflate_the_window() {
     let window = |abc| {
         let config = Config { abc, initial_window: 10, mss: 1000, ..plain() };
         let mut pair = TcpPair::connected(&config);
@@ -190,7 +190,7 @@ fn a_window_that_shrinks_stops_new_data_only() {
 
 /// Segments of one byte with a gap after each do not eat the memory.
 #[test]
-fn crumbs_are_bounded() {
+fn memory_for_one_byte_segments_is_bounded() {
     let config = Config { receive_buffer: ByteCount::new(60_000), ..plain() };
     let (mut pair, next, ack) = busy(&config);
     for n in 0..25_000 {
@@ -222,7 +222,7 @@ proptest! {
 
     /// Any segments of someone who sees the numbers: nothing panics, and time always passes.
     #[test]
-    fn any_segments(segments in prop::collection::vec(any_segment(), 1..40), modern in any::<bool>()) {
+    fn arbitrary_segments_do_not_panic(segments in prop::collection::vec(any_segment(), 1..40), modern in any::<bool>()) {
         let base = if modern { Config::modern() } else { Config::qualnet() };
         let (mut pair, next, ack) = busy(&Config { timestamps: false, ecn: true, ..base });
         pair.send(Side::Server, Payload::Filler(100_000));

@@ -34,7 +34,7 @@ fn lose(pair: &mut TcpPair, numbers: &[u64]) {
 /// The last segment of a burst is lost. Without a probe only the timer finds out; with it, twice the round trip and the
 /// delay that an acknowledgement may have (`rfc8985#section-7.2`).
 #[test]
-fn a_lost_tail_is_probed() {
+fn tail_loss_probe_repairs_a_lost_tail() {
     let run = |rack_tlp| {
         let mut pair = TcpPair::connected(&Config { rack_tlp, ..config() });
         lose(&mut pair, &[4]);
@@ -64,9 +64,10 @@ fn a_lost_tail_is_probed() {
     assert_eq!(run_two, (Span::from_millis(60), 1));
 }
 
-/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not needed does not.
+/// A probe that repaired the loss alone still cuts the window (`rfc8985#section-7.4.2`); one that was not needed does
+/// not.
 #[test]
-fn a_probe_that_repairs_a_loss_counts_as_one() {
+fn tail_loss_probe_that_repairs_a_loss_reduces_the_window() {
     let mut pair = TcpPair::connected(&config());
     lose(&mut pair, &[4]);
     pair.send(Side::Client, Payload::Filler(5 * MSS as u32));
@@ -95,7 +96,7 @@ fn a_probe_that_repairs_a_loss_counts_as_one() {
 
 /// A retransmission that is lost, too, is found by time; RFC 6675 needs the timer (`rfc8985#section-3.1`).
 #[test]
-fn a_lost_retransmission_is_found() {
+fn rack_detects_a_lost_retransmission() {
     for (rack_tlp, timeouts) in [(true, 0), (false, 1)] {
         let mut pair = TcpPair::connected(&Config { rack_tlp, initial_window: 20, ..config() });
         let mut losses = 2;
@@ -112,10 +113,10 @@ fn a_lost_retransmission_is_found() {
     }
 }
 
-/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the clock, once
-/// they have seen it happen (`rfc8985#section-6.2`, step 4).
+/// A segment that is overtaken by more than three: a loss for those that count, late for those that know the clock,
+/// once they have seen it happen (`rfc8985#section-6.2`, step 4).
 #[test]
-fn reordering_is_told_from_loss() {
+fn rack_distinguishes_reordering_from_loss() {
     let recoveries = |rack_tlp| {
         let mut pair = TcpPair::connected(&Config { rack_tlp, initial_window: 20, ..config() });
         pair.set_wire(Span::from_millis(10), Some(BitRate::from_mbps(20)));
@@ -139,7 +140,7 @@ fn reordering_is_told_from_loss() {
 /// Window 3, and the first is lost: two duplicate acknowledgements are not enough, but each sends a new segment, whose
 /// acknowledgements are (`rfc3042#section-2`).
 #[test]
-fn limited_transmit_feeds_fast_retransmit() {
+fn limited_transmit_enables_fast_retransmit() {
     for variant in [Variant::NewReno, Variant::Sack] {
         for (limited_transmit, timeouts) in [(true, 0), (false, 1)] {
             let config = Config { variant, limited_transmit, rack_tlp: false, initial_window: 3, ..config() };
@@ -156,7 +157,7 @@ fn limited_transmit_feeds_fast_retransmit() {
 /// In a recovery without further loss, half as many segments leave as arrive, evenly: never a silent half window and
 /// then a burst (`rfc6937#section-1`).
 #[test]
-fn rate_reduction_is_proportional() {
+fn prr_sends_evenly_in_recovery() {
     let longest_silence = |prr| {
         let mut pair = TcpPair::connected(&Config { prr, rack_tlp: false, initial_window: 40, ..config() });
         // Spread the flight over a round trip.
@@ -180,7 +181,7 @@ fn rate_reduction_is_proportional() {
 
 /// What arrives twice is reported in the first block, once (`rfc2883#section-4`).
 #[test]
-fn a_duplicate_is_reported() {
+fn dsack_reports_a_duplicate_segment() {
     for dsack in [true, false] {
         let mut pair = TcpPair::connected(&Config { dsack, ..config() });
         let mut first = true;
@@ -201,10 +202,10 @@ fn a_duplicate_is_reported() {
     }
 }
 
-/// Marks: the receiver echoes until it hears that the window was cut, and the window is cut once a round trip, without a
-/// retransmission (`rfc3168#section-6.1`).
+/// Marks: the receiver echoes until it hears that the window was cut, and the window is cut once a round trip, without
+/// a retransmission (`rfc3168#section-6.1`).
 #[test]
-fn marks_cut_the_window_once() {
+fn ce_marks_reduce_the_window_once_a_round_trip() {
     let mut pair = TcpPair::connected(&Config { ecn: true, initial_window: 20, ..config() });
     pair.mark = true;
     // Three segments of one flight are marked, the third to the fifth.
@@ -232,7 +233,7 @@ fn marks_cut_the_window_once() {
 
 /// Retransmissions may not be marked (`rfc3168#section-6.1.5`).
 #[test]
-fn retransmissions_are_not_capable() {
+fn retransmissions_are_not_ect() {
     let mut pair = TcpPair::connected(&Config { ecn: true, ..config() });
     lose(&mut pair, &[2]);
     pair.send(Side::Client, Payload::Filler(10 * MSS as u32));

@@ -1,5 +1,5 @@
-//! Throughput against the formula of Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput: A Simple Model and its
-//! Empirical Validation", SIGCOMM 1998, equation 30 without a limit of the receiver:
+//! Throughput against the formula of Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput: A Simple Model and
+//! its Empirical Validation", SIGCOMM 1998, equation 30 without a limit of the receiver:
 //!
 //! ```text
 //! B = 1 / (RTT sqrt(2bp/3) + T0 min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2))        segments a second
@@ -22,12 +22,12 @@
 //! | SACK, b = 1 | 1.05 | 1.08 | **1.15** | **1.30** |
 //! | SACK, b = 2 | 1.03 | 1.02 | 1.04 | 1.07 |
 //!
-//! Three points are outside of 15 %, and not by a fault of the stack. The formula describes Reno under losses that take the
-//! rest of their round with them, so that of all loss indications the part Q = min(1, 3 sqrt(3bp/8)) are timeouts. Here
-//! losses are independent, and NewReno and SACK repair several in a window: at 3 % SACK times out at 9 % of its loss
-//! indications, where the formula has 32 %. If Q is replaced by the measured part, NewReno and SACK with b = 1 are between 0.92
-//! and 1.03 of the formula at all four rates. With b = 2 there are fewer timeouts than it says, too (21 for 45 %), but a
-//! lone segment waits 200 ms for its acknowledgement, which it leaves out.
+//! Three points are outside of 15 %, and not by a fault of the stack. The formula describes Reno under losses that take
+//! the rest of their round with them, so that of all loss indications the part Q = min(1, 3 sqrt(3bp/8)) are timeouts.
+//! Here losses are independent, and NewReno and SACK repair several in a window: at 3 % SACK times out at 9 % of its
+//! loss indications, where the formula has 32 %. If Q is replaced by the measured part, NewReno and SACK with b = 1 are
+//! between 0.92 and 1.03 of the formula at all four rates. With b = 2 there are fewer timeouts than it says, too (21
+//! for 45 %), but a lone segment waits 200 ms for its acknowledgement, which it leaves out.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Rto, Variant};
 use std::cell::Cell;
@@ -126,34 +126,34 @@ fn within_the_band_of_its_own_timeouts(variant: Variant, b: u32) {
 
 /// Hand-worked: p = 0.01, b = 2: 0.1 sqrt(0.04/3) + 3 sqrt(0.0075) 0.01 1.0032 = 0.011547 + 0.0026064.
 #[test]
-fn the_formula_by_hand() {
+fn padhye_formula_matches_a_hand_worked_value() {
     assert!((formula(0.01, 2.0) - 1.0 / 0.014_153_4).abs() < 0.01);
 }
 
 #[test]
-fn tahoe() {
+fn tahoe_throughput_is_that_of_the_formula() {
     within_the_band(Variant::Tahoe, 1);
     within_the_band(Variant::Tahoe, 2);
 }
 
 #[test]
-fn reno() {
+fn reno_throughput_is_that_of_the_formula() {
     within_the_band(Variant::Reno, 1);
     within_the_band(Variant::Reno, 2);
 }
 
 #[test]
-fn newreno_with_delayed_acknowledgements() {
+fn newreno_throughput_is_that_of_the_formula_with_delayed_acks() {
     within_the_band(Variant::NewReno, 2);
 }
 
 #[test]
-fn sack_with_delayed_acknowledgements() {
+fn sack_throughput_is_that_of_the_formula_with_delayed_acks() {
     within_the_band(Variant::Sack, 2);
 }
 
 #[test]
-fn newreno_and_sack_with_every_segment_acknowledged_but_for_the_timeouts_they_avoid() {
+fn newreno_and_sack_throughput_is_that_of_the_formula_at_their_own_rate_of_timeouts() {
     within_the_band_of_its_own_timeouts(Variant::NewReno, 1);
     within_the_band_of_its_own_timeouts(Variant::Sack, 1);
 }

@@ -121,6 +121,6 @@ fn run(number: u64) {
 }
 
 #[test]
-fn a_thousand_networks() {
+fn bytes_arrive_in_order_over_a_thousand_random_networks() {
     (0..1000).for_each(run);
 }

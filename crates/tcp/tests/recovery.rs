@@ -1,6 +1,6 @@
 //! One to four losses in one window, as in Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP",
-//! CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and a window of 15 segments
-//! (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
+//! CCR 1996: a link of 0.8 Mbit/s and 100 ms, segments of 1000 bytes, every one acknowledged, and a window of 15
+//! segments (numbers 14 to 28) of which 14, then 26 and 28, then 24 are lost.
 
 use anabranch_tcp::{Config, DelayedAck, Payload, Variant};
 use testkit::{Fate, Side, TcpPair};
@@ -101,7 +101,7 @@ fn lose_with(config: &Config, lost: &[u64]) -> Outcome {
 const LOSSES: [&[u64]; 4] = [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28]];
 
 #[test]
-fn tahoe_starts_slowly_from_the_hole_and_needs_no_timeout() {
+fn tahoe_slow_starts_from_the_first_hole_without_a_timeout() {
     for lost in LOSSES {
         let outcome = lose(Variant::Tahoe, lost);
         assert_eq!((outcome.timeouts, outcome.recoveries), (0, 1), "{outcome:?}");
@@ -143,7 +143,7 @@ fn newreno_repairs_one_hole_in_a_round_trip_with_one_cut() {
 /// A hole at the very end of the flight is known only when three later segments arrive, half a round trip after the
 /// first retransmission: so two round trips and a half at most, however many holes.
 #[test]
-fn sack_repairs_all_holes_at_once() {
+fn sack_repairs_all_holes_within_two_and_a_half_round_trips() {
     for rack_tlp in [false, true] {
         for prr in [false, true] {
             let config = Config { prr, rack_tlp, ..config(Variant::Sack) };
@@ -166,7 +166,7 @@ fn sack_repairs_all_holes_at_once() {
 /// Ten segments in flight, and nothing more to send: the window at the third duplicate acknowledgement, and after.
 /// In segments: Tahoe c = 1, s = 5; Reno c = 5 + 3, then 5.
 #[test]
-fn windows_at_the_third_duplicate() {
+fn windows_after_the_third_duplicate_ack() {
     for (variant, at_third, after) in
         [(Variant::Tahoe, 1, 2), (Variant::Reno, 8, 5), (Variant::NewReno, 8, 5), (Variant::Sack, 5, 5)]
     {
@@ -189,7 +189,7 @@ fn windows_at_the_third_duplicate() {
 /// Segments 1 and 4 of a flight of ten are lost: NewReno stays in recovery for two round trips and cuts once, Reno cuts
 /// twice, SACK sends both again within one round trip.
 #[test]
-fn two_holes_in_ten() {
+fn recovery_of_two_losses_in_ten_segments() {
     let run = |variant| {
         let config = Config { initial_window: 10, ..config(variant) };
         let mut pair = TcpPair::connected(&config);
@@ -222,7 +222,7 @@ fn two_holes_in_ten() {
 
 /// After a timeout, duplicate acknowledgements for what was sent before it begin no recovery (`rfc6582#section-3.2`).
 #[test]
-fn no_fast_retransmission_for_what_a_timeout_sends_again() {
+fn duplicate_acks_for_data_from_before_a_timeout_begin_no_recovery() {
     for variant in Variant::ALL {
         let mut pair = TcpPair::connected(&Config { initial_window: 8, ..config(*variant) });
         let lost_until = pair.now + Span::from_millis(900);
@@ -242,7 +242,7 @@ fn no_fast_retransmission_for_what_a_timeout_sends_again() {
 /// New segments go on being sent for those that arrive while a hole is repaired, and FlightSize grows; but what arrived
 /// is no reason to take the network for larger: a timeout then sets no threshold above the first cut.
 #[test]
-fn a_timeout_in_a_recovery_sets_no_threshold_above_the_first() {
+fn timeout_in_recovery_does_not_raise_ssthresh() {
     for variant in [Variant::NewReno, Variant::Sack] {
         let mut pair = TcpPair::connected(&Config { initial_window: 40, ..config(variant) });
         pair.set_wire(Span::from_millis(100), Some(BitRate::from_mbps(8)));

@@ -54,6 +54,8 @@ pub struct Sent {
     pub dst: IpAddr,
     /// Its UDP destination port; 0: not encapsulated.
     pub udp_port: u16,
+    /// Routers may fragment it.
+    pub may_fragment: bool,
     /// Its bytes.
     pub bytes: PacketBuf,
     /// Its place among all packets of the pair.
@@ -294,8 +296,8 @@ impl Pair {
             while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buf) {
                 let number = self.sent.len();
                 let bytes = buf.clone();
-                let Transmit { src, dst, udp_port, .. } = transmit;
-                let sent = Sent { at: now, from: side, src, dst, udp_port, bytes, number };
+                let Transmit { src, dst, udp_port, may_fragment, .. } = transmit;
+                let sent = Sent { at: now, from: side, src, dst, udp_port, may_fragment, bytes, number };
                 self.launch(&sent);
                 self.sent.push(sent);
             }

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! SCTP grows when a whole window is acknowledged: by M (x_P/X)² (1 + a)/2 (4 + a)/5. Slow start is standard. The lower
-//! bound after a loss is 2 M, ours: the draft's 1 M is a window that cannot notice a loss. A path that is alone has
+//! bound after a loss is 2 M, ours: with the draft's 1 M no fast retransmission is possible. A single path has
 //! a = 1 and is standard, lower bound included.
 //!
 //! The Linux implementation truncates a to an integer.
@@ -27,7 +27,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
 #[derive(Debug)]
 struct Balia;
 
-/// a: how much faster the fastest path is.
+/// a: rate of the fastest path over the rate of this one.
 fn advantage(at: &Snapshot<'_>) -> f64 {
     at.coupled().map(PathView::rate).fold(0.0, f64::max) / at.path().rate()
 }

@@ -1,10 +1,10 @@
 //! Braid: a coupled control of ours. The paths of an association divide the aggressiveness of one flow among them, by
-//! what each path would give to a flow of its own. It keeps CMT/RP's fairness without its price: no loss cuts more than
+//! what each path would give to a flow of its own. It is as fair as CMT/RP, but a loss never removes more than
 //! half of the window of its own path.
 //!
 //! Over a path with a loss after every L segments a lone flow has a mean window of about √(3/2 L) segments, hence the
-//! rate y = √L/r but for a constant. From y come shares a that add up to one over the coupled paths, and a path grows so
-//! that its mean window is the part a of a lone flow's:
+//! rate y = √L/r but for a constant. From y come shares a that add up to one over the coupled paths, and a path grows
+//! so that its mean window is the part a of a lone flow's:
 //!
 //! ```text
 //! a_P = y_P^k/Σ y_i^k,   y = √L/r,   k = 10
@@ -13,34 +13,34 @@
 //! loss         s_P = max(c_P - c_P/2, 2 M, 4 M a_P)
 //! ```
 //!
-//! L and r are means over the loss intervals of the path, in which the newest has weight g = 1/8; the interval that is
-//! not over counts once it is longer than L. A path that has not lost yet is as good as the best: what it carried without
-//! a loss says more of its window than of the path. Once an interval is eight times as long as the mean, that is no chance,
-//! and the mean is of another time: the path is as good as the best again, and its window grows by a_P c_P a round, as in
-//! slow start, until it loses.
+//! L and r are means over the loss intervals of the path, in which the newest has weight g = 1/8; the current interval
+//! counts once it is longer than L. A path without a loss so far counts as equal to the best: the bytes it carried
+//! depend more on its window than on the path. Once an interval is eight times as long as the mean, which is unlikely
+//! to be chance, the mean is out of date: the path counts as equal to the best again, and its window grows by a_P c_P a
+//! round, as in slow start, until it loses.
 //!
 //! Why it is fair: a window that grows by φ segments a round and is halved after every L segments has a mean of √φ
 //! times that of a lone flow. With φ = a² the windows of paths over one bottleneck, whose L and r are equal, add up to
-//! Σ a = 1 lone window, whatever the shares are. The last factor is for the rounds in recovery, in which no window grows:
-//! a lone flow, with its larger window, spends more of its time there.
+//! Σ a = 1 lone window, whatever the shares are. The last factor is for the rounds in recovery, in which no window
+//! grows: a lone flow, with its larger window, spends more of its time there.
 //!
 //! Why it moves: where others compete, losses are more frequent, y is smaller, and k makes a small difference a large
-//! one. k = 0 divides equally, and is LIA's growth on equal paths. Perfect pooling, which uses the best path only, is
-//! k = ∞, but then the noise of two estimates decides, and the flow jumps to and fro. In the set-up of paper 000 at
-//! 100 Mbit/s (RED, 8 to 12 runs), a plain flow that has company on one of two paths gets 80.7 ± 0.6 Mbit/s beside CMT/RP
-//! and 82.9 ± 1.9 beside Braid; with k = 6 and 8 it is no more than with CMT/RP.
+//! one. k = 0 divides equally, and is LIA's growth on equal paths. Perfect pooling, which uses the best path only, is k
+//! = ∞, but then the noise of two estimates decides, and the flow switches between paths. In the set-up of paper 000 at
+//! 100 Mbit/s (RED, 8 to 12 runs), a plain flow that shares one of two paths with it gets 80.7 ± 0.6 Mbit/s beside
+//! CMT/RP and 82.9 ± 1.9 beside Braid; with k = 6 and 8 it is no more than with CMT/RP.
 //!
-//! Why it costs nothing: paths that nobody else uses are equally good as soon as they are equally full, and a window that
-//! grows slowly still fills a queue in the end. The shares balance themselves: less share means fewer losses, hence a
-//! larger y and more share. In the same set-up, alone on two disjoint paths, it has 192.1 ± 0.1 Mbit/s, where uncoupled
-//! CMT has 192.3 and CMT/RP 178.6; on one path shared with a plain flow it leaves that one 48.5 ± 1.1 % (CMT/RP 48.4,
-//! LIA 44.6).
+//! Why it keeps throughput: paths without other traffic are equally good as soon as they are equally full, and a window
+//! that grows slowly still fills a queue in the end. The shares balance themselves: less share means fewer losses,
+//! hence a larger y and more share. In the same set-up, alone on two disjoint paths, it has 192.1 ± 0.1 Mbit/s, where
+//! uncoupled CMT has 192.3 and CMT/RP 178.6; on one path shared with a plain flow it leaves that one 48.5 ± 1.1 %
+//! (CMT/RP 48.4, LIA 44.6).
 //!
 //! Where it fails: it is as slow to find new room as a² says, on two equal paths four times slower than uncoupled CMT.
 //! After a cut below what the path holds that costs throughput: over 50 ms with a queue of a quarter of the
 //! bandwidth-delay product it has 137 Mbit/s of uncoupled CMT's 170 in 30 s (CMT/RP 87). A path that loses at random,
-//! not by congestion, is left as if it were busy. On a shared bottleneck each path has some room beyond its window for its
-//! last packet, and none keeps fewer than two segments: many paths with small windows take more than one flow does.
+//! not by congestion, is left as if it were busy. On a shared bottleneck each path has some room beyond its window for
+//! its last packet, and none keeps fewer than two segments: many paths with small windows take more than one flow does.
 //!
 //! A path that is alone is standard.
 
@@ -70,14 +70,14 @@ struct Braid {
     paths: Vec<Quality>,
 }
 
-/// What is known of a path: means over loss intervals, and the interval that is not over.
+/// Means over the loss intervals of a path, and the current interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Quality {
     mean: Option<Interval>,
     open: Interval,
 }
 
-/// What happened between two losses.
+/// Segments and RTTs between two losses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
     /// Segments acknowledged.
@@ -96,12 +96,12 @@ impl Interval {
     }
 }
 
-/// Mean loss intervals without a loss that are no chance: of independent losses, one interval in 3000 is as long.
+/// Mean loss intervals without a loss after which the mean is out of date. With independent losses one interval in
+/// 3000 is as long.
 const SURPRISE: f64 = 8.0;
 
 impl Quality {
-    /// L and r by what is known; none before the first loss, and after so long a time without one that the mean is of
-    /// another time.
+    /// L and r; `None` before the first loss, and after so many segments without one that the mean is out of date.
     fn interval(&self, weight: f64) -> Option<Interval> {
         let mean = self.mean?;
         if self.open.segments > SURPRISE * mean.segments {

@@ -16,7 +16,7 @@
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is the transport's. SCTP grows once for each window acknowledged, and then by all of `target - c`.
+//! Slow start is that of the transport. SCTP grows once for each window acknowledged, by `target - c`.
 
 use units::{ByteCount, Instant};
 
@@ -27,11 +27,11 @@ options! {
     /// Options of [`Algorithm::Cubic`](crate::Algorithm::Cubic).
     #[derive(Copy)]
     pub struct CubicKnobs in "cubic" {
-        /// What a loss leaves of the window (β).
+        /// Factor of the window after a loss (β).
         beta: f64 = 0.7, "a number from 0.1 to 0.99" if |b| (0.1..=0.99).contains(&b);
         /// How fast the window leaves its plateau, in segments/s³ (C).
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
-        /// A flow whose window shrinks from loss to loss aims lower, for newcomers.
+        /// Fast convergence: a flow whose window shrinks from loss to loss lowers its plateau for new flows.
         fast_convergence: bool = true;
     }
 }
@@ -46,7 +46,7 @@ struct Cubic {
     paths: Vec<Memory>,
 }
 
-/// What CUBIC remembers of a path; windows in segments.
+/// State of CUBIC for one path; windows in segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     /// The plateau W; zero before the first loss and after a timeout.
@@ -127,7 +127,7 @@ impl WindowPolicy for Cubic {
         at.reduced_by(1.0 - self.knobs.beta)
     }
 
-    /// Time in which nothing was sent is no time to grow by (`rfc9438#section-5.8`).
+    /// Idle time does not count for the cubic function (`rfc9438#section-5.8`).
     fn on_idle(&mut self, at: &Snapshot<'_>) {
         self.paths[at.index()].epoch = None;
     }

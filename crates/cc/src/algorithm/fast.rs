@@ -1,5 +1,5 @@
-//! FAST: the window is set, not groped for: so that α packets of the flow wait in queues. Over several paths each is a
-//! flow of its own.
+//! FAST: computes the window such that α packets of the flow wait in queues. Over several paths each path is a flow of
+//! its own.
 //!
 //! Source: equation 1 of paper 002 (Arshad, Mian, JAS 5(1), 2009), from Jin, Wei, Low, "FAST TCP: Motivation,
 //! Architecture, Algorithms, Performance", INFOCOM 2004; the timing is that of the authors' module for ns-2. Windows in
@@ -12,22 +12,22 @@
 //!
 //! at most every 10 ms, in every other round trip; growth is spread over the acknowledgements until the next update.
 //! While there is no queue (r - b < `mi_threshold`), w grows by one for each packet acknowledged in every other round
-//! trip, which is α(w, 0) = α w of the paper; this is what slow start is elsewhere. A path that carried nothing but
-//! retransmissions has no RTT yet and grows so, too. Losses are those of the transport, a timeout leaves w = 2.
+//! trip, which is α(w, 0) = α w of the paper and takes the place of slow start. So does a path that has carried
+//! only retransmissions and has no RTT yet. Losses are those of the transport, a timeout leaves w = 2.
 //! Where the buffer holds less than the path, a window between half of both and the path overruns it when it doubles,
 //! and again after each halving; with `mi_once` a path doubles only until it has seen a queue or a loss, and α is
 //! constant from then on, as Jin et al. say that theirs was.
 //!
 //! Paper 002 prints α outside γ(...), with which a flow would hold α/γ packets; `alpha_inside` chooses. b is the least
-//! RTT measured: a flow that comes late takes the others' queue for propagation and holds more than α. `base_rtt` tells
-//! it better, as an oracle would.
+//! RTT measured: a flow that begins later counts the others' queue as propagation delay and holds more than α.
+//! `base_rtt` sets the true value.
 
 use units::{ByteCount, Instant, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::Fast`](crate::Algorithm::Fast) and
@@ -38,11 +38,11 @@ options! {
         alpha: f64 = 200.0, "a number from 1 to 1000000" if |a| (1.0..=1e6).contains(&a);
         /// Weight of the new window (γ).
         gamma: f64 = 0.5, "a number above 0, at most 1" if |g| g > 0.0 && g <= 1.0;
-        /// α stands within γ(...), as Jin et al. have it, not outside, as paper 002 prints it.
+        /// α is within γ(...), as in Jin et al., not outside, as printed in paper 002.
         alpha_inside: bool = true;
         /// The propagation RTT of every path, if it is known; none: the least RTT measured.
         base_rtt: Option<Span> = None, "a time above zero, or none" if |b| b != Some(Span::ZERO);
-        /// A queueing delay below this is none.
+        /// Queueing delays below this count as zero.
         mi_threshold: Span = Span::from_micros(750), "at most 1 s" if |t| t <= Span::from_secs(1);
         /// A path that has seen a queue or a loss never doubles its window again.
         mi_once: bool = false;
@@ -70,7 +70,7 @@ pub(super) struct Fast {
     paths: Vec<Memory>,
 }
 
-/// What FAST remembers of a path; times in seconds, windows in packets.
+/// State of FAST for one path; times in seconds, windows in packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     base: Option<f64>,
@@ -84,9 +84,9 @@ struct Memory {
     /// Packets acknowledged in this round and in the last.
     acked: f64,
     acked_last: f64,
-    /// The window when this round began: what is acknowledged now was sent under it.
+    /// Window at the start of this round, with which the data acknowledged now was sent.
     sent_window: f64,
-    /// Growth that was decided and is not yet done, and its part for each packet acknowledged.
+    /// Pending growth, and its part for each packet acknowledged.
     pending: f64,
     pace: f64,
 }
@@ -187,7 +187,7 @@ impl DelayPolicy for Fast {
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let memory = &mut self.paths[at.index()];
         (memory.pending, memory.found_end) = (0.0, true);
         let ssthresh = at.reduced_no_lower(0.5, at.segment() * 2);
@@ -195,6 +195,6 @@ impl DelayPolicy for Fast {
             LossKind::FastRetransmit => ssthresh,
             LossKind::Timeout => at.segment() * 2,
         };
-        Window { cwnd, ssthresh: Some(ssthresh) }
+        CongestionWindow { cwnd, ssthresh: Some(ssthresh) }
     }
 }

@@ -1,5 +1,6 @@
-//! Multipath FAST, weighted: the paths of an association keep α packets in queues together, each its share by rate.
-//! Over one bottleneck all paths then hold what one flow of FAST holds; paths of their own links fill those.
+//! Multipath FAST, weighted: the paths of an association together keep α packets in queues, each path in proportion
+//! to its rate. Over one bottleneck all paths then hold as many packets as one flow of FAST; disjoint paths fill their
+//! links.
 //!
 //! Source: ours, a realisation of what paper 002, §3.2.3, asks for, with the weights of Vegas over several paths (Cao,
 //! Xu, Fu, ICNP 2012). Everything else is [`fast`](super::fast), whose options hold here too:

@@ -1,8 +1,8 @@
-//! LEDBAT: a background flow that keeps the queue at a target delay and yields to everything else. Over several paths
-//! each is a flow of its own.
+//! LEDBAT: a background flow that keeps the queue at a target delay and yields to other traffic. Over several paths
+//! each path is a flow of its own.
 //!
-//! Source: `rfc6817#section-2.4.2`. q is the queueing delay, the least of the last one-way delays beyond the least of
-//! some minutes; f is what was in flight, a the newly acknowledged bytes, T the target:
+//! Source: `rfc6817#section-2.4.2`. q is the queueing delay, the minimum of the last one-way delays minus the minimum
+//! of some minutes; f is the flight size, a the newly acknowledged bytes, T the target:
 //!
 //! ```text
 //! c = c + GAIN (1 - q/T) a M/c
@@ -12,15 +12,15 @@
 //! timeout   c = M
 //! ```
 //!
-//! There is no slow start. Where the peer gives no one-way delays, round trips take their place, and queues on the way
-//! back count as well.
+//! There is no slow start. Where the peer reports no one-way delays, RTTs take their place, which include queues on
+//! the return path.
 
 use units::ByteCount;
 
 use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 use units::Span;
 
 options! {
@@ -28,16 +28,16 @@ options! {
     /// [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp).
     #[derive(Copy)]
     pub struct LedbatKnobs in "ledbat" {
-        /// Queueing delay aimed at (TARGET).
+        /// Target queueing delay (TARGET).
         target: Span = Span::from_millis(100), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
         /// How fast the window follows the delay (GAIN); the RFC allows at most 1.
         gain: f64 = 1.0, "a number from 0.001 to 100" if |g| (0.001..=100.0).contains(&g);
-        /// How far the window may be beyond what was in flight, in segments (ALLOWED_INCREASE).
+        /// Segments by which the window may exceed the flight size (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0, "a number from 1 to 1000" if |a| (1.0..=1000.0).contains(&a);
-        /// Minutes whose least delay is remembered, the current one included (BASE_HISTORY).
+        /// Minutes of the base delay history, the current one included (BASE_HISTORY).
         base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
-        /// Delays whose least is the current one (CURRENT_FILTER).
+        /// Delays whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
     }
 }
@@ -93,13 +93,13 @@ impl DelayPolicy for Ledbat {
         window.cwnd = grown.min(allowed).max(2.0 * m);
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         let (cwnd, m) = (at.cwnd(), at.segment());
         let half = ByteCount::new(cwnd.get() / 2).max(m * 2).min(cwnd);
         let cwnd = match kind {
             LossKind::FastRetransmit => half,
             LossKind::Timeout => m,
         };
-        Window { cwnd, ssthresh: Some(half) }
+        CongestionWindow { cwnd, ssthresh: Some(half) }
     }
 }

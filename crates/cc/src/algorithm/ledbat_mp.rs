@@ -1,5 +1,4 @@
-//! LEDBAT-MP: LEDBAT on each path, with base delay, target and window of its own and no coupling, and with the shorter
-//! memory of its paper.
+//! LEDBAT-MP: uncoupled LEDBAT on each path, with the shorter base delay history of its paper.
 //!
 //! Source: Adhari, Werner, Dreibholz, Rathgeb, "LEDBAT-MP – On the Application of Lower-than-Best-Effort for Concurrent
 //! Multipath Transfer", AINA workshops 2014, §II:
@@ -12,10 +11,10 @@
 //!
 //! Bounds and losses are those of [`ledbat`](super::ledbat), whose options hold here too.
 //!
-//! The paper shows what is wrong with it where paths share a bottleneck: a subflow whose base delay was measured a few
-//! milliseconds too long aims at a longer queue than its sibling and starves it; and once the minute of the empty queue
-//! is forgotten, the queue itself becomes the base delay, and the target is added once more. The repair is
-//! [`mpplus`](super::mpplus).
+//! The paper shows its faults where paths share a bottleneck: a subflow whose base delay was measured a few
+//! milliseconds too long keeps a longer queue than the other and starves it; and once the minute with the empty queue
+//! is no longer in the history, the queue itself counts as base delay, and the target is added once more.
+//! [`mpplus`](super::mpplus) repairs both.
 
 use transport::options;
 use crate::{CongestionControl, LedbatKnobs, Setup};
@@ -24,7 +23,7 @@ options! {
     /// Options of [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp) beside those of `ledbat`.
     #[derive(Copy)]
     pub struct LedbatMpKnobs in "ledbat_mp" {
-        /// Minutes whose least delay is remembered, the current one included: the paper has 6.
+        /// Minutes of the base delay history, the current one included: the paper has 6.
         base_history: u32 = 6, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
     }
 }

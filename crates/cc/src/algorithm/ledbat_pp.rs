@@ -1,7 +1,7 @@
-//! LEDBAT++: LEDBAT that shares with its own kind. Over several paths each is a flow of its own.
+//! LEDBAT++: LEDBAT that is fair to other LEDBAT++ flows. Over several paths each path is a flow of its own.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T the target,
-//! w the window in packets:
+//! Source: draft-irtf-iccrg-ledbat-plus-plus. q is the queueing delay by round-trip times, b the base RTT, T the
+//! target, w the window in packets:
 //!
 //! ```text
 //! G = 1/min(16, ceil(2 T/b))
@@ -12,26 +12,26 @@
 //!
 //! The first slow start ends once q > 3/4 T. Two round trips later comes the first slowdown: s = w, two round trips
 //! with w = 2, then slow start up to s. The next follows after nine times as long as that took. In a slowdown the queue
-//! empties, and the base delay is seen again. Losses halve, down to two packets; a timeout leaves one. A window that
-//! shrinks because of the delay takes s along, which is no floor.
+//! empties, so that the base delay can be measured again. A loss halves the window, down to two packets; after a
+//! timeout it is one. When the window shrinks because of the delay, s is reduced with it.
 
 use units::{ByteCount, Instant, Span};
 
 use crate::delay::{OneWayDelay, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::LedbatPp`](crate::Algorithm::LedbatPp).
     #[derive(Copy)]
     pub struct LedbatPpKnobs in "ledbat_pp" {
-        /// Queueing delay aimed at.
+        /// Target queueing delay.
         target: Span = Span::from_millis(60), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
-        /// Minutes whose least delay is remembered, the current one included.
+        /// Minutes of the base delay history, the current one included.
         base_history: u32 = 10, "at least 1, at most 1000" if |n| (1..=1000).contains(&n);
-        /// Delays whose least is the current one.
+        /// Delays whose minimum is the current delay.
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
         /// Time between slowdowns, in durations of the last.
         slowdown_spacing: f64 = 9.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
@@ -47,7 +47,7 @@ pub(super) fn gain(target: f64, base: f64) -> f64 {
     1.0 / libm::ceil(2.0 * target / base).clamp(1.0, 16.0)
 }
 
-/// What avoidance adds to a window of w packets for each packet acknowledged, `off` being q/T.
+/// Packets that avoidance adds to a window of w packets for each packet acknowledged; `off` is q/T.
 pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
     if off < 1.0 { gain / w } else { (gain - w * (off - 1.0)).max(-w / 2.0) / w }
 }
@@ -56,13 +56,13 @@ pub(super) fn step(w: f64, off: f64, gain: f64) -> f64 {
 pub(super) const ENOUGH: f64 = 0.75;
 
 /// The window after a loss, by half and down to two segments, or to one after a timeout.
-pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> Window {
+pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
     let half = at.reduced_no_lower(0.5, at.segment() * 2);
     let cwnd = match kind {
         LossKind::FastRetransmit => half.min(at.cwnd().max(at.segment() * 2)),
         LossKind::Timeout => at.segment(),
     };
-    Window { cwnd, ssthresh: Some(half) }
+    CongestionWindow { cwnd, ssthresh: Some(half) }
 }
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ enum Stage {
 }
 
 impl LedbatPp {
-    /// What time does to the stage, and with it to the window.
+    /// Moves to the next stage when its time has come, and changes the window with it.
     fn advance(&mut self, at: &Snapshot<'_>, off: f64, window: &mut Exact) {
         let (now, m) = (at.now(), at.segment().as_f64());
         let two_rounds = Span::from_secs_f64(2.0 * at.path().rtt());
@@ -148,13 +148,13 @@ impl DelayPolicy for LedbatPp {
             window.cwnd = (window.cwnd + each * ack.acked.as_f64()).max(2.0 * m);
         }
         if each < 0.0 {
-            // A window that shrinks takes its threshold along: below it slow start would bring it back.
+            // ssthresh shrinks with the window: below ssthresh slow start would raise the window again.
             let below = ByteCount::new(window.cwnd as u64);
             window.ssthresh = window.ssthresh.map(|s| s.min(below));
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         after_loss(kind, at)
     }
 }

@@ -1,8 +1,8 @@
-//! LIA, linked increases: the coupled control of MPTCP's first years. Losses stay those of each path, but all paths
+//! LIA, linked increases: the first coupled control of MPTCP. A loss halves the window of its own path; all paths
 //! together grow no faster than one flow on the best of them.
 //!
-//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT, all before the
-//! update:
+//! Source: `rfc6356#section-3`. C is the sum of the windows c_i of the coupled paths, r the smoothed RTT, all before
+//! the update:
 //!
 //! ```text
 //! A = C max(c_i/r_i²) / (Σ c_i/r_i)²                                    (2)
@@ -36,7 +36,7 @@ struct Lia {
     knobs: LiaKnobs,
 }
 
-/// A c_P/C, at most 1: the part of a lone path's growth that is left to this one.
+/// A c_P/C, at most 1: the factor of the growth of a single path.
 fn part(at: &Snapshot<'_>) -> f64 {
     let best = at.coupled().map(|path| path.rate() / path.rtt()).fold(0.0, f64::max);
     let total: f64 = at.coupled().map(PathView::rate).sum();

@@ -1,9 +1,9 @@
 //! LEDBAT-MP+, our repair of LEDBAT-MP: a background control whose paths share a bottleneck instead of starving each
-//! other, and that does not take its own queue for the base delay.
+//! other, and that does not count its own queue as base delay.
 //!
-//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), but by one-way delays where the peer gives them: q is
-//! the queue on the way to the peer, b the round trip without it. Over the n coupled paths, with x = c/r the rate of a
-//! path and x̄ their mean, four things are different:
+//! Each path runs the avoidance of [`ledbat_pp`](super::ledbat_pp), but by one-way delays where the peer gives them: q
+//! is the queue on the way to the peer, b the round trip without it. Over the n coupled paths, with x = c/r the rate of
+//! a path and x̄ their mean, four things are different:
 //!
 //! ```text
 //! growth   G_P = G/n
@@ -12,31 +12,32 @@
 //! drain    all coupled paths at once:   c = max(2 M, c/2 b/(b + q)), for three rounds, then slow start to where c was
 //! ```
 //!
-//! **The targets.** A control that keeps the queue at a target has no opinion on who fills it: if two paths measure the
-//! same queue a millisecond apart, one of them always finds it too long and the other too short, until the first is
-//! starved. So a path slower than the mean aims a little higher and a faster one a little lower. Over one bottleneck the
-//! paths then meet near the same rate, as long as their base delays are wrong by less than 2 τ T. Over links of their own
-//! every path still fills its link, with a queue between (1 - τ) T and (1 + τ) T.
+//! **The targets.** A control that keeps the queue at a target does not determine the shares of the paths: if two paths
+//! measure the same queue with a difference of a millisecond, one always finds it too long and the other too short,
+//! until the first is starved. So a path slower than the mean has a slightly higher target and a faster one a lower
+//! target. Over one bottleneck the paths then meet near the same rate, as long as their base delays are wrong by less
+//! than 2 τ T. Over links of their own every path still fills its link, with a queue between (1 - τ) T and (1 + τ) T.
 //!
-//! **The drains.** A queue that all paths keep up together hides the base delay from each. So all let it empty at once:
+//! **The drains.** While all paths together keep a queue, none can measure the base delay. So all let it empty at once:
 //! they go down to half of what the empty path holds, wait for what was in flight and two rounds more, and come back by
-//! slow start. While the queue drains the link stays busy: the price is about one and a half base round trips. The
-//! next drain comes after fifty times as long as this one took, which keeps the price below two percent on any path; the
+//! slow start. While the queue drains the link stays busy: the price is about one and a half base round trips. The next
+//! drain comes after fifty times as long as this one took, which keeps the price below two percent on any path; the
 //! first, two round trips after the first slow start of any path.
 //!
-//! **The base delay** is the least delay ever. It may rise only by the evidence of ten drains in a row whose least delays lie
-//! within a quarter of the target: a longer route looks like that, other flows' queues, which come and go, do not. By
-//! round trips alone, without one-way delays, a flow in the other direction is in the way: its queue delays the
-//! acknowledgements, and the path gives way on a link that nobody else uses.
+//! **The base delay** is the least delay ever. It may rise only by the evidence of ten drains in a row whose least
+//! delays lie within a quarter of the target: a longer route gives such delays, the varying queues of other flows do
+//! not. Without one-way delays a flow in the other direction disturbs the RTTs: its queue delays the acknowledgements,
+//! and the path yields on a link that it has for itself.
 //!
 //! **The rest.** G/n makes all paths together grow as one flow of LEDBAT++ does. The window is answered by a queue of
 //! (b + T)/w a segment: without the factor T/(T + b), a path whose base delay is longer than its target overshoots in
-//! each round trip by more than it was wrong, and its queue swings between nothing and twice the target. Losses and timeouts are LEDBAT++'s.
+//! each round trip by more than it was wrong, and its queue swings between nothing and twice the target. Losses and
+//! timeouts are LEDBAT++'s.
 //!
-//! Where it fails: a standing queue that never changes, such as that of a sender of constant rate beyond the link's, is
-//! taken for a longer route after ten drains. After a real change to a route longer by more than the target the path
-//! stays at two packets for as long as ten drains take. And two associations drain at different times: a latecomer
-//! learns the base delay only once the other drains.
+//! Where it fails: a constant standing queue, such as that of a sender faster than the link, counts as a longer route
+//! after ten drains. After a real change to a route longer by more than the target the path
+//! stays at two packets for as long as ten drains take. And two associations drain at different times: one that
+//! begins later measures the base delay only when the other drains.
 
 use units::{ByteCount, Instant, Span};
 
@@ -44,18 +45,18 @@ use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
 use crate::delay::{Gauge, OneWayDelay, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, Window};
+use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::MpPlus`](crate::Algorithm::MpPlus).
     #[derive(Copy)]
     pub struct MpPlusKnobs in "mpplus" {
-        /// Queueing delay aimed at (T).
+        /// Target queueing delay (T).
         target: Span = Span::from_millis(60), "from 1 ms to 10 s"
             if |t| (Span::from_millis(1)..=Span::from_secs(10)).contains(&t);
-        /// How far the targets of slower and faster paths are apart (τ).
+        /// Largest relative shift of the target of a slower or faster path (τ).
         tilt: f64 = 0.1, "a number from 0 to 0.5" if |t| (0.0..=0.5).contains(&t);
-        /// Delays whose least is the current one.
+        /// Delays whose minimum is the current delay.
         current_filter: u32 = 4, "at least 1, at most 100" if |n| (1..=100).contains(&n);
         /// Time between drains, in durations of the last.
         drain_spacing: f64 = 50.0, "a number from 1 to 1000" if |n| (1.0..=1000.0).contains(&n);
@@ -116,12 +117,12 @@ const ROUNDS: u32 = 3;
 const PATIENCE: u64 = 5;
 
 impl Memory {
-    /// What the queue adds.
+    /// The queueing delay.
     fn queue(&self) -> Option<Span> {
         Some(self.recent.min()?.beyond(self.base?))
     }
 
-    /// What a round trip takes beside the queue, in seconds (b).
+    /// RTT without the queue, in seconds (b).
     fn rest(&self) -> f64 {
         let rest = self.rtts.min().unwrap_or_default() - self.queue().unwrap_or_default();
         rest.max(Span::from_nanos(1)).as_secs_f64()
@@ -301,7 +302,7 @@ impl DelayPolicy for MpPlus {
         }
     }
 
-    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> Window {
+    fn after_loss(&mut self, kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
         if self.paths[at.index()].first {
             self.first_ended(at);
         }

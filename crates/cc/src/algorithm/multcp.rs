@@ -1,5 +1,5 @@
-//! mulTCP(N): one path behaves as N standard flows do together. A comparator for flows of several paths on one
-//! bottleneck: N paths may take what N flows take.
+//! mulTCP(N): one path behaves as N standard flows together. It serves as a reference for uncoupled paths on one
+//! bottleneck, which take the share of N flows.
 //!
 //! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional fair
 //! sharing TCP", CCR 28(3), 1998; as paper 003 (Becke et al., ICC 2012) writes it, whose b = 1/2 N is 1/(2 N). N of

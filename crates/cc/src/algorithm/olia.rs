@@ -1,9 +1,10 @@
-//! OLIA, opportunistic linked increases: LIA's coupling, and on top of it growth moves from the paths with the largest
-//! windows to the best paths whose windows are still small.
+//! OLIA, opportunistic linked increases: coupled as LIA, and moves growth from the paths with the largest windows to
+//! the best paths with smaller windows.
 //!
-//! Source: Khalili, Gast, Popovic, Le Boudec, "MPTCP is not Pareto-Optimal: Performance Issues and a Possible Solution",
-//! ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. A path counts the bytes l₁ acknowledged between its
-//! last two losses and l₂ since the last one; l is the greater. Over the n coupled paths, before the update:
+//! Source: Khalili, Gast, Popovic, Le Boudec, "MPTCP is not Pareto-Optimal: Performance Issues and a Possible
+//! Solution", ToN 21(5), 2013, and draft-khalili-mptcp-congestion-control-05. A path counts the bytes l₁ acknowledged
+//! between its last two losses and l₂ since the last one; l is the greater. Over the n coupled paths, before the
+//! update:
 //!
 //! ```text
 //! W = paths with the largest window,   B = paths with the largest l²/r,   K = B without W
@@ -15,7 +16,7 @@
 //! ```
 //!
 //! SCTP grows when a whole window is acknowledged: by M ((c_P/r_P)²/(Σ c_i/r_i)² + e), which may be negative, down to a
-//! window of M. Slow start and what a loss leaves are standard.
+//! window of M. Slow start and the decrease are standard.
 //!
 //! The Linux implementation takes l/r² for the best path: `best` chooses. That of INET never counts the bytes and
 //! divides 1/n in integers, so that e is always 0.
@@ -28,7 +29,7 @@ use crate::{
 };
 
 named! {
-    /// By what OLIA tells the best path.
+    /// Measure by which OLIA selects the best paths.
     "measure of the best path" OliaBest {
         /// l²/r, as the draft says.
         SquaredBytes = "l2r",
@@ -41,7 +42,7 @@ options! {
     /// Options of [`Algorithm::Olia`](crate::Algorithm::Olia).
     #[derive(Copy)]
     pub struct OliaKnobs in "olia" {
-        /// By what the best path is told: l²/r as in the draft, or l/r² as in Linux.
+        /// Measure of the best path: l²/r as in the draft, or l/r² as in Linux.
         best: OliaBest = OliaBest::SquaredBytes;
     }
 }
@@ -75,7 +76,7 @@ impl Olia {
         }
     }
 
-    /// e, the part of a window's growth that moves to or from this path.
+    /// e: growth that moves to (positive) or from this path.
     fn shift(&self, at: &Snapshot<'_>) -> f64 {
         let best = at.coupled_with_index().map(|entry| self.quality(entry)).fold(0.0, f64::max);
         let widest = at.coupled().map(|path| path.window.cwnd).max().unwrap_or_default();

@@ -12,9 +12,9 @@
 //! avoidance             c_P = c_P + ceil(M s_P/S)            (10)    for each full window
 //! ```
 //!
-//! In equations 5 and 7 it is the *total* that is halved, by cutting the lossy path: c_P - C/2 may well be negative.
+//! Equations 5 and 7 halve the *total* by a cut of the lossy path alone: c_P - C/2 may be negative.
 //! The initial window is the standard one divided by the number of paths, at least M. With one path C = c_P and
-//! s_P/S = 1: a path that is alone is standard.
+//! s_P/S = 1: a single path is standard.
 
 use units::ByteCount;
 

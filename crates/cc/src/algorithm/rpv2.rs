@@ -1,4 +1,5 @@
-//! CMT/RP, version 2: resource pooling by rates instead of windows, so that paths of unequal RTT compare.
+//! CMT/RP, version 2: resource pooling by rates instead of windows, so that paths of unequal RTT are
+//! comparable.
 //!
 //! Source: Dreibholz, Becke, Adhari, Rathgeb, "On the Impact of Congestion Control for Concurrent Multipath Transfer on
 //! the Transport Layer", ConTEL 2011. With x = c/r the rate of a path, X the sum over the coupled paths, both before

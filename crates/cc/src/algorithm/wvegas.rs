@@ -1,9 +1,9 @@
-//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues, and of the packets that
-//! all may keep together, a path gets its share by rate.
+//! wVegas, weighted Vegas: delay-based and coupled. Each path keeps some packets in its queues; a path's
+//! share of the total is proportional to its rate.
 //!
 //! Source: Cao, Xu, Fu, "Delay-based Congestion Control for Multipath TCP", ICNP 2012, and
-//! draft-xu-mptcp-congestion-control-05. Once a round trip, with r̄ the mean RTT of the round, b the least RTT ever, and
-//! the window w in packets:
+//! draft-xu-mptcp-congestion-control-05. Once a round trip, with r̄ the mean RTT of the round, b the least RTT ever,
+//! and the window w in packets:
 //!
 //! ```text
 //! d = w (r̄ - b)/r̄                                      packets in the queue
@@ -13,8 +13,8 @@
 //! drain        q = r̄ - b > 0, q₀ the least such:  q >= 2 q₀:  w = w b/(2 r̄), and q₀ begins anew
 //! ```
 //!
-//! w is at least 2, α begins at 2. A round of fewer than three samples says too little: its window grows by one packet,
-//! as Reno's does. Losses are those of the transport.
+//! w is at least 2, α begins at 2. A round of fewer than three samples is not evaluated: the window grows by one
+//! packet, as in Reno. Losses are those of the transport.
 //!
 //! The Linux implementation drains at q = 0 too, where there is nothing to drain.
 
@@ -44,7 +44,7 @@ struct WVegas {
     paths: Vec<Memory>,
 }
 
-/// What wVegas remembers of a path.
+/// State of wVegas for one path.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     round: Round,
@@ -79,7 +79,7 @@ impl Memory {
 }
 
 impl WVegas {
-    /// y_P/Σ y by the windows before the SACK; a path that was not measured yet has no rate.
+    /// y_P/Σ y by the windows before the SACK; a path without a measurement has rate zero.
     fn share(&self, at: &Snapshot<'_>) -> f64 {
         let rate = |(index, path): (usize, &crate::PathView)| {
             self.paths[index].mean.map_or(0.0, |mean| path.window.cwnd.as_f64() / mean)

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use anabranch_cc::{
-    Algorithm, CongestionControl, GrowthRule, LossKind, PathAck, PathView, Setup, TcpRules, Window,
+    Algorithm, CongestionControl, CongestionWindow, GrowthRule, LossKind, PathAck, PathView, Setup, TcpRules,
 };
 use units::{ByteCount, Instant, Span};
 
@@ -54,7 +54,7 @@ impl Bench {
     /// A path in each of `groups`.
     pub fn in_groups(algorithm: Algorithm, setup: &Setup, mtu: u64, groups: &[u8]) -> Bench {
         let path = |&group: &u8| PathView {
-            window: Window::default(),
+            window: CongestionWindow::default(),
             flight: ByteCount::ZERO,
             mtu: bytes(mtu),
             srtt: None,
@@ -74,7 +74,7 @@ impl Bench {
     /// Puts path `p` at a window; a threshold of zero stands for unset.
     pub fn put(mut self, p: usize, cwnd: u64, ssthresh: u64) -> Bench {
         let ssthresh = (ssthresh > 0).then(|| bytes(ssthresh));
-        self.paths[p].window = Window { cwnd: bytes(cwnd), ssthresh };
+        self.paths[p].window = CongestionWindow { cwnd: bytes(cwnd), ssthresh };
         self
     }
 
@@ -132,8 +132,11 @@ impl Bench {
         self.control.partial_bytes_acked(p).get()
     }
 
-    pub fn changing(&mut self, event: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window])) {
-        let mut windows: Vec<Window> = self.paths.iter().map(|path| path.window).collect();
+    pub fn changing(
+        &mut self,
+        event: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [CongestionWindow]),
+    ) {
+        let mut windows: Vec<CongestionWindow> = self.paths.iter().map(|path| path.window).collect();
         event(&mut *self.control, &self.paths, &mut windows);
         for (path, window) in self.paths.iter_mut().zip(windows) {
             path.window = window;

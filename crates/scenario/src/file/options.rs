@@ -10,19 +10,22 @@ use std::marker::PhantomData;
 use toml::de::DeTable;
 use transport::Options;
 
+/// The name of a profile and its options.
+pub(crate) type Profile<T> = (&'static str, fn() -> T);
+
 /// The options of a protocol as a file states them.
 pub(crate) trait OptionSet: Options + Sized + 'static {
     /// Under which key the sets stand.
     const KEY: &'static str;
     /// What holds where a set says nothing, by name; the first by default.
-    const PROFILES: &'static [(&'static str, fn() -> Self)];
+    const PROFILES: &'static [Profile<Self>];
     /// What the profiles are.
     const PROFILES_DOC: &'static str;
 }
 
 impl OptionSet for sctp::Config {
     const KEY: &'static str = "sctp";
-    const PROFILES: &'static [(&'static str, fn() -> Self)] =
+    const PROFILES: &'static [Profile<Self>] =
         &[("standard", sctp::Config::default), ("recommended", sctp::Config::recommended)];
     const PROFILES_DOC: &'static str = "The values of options that the set leaves out: those of RFC 9260, or those for real use \
                                         over several paths. The defaults in this schema are those of \"standard\".";
@@ -30,7 +33,7 @@ impl OptionSet for sctp::Config {
 
 impl OptionSet for tcp::Config {
     const KEY: &'static str = "tcp";
-    const PROFILES: &'static [(&'static str, fn() -> Self)] =
+    const PROFILES: &'static [Profile<Self>] =
         &[("modern", tcp::Config::modern), ("qualnet", tcp::Config::qualnet)];
     const PROFILES_DOC: &'static str = "The values of options that the set leaves out: those of TCP today, or those of simulators \
                                         around 2010. The defaults in this schema are those of \"modern\".";

@@ -4,6 +4,7 @@ use super::Association;
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::CloseReason;
+use crate::ext::{Ext, Transit, micros};
 use crate::path::{PathId, Paths};
 use crate::rx::DataVerdict;
 use crate::tx::{SackOutcome, Sender};
@@ -12,8 +13,8 @@ use std::ops::ControlFlow;
 use transport::Datagram;
 use units::Instant;
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, PacketDelay, Tsn,
-    UnknownAction, UnknownChunk,
+    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, UnknownAction,
+    UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -35,25 +36,6 @@ type Flow = ControlFlow<()>;
 
 const GO_ON: Flow = ControlFlow::Continue(());
 const LEAVE: Flow = ControlFlow::Break(());
-
-/// When a packet left, in microseconds of the peer's clock, and its first DATA chunk.
-struct Transit {
-    departure: Option<u64>,
-    first: Option<Tsn>,
-}
-
-impl Transit {
-    /// What it took, by two clocks.
-    fn delay(&self, now: Instant) -> Option<PacketDelay> {
-        let (departure, tsn) = (self.departure?, self.first?);
-        Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })
-    }
-}
-
-/// An instant as TIMESTAMP has it.
-pub(super) fn micros(at: Instant) -> u64 {
-    at.as_nanos() / 1000
-}
 
 impl Association {
     /// Takes the chunks of a packet whose verification tag is right.
@@ -122,10 +104,10 @@ impl Association {
                     self.on_data(answer, data)
                 }
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
-                Chunk::NrSack(sack) if self.extensions.nr_sack => {
+                Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
                 }
-                Chunk::Timestamp(stamp) if self.extensions.delays => {
+                Chunk::Timestamp(stamp) if self.extensions.has(Ext::Delays) => {
                     transit.departure = Some(stamp.micros);
                     GO_ON
                 }
@@ -217,7 +199,7 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
-            Chunk::LedbatControl(control) if self.extensions.delays => {
+            Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
             // Not negotiated, and their types ask to be skipped.

@@ -67,12 +67,17 @@ impl Association {
 
     fn set_path_state(&mut self, p: PathId, state: PathState) {
         self.renamed |= self.paths[p].is_unconfirmed();
+        let address = self.paths[p].remote;
+        let before = self.paths.state_of(address);
         if self.paths[p].state == PathState::Active {
             self.failures += 1;
             self.paths[p].failed = self.failures;
         }
         self.paths[p].state = state;
-        self.events.path_changed(self.paths[p].remote, state);
+        let after = self.paths.state_of(address);
+        if before != after {
+            self.events.path_changed(address, after);
+        }
     }
 
     /// The peer answered on path `p`.

@@ -3,10 +3,11 @@
 use super::control::Pending;
 use super::fault::HEARTBEAT_LEN;
 use super::phase::{Begun, Farewell, Phase, Retry};
-use super::{Association, Extensions, Offer, OfferError, Peer};
+use super::{Association, Offer, OfferError, Peer};
 use crate::config::LEAST_WINDOW;
 use crate::event::CloseReason;
-use crate::path::PathId;
+use crate::ext::{Ext, Extensions};
+use crate::path::{PathId, PathState};
 use crate::rx::Receiver;
 use std::net::IpAddr;
 use transport::Datagram;
@@ -136,7 +137,7 @@ impl Association {
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
-        let Extensions { nr_sack, delays } = peer.extensions;
+        let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
         self.renamed = true;
         if again {
@@ -156,6 +157,11 @@ impl Association {
         self.paths = self.paths_to(&order, &confirmed, udp_port);
         // The first path is one that the user gave, if the peer knows of any.
         let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
+        if proven && let Some(p) = self.paths.of(datagram) {
+            // The pair of a cookie's packet works: it brought the cookie back.
+            let shown = self.paths[p].remote == peer.source;
+            self.paths[p].state = if shown { PathState::Active } else { self.paths[p].state };
+        }
         self.paths.primary = primary.unwrap_or_default();
         order.retain(|&address| self.paths.find(address).is_none());
         self.unused = order;

@@ -5,9 +5,9 @@
 
 mod collision;
 mod control;
+mod cookie;
 mod dispatch;
 mod events;
-mod extensions;
 mod fault;
 mod handshake;
 mod info;
@@ -21,18 +21,19 @@ mod shutdown;
 mod timers;
 
 pub(crate) use collision::TieTags;
+pub(crate) use cookie::{Cookie, CookieKey, Envelope};
 pub(crate) use dispatch::Handled;
-pub(crate) use extensions::Extensions;
 pub use info::{AssocStats, PathInfo, State};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub use options::AssocOptions;
 pub(crate) use restart::UnexpectedInit;
 
-use crate::config::Config;
-use crate::endpoint::{Cookie, Random};
+use crate::config::{Config, MTU, PathSet};
 use crate::event::{AssocId, Event};
+use crate::ext::Extensions;
 use crate::message::{Message, Received, SendError};
 use crate::path::{Path, PathId, PathState, Paths};
+use crate::random::Random;
 use crate::rx::Receiver;
 use crate::tx::Sender;
 use control::Control;
@@ -42,7 +43,7 @@ use phase::{Begun, Phase, Retry};
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, Datagram};
-use units::Instant;
+use units::{ByteCount, Instant};
 use wire::Tsn;
 
 /// What all associations of an endpoint have in common.
@@ -230,35 +231,33 @@ impl Association {
         }
     }
 
-    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port; those `confirmed` may
-    /// carry data.
+    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port, from the address of ours
+    /// most like it; those `confirmed` may carry data. With pairs paths from our other addresses follow: a heartbeat has to
+    /// show that they work.
     fn paths_to(
         &self,
         addresses: &[IpAddr],
         confirmed: &[IpAddr],
         udp_port: impl Fn(IpAddr) -> u16,
     ) -> Paths {
-        let mut paths = Paths::default();
+        let config = self.sender.config();
+        let pairs = config.paths == PathSet::Pairs;
+        let mut paths = Paths::new(pairs);
+        let path = |remote, local| Path { udp_port: udp_port(remote), ..Path::new(remote, local, config) };
         for &remote in addresses {
             if let Some(local) = self.local.address_towards(remote) {
-                let mut path = Path::new(remote, local, self.sender.config());
-                path.udp_port = udp_port(remote);
-                if confirmed.contains(&remote) {
-                    path.state = PathState::Active;
-                }
-                paths.add(path);
+                let known = confirmed.contains(&remote);
+                let state = if known { PathState::Active } else { PathState::Unconfirmed };
+                paths.add(Path { state, ..path(remote, local) });
             }
         }
-        paths
-    }
-
-    /// Asks the cache for what a SACK will touch, all at once: of many associations none is there.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        self.sender.fetch();
-        if let Some(path) = self.paths.iter().next() {
-            path.fetch();
+        for &remote in addresses.iter().filter(|_| pairs) {
+            let locals = self.local.addresses.iter().filter(|local| local.is_ipv4() == remote.is_ipv4());
+            locals.for_each(|&local| {
+                paths.add(path(remote, local));
+            });
         }
+        paths
     }
 
     /// Its options, to be shared.
@@ -348,7 +347,20 @@ impl Association {
         if self.paths[p].udp_port != udp_port {
             self.paths[p].udp_port = udp_port;
             self.renamed = true;
+            self.sender.fit_fragments(&self.paths);
         }
+    }
+
+    /// The path MTU towards an address of the peer is another one, with the IP header; false if there is no such path, or
+    /// it cannot be.
+    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
+        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
+            return false;
+        }
+        self.paths.iter_mut().filter(|path| path.remote == address).for_each(|path| path.mtu = mtu);
+        self.sender.fit_fragments(&self.paths);
+        self.settle(now);
+        true
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {
@@ -367,6 +379,12 @@ impl Association {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.phase.is_closed()
+    }
+
+    /// The extensions that both ends have.
+    #[cfg(test)]
+    pub(crate) fn extensions(&self) -> Extensions {
+        self.extensions
     }
 
     /// Draws another tag, for a handshake that begins anew.

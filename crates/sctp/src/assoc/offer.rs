@@ -1,6 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
-use super::Extensions;
+use crate::ext::Extensions;
 use crate::path::Paths;
 use std::net::IpAddr;
 use transport::is_unicast;

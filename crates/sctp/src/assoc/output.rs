@@ -1,10 +1,10 @@
 //! What goes out: one packet at a time, control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
 use super::control::Pending;
-use super::dispatch::micros;
 use super::phase::{Farewell, Phase};
-use super::{Association, Extensions, push_addresses};
+use super::{Association, push_addresses};
 use crate::config::Timestamps;
+use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
@@ -40,7 +40,7 @@ impl Association {
             let path = departing.or(plan.map(|plan| plan.path))?;
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit());
+                return Some(self.paths[path].transmit(buf.len()));
             }
         }
     }
@@ -82,6 +82,10 @@ impl Association {
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
             self.write_sack(path, &mut w);
         }
+        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+            // The chunk was cut for a larger path MTU, and has a TSN.
+            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
+        }
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
             && plan.first_chunk <= w.room()
@@ -117,7 +121,7 @@ impl Association {
     /// Bytes that tell when a packet with data leaves.
     #[inline]
     pub(super) fn stamp_len(&self) -> usize {
-        let stamped = self.extensions.delays && self.config().timestamps == Timestamps::Chunk;
+        let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
         if stamped { Timestamp::LEN } else { 0 }
     }
 
@@ -207,7 +211,7 @@ impl Association {
         }
         w.finish(self.checksum);
         self.count_packet(path, buf);
-        self.paths[path].transmit()
+        self.paths[path].transmit(buf.len())
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 use super::collision::{Action, Tags, action};
 use super::control::Pending;
 use super::phase::Phase;
-use super::{Association, TieTags};
-use crate::endpoint::Cookie;
+use super::{Association, Cookie, TieTags};
 use crate::event::Event;
+use crate::path::PathState;
 use crate::tx::Sender;
 use std::net::IpAddr;
 use transport::Datagram;
@@ -126,8 +126,8 @@ impl Association {
         };
         // rfc9260#section-5.4: nothing goes to an address that may be somebody else's, a cookie to take the association
         // over least of all. The peer has others, and soon this one.
-        let path = self.paths.find(source);
-        if self.phase.is_open() && path.is_some_and(|p| self.paths[p].is_unconfirmed()) {
+        let unconfirmed = self.paths.state_of(source) == PathState::Unconfirmed;
+        if self.phase.is_open() && self.paths.find(source).is_some() && unconfirmed {
             return UnexpectedInit::Ignore;
         }
         let new = self.new_addresses(source, listed);

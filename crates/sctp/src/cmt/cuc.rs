@@ -32,8 +32,8 @@ impl CucState {
 }
 
 /// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
-/// up to the last gap block. Version 2 tells chunks sent once from those sent again. Of lost chunks so many are looked at
-/// in all that the cost stays bounded: where more are lost, no window grows before some of them are sent again.
+/// up to the last gap block. Version 2 tells chunks sent once from those sent again. The number of lost chunks that it looks at is
+/// bounded: if more are lost, no window grows before some of them are retransmitted.
 pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;

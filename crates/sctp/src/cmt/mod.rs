@@ -1,5 +1,5 @@
-//! Concurrent multipath transfer: the options that make sending over several paths at once worth while, each by
-//! itself. Split fast retransmission is a bound in the missing reports; the rest is here.
+//! The options of Concurrent Multipath Transfer, each by itself. Split fast retransmission is a bound of the missing reports
+//! in `tx/report.rs`; the others are here.
 
 pub(crate) mod cuc;
 pub(crate) mod dac;

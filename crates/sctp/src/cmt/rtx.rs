@@ -4,7 +4,7 @@ use crate::config::RtxPolicy;
 use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
 
-/// The path for chunks lost `on` a path; none if the policy has to wait for room on any. Ties of a best path are
+/// The path for chunks lost `on` a path; none if the policy waits until some path has room. Ties of a best path are
 /// broken at random. A policy that names one path sticks to it even if its window is full.
 pub(crate) fn target(
     policy: RtxPolicy,

@@ -1,11 +1,11 @@
 //! INIT and COOKIE ECHO: how others begin associations (`rfc9260#section-5`).
 
-use super::cookie::Envelope;
-use super::{ANSWERS, ArrivalId, Cookie, Datagram, Endpoint, LEAST_WINDOW, Listen};
+use super::{ANSWERS, ArrivalId, Datagram, Endpoint, Listen};
 use crate::assoc::{
-    Association, Extensions, Offer, OfferError, Peer, Remote, TieTags, UnexpectedInit, push_addresses,
+    Association, Cookie, Envelope, Offer, OfferError, Peer, Remote, TieTags, UnexpectedInit, push_addresses,
 };
-use crate::config::Config;
+use crate::config::{Config, LEAST_WINDOW};
+use crate::ext::Extensions;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{PacketBuf, Transmit};

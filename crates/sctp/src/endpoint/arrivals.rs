@@ -1,6 +1,6 @@
 //! Associations that peers ask for and that the user has not yet accepted or refused.
 
-use super::Cookie;
+use crate::assoc::Cookie;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use transport::{Datagram, Octets};

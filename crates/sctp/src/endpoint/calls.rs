@@ -6,7 +6,7 @@ use crate::event::AssocId;
 use crate::message::{Message, Received, SendError};
 use std::net::IpAddr;
 use transport::ConfigError;
-use units::Instant;
+use units::{ByteCount, Instant};
 
 impl Endpoint {
     /// Takes a message to send. It may be given before the association stands, and waits then.
@@ -51,6 +51,14 @@ impl Endpoint {
     /// such path, or it is not confirmed.
     pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    }
+
+    /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of
+    /// `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave with
+    /// [`may_fragment`](transport::Transmit::may_fragment). False if there is no such path, or the MTU is not 576 to 65535
+    /// bytes.
+    pub fn set_path_mtu(&mut self, now: Instant, id: AssocId, address: IpAddr, mtu: ByteCount) -> bool {
+        self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
     }
 
     /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is

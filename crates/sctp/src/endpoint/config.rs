@@ -1,8 +1,8 @@
 //! What an endpoint is made of, and the check that it can work.
 
-use super::Seed;
 use crate::config::Config;
 use crate::path::Paths;
+use crate::random::Seed;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, ConfigError, check, is_unicast};

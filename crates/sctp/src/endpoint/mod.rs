@@ -6,40 +6,34 @@ mod arrivals;
 mod associations;
 mod calls;
 mod config;
-mod cookie;
 mod discarded;
+#[cfg(test)]
+mod extension_tests;
 mod names;
 mod open;
 mod out_of_the_blue;
-mod random;
 mod tags;
 
-use crate::config::LEAST_WINDOW;
 pub use arrivals::{Arrival, ArrivalId, Listen};
 pub use config::{Encapsulation, EndpointConfig};
-pub(crate) use cookie::Cookie;
 pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError};
-pub(crate) use random::Random;
-pub use random::Seed;
-#[cfg(feature = "system-seed")]
-pub use random::SeedError;
 pub use transport::ConfigError;
 
-use crate::assoc::{Handled, Local, Remote};
+use crate::assoc::{CookieKey, Handled, Local, Remote};
 use crate::event::{AssocId, Event};
+use crate::random::Random;
 use accept::Reply;
 use addresses::Addresses;
 use arrivals::Arrivals;
 use associations::Associations;
-use cookie::CookieKey;
 use out_of_the_blue::Answer;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
 use units::Instant;
-use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, Sack, ShutdownComplete};
+use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
 /// Answers that no association sends and that may wait to be sent.
 const ANSWERS: usize = 64;
@@ -150,9 +144,6 @@ impl Endpoint {
             && let Some(association) = self.associations.get_mut(slot)
             && association.peer_port() == header.source_port
         {
-            if datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&Sack::TYPE) {
-                association.fetch();
-            }
             match association.handle(now, &datagram, packet.chunks()) {
                 Handled::Here => {}
                 Handled::CutShort => self.discarded.malformed += 1,

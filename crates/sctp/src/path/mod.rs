@@ -11,10 +11,9 @@ pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
-use crate::ahead::fetch;
 use crate::cmt::cuc::CucState;
 use crate::config::Config;
-use cc::{OneWayDelay, Window};
+use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;
 use std::ops::{Index, IndexMut};
 use transport::{Datagram, Transmit};
@@ -90,7 +89,7 @@ pub(crate) struct Path {
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
-    pub(crate) window: Window,
+    pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
     /// Bytes of all chunks last sent here that the peer does not have for good.
@@ -156,7 +155,7 @@ impl Path {
             rto: Rto::new(config),
             errors: 0,
             heartbeat: Heartbeat::default(),
-            window: Window { cwnd: config.mtu, ssthresh: None },
+            window: CongestionWindow { cwnd: config.mtu, ssthresh: None },
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,
@@ -197,10 +196,12 @@ impl Path {
         self.mtu.get() as usize - self.ip_header() - udp_header
     }
 
-    /// How a packet leaves here.
+    /// How a packet of so many bytes leaves here. A longer one than the path MTU allows cannot be divided, or was before
+    /// the MTU became smaller: the network may fragment it.
     #[inline]
-    pub(crate) fn transmit(&self) -> Transmit {
-        Transmit { udp_port: self.udp_port, ..Transmit::new(self.local, self.remote) }
+    pub(crate) fn transmit(&self, len: usize) -> Transmit {
+        let may_fragment = len > self.packet_limit();
+        Transmit { udp_port: self.udp_port, may_fragment, ..Transmit::new(self.local, self.remote) }
     }
 
     /// Nobody has shown yet that the address is the peer's (`rfc9260#section-5.4`).
@@ -212,16 +213,6 @@ impl Path {
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.state == PathState::Active
-    }
-
-    /// Asks the cache for what a SACK touches, in each line of it.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        fetch(self);
-        fetch(&self.fresh);
-        fetch(&self.remote);
-        fetch(&self.rto);
-        fetch(&self.last_data);
     }
 
     /// Active and not silent.
@@ -289,15 +280,23 @@ pub(crate) const LEAST_PROBE_TIMEOUT: Span = Span::from_millis(10);
 pub(crate) struct Paths {
     list: Vec<Path>,
     pub(crate) primary: PathId,
+    /// A path is a pair of a local and a remote address, not a remote address.
+    pairs: bool,
 }
 
 impl Paths {
     /// Most paths an association keeps; addresses beyond are not used.
     pub(crate) const LIMIT: usize = 16;
 
-    /// Adds a path unless its address is known or there are too many.
+    /// No paths yet; each will be a pair of addresses if `pairs`, else a remote address.
+    pub(crate) fn new(pairs: bool) -> Self {
+        Paths { pairs, ..Paths::default() }
+    }
+
+    /// Adds a path unless it is there or there are too many.
     pub(crate) fn add(&mut self, path: Path) -> Option<PathId> {
-        if self.list.len() >= Self::LIMIT || self.find(path.remote).is_some() {
+        let same = |p: &Path| p.remote == path.remote && (!self.pairs || p.local == path.local);
+        if self.list.len() >= Self::LIMIT || self.list.iter().any(same) {
             return None;
         }
         self.list.reserve_exact(1); // most associations have one or two
@@ -305,14 +304,30 @@ impl Paths {
         Some(PathId(self.list.len() as u8 - 1))
     }
 
+    /// The first path to an address; of several pairs the one with our address most like it.
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote).map(|i| PathId(i as u8))
     }
 
-    /// The path that a packet came on.
+    /// The path that a packet came on; with pairs that of its two addresses, if there is one.
     #[inline]
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
-        self.find(datagram.src)
+        let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst;
+        let exact = if self.pairs { self.list.iter().position(pair) } else { None };
+        exact.map(|i| PathId(i as u8)).or_else(|| self.find(datagram.src))
+    }
+
+    /// Whether a remote address works: as the best of its paths does.
+    pub(crate) fn state_of(&self, remote: IpAddr) -> PathState {
+        let states = self.list.iter().filter(|p| p.remote == remote).map(|p| p.state);
+        states
+            .min_by_key(|state| match state {
+                PathState::Active => 0,
+                PathState::PotentiallyFailed => 1,
+                PathState::Inactive => 2,
+                PathState::Unconfirmed => 3,
+            })
+            .unwrap_or(PathState::Unconfirmed)
     }
 
     #[inline]

@@ -1,6 +1,8 @@
+//! One-way delays that the receiver reports.
+
 use wire::{LedbatControl, PacketDelay, PacketWriter};
 
-/// One-way delays that wait to be reported with the next SACK.
+/// One-way delays of packets that the next SACK reports.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     waiting: Vec<PacketDelay>,
@@ -10,7 +12,7 @@ pub(crate) struct Delays {
 const MOST: usize = 32;
 
 impl Delays {
-    /// A packet arrived whose delay may be known.
+    /// A packet arrived; its delay, if known, waits for the next SACK.
     pub(crate) fn extend(&mut self, delay: Option<PacketDelay>) {
         if self.waiting.len() < MOST {
             self.waiting.extend(delay);

@@ -21,7 +21,7 @@ pub(super) struct Fragments {
     nodes: Vec<Node>,
     /// Empty nodes.
     free: u32,
-    /// Nodes of chains that were given up: emptied a few at a time, since one packet can give up many.
+    /// Nodes of chains that were given up: emptied a few at a time, since one packet can make many of them.
     garbage: u32,
     /// Nodes that are not free.
     used: usize,
@@ -93,7 +93,7 @@ impl Fragments {
         self.empty(last).len()
     }
 
-    /// The payload of a node, which is free then.
+    /// Frees a node and returns its payload.
     fn empty(&mut self, node: u32) -> Payload {
         let free = std::mem::replace(&mut self.free, node);
         self.used -= 1;
@@ -150,7 +150,7 @@ impl Fragments {
         if bytes.is_empty() { Payload::Filler(filler as u32) } else { Payload::Bytes(Bytes::from(bytes)) }
     }
 
-    /// Lets go of the memory of many fragments once none is left.
+    /// Frees the memory of many fragments once none is left.
     fn shrink(&mut self) {
         if self.used == 0 && self.nodes.capacity() > KEPT {
             *self = Fragments::new();

@@ -12,6 +12,8 @@
 mod delays;
 mod fragments;
 mod gaps;
+#[cfg(test)] // until I-DATA is announced
+mod interleaved;
 mod non_renegable;
 mod reassembly;
 mod sack_policy;
@@ -24,7 +26,7 @@ use crate::path::PathId;
 use delays::Delays;
 use gaps::{TsnTracker, tsn_of};
 use non_renegable::NonRenegable;
-use reassembly::{Outcome, Piece, Reassembly};
+use reassembly::{Outcome, Piece, Reassembly, append};
 use sack_policy::SackPolicy;
 use std::collections::VecDeque;
 use streams::Streams;
@@ -34,7 +36,6 @@ use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, Tsn};
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // what each packet changes first
 pub struct ReceiveStats {
     /// Packets with DATA.
     pub data_packets: u64,
@@ -69,28 +70,35 @@ pub(crate) enum DataVerdict {
     Violation(&'static str),
 }
 
-/// The receiving half of an association. In the order of what a packet looks at: for what only sends the first cache
-/// line does.
+/// The receiving half of an association.
 #[derive(Debug)]
-#[repr(C, align(64))]
 pub(crate) struct Receiver {
-    /// What can be read.
-    ready: VecDeque<Piece>,
-    sacks: SackPolicy,
+    /// TSNs that arrived.
     tsns: TsnTracker,
-    window: ReceiveWindow,
-    cost: ChunkCost,
-    /// Streams the peer may use.
-    inbound_streams: u16,
-    /// What lies above a gap may be given up to close the gap.
-    reneging: bool,
-    reassembly: Reassembly,
+    /// When a SACK is sent.
+    sacks: SackPolicy,
     /// Only with NR-SACK.
     non_renegable: Option<Box<NonRenegable>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
-    stats: ReceiveStats,
+
+    /// The receive buffer.
+    window: ReceiveWindow,
+    /// What a chunk counts as in the receive buffer.
+    cost: ChunkCost,
+    /// Chunks above a gap may be given up to close the gap.
+    reneging: bool,
+
+    /// Fragments of messages that are not complete.
+    reassembly: Reassembly,
+    /// Streams the peer may use.
+    inbound_streams: u16,
+    /// The order of messages within each stream.
     streams: Streams,
+    /// Messages that can be read.
+    ready: VecDeque<Piece>,
+
+    stats: ReceiveStats,
 }
 
 impl Receiver {
@@ -119,7 +127,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
+    /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     #[inline]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
         self.stats.chunks += 1;
@@ -177,11 +185,11 @@ impl Receiver {
         Ok(DataVerdict::Accepted)
     }
 
-    /// What can be read is never taken back: that is from now on all from place `readable` on.
+    /// Messages of `ready` from place `readable` on are never reneged from now on.
     #[inline]
     fn promise(&mut self, readable: usize) {
         if let Some(non_renegable) = &mut self.non_renegable {
-            // A part of a message ends below the first gap, so it is no matter that its TSNs are not those from the
+            // A part of a message ends below the first gap, so it does not matter that its TSNs are not those from the
             // beginning of the message.
             for piece in self.ready.range(readable..) {
                 non_renegable.keep(piece.message, piece.fragments, &self.tsns);
@@ -194,7 +202,7 @@ impl Receiver {
             Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
             Outcome::Continuation(piece) => {
                 let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
-                self.ready.push_back(piece);
+                append(&mut self.ready, piece);
                 if ends_turn {
                     self.streams.advance(stream, &mut self.ready);
                 }
@@ -204,7 +212,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// True if a chunk finds room in the buffer, if need be at the cost of what lies above it.
+    /// True if there is room for a chunk in the buffer, if need be by reneging on chunks above it.
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
         let cost = self.cost.of(payload);
@@ -212,7 +220,7 @@ impl Receiver {
             || if self.reneging { self.renege_for(index, cost) } else { self.squeeze_in(index) }
     }
 
-    /// Forgets the highest chunks until there is room for one below them (`rfc9260#section-6.2`).
+    /// Reneges on the highest chunks until there is room for one below them (`rfc9260#section-6.2`).
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
@@ -237,16 +245,16 @@ impl Receiver {
         true
     }
 
-    /// The first missing TSN finds no room while nothing can be read: then the beginning of a message is handed out
-    /// that is longer than the buffer.
+    /// There is no room for the first missing TSN and nothing can be read: the beginning of a message that is longer than the
+    /// buffer is handed out.
     fn hand_out_for(&mut self, index: u64) {
         if index == self.tsns.cumulative() + 1 && self.ready.is_empty() {
             self.hand_out_head();
         }
     }
 
-    /// Where nothing is given up, the first missing TSN is taken beyond the limit, one chunk at a time: everything
-    /// waits for it, and it can be read, or lets other data be read, before the next one comes.
+    /// Without reneging, the first missing TSN is taken beyond the limit, one chunk at a time: everything waits for it, and it
+    /// can be read, or lets other data be read, before the next one comes.
     #[cold]
     fn squeeze_in(&mut self, index: u64) -> bool {
         let waited_for = index == self.tsns.cumulative() + 1 && self.ready.is_empty();
@@ -264,8 +272,8 @@ impl Receiver {
         self.stats.user_bytes -= length.into();
     }
 
-    /// Hands out the beginning of a message if nothing else can be read and there is no room for the rest of it. While
-    /// a gap can be closed there is: what lies above it gives way.
+    /// Hands out the beginning of a message if nothing else can be read and there is no room for the rest of it. While there is
+    /// a gap there is room for chunks that close it: those above it are reneged on.
     #[inline]
     fn relieve(&mut self) {
         if self.window.is_tight() && self.ready.is_empty() && !self.tsns.has_gaps() {
@@ -296,7 +304,7 @@ impl Receiver {
         self.reassembly.packet_done();
     }
 
-    /// A packet with data took so long on its way, if that is known.
+    /// Notes the one-way delay of a packet with data, if it is known.
     #[inline]
     pub(crate) fn note_delay(&mut self, delay: impl FnOnce() -> Option<PacketDelay>) {
         if let Some(delays) = &mut self.delays {
@@ -304,7 +312,7 @@ impl Receiver {
         }
     }
 
-    /// Makes a SACK due whatever the rules say.
+    /// Makes a SACK due at once.
     pub(crate) fn sack_now(&mut self) {
         self.sacks.force();
     }
@@ -338,7 +346,7 @@ impl Receiver {
         self.sacks.source()
     }
 
-    /// Bytes of a SACK without gaps, and of what goes with it.
+    /// Bytes of a SACK without gaps, and of the delays reported with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
         self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len())
@@ -416,11 +424,11 @@ impl Receiver {
         self.sacks.set_options(now, delay, frequency);
     }
 
-    /// Messages left the front of the queue: of one that was long little memory stays.
+    /// Frees memory of the queue after messages left it.
     #[inline]
     fn tidy_ready(&mut self) {
         if self.ready.is_empty() {
-            self.ready.clear(); // begins at its first place again, which is still in the cache
+            self.ready.clear(); // begins at its first place again, which the cache still holds
         }
         if self.ready.capacity() > READY_KEPT.max(8 * self.ready.len()) {
             self.ready.shrink_to(READY_KEPT.max(2 * self.ready.len()));
@@ -450,7 +458,7 @@ impl Receiver {
     }
 }
 
-/// The queue of what can be read keeps memory for so many messages, and for those in it.
+/// The queue of messages that can be read keeps memory for so many messages.
 const READY_KEPT: usize = 256;
 
 /// A part of a message, as the user gets it.

@@ -1,10 +1,12 @@
+//! What NR-SACK reports as non-renegable.
+
 use super::gaps::TsnTracker;
 use wire::{GapBlock, Tsn};
 
-/// What NR-SACK tells of: which TSNs above a gap will never be given up (draft-natarajan-tsvwg-sctp-nrsack, section 3).
+/// TSNs above a gap that the receiver will not renege on (draft-natarajan-tsvwg-sctp-nrsack, section 3).
 #[derive(Debug)]
 pub(super) struct NonRenegable {
-    /// None: everything that arrived.
+    /// None if nothing is ever reneged: then every TSN that arrived is meant.
     tsns: Option<TsnTracker>,
     /// Blocks of the NR-SACK at hand.
     gaps: Vec<GapBlock>,
@@ -21,15 +23,14 @@ impl NonRenegable {
         }
     }
 
-    /// So many TSNs from `first` on stay.
+    /// `count` TSNs from `first` on are non-renegable.
     pub(super) fn keep(&mut self, first: u64, count: u32, arrived: &TsnTracker) {
         let Some(tsns) = &mut self.tsns else { return };
         tsns.advance_to(arrived.cumulative());
         tsns.insert_all(first, first + u64::from(count) - 1);
     }
 
-    /// The gap blocks of what arrived and may be given up, and of what stays. They are whole as far as `most` blocks
-    /// reach, which may be fewer.
+    /// The renegable gap blocks and the non-renegable ones, `most` of each at most: the lowest.
     pub(super) fn blocks(&mut self, arrived: &TsnTracker, most: usize) -> (&[GapBlock], &[GapBlock]) {
         self.gaps.clear();
         self.nr_gaps.clear();

@@ -1,9 +1,11 @@
+//! Reassembly by TSN: fragments of a message have successive TSNs.
+
 use super::fragments::{Chain, Fragments};
 use super::gaps::TsnTracker;
 use super::window::ChunkCost;
 use crate::message::Payload;
 use crate::steps::count_search;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use wire::{Data, Ppid, Ssn, StreamId};
 
 /// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
@@ -32,7 +34,6 @@ impl Label {
 
 /// A message, or a part of one that has no hole.
 #[derive(Debug)]
-#[repr(align(64))] // not two cache lines
 pub(super) struct Piece {
     /// Index of the TSN of the message's first fragment.
     pub(super) message: u64,
@@ -51,7 +52,9 @@ pub(super) struct Piece {
     pub(super) payload: Payload,
 }
 
-const _: () = assert!(size_of::<Piece>() == 64);
+/// As many as the shortest message counts in the receive buffer.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
     /// The message of a chunk that is not fragmented.
@@ -70,6 +73,16 @@ impl Piece {
             payload: Payload::from_octets(data.payload),
         }
     }
+}
+
+/// Appends a piece to a queue. When the queue is full it gets memory for a quarter more, not for twice as many: there can be
+/// as many pieces as the receive buffer holds short messages.
+#[inline]
+pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
+    if queue.len() == queue.capacity() {
+        queue.reserve_exact(queue.len() / 4 + 1);
+    }
+    queue.push_back(piece);
 }
 
 /// What an added fragment brought about.

@@ -1,3 +1,5 @@
+//! When a SACK is sent.
+
 use crate::config::Config;
 use crate::path::PathId;
 use units::{Instant, Span};
@@ -5,19 +7,23 @@ use wire::Tsn;
 
 /// When a SACK is sent (`rfc9260#section-6.2`, and with DAC paper 001 section 3.3).
 #[derive(Debug)]
-#[repr(C)] // when one is due first
 pub(super) struct SackPolicy {
-    deadline: Option<Instant>,
-    due: bool,
+    /// Packets with DATA after which a SACK is due.
+    frequency: u32,
+    /// The longest a SACK is delayed.
+    delay: Span,
+    dac: bool,
     /// The association has received DATA before.
     started: bool,
-    dac: bool,
-    source: PathId,
-    packet: Packet,
+    /// A SACK is to be sent now.
+    due: bool,
+    /// When a delayed SACK becomes due.
+    deadline: Option<Instant>,
     /// Packets with DATA since the last SACK.
     packets: u32,
-    frequency: u32,
-    delay: Span,
+    /// The path that the latest DATA came from.
+    source: PathId,
+    packet: Packet,
     duplicates: Vec<Tsn>,
 }
 

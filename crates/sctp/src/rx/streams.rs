@@ -1,4 +1,6 @@
-use super::reassembly::Piece;
+//! The order of messages within each stream.
+
+use super::reassembly::{Piece, append};
 use crate::per_stream::PerStream;
 use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
@@ -8,7 +10,7 @@ use wire::{Ssn, StreamId};
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
-    /// What is parked; apart, since most associations have none most of the time.
+    /// Parked messages; none before the first one.
     parked: Option<Box<Parked>>,
     /// Messages released since the last packet.
     released: u32,
@@ -21,7 +23,7 @@ struct Inbound {
     next: Ssn,
     /// The beginning of message `next` has been handed out.
     begun: bool,
-    /// The packet that brought message `next` its turn released as many as it may: the rest follows as the user reads.
+    /// The last packet released as many messages as one packet may: the rest is released as the user reads.
     stalled: bool,
     rank: Rank,
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
@@ -103,7 +105,7 @@ pub(super) enum Place {
 /// One empty lane is kept, with memory for so many messages at most.
 const KEPT: usize = 64;
 
-/// Messages that a packet releases at most: the rest follows as the user reads.
+/// Messages that a packet releases at most: the rest is released as the user reads.
 const MOST_RELEASED: u32 = 512;
 
 /// A stream and a number in it.
@@ -116,7 +118,7 @@ impl Streams {
     #[inline]
     pub(super) fn accept(&mut self, message: Piece, ready: &mut VecDeque<Piece>) -> Result<(), &'static str> {
         if message.unordered {
-            ready.push_back(message);
+            append(ready, message);
             return Ok(());
         }
         let stream = message.stream;
@@ -124,7 +126,7 @@ impl Streams {
         if message.ssn != inbound.next || inbound.begun || inbound.stalled {
             return self.park(message);
         }
-        ready.push_back(message);
+        append(ready, message);
         inbound.next = inbound.next.next();
         if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
             self.release(stream, ready);
@@ -160,13 +162,13 @@ impl Streams {
         self.released = 0;
     }
 
-    /// True if messages wait only for the user to read.
+    /// True if messages wait for nothing but the user to read.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
         self.stalled
     }
 
-    /// Goes on where a packet had released as much as it may.
+    /// Releases messages of a stalled stream.
     #[cold]
     pub(super) fn resume(&mut self, ready: &mut VecDeque<Piece>) {
         self.released = 0;
@@ -209,7 +211,9 @@ impl Streams {
             } else {
                 parked.take_late(key(stream, next))
             };
-            ready.extend(message);
+            if let Some(message) = message {
+                append(ready, message);
+            }
             parked.count -= 1;
             self.released += 1;
             inbound.next = next.next();
@@ -303,7 +307,7 @@ impl Streams {
         let inbound = self.inbound.of(stream);
         if let Some(lane) = &mut inbound.lane {
             let last = lane.back().map_or(0, |last| last.message);
-            lane.push_back(message);
+            append(lane, message);
             if newest != stream.0 {
                 self.unrank(stream, last);
                 self.rank_first(stream);
@@ -384,7 +388,7 @@ impl Streams {
     }
 }
 
-/// Lets go of the memory of a lane that was much longer: there can be very many lanes.
+/// Frees memory of a lane that was much longer: there can be very many lanes.
 fn shrink(lane: &mut VecDeque<Piece>) {
     if lane.capacity() > 4 * lane.len().max(1) {
         lane.shrink_to(2 * lane.len());

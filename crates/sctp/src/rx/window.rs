@@ -1,9 +1,11 @@
+//! The receive buffer and the advertised window.
+
 use crate::config::{Accounting, Config};
 use wire::{CommonHeader, Data};
 
-/// The receive buffer, and the window that is advertised of it (`rfc9260#section-6.2.1`).
+/// The receive buffer, and the a_rwnd that follows from it (`rfc9260#section-6.2.1`).
 ///
-/// Held is what arrived and the user has not read yet, each chunk by its [`ChunkCost`].
+/// It holds chunks that arrived and that the user has not read yet, each by its [`ChunkCost`].
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     held: u64,
@@ -24,7 +26,7 @@ impl ReceiveWindow {
     }
 
     /// True if there is room. An empty buffer has room for any one chunk: else a chunk longer than the buffer would be
-    /// sent for ever.
+    /// retransmitted for ever.
     #[inline]
     pub(super) fn fits(&self, cost: u32) -> bool {
         self.held + u64::from(cost) <= u64::from(self.limit) || self.held == 0
@@ -41,7 +43,7 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
-    /// What is left of the buffer.
+    /// Bytes that are free.
     #[inline]
     fn free(&self) -> u32 {
         u64::from(self.limit).saturating_sub(self.held) as u32
@@ -91,7 +93,7 @@ pub(super) struct ChunkCost {
 }
 
 impl ChunkCost {
-    /// About what keeping a chunk costs.
+    /// Bytes of memory that the record of a short message takes, beside its payload.
     pub(super) const LEAST: u32 = 64;
 
     pub(super) fn new(accounting: Accounting) -> Self {

@@ -22,7 +22,7 @@ pub(super) struct Blest {
     refusals: u64,
 }
 
-/// Step of λ (section III-B).
+/// Step δ of λ (section III-B).
 const DELTA: f64 = 0.01;
 
 impl Blest {

@@ -1,9 +1,9 @@
 //! Path selection: which path carries the next new data.
 //!
-//! A TSN is bound to its path when it is transmitted, so schedulers choose a path and never a chunk. At each opportunity,
-//! something that happened, the active paths are put in order and each is filled as far as its window goes before the
-//! next (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may do so for each packet anew, and it may let new data
-//! wait for a better path.
+//! A TSN is bound to its path when it is transmitted, so schedulers choose a path and never a chunk. After each event the
+//! active paths are sorted, and each sends as much as its window lets out before the next one does
+//! (`cmtSendAllVariant`, paper 001 section 4.1). A scheduler may sort them anew for each packet, and it may let new data wait
+//! for a better path.
 //!
 //! One more takes a type that implements [`Scheduler`], with its source in the header of its file (or, if it only sorts the
 //! paths, a function in `sorted.rs`), a word in [`PathSelection`] and a line in [`PathSelection::build`].
@@ -76,20 +76,20 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) paths: &'a Paths,
     /// User bytes that wait for their first transmission.
     pub(crate) waiting: ByteCount,
-    /// Bytes that may be on their way on all paths together: the least that the buffers at both ends let be.
+    /// Bytes that may be in flight on all paths together: the lesser of what the buffers at both ends allow.
     pub(crate) window: ByteCount,
     /// How often new data waited because the peer had no room.
     pub(crate) refusals: u64,
 }
 
-/// How a scheduler is to be asked.
+/// What the send loop has to know of a scheduler.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SchedulerTraits {
-    /// For the order before each packet, not once at each opportunity.
+    /// It sorts the paths before each packet, not once after each event.
     pub(crate) each_packet: bool,
-    /// Whether the path may carry the next packet at all.
+    /// It may refuse a path for the next packet: see [`Scheduler::admits`].
     pub(crate) choosy: bool,
-    /// A path with nothing new to send carries copies of what others carry.
+    /// A path carries copies of chunks that others carry.
     pub(crate) copies: bool,
 }
 
@@ -114,7 +114,8 @@ fn by_rtt(paths: &Paths, order: &mut [PathId]) {
     order.sort_by_key(|&p| paths[p].rto.srtt().unwrap_or(Span::ZERO));
 }
 
-/// The path with the lowest round-trip time, of those measured and answering: nobody should wait for one that timed out.
+/// The path with the lowest round-trip time of those measured, with that time in seconds. A path that timed out is left out:
+/// no data should wait for it.
 fn fastest(paths: &Paths) -> Option<(PathId, &Path, f64)> {
     let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
     let measured = answering.filter_map(|p| Some((p, paths[p].rto.srtt()?)));

@@ -1,11 +1,14 @@
-//! Which paths chunks took that are acknowledged already. One-way delays come with the SACK that answers the packet, and
-//! where paths differ in length a SACK on a faster one has often acknowledged it before.
+//! One-way delays, and the paths of chunks that are acknowledged already. The peer reports the delay of a packet with the SACK
+//! that answers it, when a SACK on a faster path may already have acknowledged its chunks.
 
+use super::Sender;
 use super::outstanding::{Mark, TxChunk};
-use crate::path::PathId;
+use crate::path::{PathId, Paths};
+use cc::OneWayDelay;
 use std::collections::VecDeque;
+use wire::{LedbatControl, PacketDelay};
 
-/// Chunks that are remembered: at a gigabit a second, those of 200 ms.
+/// Chunks that are remembered: those of 200 ms at 1 Gbit/s.
 const MOST: usize = 1 << 14;
 
 /// The paths of the last chunks below the cumulative TSN.
@@ -14,8 +17,8 @@ pub(super) struct AckedPaths {
     paths: VecDeque<Option<PathId>>,
 }
 
-/// The path of a chunk, if nobody can doubt it: it was sent once.
-pub(super) fn path_of(chunk: &TxChunk) -> Option<PathId> {
+/// The path of a chunk that was sent once; none if it was retransmitted or copied, since any of its paths may be meant.
+fn path_of(chunk: &TxChunk) -> Option<PathId> {
     (chunk.transmissions == 1 && !chunk.is(Mark::Copied)).then_some(chunk.path)
 }
 
@@ -32,5 +35,24 @@ impl AckedPaths {
     pub(super) fn path(&self, back: u64) -> Option<PathId> {
         let back = usize::try_from(back).ok()?;
         *self.paths.get(self.paths.len().checked_sub(back)?)?
+    }
+}
+
+impl Sender {
+    /// Keeps the least one-way delay of each path until the next SACK, also of chunks below the cumulative TSN.
+    pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
+        for PacketDelay { tsn, micros } in control.delays() {
+            let i = self.out.index_of(tsn);
+            let path = if self.out.indices().contains(&i) {
+                path_of(&self.out[i])
+            } else {
+                self.out.first_index().checked_sub(i).and_then(|back| self.acked_paths.path(back))
+            };
+            if let Some(p) = path {
+                let delay = OneWayDelay::from_nanos(micros.saturating_mul(1000));
+                let path = &mut paths[p];
+                path.owd = Some(path.owd.map_or(delay, |least| least.min(delay)));
+            }
+        }
     }
 }

@@ -10,8 +10,11 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Column<T> {
     /// Values of the lowest chunks; those above have the default value.
-    values: Option<Box<VecDeque<T>>>,
+    values: Option<Values<T>>,
 }
+
+/// Boxed, so that a column without values takes only a pointer.
+type Values<T> = Box<VecDeque<T>>;
 
 impl<T> Default for Column<T> {
     fn default() -> Self {

@@ -1,5 +1,5 @@
-//! Copies of chunks on paths other than their own: of everything, for schedulers that send everything everywhere, or of
-//! what is late.
+//! Copies of chunks on paths other than their own: of all chunks, for schedulers that send everything on every path, or of
+//! late chunks only.
 //!
 //! An acknowledgement does not tell which copy arrived. So a copy is no transmission of its chunk: the chunk stays with its
 //! path, whose window alone grows by it, and whose round-trip time is that of whichever came first. A copy takes room in
@@ -27,7 +27,7 @@ const MOST_COPIES: usize = 3;
 pub(super) struct Copies {
     /// The first chunk it has not come to.
     next: u64,
-    /// On their way, by how often their chunk was copied before; each queue in the order of departure.
+    /// In flight, by how often their chunk was copied before; each queue in the order of departure.
     flying: [VecDeque<Copy>; MOST_COPIES],
     /// Bytes of `flying`.
     flight: ByteCount,
@@ -46,17 +46,17 @@ struct Copy {
 }
 
 impl Copies {
-    /// The path may have failed, too, and a packet of copies is on its way.
+    /// True if the path may have failed, too, and a packet of copies is in flight there.
     fn waits(&self) -> bool {
         self.overdue && !self.flight.is_zero()
     }
 }
 
 impl Sender {
-    /// The next copy that a path has room for.
+    /// Plans the next copy that a path has room for.
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
-        // Late chunks go to the paths in turn: the path that carried the last copy may have failed, too.
+        // Late chunks are copied on the paths in turn: the path of the last copy may have failed, too.
         let first = if self.traits.copies { 0 } else { self.copy_turn };
         for p in paths.ids().map(|p| paths.cyclic(p.index() + first)).filter(|&p| paths[p].is_usable()) {
             self.let_go(p, paths);
@@ -72,12 +72,12 @@ impl Sender {
         None
     }
 
-    /// A path sends nothing new before it has come to the end of what there is, and has room beside its copies.
+    /// True if a path may send new data: it has no chunk left to copy, and room beside its copies.
     pub(super) fn leads(&mut self, p: PathId, paths: &Paths) -> bool {
         self.next_copy(p, paths).is_none() && self.has_room_beside_copies(p, paths)
     }
 
-    /// The copies leave room in the window.
+    /// True if the copies leave room in the window.
     #[inline]
     pub(super) fn has_room_beside_copies(&self, p: PathId, paths: &Paths) -> bool {
         self.copies.get(p.index()).is_none_or(|copies| copies.flight < paths[p].space())
@@ -137,12 +137,12 @@ impl Sender {
         paths.iter().zip(&self.copies).filter_map(of_path).min()
     }
 
-    /// How long ago a chunk left, or its last copy.
+    /// Time since a chunk was sent, or its last copy.
     pub(super) fn age(&self, i: u64) -> Span {
         self.now.since(self.out[i].sent_at)
     }
 
-    /// Forgets copies whose time is over. One that is overdue may have been lost: its chunk is due again.
+    /// Forgets copies that no longer count in the window. One that is overdue may be lost: its chunk is due for another copy.
     pub(super) fn let_go(&mut self, p: PathId, paths: &Paths) {
         let now = self.now;
         let (srtt, rto) = (paths[p].rto.srtt().unwrap_or_default(), paths[p].rto.current());

@@ -1,9 +1,11 @@
+//! What one SACK changes.
+
 use super::PerPath;
 use crate::path::{PathId, Paths};
 use std::ops::{Index, IndexMut};
 use units::{ByteCount, Span};
 
-/// What one SACK says about a path.
+/// What one SACK changes on a path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathDelta {
     pub(crate) new_bytes: ByteCount,
@@ -22,12 +24,12 @@ pub(crate) struct PathDelta {
     pub(crate) rtt: Option<Span>,
 }
 
-/// What one SACK says about each path: filled and read while it is processed.
+/// What one SACK changes on each path: filled and read while it is processed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackDelta(PerPath<PathDelta>);
 
 impl SackDelta {
-    /// Begins with nothing but the flights before the SACK.
+    /// Begins with the flight sizes before the SACK and nothing else.
     #[inline]
     pub(super) fn begin(&mut self, paths: &Paths) {
         self.0.clear();

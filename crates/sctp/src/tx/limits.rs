@@ -1,12 +1,12 @@
-//! How much work a peer can cause with acknowledgements.
+//! Limits of the work that a peer can cause with acknowledgements.
 //!
-//! A chunk is acknowledged for the first time once, and reported missing three times at most: that work is paid for by its
-//! transmission. What a peer can repeat is to withdraw gap ack blocks and to acknowledge the same chunks again
+//! A chunk is acknowledged for the first time once, and reported missing three times at most: its transmission
+//! pays for that work. A peer can repeat one thing: to renege on gap ack blocks and to acknowledge the same chunks again
 //! (`rfc9260#section-6.2.1`, step D iii). So a SACK may withdraw a number of chunks, and a packet brings one SACK; what is withdrawn beyond counts as
 //! acknowledged until a later SACK says so again. The lowest chunks come first, so that what the cumulative TSN waits for is
 //! sent again in any case.
 //!
-//! A peer that withdraws without end is given up. One that discards what arrived, or whose SACKs overtake each other, sends
+//! The association with a peer that withdraws without end is aborted. One that discards what arrived, or whose SACKs overtake each other, sends
 //! at most one SACK for a packet with data and one when its window opens (`rfc9260#section-6.2`). With every data packet and
 //! every SACK doubled by the network that makes eight for a packet with data, and only every second one can withdraw
 //! anything: between two that do lies one that acknowledges.
@@ -35,7 +35,7 @@ const FIRST_SACKS: u64 = 1024;
 /// The most that packets with data are counted for.
 const MOST_SACKS: u64 = 1 << 17;
 
-/// What of a peer's limits is left.
+/// What is left of a peer's limits.
 #[derive(Debug)]
 pub(super) struct Limits {
     /// Steps left for this SACK.

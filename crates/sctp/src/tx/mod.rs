@@ -1,4 +1,4 @@
-//! The sending half of an association: messages wait, travel, and are kept until the peer has them for good.
+//! The sending half of an association: from messages that wait to chunks that the peer has acknowledged.
 //!
 //! A chunk is in one of three places: on its path's list of chunks in flight, in its path's queue of lost chunks, or
 //! acknowledged or abandoned and kept only until the cumulative TSN passes it.
@@ -30,14 +30,14 @@ pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::ahead::fetch;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::draws::Draws;
 use crate::message::{Message, SendError};
 use crate::path::{PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
+use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
-use cc::{CongestionControl, PathView, Window, WindowRule};
+use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use limits::Limits;
 use queue::SendQueue;
@@ -49,39 +49,48 @@ use wire::{Data, StreamId, Tsn};
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
 
-/// In the order of what a packet looks at: of an association that only receives, the first cache line; of one that sends
-/// on one path, the first six.
+/// The sending half of an association.
 #[derive(Debug)]
-#[repr(C, align(64))]
 pub(crate) struct Sender {
     config: Arc<Config>,
+    /// `config.cmt`, or standard SCTP if that is not enabled.
+    cmt: Cmt,
+    /// None before the peer is known.
     control: Option<Box<dyn CongestionControl>>,
-    /// Chunks lost and not yet sent again.
-    lost_chunks: usize,
-    now: Instant,
-    total_burst_left: u32,
-    traits: SchedulerTraits,
+    random: Draws,
+
+    /// Messages that wait for their first transmission.
+    queue: SendQueue,
     /// Nothing was ever given to send.
     never_used: bool,
-    /// The peer's last SACK left no room for a chunk.
-    peer_closed: bool,
-    /// A SACK came since T3 last expired.
-    heard: bool,
-    /// A push was refused, and nothing was said since.
+    /// A push was refused, and the user was not told yet that there is room again.
     blocked: bool,
+    /// The user will give no more messages.
     closing: bool,
-    /// A buffer is full, and copies of what is late may help.
-    starved: bool,
     /// Largest payload of a chunk that fits every path: less than the MTU, which has 16 bits.
     fragment: u16,
-    /// Bytes of outstanding chunks, acknowledged or not, but for those the peer has for good.
-    retained: ByteCount,
+    /// Bytes of a packet with data that are for something else.
+    extra: usize,
 
-    queue: SendQueue,
+    /// Chunks that were sent, from the cumulative TSN on.
+    out: Outstanding,
+    /// User bytes of outstanding chunks, acknowledged or not, that may have to be sent again.
+    retained: ByteCount,
+    /// Chunks lost and not yet sent again.
+    lost_chunks: usize,
+    /// What the lost chunks will take at the peer.
+    lost_bytes: ByteCount,
+    /// Packets with data sent.
+    packets: u64,
+
     /// What the peer can still take, as far as known.
     peer_rwnd: ByteCount,
-    out: Outstanding,
-    packets: u64,
+    /// The peer's last SACK left no room for a chunk.
+    peer_closed: bool,
+    /// How often new data waited because the peer had no room.
+    refusals: u64,
+    /// A SACK came since T3 last expired.
+    heard: bool,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -90,34 +99,33 @@ pub(crate) struct Sender {
     gap_acked: Vec<Range>,
     /// The gap blocks of the SACK at hand.
     blocks: Vec<Range>,
-    /// `config.cmt`, or standard SCTP if that is not enabled.
-    cmt: Cmt,
-    /// By path; empty before the first copy.
-    copies: Vec<Copies>,
-
-    /// What the lost chunks will take at the peer.
-    lost_bytes: ByteCount,
     /// What the peer has above the cumulative TSN for good; only with NR-SACK.
     non_renegable: Vec<Range>,
     /// What the peer may still withdraw.
     limits: Limits,
-    /// Paths in the order they are served at this opportunity; empty if not sorted yet.
+    /// Kept only where the peer may tell of one-way delays.
+    acked_paths: AckedPaths,
+
+    /// The time of the last [`wake`](Sender::wake): that of what is sent until the next one.
+    now: Instant,
+    total_burst_left: u32,
+    scheduler: Box<dyn Scheduler>,
+    traits: SchedulerTraits,
+    /// Paths in the order in which they are served until the next `wake`; empty if not sorted yet.
     order: Vec<PathId>,
+    /// The place in `order` of the path that is served now.
     turn: usize,
+
+    /// By path; empty before the first copy.
+    copies: Vec<Copies>,
     /// The path that is asked first to carry a copy of a late chunk.
     copy_turn: usize,
-    /// How often new data waited because the peer had no room.
-    refusals: u64,
-    /// Bytes of a packet with data that are for something else.
-    extra: usize,
-    scheduler: Box<dyn Scheduler>,
-    /// Kept only where the peer may tell of one-way delays.
-    acked_paths: acked_paths::AckedPaths,
-    random: Draws,
+    /// A buffer is full, and copies of late chunks may help.
+    starved: bool,
 }
 
-/// One value a path; on the stack, where it is always in the cache. It has room for the most paths there can be, so fill
-/// it where it stays: to move it costs more than to use it.
+/// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
+/// costs more than to use it.
 type PerPath<T> = ArrayVec<T, { Paths::LIMIT }>;
 
 impl Sender {
@@ -135,7 +143,7 @@ impl Sender {
             lost_chunks: 0,
             lost_bytes: ByteCount::ZERO,
             limits: Limits::default(),
-            acked_paths: acked_paths::AckedPaths::default(),
+            acked_paths: AckedPaths::default(),
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
             never_used: true,
@@ -163,29 +171,18 @@ impl Sender {
         }
     }
 
-    /// Asks the cache for what a SACK touches, in each line of it.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        fetch(self);
-        fetch(&self.queue);
-        fetch(&self.out);
-        fetch(&self.gap_acked);
-        fetch(&self.cmt);
-        self.out.fetch();
-    }
-
     /// The protocol parameters.
     #[inline]
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The same, to be shared.
+    /// The protocol parameters, shared.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.config.clone()
     }
 
-    /// Other parameters from now on; those of multipath transfer and congestion control must be the same.
+    /// Replaces the protocol parameters; those of multipath transfer and congestion control must be the same.
     pub(crate) fn set_config(&mut self, config: Arc<Config>) {
         self.config = config;
     }
@@ -236,17 +233,22 @@ impl Sender {
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
             path.rate = Some(rate);
         }
+        self.fit_fragments(paths);
+    }
+
+    /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
+    pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
     }
 
-    /// What of so many user bytes a chunk can carry.
+    /// How many of `len` user bytes one chunk can carry.
     #[inline]
     fn fragment_of(&self, len: usize) -> usize {
         len.min(usize::from(self.fragment))
     }
 
-    /// A heartbeat was answered on a path that had potentially failed.
+    /// A potentially failed path is active again: a heartbeat was answered.
     pub(crate) fn on_path_back(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let packets = match self.config.pf_cwnd {
             PfCwnd::Unchanged => return,
@@ -258,7 +260,7 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
-    /// Takes a message, or says why not and leaves everything as it was.
+    /// Takes a message. An error says why not, and then nothing has changed.
     pub(crate) fn push(&mut self, message: Message) -> Result<(), SendError> {
         self.queue.check(&message)?;
         let limit = self.config.send_buffer;
@@ -327,7 +329,7 @@ impl Sender {
         }
     }
 
-    /// What a chunk with this many user bytes counts as in flight.
+    /// Bytes by which a chunk with `payload` user bytes raises the flight size of path `p`.
     fn flight_size_of(&self, payload: usize, p: &crate::path::Path) -> u32 {
         let extra = match self.config.accounting {
             Accounting::Payload => 0,
@@ -337,15 +339,15 @@ impl Sender {
         (payload + extra) as u32
     }
 
-    /// Asks the congestion control for windows, with the snapshot from before.
+    /// Calls the congestion control with a view of all paths, and takes over the windows that it sets.
     fn control(
         &mut self,
         now: Instant,
         paths: &mut Paths,
-        ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [Window]),
+        ask: impl FnOnce(&mut dyn CongestionControl, &mut [PathView], &mut [CongestionWindow]),
     ) {
         let Some(control) = &mut self.control else { return };
-        let (mut all, mut windows) = (PerPath::<PathView>::new(), PerPath::<Window>::new());
+        let (mut all, mut windows) = (PerPath::<PathView>::new(), PerPath::<CongestionWindow>::new());
         all.extend(views(&self.cmt.groups, paths));
         windows.extend(paths.iter().map(|p| p.window));
         ask(&mut **control, &mut all, &mut windows);
@@ -379,7 +381,7 @@ impl Sender {
     }
 }
 
-/// What congestion control sees of the paths.
+/// The paths as congestion control sees them.
 #[inline]
 fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
     paths.iter().enumerate().map(|(number, p)| PathView {
@@ -397,7 +399,7 @@ fn views(groups: &[u8], paths: &Paths) -> impl Iterator<Item = PathView> {
 /// Bytes of the SCTP common header.
 const COMMON_HEADER: usize = 12;
 
-/// CMT not enabled is standard SCTP, whatever its options say.
+/// The options of CMT; those of standard SCTP if CMT is not enabled.
 fn effective(cmt: &Cmt) -> Cmt {
     if cmt.enabled {
         return cmt.clone();

@@ -1,4 +1,4 @@
-//! An NR-SACK arrives: as a SACK, but what the peer will never give up needs no keeping (draft-natarajan-tsvwg-sctp-nrsack,
+//! NR-SACK processing: as a SACK, but the bytes of non-renegable chunks are freed (draft-natarajan-tsvwg-sctp-nrsack,
 //! section 4).
 
 use super::limits::MOST_BLOCKS;
@@ -11,7 +11,7 @@ use units::{ByteCount, Instant};
 use wire::NrSack;
 
 impl Sender {
-    /// Takes an NR-SACK. An error names what the peer broke.
+    /// Processes an NR-SACK. An error names what the peer broke.
     pub(crate) fn on_nr_sack(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl Sender {
         let known = std::mem::take(&mut self.non_renegable);
         union(&known, &said, &mut self.non_renegable);
         if self.non_renegable.len() > MOST_BLOCKS {
-            // More places than are kept track of: acknowledged, but not for good.
+            // More ranges than are kept: acknowledged, but renegable.
             self.non_renegable.clone_from(&known);
             let gaps = std::mem::take(&mut self.blocks);
             union(&gaps, &said, &mut self.blocks);
@@ -56,7 +56,7 @@ impl Sender {
         Ok(outcome)
     }
 
-    /// Lets go of what the peer has for good and was not `known` to.
+    /// Frees the bytes of chunks that are non-renegable and were not `known` to be.
     fn free(&mut self, known: &[Range], paths: &mut Paths) {
         let non_renegable = std::mem::take(&mut self.non_renegable);
         difference(&non_renegable, known, |range| {

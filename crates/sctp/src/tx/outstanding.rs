@@ -1,7 +1,6 @@
 //! Chunks that were sent and that the peer has not cumulatively acknowledged.
 
 use super::column::Column;
-use crate::ahead::fetch;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
@@ -13,12 +12,11 @@ use transport::Octets;
 use units::{ByteCount, Instant};
 use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
 
-/// A DATA chunk that was sent, but for its bytes: half a cache line.
+/// A DATA chunk that was sent, without its bytes.
 #[derive(Debug)]
-#[repr(align(32))]
 pub(crate) struct TxChunk {
     pub(crate) sent_at: Instant,
-    /// What it counts as in flight.
+    /// Bytes by which it raises the flight size of its path.
     pub(crate) flight_size: u32,
     ppid: Ppid,
     pub(crate) stream: StreamId,
@@ -33,13 +31,14 @@ pub(crate) struct TxChunk {
     flags: u8,
     /// [`Mark`]s, one bit each.
     marks: u8,
-    /// Where it was last sent.
+    /// The path of its last transmission.
     pub(crate) path: PathId,
     pub(crate) transmissions: u8,
     pub(crate) missing: u8,
     pub(crate) state: ChunkState,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<TxChunk>() == 32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +48,9 @@ pub(crate) enum ChunkState {
     Lost(LossCause),
     /// The peer has it but may still renege.
     Acked,
-    /// The peer has it for good; its bytes are gone.
+    /// The peer has it and cannot renege; its bytes are freed.
     Freed,
-    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are gone.
+    /// It was [abandoned](Mark::Abandoned) and is not in flight; its bytes are freed.
     Abandoned,
 }
 
@@ -63,7 +62,7 @@ pub(crate) enum Mark {
     Credited = 1 << 0,
     /// It was lost by a T3 expiry at least once.
     TimedOut = 1 << 1,
-    /// It was late, and copies of it left on other paths, the last one at `sent_at`.
+    /// Copies of it were sent on other paths because it was late, the last one at `sent_at`.
     Copied = 1 << 2,
     /// It was rescheduled once.
     Moved = 1 << 3,
@@ -116,10 +115,10 @@ impl TxChunk {
     }
 }
 
-/// A ring of so many places is never made smaller: a window that rises and falls as usual allocates nothing.
+/// The ring keeps memory for so many chunks, so that a window that rises and falls does not allocate.
 const KEPT: usize = 32;
 
-/// TSNs there are.
+/// The number of TSNs.
 const LAP: u64 = 1 << 32;
 
 /// A ring of chunks with consecutive TSNs, and columns beside it of what only some chunks need. TSNs are unwrapped into
@@ -128,7 +127,7 @@ const LAP: u64 = 1 << 32;
 pub(crate) struct Outstanding {
     /// The first TSN of all; its index is that of one lap on.
     initial: u32,
-    /// TSN of the chunk that was last put between others of its list.
+    /// TSN of the chunk that was last inserted between others of its list.
     inserted: u32,
     first: u64,
     chunks: VecDeque<TxChunk>,
@@ -158,7 +157,7 @@ impl Outstanding {
         Tsn(index as u32)
     }
 
-    /// How many chunks there are up to this one, since the first of all.
+    /// Number of a chunk, counted from 1 for the first of the association.
     #[inline]
     pub(crate) fn number(&self, index: u64) -> u64 {
         index - (LAP + u64::from(self.initial)) + 1
@@ -182,16 +181,6 @@ impl Outstanding {
     #[inline]
     pub(crate) fn next_index(&self) -> u64 {
         self.first + self.chunks.len() as u64
-    }
-
-    /// Asks the cache for the first chunk and the last.
-    #[inline]
-    pub(super) fn fetch(&self) {
-        let ends = self.chunks.front().zip(self.chunks.back());
-        if let Some((first, last)) = ends {
-            fetch(first);
-            fetch(last);
-        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -257,13 +246,13 @@ impl Outstanding {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
-    /// The bytes of a chunk are not needed any more. Answers how many there were; there are none from now on.
+    /// Frees the bytes of a chunk that is never sent again, whose length is zero from now on. Returns how many there were.
     pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
         ByteCount::from(usize::from(std::mem::take(&mut self[i].length)))
     }
 
-    /// A chunk as it travels.
+    /// The DATA chunk as it is sent.
     #[inline]
     pub(crate) fn data(&self, i: u64) -> Data<'_> {
         let chunk = &self[i];
@@ -282,7 +271,7 @@ impl Outstanding {
         self.first += 1;
         let chunk = self.chunks.pop_front();
         if self.chunks.is_empty() {
-            self.chunks.clear(); // begins at its first place again, which is still in the cache
+            self.chunks.clear(); // begins at its first place again, which the cache still holds
         }
         if self.chunks.capacity() > KEPT.max(8 * self.chunks.len()) {
             self.chunks.shrink_to(KEPT.max(2 * self.chunks.len()));
@@ -328,21 +317,20 @@ impl Outstanding {
         }
     }
 
-    /// Puts a chunk on a list in its place, which is nearly always the end.
+    /// Inserts a chunk into a list by TSN, which is nearly always at the end.
     #[inline]
     pub(crate) fn link(&mut self, list: &mut List, i: u64) {
         let before = self.place(list, i, &mut { u32::MAX }).unwrap_or(list.tail);
         self.link_after(list, before, i);
     }
 
-    /// The chunk on a list that `i` comes after, or [`NIL`]. None if it is not found in so many steps, which are used up.
+    /// The chunk on a list after which `i` belongs, or [`NIL`]. None if it is not found within `steps`, which are used up.
     #[inline]
     pub(crate) fn place(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.tail == NIL || list.tail < i { Some(list.tail) } else { self.place_within(list, i, steps) }
     }
 
-    /// Looks from both ends, or from where the last chunk was inserted: chunks that follow each other are inserted at the
-    /// cost of one pass.
+    /// Looks from both ends, or from where the last chunk was inserted: to insert successive chunks costs one pass in all.
     #[cold]
     fn place_within(&self, list: &List, i: u64, steps: &mut u32) -> Option<u64> {
         if list.head > i {
@@ -367,7 +355,7 @@ impl Outstanding {
         }
     }
 
-    /// True if a chunk is on a list that is not empty: its state and path say on which it is.
+    /// True if a chunk is on a list that is not empty, as its state and path tell.
     fn is_on(&self, list: &List, i: u64) -> bool {
         self.indices().contains(&i) && {
             let (chunk, head) = (&self[i], &self[list.head]);
@@ -377,7 +365,7 @@ impl Outstanding {
         }
     }
 
-    /// Puts a chunk on a list in its [`place`](Self::place).
+    /// Inserts a chunk into a list at its [`place`](Self::place).
     #[inline]
     pub(crate) fn link_after(&mut self, list: &mut List, before: u64, i: u64) {
         let after = if before == NIL { list.head } else { self.following(before) };

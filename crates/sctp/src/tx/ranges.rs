@@ -1,3 +1,5 @@
+//! Sorted lists of ranges of TSNs, and operations that cost what the number of ranges says.
+
 use crate::steps::{count, count_pass};
 
 /// TSN indices from `first` to `last`, both included.
@@ -32,7 +34,7 @@ pub(super) fn difference(a: &[Range], b: &[Range], mut tell: impl FnMut(Range)) 
     }
 }
 
-/// Cuts what two lists have in common at both ends: most SACKs change one range of many.
+/// Cuts off the ranges that two lists share at either end: most SACKs change one range of many.
 pub(super) fn trim_common<'a>(a: &'a [Range], b: &'a [Range]) -> (&'a [Range], &'a [Range]) {
     count_pass(a.len().min(b.len()));
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();

@@ -1,11 +1,11 @@
 //! Reinjection: copies of chunks that are late on their path, sent where there is room.
 //!
-//! A full buffer stops every path until the earliest chunk arrives. A path that would stand still then sends copies of what
-//! others hold, if the copy would be there sooner or the chunk is overdue: opportunistic retransmission (Raiciu, Paasch,
+//! A full buffer stops every path until the earliest chunk arrives. A path that could send nothing then sends copies of
+//! chunks of other paths, if the copy would arrive sooner or the chunk is overdue: opportunistic retransmission (Raiciu, Paasch,
 //! Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and implementing a deployable
-//! multipath TCP", NSDI 2012, section 4.2). And a path of which nothing is heard for longer than a probe timeout
-//! (`rfc8985#section-7.2`) is *silent*: all it holds is copied, it is probed by a heartbeat, and until it answers new data
-//! goes elsewhere. Its window is not cut for that: T3 decides as ever what is lost.
+//! multipath TCP", NSDI 2012, section 4.2). And a path on which nothing is acknowledged for longer than a probe
+//! timeout (`rfc8985#section-7.2`) is *silent*: all its chunks are copied, a heartbeat probes it, and until it answers new
+//! data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost.
 //!
 //! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
 //! timer starts again, no round-trip time is taken and no older chunk is reported missing.
@@ -15,7 +15,7 @@ use crate::path::{LEAST_PROBE_TIMEOUT, Path, PathId, Paths};
 use units::{Instant, Span};
 
 impl Sender {
-    /// Whether copies of late chunks are due; also notes whether that is for want of room in a buffer.
+    /// True if copies of late chunks are due; also notes whether a full buffer is the reason.
     #[inline]
     pub(super) fn reinjects(&mut self, paths: &Paths) -> bool {
         let reinjection = self.cmt.reinjection;
@@ -38,7 +38,7 @@ impl Sender {
         self.age(i) + ours < its || self.age(i) > holder.overdue()
     }
 
-    /// Data left on a path: no later than a probe timeout from now it ought to be heard of.
+    /// Data was sent on a path: it is silent if nothing is acknowledged there within a probe timeout from now.
     #[inline]
     pub(super) fn be_patient(&self, now: Instant, path: &mut Path) {
         if self.cmt.reinjection.silent() && !path.silent && !path.flight.is_zero() {
@@ -55,7 +55,8 @@ impl Sender {
         (srtt * 2 + path.rto.variation() * 4 + delay).max(LEAST_PROBE_TIMEOUT).min(path.rto.current())
     }
 
-    /// The time of a path has run out: true if it is silent from now on, which needs another one to carry its chunks.
+    /// The probe timeout of a path may have passed. True if the path is silent from now on, which needs another one to carry
+    /// its chunks.
     pub(crate) fn fall_silent(&self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         if paths[p].patience.is_none_or(|at| at > now) {
             return false;
@@ -65,7 +66,7 @@ impl Sender {
         paths[p].silent
     }
 
-    /// Something is heard of a path: how long it may be silent counts anew.
+    /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
         (path.silent, path.patience) = (false, None);

@@ -1,4 +1,4 @@
-//! Step C: chunks that a SACK reports missing, and when they count as lost.
+//! Step C of SACK processing: missing reports, and when a chunk counts as lost.
 
 use super::sack::LOSS_WEIGHT;
 use super::{ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
@@ -54,8 +54,8 @@ impl Sender {
         }
     }
 
-    /// Retransmissions that were overtaken on their path by what left a quarter of a round-trip time later are lost again
-    /// (`rfc8985#section-6.2`). Answers whether there are any. Only the earliest is looked at, and the next if it is.
+    /// A retransmission is lost again when a chunk that was sent a quarter of an SRTT later on its path is acknowledged
+    /// (`rfc8985#section-6.2`). Returns whether there are any. Only the earliest is looked at, and the next one if it is lost.
     fn report_lost_again(&mut self, p: PathId, paths: &mut Paths) -> bool {
         let Some(srtt) = paths[p].rto.srtt() else { return false };
         let mut found = false;
@@ -70,8 +70,8 @@ impl Sender {
         found
     }
 
-    /// Chunk `i`, in flight, is lost by what a SACK says. False, and it is one report short of that, if the packet has no
-    /// steps left to find its place among the lost.
+    /// A SACK shows that chunk `i`, in flight, is lost. False, and it stays one report short of that, if this packet has no
+    /// steps left to find its place among the lost chunks.
     fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);
@@ -89,7 +89,7 @@ impl Sender {
         true
     }
 
-    /// Chunk `i` leaves flight, to be sent again now or later.
+    /// Chunk `i` leaves flight without being acknowledged.
     pub(super) fn take_from_flight(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];

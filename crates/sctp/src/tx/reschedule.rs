@@ -1,5 +1,5 @@
-//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when half of a buffer waits for the earliest
-//! chunk, that chunk is sent again on a path that would otherwise stand still.
+//! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
+//! is sent again on a path that could not send otherwise.
 
 use super::send::{Plan, Source, chunk_len};
 use super::{ChunkState, Mark, Sender};
@@ -9,11 +9,11 @@ use cc::LossKind;
 use units::Instant;
 use wire::PacketWriter;
 
-/// The share of a buffer from which on a chunk moves.
+/// The blocked share of a buffer from which on a chunk is rescheduled.
 const FULL_ENOUGH: f64 = 0.5;
 
 impl Sender {
-    /// The earliest chunk, if it is in flight, never moved before, and a path wants it.
+    /// Plans to reschedule the earliest chunk if it is in flight, was never rescheduled and a path has room for it.
     pub(super) fn plan_move(&mut self, paths: &mut Paths) -> Option<Plan> {
         if self.cmt.rescheduling == BufferSide::None || self.out.is_empty() {
             return None;
@@ -68,8 +68,8 @@ impl Sender {
         1
     }
 
-    /// A path was too slow with chunk `i`: as for a loss, its window is cut; a path in fast recovery rests for a
-    /// round-trip time instead.
+    /// Path `from` was too slow with chunk `i`: its window is cut as for a loss, or, in fast recovery, it sends nothing for an
+    /// SRTT.
     fn penalise(&mut self, now: Instant, i: u64, from: PathId, paths: &mut Paths) {
         if paths[from].recovery.is_some() {
             let path = &mut paths[from];
@@ -87,7 +87,7 @@ impl Sender {
         path.stats.fast_recoveries += 1;
     }
 
-    /// When a path that rests or is held back by its pacer may be used again, if one is.
+    /// When the first path that rests, or is held back by its pacer, may send again, if there is one.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
         if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
             return None;
@@ -95,7 +95,7 @@ impl Sender {
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
     }
 
-    /// A path that rests sends no data; nor does one that is held back by its pacer.
+    /// True if a path sends no data for now: it was too slow, or its pacer holds it back.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
         (self.cmt.rescheduling != BufferSide::None || self.out.keeps_records())

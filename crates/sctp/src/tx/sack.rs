@@ -1,6 +1,5 @@
-//! A SACK arrives: everything it says is taken in one order, that of the steps below, whatever options are on.
+//! SACK processing, in the order of the steps below, whatever options are on.
 
-use super::acked_paths;
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender};
@@ -8,11 +7,11 @@ use crate::cmt::cuc;
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
-use cc::{LossKind, OneWayDelay, PathAck};
+use cc::{LossKind, PathAck};
 use units::{ByteCount, Instant};
-use wire::{GapBlock, LedbatControl, PacketDelay, Sack, Tsn};
+use wire::{GapBlock, Sack, Tsn};
 
-/// What an acknowledgement brought.
+/// The outcome of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SackOutcome {
     /// A bit for each path with bytes acknowledged for the first time.
@@ -66,7 +65,7 @@ impl Sender {
         self.acknowledge_all(now, cum, None, paths, &mut SackDelta::default())
     }
 
-    /// What the peer said it has for good it has, whatever it says later.
+    /// Adds to the gap blocks what the peer cannot renege on, whatever this SACK says.
     pub(super) fn hold_to(&mut self, cum: u64) {
         cut_below(&mut self.non_renegable, cum);
         let blocks = std::mem::take(&mut self.blocks);
@@ -139,7 +138,7 @@ impl Sender {
         Ok(outcome(advanced, paths, delta))
     }
 
-    /// Step A: everything up to the cumulative TSN leaves for good.
+    /// Step A: chunks up to the cumulative TSN leave the ring.
     fn take_cumulative(&mut self, now: Instant, cum: u64, paths: &mut Paths, delta: &mut SackDelta) -> bool {
         let advanced = self.out.first_index() <= cum;
         while self.out.first_index() <= cum {
@@ -173,8 +172,8 @@ impl Sender {
         advanced
     }
 
-    /// Step B: gap blocks against those of the last SACK; only what differs is touched. Answers the last TSN index
-    /// in a gap block.
+    /// Step B: gap blocks are compared with those of the last SACK, and only chunks that differ are touched. Returns the last
+    /// TSN index in a gap block.
     fn take_gaps(
         &mut self,
         now: Instant,
@@ -214,7 +213,7 @@ impl Sender {
         Ok(last)
     }
 
-    /// A SACK withdrew gap ack blocks; what it may not withdraw yet is `kept`, and counts as acknowledged.
+    /// The peer reneged. What it may not withdraw yet is `kept`, and counts as acknowledged.
     #[cold]
     fn note_withdrawal(&mut self, kept: &[Range]) -> Result<(), &'static str> {
         if !kept.is_empty() {
@@ -224,7 +223,7 @@ impl Sender {
         self.limits.check(self.packets, &self.gap_acked)
     }
 
-    /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Answers its path.
+    /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Returns its path.
     fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
         let (p, flight_size) = (chunk.path, ByteCount::new(u64::from(chunk.flight_size)));
@@ -293,8 +292,8 @@ impl Sender {
         delta.hi = Some(delta.hi.map_or(i, |hi| hi.max(i)));
     }
 
-    /// The peer no longer has chunk `i` (`rfc9260#section-6.2.1`, step D iii). False, and it still counts as acknowledged,
-    /// if this packet may withdraw no more.
+    /// The peer reneged on chunk `i`: it is in flight again (`rfc9260#section-6.2.1`, step D iii). False, and it still counts as
+    /// acknowledged, if this packet may withdraw no more.
     fn renege(&mut self, now: Instant, i: u64, paths: &mut Paths) -> bool {
         if !self.limits.allow() {
             return false;
@@ -329,7 +328,7 @@ impl Sender {
         }
     }
 
-    /// Step E: what the peer can take beyond what is on its way (`rfc9260#section-6.2.1`, step ii).
+    /// Step E: peer_rwnd is a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
     fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
         let advertised = ByteCount::new(u64::from(a_rwnd));
         self.peer_closed = advertised < self.config.sws_limit.max(ByteCount::new(1));
@@ -373,24 +372,6 @@ impl Sender {
             }
             control.on_sack(now, views, &acks, windows);
         });
-    }
-
-    /// Takes one-way delays, the least of each path until the next SACK, also of chunks that a SACK on a faster path has
-    /// acknowledged. Of a chunk that was sent again nobody knows which path it took.
-    pub(crate) fn on_delays(&mut self, control: &LedbatControl<'_>, paths: &mut Paths) {
-        for PacketDelay { tsn, micros } in control.delays() {
-            let i = self.out.index_of(tsn);
-            let taken = if self.out.indices().contains(&i) {
-                acked_paths::path_of(&self.out[i])
-            } else {
-                self.out.first_index().checked_sub(i).and_then(|back| self.acked_paths.path(back))
-            };
-            if let Some(p) = taken {
-                let delay = OneWayDelay::from_nanos(micros.saturating_mul(1000));
-                let path = &mut paths[p];
-                path.owd = Some(path.owd.map_or(delay, |least| least.min(delay)));
-            }
-        }
     }
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the

@@ -1,4 +1,4 @@
-//! The send loop: which path sends next, and what.
+//! The send loop: which path sends the next packet, and which chunks.
 
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
@@ -25,15 +25,15 @@ pub(super) enum Source {
         on: PathId,
         cause: LossCause,
     },
-    /// The earliest chunk, from the path it is on.
+    /// The earliest outstanding chunk, rescheduled from the path it is on.
     Moved,
-    /// Chunks that travel on other paths.
+    /// Copies of chunks that are in flight on other paths.
     Copy,
 }
 
 impl Sender {
-    /// Something happened: a new opportunity to send. The paths are ordered anew, and at a later instant than before
-    /// the burst limit begins anew.
+    /// Something happened, and packets may be sent. The paths are sorted anew; if `now` is later than before, the burst limit
+    /// begins anew.
     #[inline]
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
         if self.never_used {
@@ -62,8 +62,8 @@ impl Sender {
         }
     }
 
-    /// The next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
-    /// `departing` is the path of a packet that leaves in any case: small chunks that Nagle's rule holds may join it.
+    /// Plans the next packet that windows and limits allow, lost chunks before new ones (`rfc9260#section-6.1`, rule C).
+    /// `departing` is the path of a packet that is sent in any case: small chunks that Nagle's rule holds may join it.
     #[inline]
     pub(crate) fn next_packet(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         if self.never_used {
@@ -125,18 +125,18 @@ impl Sender {
         None
     }
 
-    /// Room in the peer's buffer, or nothing on its way, so that one chunk probes (`rfc9260#section-6.1`, rule A).
+    /// True if the peer has room, or if nothing is in flight, so that one chunk probes (`rfc9260#section-6.1`, rule A).
     pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
     }
 
-    /// What new chunks may take of the peer's buffer.
+    /// Bytes of the peer's buffer that new chunks may take.
     #[inline]
     fn peer_room(&self) -> ByteCount {
         if self.cmt.keep_room { self.peer_rwnd - self.lost_bytes } else { self.peer_rwnd }
     }
 
-    /// One chunk more does not make the order of numbers ambiguous.
+    /// One more chunk does not make the order of stream sequence numbers ambiguous.
     #[inline]
     fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
@@ -186,13 +186,13 @@ impl Sender {
         self.lost_chunks == 0 && paths.flight().is_zero() && self.rest_ends(paths).is_none()
     }
 
-    /// What copies of other paths' chunks there are lets new data pass.
+    /// Pending copies of other paths' chunks do not block new data.
     #[inline]
     fn copies_leave_room(&mut self, p: PathId, paths: &Paths) -> bool {
         if self.traits.copies { self.leads(p, paths) } else { self.has_room_beside_copies(p, paths) }
     }
 
-    /// What the scheduler may look at.
+    /// What the scheduler may look at now.
     #[inline]
     fn look<'a>(&self, paths: &'a Paths) -> Opportunity<'a> {
         Opportunity {
@@ -227,7 +227,7 @@ impl Sender {
         }
     }
 
-    /// Window and burst of a path let a packet out.
+    /// True if cwnd and burst limit of a path let a packet out.
     #[inline]
     pub(super) fn has_room(&self, p: PathId, paths: &Paths) -> bool {
         let path = &paths[p];
@@ -239,7 +239,7 @@ impl Sender {
         burst && !path.space().is_zero() && !self.rests(p, paths)
     }
 
-    /// A path that carried nothing for an RTO forgets part of its window, for each RTO (`rfc9260#section-7.2.1`).
+    /// The cwnd of a path that sent nothing decays once each RTO (`rfc9260#section-7.2.1`).
     fn decay(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let Some(mut since) = paths[p].last_data.max(paths[p].decayed) else { return };
         let rto = paths[p].rto.current();
@@ -324,7 +324,7 @@ impl Sender {
             let room = w.room().saturating_sub(Data::HEADER_LEN);
             let len = self.fragment_of(waiting);
             if len > room {
-                break; // whole chunks only: a fragment more is a header more
+                break; // whole chunks only: each further fragment costs a header
             }
             let alike = self.queue.head_path() == chosen;
             if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
@@ -413,7 +413,7 @@ impl Sender {
         self.transmit(now, i, p, paths, w);
     }
 
-    /// Puts chunk `i` into the packet and into flight.
+    /// Writes chunk `i` into the packet; it is in flight from now on.
     #[inline]
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let number = self.out.number(i);
@@ -437,8 +437,8 @@ impl Sender {
     }
 }
 
-/// Chunks above the cumulative TSN: as many as stream sequence numbers can be told apart of, which have an order only
-/// within half of their circle (`rfc9260#section-1.6`).
+/// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
+/// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
 
 /// Bytes a DATA chunk takes in a packet.

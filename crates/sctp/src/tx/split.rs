@@ -7,8 +7,8 @@ use crate::path::{Path, PathId, Paths};
 use units::ByteCount;
 
 impl Sender {
-    /// True if a path holds so much that it may take no new chunk. One that holds nothing always may: else a share smaller
-    /// than a chunk would silence it.
+    /// True if a path fills its share of a buffer, so that it may take no new chunk. One that holds nothing always may: else a
+    /// share smaller than a chunk would stop it for ever.
     #[inline]
     pub(super) fn share_is_full(&self, p: PathId, paths: &Paths) -> bool {
         let split = self.cmt.buffer_split;
@@ -29,8 +29,8 @@ impl Sender {
             || (split.receiver() && held > share(self.peer_rwnd + paths.flight()))
     }
 
-    /// The share of a buffer that a path fills with what the peer has, or lacks, but cannot let go of; the larger of both
-    /// buffers if both are looked at.
+    /// The part of its share of a buffer that a path fills with chunks that are not in flight and not freed; the larger of the
+    /// two if both buffers are looked at.
     pub(super) fn backlog(&self, path: &Path, paths: &Paths) -> f64 {
         let paths_used = paths.iter().filter(|path| path.is_active()).count().max(1) as f64;
         let (sides, split) = (self.cmt.rescheduling, self.cmt.buffer_split);

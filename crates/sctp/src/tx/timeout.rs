@@ -1,11 +1,11 @@
-//! T3 expires (`rfc9260#section-6.3.3`).
+//! Expiry of T3-rtx (`rfc9260#section-6.3.3`).
 
 use super::Sender;
 use crate::path::{LossCause, NIL, Path, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// What an expiry means to the association.
+/// What an expiry of T3-rtx means to the association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct T3Outcome {
     /// False for the probe of a closed window that the peer keeps answering (`rfc9260#section-6.1`, rule A).
@@ -13,8 +13,8 @@ pub(crate) struct T3Outcome {
 }
 
 impl Sender {
-    /// T3 of path `p` expired: what is outstanding there is lost, but under CMT what was sent less than a smoothed
-    /// RTT ago may still be on its way.
+    /// T3 of path `p` expired: all chunks in flight there are lost, but with `rtt_heuristic` those sent less than an SRTT ago
+    /// are spared.
     pub(crate) fn on_t3(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> T3Outcome {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };

@@ -6,14 +6,14 @@ use crate::event::{CloseReason, Event};
 use units::Instant;
 
 impl Connection {
-    /// The user sends nothing more.
+    /// The user closes the sending side.
     pub(crate) fn shutdown(&mut self, now: Instant) {
         self.closing = true;
         self.begin_close();
         self.settle(now);
     }
 
-    /// Our FIN follows what is still to be sent.
+    /// Queues our FIN behind the unsent data.
     pub(super) fn begin_close(&mut self) {
         self.phase = match self.phase {
             Phase::Established => Phase::FinWait1,
@@ -23,7 +23,7 @@ impl Connection {
         self.sender.close();
     }
 
-    /// Everything of ours was acknowledged, our FIN, too.
+    /// All our data and our FIN are acknowledged.
     pub(super) fn on_our_end(&mut self, now: Instant) {
         match self.phase {
             Phase::FinWait1 => self.phase = Phase::FinWait2,
@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// Everything of the peer's has arrived, its FIN, too.
+    /// All of the peer's data and its FIN have arrived.
     pub(super) fn on_their_end(&mut self, now: Instant) {
         self.events.push(Event::PeerClosed);
         match self.phase {
@@ -44,14 +44,14 @@ impl Connection {
         }
     }
 
-    /// Both sides are done. For the user this is the end.
+    /// Enters TIME-WAIT; the user sees the connection closed.
     fn wait(&mut self, now: Instant) {
         self.events.push(Event::Closed { reason: CloseReason::Graceful });
         self.phase = Phase::TimeWait { until: now + self.config().time_wait };
         self.sender.clear();
     }
 
-    /// The user wants no more of it (`rfc9293#section-3.10.5`).
+    /// The user aborts the connection (`rfc9293#section-3.10.5`).
     pub(crate) fn abort(&mut self) {
         let reset = self.phase.is_open() || matches!(self.phase, Phase::SynReceived { .. });
         if let Some(receiver) = &mut self.receiver {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
-    /// The user was told and has not yet read everything.
+    /// [`Event::Readable`] was reported, and the user has not yet read everything.
     readable_told: bool,
 }
 

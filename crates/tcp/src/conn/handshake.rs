@@ -1,4 +1,4 @@
-//! The handshake (`rfc9293#section-3.5`), and what its options agree upon.
+//! The handshake (`rfc9293#section-3.5`) and negotiation of its options.
 
 use super::phase::{Phase, Retry};
 use super::{Birth, Connection, Ends, Local};
@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use units::Instant;
 
-/// What both SYNs said.
+/// Options agreed by both SYNs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Agreed {
     pub(super) timestamps: bool,
@@ -24,7 +24,7 @@ pub(super) struct Agreed {
     pub(super) their_mss: u16,
 }
 
-/// What a peer takes that does not say, IPv4 and IPv6 (`rfc9293#section-3.7.1`, MUST-15).
+/// Default MSS for IPv4 and IPv6 (`rfc9293#section-3.7.1`, MUST-15).
 const DEFAULT_MSS: (u16, u16) = (536, 1220);
 
 /// Largest shift of a window (`rfc7323#section-2.3`).
@@ -45,18 +45,18 @@ impl Connection {
         connection
     }
 
-    /// The SYN ACK went out as a SYN cookie: it is not sent again, and when it was sent is not known.
+    /// The SYN ACK was a SYN cookie: it is not retransmitted, and its send time is unknown.
     pub(crate) fn already_answered(&mut self) {
         self.syn_due = false;
         self.syn_at = None;
     }
 
-    /// The largest segment of a peer that does not say.
+    /// MSS of a peer without MSS option.
     pub(crate) fn default_mss(remote: IpAddr) -> u16 {
         if remote.is_ipv4() { DEFAULT_MSS.0 } else { DEFAULT_MSS.1 }
     }
 
-    /// Takes what the peer's SYN says. `ecn`: it asks for, or grants, explicit congestion notification
+    /// Takes the peer's SYN. `ecn`: it asks for, or grants, explicit congestion notification
     /// (`rfc3168#section-6.1.1`).
     pub(super) fn take_syn(&mut self, now: Instant, syn: &Segment<'_>, ecn: bool) {
         let config = &self.local.config;
@@ -114,7 +114,7 @@ impl Connection {
             self.acknowledge_soon();
             self.establish(now, retry, segment);
         } else {
-            // Both sides began at once (rfc9293#section-3.5, figure 8).
+            // Simultaneous open (rfc9293#section-3.5, figure 7).
             self.phase = Phase::SynReceived { retry, passive: false };
             self.syn_due = true;
         }
@@ -125,7 +125,7 @@ impl Connection {
     pub(super) fn establish(&mut self, now: Instant, retry: Retry, segment: &Segment<'_>) {
         let echoed = segment.options.timestamps.filter(|_| self.agreed.timestamps);
         let echoed = echoed.and_then(|stamps| self.stamps.echoed(now, stamps));
-        // The timestamp of a SYN cookie holds options: it measures nothing.
+        // The timestamp of a SYN cookie encodes options and gives no RTT.
         if let Some(syn_at) = self.syn_at.filter(|_| retry.count == 0) {
             self.sender.rto.sample(now.since(syn_at));
         } else if let Some(ms) = echoed.filter(|_| self.syn_at.is_some()) {

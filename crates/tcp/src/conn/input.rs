@@ -1,4 +1,4 @@
-//! A segment arrives (`rfc9293#section-3.10.7`), with the checks of `rfc5961`.
+//! Processing of a segment (`rfc9293#section-3.10.7`), with the checks of `rfc5961`.
 
 use super::Connection;
 use super::phase::{Phase, Retry};
@@ -9,10 +9,10 @@ use crate::sequence::ORIGIN;
 use crate::tx::Ack;
 use units::Instant;
 
-/// What became of a segment.
+/// Outcome of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// The connection took it, or dropped it.
+    /// The connection processed or dropped it.
     Here,
     /// It must be answered with a reset, as if there were no connection.
     Refused,
@@ -61,7 +61,7 @@ impl Connection {
         let to = from + u64::from(segment.sequence_len());
         let beyond = from > edge || from == edge && to > from && from > next;
         if to < next || beyond {
-            // Nothing of it is in the window; the peer learns what is (rfc9293#section-3.10.7.4, first).
+            // It is outside the window: an ACK tells the peer (rfc9293#section-3.10.7.4, first).
             self.acknowledge_soon();
             if beyond {
                 return Handled::Here;
@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// `rfc5961#section-3.2`: only a reset at exactly the expected number is believed.
+    /// `rfc5961#section-3.2`: only a reset at exactly RCV.NXT is accepted.
     fn on_reset(&mut self, now: Instant, from: u64, next: u64, edge: u64) -> Handled {
         if from == next {
             let reason = match self.phase {
@@ -94,10 +94,10 @@ impl Connection {
         Handled::Here
     }
 
-    /// `rfc5961#section-4.2`: a SYN is answered, whatever its number, and does nothing else.
+    /// `rfc5961#section-4.2`: a SYN causes a challenge ACK, whatever its number, and nothing else.
     fn on_syn(&mut self, now: Instant, segment: &Segment<'_>, from: u64) -> Handled {
         match self.phase {
-            // Ours was lost, or the peer repeats its own; one that answers ours at once is taken.
+            // Ours was lost, or the peer repeats its own; a SYN ACK is accepted (simultaneous open).
             Phase::SynReceived { retry, .. } if from == ORIGIN => {
                 if segment.header.flags.has(Flags::ACK) && segment.header.ack == self.ours.seq(ORIGIN + 1) {
                     self.acknowledge_soon();
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// Whether the network or the peer speaks of congestion (`rfc3168#section-6.1.3`).
+    /// Takes CE marks and CWR (`rfc3168#section-6.1.3`).
     #[inline]
     fn note_congestion(&mut self, flags: Flags, ecn: Ecn) {
         if self.agreed.ecn {
@@ -204,7 +204,7 @@ impl Connection {
         } else {
             receiver.acks.at_once();
             if let Phase::TimeWait { until } = &mut self.phase {
-                // rfc9293#section-3.10.7.4, eighth: the peer did not hear that its FIN arrived.
+                // rfc9293#section-3.10.7.4, eighth: our ACK of its FIN was lost.
                 *until = now + self.local.config.time_wait;
             }
         }

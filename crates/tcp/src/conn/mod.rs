@@ -1,4 +1,4 @@
-//! One connection: its state, its two halves, and what the handshake agreed upon.
+//! One connection: its state, its sending and receiving half, and the negotiated options.
 
 mod close;
 mod events;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use transport::{Checksum, Payload};
 use units::{Instant, Span};
 
-/// What all connections of an endpoint have in common.
+/// Parameters common to all connections of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) port: u16,
@@ -43,7 +43,7 @@ pub(crate) struct Ends {
     pub(crate) local: IpAddr,
 }
 
-/// What a connection begins with that nobody else can guess.
+/// Secret initial values of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
     pub(crate) isn: Seq,
@@ -64,17 +64,17 @@ pub(crate) struct Connection {
     receiver: Option<Receiver>,
     /// A SYN is to be sent.
     syn_due: bool,
-    /// When the SYN was sent first; none if that was not kept.
+    /// Time of the first SYN; `None` after a SYN cookie.
     syn_at: Option<Instant>,
-    /// The user wants no more to be sent once the handshake is over and everything is delivered.
+    /// The user has closed the sending side, perhaps before the end of the handshake.
     closing: bool,
-    /// The peer is told of congestion until it says that it has cut its window (`rfc3168#section-6.1.3`).
+    /// Segments carry ECE until the peer sends CWR (`rfc3168#section-6.1.3`).
     echo_congestion: bool,
     challenges: Challenges,
     events: Events,
 }
 
-/// Acknowledgements that answer what may be an attack, so many in a time at most (`rfc5961#section-7`).
+/// Rate limit of challenge ACKs (`rfc5961#section-7`).
 #[derive(Debug, Default)]
 struct Challenges {
     since: Instant,
@@ -118,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// A connection that the user asks for: its SYN is to be sent.
+    /// Opens a connection: its SYN is sent next.
     pub(crate) fn connect(now: Instant, local: &Arc<Local>, ends: Ends, birth: Birth) -> Self {
         Self::new(now, local, ends, birth, false)
     }
@@ -145,7 +145,7 @@ impl Connection {
         payload
     }
 
-    /// What follows from a change, whatever it was.
+    /// Updates events and state after a change.
     #[inline]
     fn settle(&mut self, now: Instant) {
         if self.is_readable() {
@@ -179,13 +179,13 @@ impl Connection {
         self.ends
     }
 
-    /// The peer began, and has not proved yet that it receives at its address.
+    /// The peer opened it and has not proved yet that it receives at its address.
     #[inline]
     pub(crate) fn is_half_open(&self) -> bool {
         matches!(self.phase, Phase::SynReceived { passive: true, .. })
     }
 
-    /// Ends a half-open connection without a word to the peer.
+    /// Drops a half-open connection silently.
     pub(crate) fn forget(&mut self) {
         self.phase = Phase::Closed { reset: false };
     }
@@ -195,9 +195,9 @@ impl Connection {
         matches!(self.phase, Phase::Closed { .. })
     }
 
-    /// The connection ends now.
+    /// Ends the connection now.
     fn end(&mut self, reason: CloseReason, reset: bool) {
-        // A connection that the peer began and that never stood was never the user's.
+        // The user never learned of a connection that the peer opened and never established.
         let unknown = matches!(self.phase, Phase::SynReceived { passive: true, .. });
         if !unknown && !matches!(self.phase, Phase::TimeWait { .. }) {
             self.events.push(Event::Closed { reason });

@@ -1,7 +1,7 @@
 use crate::State;
 use units::Instant;
 
-/// The states of a connection (`rfc9293#section-3.3.2`), each with what exists only in it.
+/// The states of a connection (`rfc9293#section-3.3.2`), each with the data that exists only in it.
 #[derive(Debug)]
 pub(super) enum Phase {
     SynSent {
@@ -35,13 +35,13 @@ pub(super) struct Retry {
 }
 
 impl Phase {
-    /// The user may give data to send.
+    /// The user may send data.
     pub(super) fn may_send(&self) -> bool {
         use Phase::{CloseWait, Established, SynReceived, SynSent};
         matches!(self, SynSent { .. } | SynReceived { .. } | Established | CloseWait)
     }
 
-    /// Both SYNs are acknowledged, and the connection is not over.
+    /// Both SYNs are acknowledged, and the connection has not ended.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         use Phase::{Closed, SynReceived, SynSent, TimeWait};

@@ -1,19 +1,19 @@
 use crate::segment::Timestamps;
 use units::{Instant, Span};
 
-/// The timestamps option (`rfc7323#section-3`), and protection against wrapped sequence numbers by it.
+/// The timestamps option (`rfc7323#section-3`), and PAWS.
 #[derive(Debug)]
 pub(super) struct Stamps {
-    /// Our clock begins anywhere, so that it tells nothing of the host (`rfc7323#section-7.1`).
+    /// Random offset of our clock, so that it does not reveal the uptime of the host (`rfc7323#section-7.1`).
     offset: u32,
-    /// The clock of the peer that our segments echo (TS.Recent), and when it was taken.
+    /// Timestamp of the peer that our segments echo (TS.Recent), and when it arrived.
     recent: u32,
     taken: Instant,
     /// The acknowledgment that was sent last (Last.ACK.sent).
     pub(super) last_ack: u64,
 }
 
-/// What a clock of the peer is good for (`rfc7323#section-5.5`).
+/// Age after which TS.Recent is invalid (`rfc7323#section-5.5`).
 const OUTDATED: Span = Span::from_secs(24 * 24 * 3600);
 
 impl Stamps {
@@ -41,13 +41,13 @@ impl Stamps {
         millis(now).checked_sub(age)
     }
 
-    /// True if the segment is an old one (`rfc7323#section-5.3`, R1).
+    /// True if the segment is an old duplicate (`rfc7323#section-5.3`, R1).
     #[inline]
     pub(super) fn is_old(&self, now: Instant, option: Timestamps) -> bool {
         (option.value.wrapping_sub(self.recent) as i32) < 0 && now.since(self.taken) < OUTDATED
     }
 
-    /// Takes the clock of an acceptable segment that begins at `from` (`rfc7323#section-4.3`).
+    /// Takes the timestamp of an acceptable segment that begins at `from` (`rfc7323#section-4.3`).
     #[inline]
     pub(super) fn take(&mut self, now: Instant, option: Timestamps, from: u64) {
         if from <= self.last_ack && !self.is_old(now, option) {
@@ -55,7 +55,7 @@ impl Stamps {
         }
     }
 
-    /// Takes the clock of a SYN.
+    /// Takes the timestamp of a SYN.
     pub(super) fn begin(&mut self, now: Instant, option: Timestamps) {
         self.recent = option.value;
         self.taken = now;

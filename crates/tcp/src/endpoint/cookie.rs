@@ -1,5 +1,5 @@
-//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN that found every place taken. Its sequence number holds what
-//! is needed to begin the connection once the peer has proved, by acknowledging it, that it receives at its address.
+//! SYN cookies (`rfc4987#section-3.6`): the answer to a SYN when all places are taken. The sequence number encodes the
+//! state of the connection, which begins once the peer acknowledges it and so proves that it receives at its address.
 
 use super::isn::{Births, hash_ends};
 use super::stray::Stray;
@@ -15,24 +15,24 @@ use units::{Instant, Span};
 /// Makes cookies and checks them.
 pub(super) struct Cookies {
     key: Hmac<Sha256>,
-    /// No cookie that was sent so far is taken from here on.
+    /// Cookies sent so far are valid until then.
     until: Instant,
 }
 
-/// A cookie is taken in the period in which it was sent, and in the next.
+/// A cookie is valid in the period in which it was sent, and in the next.
 const PERIOD: Span = Span::from_secs(64);
 
-/// Largest segments a cookie can hold: the largest that is not above what the peer said. The first is what the least MTU
-/// of IPv4 leaves.
+/// Largest segments a cookie can hold: the largest that is not above what the peer said. The first is what the least
+/// MTU of IPv4 leaves.
 const MSS: [u16; 8] = [28, 216, 536, 1200, 1220, 1440, 1460, 8960];
 
-/// Low bits of our timestamp that hold options while a cookie is under way: window scale, SACK, ECN.
+/// Low bits of our timestamp that encode options in a cookie: window scale, SACK, ECN.
 const STAMP_BITS: u32 = 6;
 const NO_SCALE: u32 = 15;
 const SACK: u32 = 1 << 4;
 const ECN: u32 = 1 << 5;
 
-/// What a cookie keeps of a SYN.
+/// Fields of a SYN that a cookie encodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
     /// Index into [`MSS`].
@@ -155,7 +155,7 @@ fn period(now: Instant) -> u64 {
 }
 
 impl std::fmt::Debug for Cookies {
-    /// Does not show the key: who knows it can forge cookies.
+    /// Hides the key, which allows forging cookies.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Cookies")
     }

@@ -40,7 +40,7 @@ pub(super) fn hash_ends(mac: &mut Hmac<Sha256>, ends: &Ends, port: u16) {
 }
 
 impl std::fmt::Debug for Births {
-    /// Does not show the key: who knows it can guess sequence numbers.
+    /// Hides the key, which allows guessing sequence numbers.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Births")
     }

@@ -1,7 +1,7 @@
 use crate::DelayedAck;
 use units::Instant;
 
-/// When the data that arrived is acknowledged (`rfc5681#section-4.2`, `rfc9293#section-3.8.6.3`).
+/// Delayed acknowledgements (`rfc5681#section-4.2`, `rfc9293#section-3.8.6.3`).
 #[derive(Debug)]
 pub(crate) struct Acks {
     rule: DelayedAck,
@@ -16,7 +16,7 @@ impl Acks {
         Acks { rule, waiting: 0, deadline: None, due: false }
     }
 
-    /// A segment with data arrived, and nothing is odd.
+    /// A data segment arrived in order.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant) {
         self.waiting += 1;

@@ -1,4 +1,4 @@
-//! What selective acknowledgements report (`rfc2018#section-4`, `rfc2883#section-4`).
+//! Blocks of the SACK option (`rfc2018#section-4`, `rfc2883#section-4`).
 
 use crate::Config;
 use crate::ranges::Ranges;
@@ -12,9 +12,9 @@ pub(super) struct Blocks {
     enabled: bool,
     most: usize,
     report_duplicates: bool,
-    /// A position in each of the blocks to report, the one that changed last first.
+    /// A position in each of the blocks to report, the latest changed block first.
     recent: ArrayVec<u64, 4>,
-    /// What arrived twice and was not reported yet.
+    /// Duplicate data not reported yet.
     duplicate: Option<(u64, u64)>,
 }
 
@@ -45,7 +45,7 @@ impl Blocks {
         self.recent.insert(0, position);
     }
 
-    /// Data has arrived a second time.
+    /// Takes duplicate data.
     pub(super) fn duplicate(&mut self, left: u64, right: u64) {
         if self.enabled && self.report_duplicates && left < right {
             self.duplicate = Some((left, right));

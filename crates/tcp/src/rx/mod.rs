@@ -13,7 +13,7 @@ use acks::Acks;
 use blocks::Blocks;
 use transport::{Octets, Payload};
 use units::Instant;
-use window::Window;
+use window::ReceiveWindow;
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -28,12 +28,12 @@ pub(crate) struct Receiver {
     /// Position of the FIN, once a FIN was seen.
     fin: Option<u64>,
     pub(crate) acks: Acks,
-    window: Window,
+    window: ReceiveWindow,
     limit: usize,
 }
 
 impl Receiver {
-    /// Everything after a SYN at the position before `next` is expected.
+    /// A receiver that expects `next` first, the position after the SYN.
     pub(crate) fn new(next: u64, config: &Config, shift: u8, sack: bool) -> Self {
         let buffer = config.receive_buffer.get();
         Receiver {
@@ -44,7 +44,7 @@ impl Receiver {
             blocks: Blocks::new(sack, config),
             fin: None,
             acks: Acks::new(config.delayed_ack),
-            window: Window::new(next, buffer, u64::from(config.mss), shift),
+            window: ReceiveWindow::new(next, buffer, u64::from(config.mss), shift),
             // Pieces of this size on the average, and memory stays in proportion to the buffer.
             limit: (buffer / 64) as usize + 64,
         }
@@ -55,7 +55,7 @@ impl Receiver {
         self.next
     }
 
-    /// Position up to which data was invited.
+    /// Right edge of the advertised window.
     #[inline]
     pub(crate) fn edge(&self) -> u64 {
         self.window.edge()
@@ -85,11 +85,11 @@ impl Receiver {
         }
     }
 
-    /// Anything but the next data when all went well so far.
+    /// Slow path: out-of-order data, duplicates, FIN.
     fn on_odd_data(&mut self, now: Instant, start: u64, data: Octets<'_>, fin: bool) {
         let end = start + data.len() as u64;
         let known = self.next;
-        // rfc5681#section-4.2: what is out of order, or fills a gap, is acknowledged at once.
+        // rfc5681#section-4.2: out-of-order data, and data that fills a gap, is acknowledged at once.
         let at_once = fin || start != known || !self.above.is_empty() || end > self.window.edge();
         if at_once {
             self.acks.at_once();
@@ -97,7 +97,7 @@ impl Receiver {
             self.acks.on_data(now);
         }
         if fin && self.fin.is_none() {
-            // What arrived already lies before the end.
+            // Data received already ends before it.
             let highest = self.above.last().map_or(known, |range| range.end);
             self.fin = (highest..=self.window.edge()).contains(&end).then_some(end);
         }
@@ -119,7 +119,7 @@ impl Receiver {
         let range = Range { first: from, end: from + data.len() as u64 };
         let crowded = self.data.len() >= self.limit || self.above.len() >= self.limit;
         if crowded && from != self.next && !self.above.touches(range) {
-            return; // As if it were lost on the way.
+            return; // dropped, as if lost in the network
         }
         let (mut missing, pieces) = (0, &mut self.data);
         self.above.insert(range, |part| {
@@ -166,7 +166,7 @@ impl Receiver {
         self.next - self.read - u64::from(self.is_finished())
     }
 
-    /// The user is not interested in anything any more.
+    /// Discards all data: the user reads no more.
     pub(crate) fn discard(&mut self) {
         self.data.clear();
         self.read = self.next - u64::from(self.is_finished());
@@ -178,7 +178,7 @@ impl Receiver {
         self.window.advertise(self.next, self.read)
     }
 
-    /// What arrived out of order or twice, in positions, for a segment that is sent now; at most `room` blocks.
+    /// SACK and D-SACK blocks, in positions, for a segment that is sent now; at most `room`.
     #[inline]
     pub(crate) fn sack(&mut self, room: usize) -> blocks::List {
         self.blocks.report(room, self.next, &self.above)

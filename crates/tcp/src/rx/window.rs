@@ -1,19 +1,19 @@
-//! The window that is advertised of the receive buffer.
+//! The advertised receive window.
 
-/// The right edge of the window: it never moves to the left, and moves to the right by a worthwhile step or not at all
+/// Right edge of the window: it never moves left, and moves right by at least one MSS or half of the buffer
 /// (`rfc9293#section-3.8.6.2.2`).
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct ReceiveWindow {
     buffer: u64,
     mss: u64,
     shift: u8,
     edge: u64,
 }
 
-impl Window {
+impl ReceiveWindow {
     pub(super) fn new(next: u64, buffer: u64, mss: u64, shift: u8) -> Self {
         // A SYN, whose window is not scaled, may have advertised less: the first acknowledgement tells the rest.
-        Window { buffer, mss, shift, edge: next + buffer }
+        ReceiveWindow { buffer, mss, shift, edge: next + buffer }
     }
 
     #[inline]
@@ -21,13 +21,13 @@ impl Window {
         self.edge
     }
 
-    /// Where the edge would be if every byte counted.
+    /// Right edge without silly window avoidance.
     #[inline]
     fn wanted(&self, read: u64) -> u64 {
         read + self.buffer
     }
 
-    /// True if the window has opened so far that the peer should be told without being asked.
+    /// True if the window has opened far enough for a window update.
     #[inline]
     pub(super) fn has_opened(&self, read: u64) -> bool {
         self.wanted(read).saturating_sub(self.edge) >= (2 * self.mss).min(self.buffer / 2)
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_silly_step_is_not_advertised() {
-        let mut window = Window::new(1000, 10_000, 1000, 0);
+        let mut window = ReceiveWindow::new(1000, 10_000, 1000, 0);
         assert_eq!(window.advertise(1000, 1000), 10_000);
         // Ten segments arrived, and the user reads.
         assert_eq!(window.advertise(11_000, 1000), 0);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_edge_never_moves_to_the_left() {
-        let mut window = Window::new(0, 1 << 20, 1000, 5);
+        let mut window = ReceiveWindow::new(0, 1 << 20, 1000, 5);
         let mut last = 0;
         for next in (0..3_000_000).step_by(777) {
             let read = next - next.min(500_000) / 3;

@@ -1,4 +1,4 @@
-//! An acknowledgement arrives: everything it says is taken in one order, whatever the variant.
+//! Processing of an acknowledgement, in one order for all variants.
 
 use super::Sender;
 use super::recovery::News;
@@ -6,31 +6,31 @@ use arrayvec::ArrayVec;
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// What an acceptable acknowledgement says, in positions.
+/// An acceptable acknowledgement, in positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Ack {
-    /// Everything before arrived.
+    /// Cumulative acknowledgement (SEG.ACK).
     pub(crate) to: u64,
-    /// Where its segment begins (SEG.SEQ).
+    /// First position of its segment (SEG.SEQ).
     pub(crate) from: u64,
-    /// The window it advertises, in bytes.
+    /// Advertised window in bytes.
     pub(crate) window: u64,
     /// Its SACK blocks, as positions of the first byte and of the byte after the last.
     pub(crate) blocks: ArrayVec<(u64, u64), 4>,
-    /// The clock it echoes, in milliseconds since the epoch.
+    /// Echoed timestamp (TSecr), in milliseconds since the epoch.
     pub(crate) echo: Option<u64>,
     /// Its segment has neither data nor a FIN.
     pub(crate) bare: bool,
-    /// It reports congestion (`rfc3168#section-6.1.2`).
+    /// It has ECE (`rfc3168#section-6.1.2`).
     pub(crate) congestion: bool,
 }
 
-/// What an acknowledgement says of the round-trip time.
+/// Send times of the segments that an acknowledgement newly covers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timing {
-    /// When the oldest segment was sent that it acknowledges.
+    /// Send time of the oldest segment.
     first: Option<Instant>,
-    /// One of them was sent more than once (Karn's rule, `rfc6298#section-3`).
+    /// One of them was retransmitted (Karn's rule, `rfc6298#section-3`).
     ambiguous: bool,
 }
 
@@ -96,7 +96,7 @@ impl Sender {
         timing
     }
 
-    /// Bytes that the SACK blocks say for the first time.
+    /// Bytes that the SACK blocks newly report.
     fn take_blocks(&mut self, now: Instant, ack: &Ack, news: &mut News) -> u64 {
         let (rack, rate) = (&mut self.rack, &mut self.rate);
         let mut bytes = 0;
@@ -114,7 +114,7 @@ impl Sender {
         bytes
     }
 
-    /// A sample from the segment's own time, or from the echoed clock if that is ambiguous
+    /// An RTT sample from the send time of the segment, or from the echoed timestamp if that is ambiguous
     /// (`rfc7323#section-4.1`).
     fn take_time(&mut self, now: Instant, ack: &Ack, timing: Timing, advanced: bool) -> Option<Span> {
         if !advanced {
@@ -127,7 +127,7 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Takes the window of a segment that is not older than the last it was taken from (`rfc9293#section-3.10.7.4`).
+    /// Takes the window unless the segment is older than that of the latest advertisement (`rfc9293#section-3.10.7.4`).
     fn take_window(&mut self, ack: &Ack) {
         let peer = &mut self.peer;
         if (ack.from, ack.to) >= peer.from {
@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// Answers a report of congestion once a window (`rfc3168#section-6.1.2`). True if the window must not grow.
+    /// Reduces the window for ECE once a round trip (`rfc3168#section-6.1.2`). True if the window must not grow.
     fn take_congestion(&mut self, now: Instant, ack: &Ack, news: &News) -> bool {
         if !self.ecn.enabled || !ack.congestion {
             return false;
@@ -155,7 +155,7 @@ impl Sender {
         true
     }
 
-    /// The window of a SYN, which is never scaled.
+    /// Takes the window of a SYN, which is never scaled.
     pub(crate) fn take_first_window(&mut self, from: u64, window: u64) {
         let una = self.flight.una();
         self.peer.from = (from, una);
@@ -166,13 +166,13 @@ impl Sender {
 }
 
 impl Ack {
-    /// False if the echoed clock says that it answers an earlier transmission than that of `sent_at`.
+    /// False if the echoed timestamp is from before `sent_at`: it acknowledges an earlier transmission.
     fn answers(&self, sent_at: Instant) -> Option<bool> {
         self.echo.map(|ms| ms >= sent_at.as_nanos() / 1_000_000)
     }
 }
 
-/// The end of what a first block reports to have arrived twice (`rfc2883#section-4`).
+/// End of the duplicate data that a D-SACK block reports (`rfc2883#section-4`).
 fn duplicate_report(ack: &Ack) -> Option<u64> {
     let &(left, right) = ack.blocks.first()?;
     let within = ack.blocks.get(1).is_some_and(|&(l, r)| l <= left && right <= r);

@@ -1,8 +1,8 @@
-//! What the sender says to its congestion control, and asks of it: TCP is the case of one path.
+//! Calls of the congestion control. TCP has one path.
 
 use super::Sender;
 use super::rate::RateControl;
-use cc::{CongestionControl, LossKind, PathAck, PathView, Setup, TcpRules, Window, WindowRule};
+use cc::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, TcpRules, WindowRule};
 use units::{ByteCount, Instant, Span};
 
 impl Sender {
@@ -55,7 +55,7 @@ impl Sender {
         &mut self,
         now: Instant,
         flight: u64,
-        ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [Window]),
+        ask: impl FnOnce(&mut dyn CongestionControl, &[PathView], &mut [CongestionWindow]),
     ) {
         let view = self.view(flight);
         if let Some(control) = &mut self.control {
@@ -64,14 +64,15 @@ impl Sender {
         self.set_pace(now);
     }
 
-    /// The window becomes one segment, as the rules of TCP have it whatever the algorithm.
+    /// Sets the window to one segment, which the rules of TCP prescribe for every algorithm.
     pub(super) fn restart_window(&mut self, now: Instant) {
         let rule = WindowRule::Set(ByteCount::new(u64::from(self.smss)));
         let flight = self.flight.in_flight();
         self.ask(now, flight, |control, views, windows| control.on_rule(views, 0, rule, windows));
     }
 
-    /// New data was acknowledged outside of recovery; or, for a control that wants rate samples, anything was.
+    /// Reports new data acknowledged outside recovery; to a control that wants rate samples, each ACK that delivers
+    /// data.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
         let (lost, rate) = match &mut self.rate {
             Some(rate) => (ByteCount::new(self.flight.take_newly_lost()), rate.estimator.take_sample()),
@@ -91,12 +92,12 @@ impl Sender {
         self.ask(now, flight, |control, views, windows| control.on_sack(now, views, &[ack], windows));
     }
 
-    /// A loss, or what counts as one, is answered once; `flight` counts what was lost, too.
+    /// Reports a loss, or ECE; `flight` includes the lost bytes.
     pub(super) fn control_loss(&mut self, now: Instant, flight: u64, kind: LossKind) {
         self.ask(now, flight, |control, views, windows| control.on_loss(now, views, 0, kind, windows));
     }
 
-    /// Data is about to be sent after idle time (`rfc5681#section-4.1`).
+    /// Reports idle time before new data is sent (`rfc5681#section-4.1`).
     pub(super) fn control_idle(&mut self, now: Instant) {
         self.ask(now, 0, |control, views, windows| control.on_idle(now, views, 0, windows));
     }

@@ -1,7 +1,8 @@
 //! Segments that were sent and that the peer has not acknowledged cumulatively.
 //!
-//! Each is in flight, lost and waiting to be sent again, or selectively acknowledged. Segments have indices that count
-//! up and never wrap; what an acknowledgement costs depends on what it newly says, not on how many there are.
+//! Each is in flight, lost and waiting for retransmission, or selectively acknowledged. Segments have indices that
+//! count up and never wrap. The cost of an acknowledgement depends on what it newly covers, not on the number of
+//! segments.
 
 use crate::ranges::{Range, Ranges};
 use cc::SendRecord;
@@ -21,14 +22,14 @@ pub(crate) struct Sent {
     pub(crate) retransmitted: bool,
     /// Transmissions that count as in flight.
     copies: u8,
-    /// Its last transmission.
+    /// Time of its last transmission.
     pub(crate) sent_at: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SentState {
     InFlight,
-    /// Waits to be sent again.
+    /// Waits for retransmission.
     Lost,
     /// The peer has it but may still renege.
     Sacked,
@@ -69,24 +70,24 @@ pub(crate) struct Flight {
     /// Bytes in flight: sent, and neither acknowledged nor lost; a segment sent again while not lost counts twice
     /// (`rfc6675#section-4`, pipe).
     in_flight: u64,
-    /// Indices of segments that wait to be sent again, ascending.
+    /// Indices of lost segments, ascending.
     lost: VecDeque<u64>,
     lost_bytes: u64,
     /// Indices of segments that are selectively acknowledged.
     sacked: Ranges,
     sacked_segments: u64,
-    /// Segments below this index were looked at by [`Self::lose_by_sack`].
+    /// [`Self::lose_by_sack`] has examined all segments below this index.
     judged: u64,
-    /// Transmissions in the order of time; those that are no longer a segment's last are passed over. Kept if asked.
+    /// Transmissions in the order of time, also outdated ones, which are skipped. Only for RACK.
     by_time: Option<VecDeque<(u64, Instant)>>,
-    /// State of the path at the last transmission of each segment. Kept if asked.
+    /// State of the path at the last transmission of each segment. Only for rate samples.
     records: Option<VecDeque<SendRecord>>,
     /// Bytes of transmissions that became lost since the last call of [`Self::take_newly_lost`].
     newly_lost: u64,
 }
 
 impl Flight {
-    /// Nothing sent but what is before `position`. `by_time`: [`Self::lose_by_time`] will be asked.
+    /// An empty flight at `position`. `by_time`: [`Self::lose_by_time`] will be called.
     pub(crate) fn new(position: u64, by_time: bool) -> Self {
         Flight {
             first: 0,
@@ -145,8 +146,7 @@ impl Flight {
         self.in_flight
     }
 
-    /// FlightSize (`rfc5681#section-2`): sent and not acknowledged cumulatively, apart from what waits to be sent
-    /// again.
+    /// FlightSize (`rfc5681#section-2`): bytes sent and not acknowledged cumulatively, without lost ones.
     #[inline]
     pub(crate) fn size(&self) -> u64 {
         self.nxt - self.una - self.lost_bytes
@@ -174,7 +174,7 @@ impl Flight {
         self.sacked_segments
     }
 
-    /// Index of the next segment to be sent again.
+    /// Index of the next segment to retransmit.
     #[inline]
     pub(crate) fn next_lost(&self) -> Option<u64> {
         self.lost.front().copied()
@@ -185,7 +185,7 @@ impl Flight {
         &mut self.segments[(i - self.first) as usize]
     }
 
-    /// A new segment, about to be sent.
+    /// Adds a new segment that is sent now.
     pub(crate) fn push(&mut self, len: u32, fin: bool, now: Instant) -> u64 {
         let i = self.next_index();
         let state = SentState::InFlight;
@@ -200,7 +200,7 @@ impl Flight {
         i
     }
 
-    /// A segment is about to be sent again.
+    /// Marks a segment as retransmitted now.
     pub(crate) fn resend(&mut self, i: u64, now: Instant) {
         let segment = &mut self.segments[(i - self.first) as usize];
         let len = u64::from(segment.len);
@@ -224,7 +224,7 @@ impl Flight {
         }
     }
 
-    /// Everything before a position has arrived. Calls `tell` with every segment of which that was not known.
+    /// Takes a cumulative acknowledgement. Calls `tell` with every segment that it newly acknowledges.
     #[inline]
     pub(crate) fn acknowledge(&mut self, position: u64, mut tell: impl FnMut(&Sent, Option<SendRecord>)) {
         debug_assert!(position >= self.una && position <= self.nxt);
@@ -266,8 +266,8 @@ impl Flight {
         }
     }
 
-    /// The peer has the bytes between two positions. Calls `tell` with every segment of which that was not known, and
-    /// says how many bytes they have. A segment that is covered in part only is left as it is.
+    /// Takes a SACK block. Calls `tell` with every segment that it newly acknowledges, and returns their bytes. Ignores
+    /// segments that it covers only in part.
     pub(crate) fn sack(
         &mut self,
         left: u64,
@@ -308,7 +308,7 @@ impl Flight {
         self.sacked_segments += 1;
     }
 
-    /// A segment is lost: it waits to be sent again.
+    /// Marks a segment as lost.
     pub(crate) fn lose(&mut self, i: u64) {
         let segment = &mut self.segments[(i - self.first) as usize];
         if segment.state != SentState::InFlight {
@@ -328,8 +328,8 @@ impl Flight {
         }
     }
 
-    /// The retransmission timer expired: everything that is not known to have arrived is lost. With `forget`, so is
-    /// what was selectively acknowledged (`rfc2018#section-8`).
+    /// Marks all segments as lost after an expiry of the retransmission timer, but for selectively acknowledged ones;
+    /// with `forget` also these (`rfc2018#section-8`).
     pub(crate) fn lose_all(&mut self, forget: bool, mut unless: impl FnMut(&Sent) -> bool) {
         if forget {
             self.forget_sacks();
@@ -342,7 +342,7 @@ impl Flight {
         self.judged = self.next_index();
     }
 
-    /// The peer says nothing that can be relied upon of what arrived out of order.
+    /// Discards all selective acknowledgements, since the peer may have reneged.
     pub(crate) fn forget_sacks(&mut self) {
         let sacked = std::mem::take(&mut self.sacked);
         for range in sacked.descending() {
@@ -357,14 +357,14 @@ impl Flight {
         self.sacked_segments = 0;
     }
 
-    /// True if the peer no longer has what it said: the first segment was selectively acknowledged, and yet it is not
-    /// acknowledged (`rfc2018#section-8`).
+    /// True if the peer reneged: the first segment is selectively, but not cumulatively acknowledged
+    /// (`rfc2018#section-8`).
     pub(crate) fn reneged(&self) -> bool {
         self.segments.front().is_some_and(|segment| segment.state == SentState::Sacked)
     }
 
-    /// Index below which every segment that has not arrived is lost, by what arrived above it: at least three ranges,
-    /// or more than two segments' bytes (`rfc6675#section-4`, IsLost).
+    /// Index below which every segment not acknowledged is lost: above it at least three ranges or more than two
+    /// segments' bytes are selectively acknowledged (`rfc6675#section-4`, IsLost).
     pub(crate) fn sack_boundary(&self, smss: u64) -> u64 {
         let mut bytes = 0;
         for (n, range) in self.sacked.descending().take(DUP_THRESHOLD as usize).enumerate() {
@@ -376,8 +376,8 @@ impl Flight {
         self.first
     }
 
-    /// Takes segments below an index for lost that have not arrived. Those that were sent again already are not sent
-    /// once more, but their first transmission leaves flight.
+    /// Marks segments below an index as lost that are not acknowledged. Of a segment that was retransmitted already
+    /// only the first transmission leaves flight.
     pub(crate) fn lose_by_sack(&mut self, boundary: u64) {
         for i in self.judged.max(self.first)..boundary {
             let segment = self.segment(i);
@@ -396,7 +396,7 @@ impl Flight {
         self.judged = self.judged.max(boundary);
     }
 
-    /// Takes segments for lost, in the order they were sent, as long as `is_lost` says so of them.
+    /// Marks segments as lost in the order they were sent, while `is_lost` is true.
     pub(crate) fn lose_by_time(&mut self, mut is_lost: impl FnMut(&Sent) -> bool) -> bool {
         let Some(mut by_time) = self.by_time.take() else { return false };
         let mut any = false;
@@ -416,8 +416,8 @@ impl Flight {
         any
     }
 
-    /// The first segment below the highest that arrived out of order that has not arrived and was not sent again
-    /// (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it: what is passed over need not be looked at again.
+    /// The first segment below the highest selectively acknowledged one that is neither acknowledged nor retransmitted
+    /// (`rfc6675#section-4`, NextSeg rule 3). `from` moves to it, so that no segment is examined twice.
     pub(crate) fn next_hole(&self, from: &mut u64) -> Option<u64> {
         let end = self.sacked.last()?.first;
         *from = (*from).max(self.first);
@@ -430,7 +430,7 @@ impl Flight {
         None
     }
 
-    /// The last segment that has not arrived (`rfc6675#section-4`, NextSeg rule 4).
+    /// The last segment not acknowledged (`rfc6675#section-4`, NextSeg rule 4).
     pub(crate) fn last_hole(&self) -> Option<u64> {
         let end = match self.sacked.last() {
             Some(range) if range.end == self.next_index() => range.first,
@@ -443,7 +443,7 @@ impl Flight {
 /// Duplicate acknowledgements that mean a loss (`rfc5681#section-3.2`).
 pub(crate) const DUP_THRESHOLD: u64 = 3;
 
-/// Takes an index off a sorted queue, mostly its front.
+/// Removes an index from a sorted queue, mostly its front.
 #[inline]
 fn forget(queue: &mut VecDeque<u64>, i: u64) {
     if queue.front() == Some(&i) {

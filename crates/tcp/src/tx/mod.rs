@@ -1,4 +1,4 @@
-//! The sending half of a connection: what the user gave waits, travels, and is kept until it is acknowledged.
+//! The sending half of a connection: queues user data, sends it, and keeps it until it is acknowledged.
 
 mod ack;
 mod control;
@@ -20,7 +20,7 @@ use crate::pieces::Pieces;
 use crate::rto::RtoEstimate;
 use crate::sequence::ORIGIN;
 use crate::{Config, Variant};
-use cc::{CongestionControl, Window};
+use cc::{CongestionControl, CongestionWindow};
 use flight::Flight;
 use rack::{Probe, Rack};
 use rate::RateControl;
@@ -34,30 +34,30 @@ use units::{ByteCount, Instant};
 pub(crate) struct Sender {
     config: Arc<Config>,
     control: Option<Box<dyn CongestionControl>>,
-    /// `config.variant`, as far as the peer speaks SACK.
+    /// `config.variant`; NewReno instead of SACK if the peer does not offer SACK.
     variant: Variant,
-    window: Window,
+    window: CongestionWindow,
     /// Largest number of user bytes in a segment (SMSS).
     smss: u32,
     /// IP and TCP headers of a full segment, with the options of every segment.
     headers: u32,
-    /// User data from the oldest byte that is not acknowledged on.
+    /// User data from the oldest unacknowledged byte on (SND.UNA).
     data: Pieces,
-    /// Position after the last byte the user gave.
+    /// Position after the last byte the user queued.
     end: u64,
     /// No more data will come: a FIN follows the last byte.
     closing: bool,
     flight: Flight,
     pub(crate) rto: RtoEstimate,
     timers: Timers,
-    /// Expiries in a row of the retransmission timer.
+    /// Consecutive expiries of the retransmission timer.
     expiries: u32,
     /// SND.UNA at the last expiry, until everything sent before it is acknowledged.
     timed_out: Option<u64>,
     recovery: Option<Recovery>,
     dup_acks: u32,
-    /// Position up to which a loss was answered: duplicate acknowledgements below it say nothing new
-    /// (`rfc6582#section-3.2`, recover).
+    /// Position up to which a loss was answered (`rfc6582#section-3.2`, recover): duplicate acknowledgements below it
+    /// begin no recovery.
     recover: u64,
     rack: Option<Rack>,
     /// Only for a congestion control that wants rate samples.
@@ -65,24 +65,24 @@ pub(crate) struct Sender {
     probe: Option<Probe>,
     ecn: Ecn,
     peer: PeerWindow,
-    /// The next segment goes out whatever the windows say.
+    /// The next segment is sent regardless of the windows.
     forced: Option<Forced>,
     last_sent: Instant,
-    /// A push was cut short, and nothing was said since.
+    /// A push was cut short, and the user was not told of room since.
     blocked: bool,
     pub(crate) stats: Stats,
 }
 
-/// The window the peer advertises.
+/// Window that the peer advertises.
 #[derive(Debug, Default)]
 struct PeerWindow {
-    /// Position up to which it takes data (SND.UNA + SND.WND).
+    /// Position up to which the peer accepts data (SND.UNA + SND.WND).
     edge: u64,
-    /// Bytes it advertised last (SND.WND).
+    /// Bytes in the latest advertisement (SND.WND).
     size: u64,
-    /// The most it ever advertised.
+    /// Largest window it ever advertised.
     largest: u64,
-    /// Positions of the segment it was last taken from (SND.WL1, SND.WL2).
+    /// Positions of the segment of the latest advertisement (SND.WL1, SND.WL2).
     from: (u64, u64),
 }
 
@@ -90,24 +90,24 @@ struct PeerWindow {
 #[derive(Debug, Default)]
 struct Ecn {
     enabled: bool,
-    /// The next new data tells that the window was cut.
+    /// The next new data carries CWR.
     tell: bool,
-    /// The window was cut for everything below this position.
+    /// The window was reduced for everything below this position.
     answered: u64,
 }
 
-/// Why a segment goes out whatever the windows say.
+/// Why a segment is sent regardless of the windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forced {
     /// A fast retransmission: the first lost segment.
     Lost,
     /// A tail loss probe (`rfc8985#section-7.3`).
     TailProbe,
-    /// A probe of a shut window, or what silly window avoidance held back for too long.
+    /// A zero window probe, or data that silly window avoidance delayed for too long.
     WindowProbe,
 }
 
-/// What the handshake found out about the other side.
+/// Parameters agreed with the peer in the handshake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Negotiated {
     /// Largest number of user bytes in a segment.
@@ -125,7 +125,7 @@ impl Sender {
         Sender {
             control: None,
             variant: config.variant,
-            window: Window::default(),
+            window: CongestionWindow::default(),
             smss: u32::from(config.mss),
             headers: 0,
             data: Pieces::default(),
@@ -152,7 +152,7 @@ impl Sender {
         }
     }
 
-    /// The handshake is complete.
+    /// Begins to send after the handshake.
     pub(crate) fn establish(&mut self, now: Instant, found: Negotiated) {
         self.smss = found.smss;
         self.headers = found.headers;
@@ -173,7 +173,7 @@ impl Sender {
         }
     }
 
-    /// Takes user data as far as there is room, and says how many bytes.
+    /// Queues user data as far as there is room, and returns the number of bytes.
     pub(crate) fn push(&mut self, mut payload: Payload) -> u64 {
         let wanted = payload.len() as u64;
         let taken = wanted.min(self.config.send_buffer.get().saturating_sub(self.buffered()));
@@ -183,7 +183,7 @@ impl Sender {
         taken
     }
 
-    /// True once after a push was cut short, when there is room again.
+    /// True once when there is room again after a push was cut short.
     pub(crate) fn take_writable(&mut self) -> bool {
         let writable = self.blocked && self.buffered() < self.config.send_buffer.get();
         self.blocked &= !writable;
@@ -256,8 +256,8 @@ impl Sender {
         self.peer.largest
     }
 
-    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is inflated or reduced
-    /// by what arrives.
+    /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is inflated or
+    /// reduced by what arrives.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         match &self.recovery {
@@ -266,7 +266,7 @@ impl Sender {
         }
     }
 
-    /// Drops everything: the connection ended.
+    /// Drops all data and timers: the connection ended.
     pub(crate) fn clear(&mut self) {
         self.data.clear();
         self.timers = Timers::default();

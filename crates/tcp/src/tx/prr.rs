@@ -1,6 +1,6 @@
-//! Proportional rate reduction (`rfc6937`): during recovery, what is sent follows what arrives.
+//! Proportional rate reduction (`rfc6937`): in recovery the sender sends in proportion to delivered bytes.
 
-/// The accounts of one recovery (`rfc6937#section-3`).
+/// State of one recovery (`rfc6937#section-3`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
     /// FlightSize when recovery began.
@@ -14,19 +14,19 @@ impl Prr {
         Prr { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// So many bytes were sent.
+    /// Counts bytes sent.
     pub(super) fn sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
 
-    /// The window after an acknowledgement that says of `delivered` bytes for the first time that they arrived.
+    /// The window after an acknowledgement that newly delivers `delivered` bytes.
     pub(super) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, smss: u64) -> u64 {
         self.delivered += delivered;
         let send = if pipe > ssthresh {
             let share = u128::from(self.delivered) * u128::from(ssthresh);
             (share.div_ceil(u128::from(self.recover_fs)) as u64).saturating_sub(self.out)
         } else {
-            // PRR-SSRB: slow start as far as the window was too small for what arrives.
+            // PRR-SSRB: slow start up to ssthresh.
             let limit = self.delivered.saturating_sub(self.out).max(delivered) + smss;
             (ssthresh - pipe).min(limit)
         };
@@ -41,7 +41,7 @@ mod tests {
     /// Twenty segments in flight, the first lost, ssthresh 10: an ACK for each of the others.
     // rfc6937#section-3, in segments, by hand
     #[test]
-    fn half_of_what_arrives_is_sent() {
+    fn prr_sends_half_of_the_delivered_segments() {
         let mut prr = Prr::new(20);
         let mut pipe = 19; // The lost segment left it.
         prr.sent(1); // The fast retransmission.
@@ -63,7 +63,7 @@ mod tests {
 
     /// Pipe fell below ssthresh by heavy loss: growth by slow start up to it.
     #[test]
-    fn below_the_threshold_it_is_slow_start() {
+    fn prr_slow_starts_below_ssthresh() {
         let mut prr = Prr::new(20);
         assert_eq!(prr.on_ack(1, 4, 10, 1), 4 + 2);
         prr.sent(2);

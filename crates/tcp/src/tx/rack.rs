@@ -1,34 +1,34 @@
-//! RACK-TLP (`rfc8985`): a segment is lost if one sent well after it has arrived; the tail is probed.
+//! RACK-TLP (`rfc8985`): detects losses by time, and probes the tail of the flight.
 
 use super::flight::{DUP_THRESHOLD, Sent};
 use super::{Forced, Sender};
 use cc::LossKind;
 use units::{Instant, Span};
 
-/// What RACK remembers (`rfc8985#section-5.2`).
+/// State of RACK (`rfc8985#section-5.2`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
-    /// When the segment sent last of those that arrived was sent, and where it ended.
+    /// Send time and end of the delivered segment that was sent last (RACK.xmit_ts, RACK.end_seq).
     latest: Option<(Instant, u64)>,
     rtt: Span,
     /// Over the life of the connection, where the RFC suggests a window of some minutes.
     min_rtt: Option<Span>,
-    /// The highest position that arrived.
+    /// Highest position delivered (RACK.fack).
     highest: u64,
     reordering: bool,
-    /// Factor of the reordering window, and recoveries until it falls back to one.
+    /// Factor of the reordering window, and recoveries until it is reset to one.
     multiplier: u32,
     persist: u32,
-    /// Position at which the multiplier may grow again: once a round trip.
+    /// Position at which the multiplier may grow again, once a round trip.
     round: Option<u64>,
 }
 
-/// A tail loss probe that is on its way (`rfc8985#section-7.1`).
+/// A tail loss probe in flight (`rfc8985#section-7.1`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     /// SND.NXT when it was sent.
     pub(super) end: u64,
-    /// It was no new data.
+    /// It was a retransmission.
     pub(super) again: bool,
 }
 
@@ -39,8 +39,8 @@ const PERSIST: u32 = 16;
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
 
 impl Rack {
-    /// A segment has arrived (`rfc8985#section-6.2`, steps 1 to 3). `echoed`: the acknowledgement cannot be for an
-    /// earlier transmission of it, by its timestamp.
+    /// Takes the delivery of a segment (`rfc8985#section-6.2`, steps 1 to 3). `echoed`: by its timestamp the
+    /// acknowledgement is for the last transmission.
     pub(super) fn delivered(&mut self, now: Instant, sent: &Sent, echoed: Option<bool>) {
         let rtt = now.since(sent.sent_at);
         if sent.retransmitted {
@@ -62,7 +62,7 @@ impl Rack {
         }
     }
 
-    /// How long a segment may be late (`rfc8985#section-6.2`, step 4).
+    /// The reordering window (`rfc8985#section-6.2`, step 4).
     fn window(&self, srtt: Option<Span>, loss_expected: bool) -> Span {
         if !self.reordering && loss_expected {
             return Span::ZERO;
@@ -71,7 +71,7 @@ impl Rack {
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// A segment arrived twice: the reordering window was too small.
+    /// Takes a D-SACK: the reordering window was too small.
     pub(super) fn duplicate(&mut self, una: u64, nxt: u64) {
         if self.round.is_none_or(|round| una >= round) {
             self.round = Some(nxt);
@@ -87,12 +87,12 @@ impl Rack {
         }
     }
 
-    /// True if a segment is overdue when the retransmission timer expires (`rfc8985#section-6.3`).
+    /// True if a segment counts as lost when the retransmission timer expires (`rfc8985#section-6.3`).
     pub(super) fn is_late(&self, srtt: Option<Span>, now: Instant, sent: &Sent) -> bool {
         sent.sent_at + self.rtt + self.window(srtt, true) <= now
     }
 
-    /// When a segment is lost if it does not arrive before; none if nothing sent after it has arrived.
+    /// Time from which a segment counts as lost; `None` if no segment sent after it was delivered.
     fn deadline(&self, sent: &Sent, window: Span) -> Option<Instant> {
         let latest = self.latest?;
         (latest > (sent.sent_at, sent.end())).then(|| sent.sent_at + self.rtt + window)
@@ -100,8 +100,8 @@ impl Rack {
 }
 
 impl Sender {
-    /// Takes segments for lost that are too late, and sets the timer for the next (`rfc8985#section-6.2`, step 5). That
-    /// timer is for the oldest such segment, so that each is found in time.
+    /// Marks late segments as lost, and sets the reordering timer for the oldest other one (`rfc8985#section-6.2`,
+    /// step 5).
     pub(super) fn detect_by_time(&mut self, now: Instant) -> bool {
         let Some(rack) = self.rack else { return false };
         let expected = self.recovery.is_some() || self.flight.sacked_segments() >= DUP_THRESHOLD;
@@ -146,7 +146,7 @@ impl Sender {
         self.timers.rto = Some(self.rto.deadline(now));
     }
 
-    /// What an acknowledgement says of a probe that is on its way (`rfc8985#section-7.4.2`).
+    /// Decides by an acknowledgement whether a probe repaired a loss (`rfc8985#section-7.4.2`).
     pub(super) fn judge_probe(&mut self, now: Instant, to: u64, duplicate: bool, dsack: Option<u64>) {
         let Some(probe) = self.probe.filter(|probe| to >= probe.end) else { return };
         let harmless = !probe.again || dsack == Some(probe.end);
@@ -154,7 +154,7 @@ impl Sender {
             self.probe = None;
         }
         if !harmless && to > probe.end && self.recovery.is_none() {
-            // The probe repaired a loss that nobody else will notice.
+            // The probe repaired the loss, so no recovery will reduce the window.
             self.stats.recoveries += 1;
             self.control_loss(now, self.flight.size(), LossKind::FastRetransmit);
         }

@@ -17,7 +17,7 @@ impl RateControl {
         RateControl { estimator: RateEstimator::default(), pacer: Pacer::new(mtu) }
     }
 
-    /// A segment has arrived, by what an acknowledgement says for the first time.
+    /// Takes the first acknowledgement of a segment.
     pub(super) fn on_delivered(&mut self, now: Instant, sent: &Sent, record: SendRecord) {
         let bytes = ByteCount::new(u64::from(sent.len));
         self.estimator.on_delivered(now, bytes, sent.sent_at, record, sent.retransmitted);
@@ -31,8 +31,8 @@ impl Sender {
         self.rate.as_ref().is_some_and(|rate| rate.pacer.ready_at().is_some_and(|at| at > now))
     }
 
-    /// Nothing more can be sent now. If the pacer holds something back, its timer asks again; if the window has room, the
-    /// sender is application-limited, by want of data, the peer's window or Nagle's rule.
+    /// Nothing more can be sent now: sets the pacing timer if the pacer is the reason. If the window has room, the
+    /// sender is application-limited, for want of data or because of the peer's window or Nagle's rule.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let held = self.is_held(now);
         let room = self.fits(u64::from(self.smss), 0);
@@ -47,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// Segment `i` with so many user bytes leaves now; `flight` bytes were in flight before.
+    /// Counts the transmission of segment `i` with `bytes` user bytes; `flight` bytes were in flight before.
     pub(super) fn count_sent(&mut self, now: Instant, i: u64, bytes: u32, flight: u64) {
         let Some(rate) = &mut self.rate else { return };
         let bytes = ByteCount::new(u64::from(bytes));

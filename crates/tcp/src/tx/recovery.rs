@@ -7,28 +7,28 @@ use crate::Variant;
 use cc::LossKind;
 use units::Instant;
 
-/// A recovery that is on. Tahoe has none: it slow-starts from the hole.
+/// State of a fast recovery. Tahoe has none: it slow starts from the first hole.
 #[derive(Debug)]
 pub(super) struct Recovery {
-    /// SND.NXT when it began: the recovery ends when everything before is acknowledged (RecoveryPoint).
+    /// SND.NXT at its start: the recovery ends when everything before is acknowledged (RecoveryPoint).
     pub(super) point: u64,
-    /// The window for now.
+    /// Send limit during the recovery.
     pub(super) cwnd: u64,
-    /// A partial acknowledgement came already.
+    /// A partial acknowledgement has arrived.
     partial: bool,
     pub(super) prr: Option<Prr>,
-    /// Index from which on no hole was sent again by rule 3 of `rfc6675#section-4`, NextSeg.
+    /// Index from which on NextSeg rule 3 has retransmitted no hole (`rfc6675#section-4`).
     pub(super) hole: u64,
-    /// The end of the flight when the one segment of rule 4 was sent (RescueRxt).
+    /// End of the flight when the segment of rule 4 was sent (RescueRxt).
     pub(super) rescue: Option<u64>,
 }
 
-/// What an acknowledgement said, as far as recovery cares.
+/// Changes by one acknowledgement that recovery depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
     /// Bytes acknowledged cumulatively for the first time.
     pub(super) acked: u64,
-    /// Bytes of which it is known for the first time that they arrived.
+    /// Bytes newly acknowledged, cumulatively or selectively.
     pub(super) delivered: u64,
     /// It is a duplicate acknowledgement (`rfc5681#section-2`; for SACK, `rfc6675#section-2`).
     pub(super) duplicate: bool,
@@ -37,7 +37,7 @@ pub(super) struct News {
 }
 
 impl Sender {
-    /// Begins, goes on with, or ends a recovery. True if the acknowledgement was part of one.
+    /// Begins, continues or ends a recovery. True if the acknowledgement belongs to one.
     pub(super) fn recover(&mut self, now: Instant, news: &News) -> bool {
         if news.acked > 0 {
             self.dup_acks = 0;
@@ -58,7 +58,7 @@ impl Sender {
         true
     }
 
-    /// False as long as duplicate acknowledgements may be answers to what was sent again already
+    /// False while duplicate acknowledgements may be due to retransmissions
     /// (`rfc6582#section-3.2`, step 2; `rfc6675#section-5.1`).
     fn may_recover(&self) -> bool {
         let una = self.flight.una();
@@ -81,7 +81,7 @@ impl Sender {
         self.stats.recoveries += 1;
         let point = self.flight.nxt();
         let smss = u64::from(self.smss);
-        // What limited transmit sent beyond the window is not counted (rfc5681#section-3.2, step 2).
+        // Segments of limited transmit beyond the window are not counted (rfc5681#section-3.2, step 2).
         let most = if self.config.limited_transmit { self.window.cwnd.get() } else { u64::MAX };
         let flight = news.flight_before.min(most);
         self.control_loss(now, flight, LossKind::FastRetransmit);
@@ -123,7 +123,7 @@ impl Sender {
                 self.end_recovery(now);
                 return;
             }
-            // rfc6582#section-3.2, step 3: the timer goes on from the first partial acknowledgement ("impatient").
+            // rfc6582#section-3.2, step 3: only the first partial acknowledgement restarts the timer ("impatient").
             if self.variant != Variant::NewReno || !recovery.partial {
                 self.timers.rto = Some(self.rto.deadline(now));
             }
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// Finds what else is lost, and sets the window of a recovery with SACK.
+    /// Detects further losses, and sets the send limit of a recovery with SACK.
     fn repair_by_sack(&mut self, now: Instant, news: &News) {
         if self.variant != Variant::Sack {
             return;

@@ -1,4 +1,4 @@
-//! What goes out next: lost segments, then new data, then what SACK makes doubtful.
+//! Selection of the next segment: lost segments, then new data, then NextSeg rules 3 and 4 of RFC 6675.
 
 use super::rack::Probe;
 use super::{Forced, Sender};
@@ -13,17 +13,17 @@ pub(crate) struct Plan {
     /// User bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
-    /// It empties the buffer.
+    /// It empties the send buffer (PSH).
     pub(crate) push: bool,
-    /// It may be marked on its way instead of being dropped (`rfc3168#section-6.1.5`: new data only).
+    /// It is ECN-capable (`rfc3168#section-6.1.5`: new data only).
     pub(crate) markable: bool,
-    /// It tells that the window was cut (CWR).
+    /// It has CWR: the window was reduced.
     pub(crate) reduced: bool,
 }
 
 impl Sender {
-    /// The next segment, which must be sent now; none if the windows allow none. New data has at most `limit` bytes a
-    /// segment.
+    /// The next segment, which the caller must send now; `None` if the windows or the pacer allow none. New data has at
+    /// most `limit` bytes a segment.
     #[inline]
     pub(crate) fn next(&mut self, now: Instant, limit: u32) -> Option<Plan> {
         self.control.as_ref()?;
@@ -87,21 +87,21 @@ impl Sender {
         self.next_doubtful(now)
     }
 
-    /// User bytes of the next new segment, were it not for any window.
+    /// User bytes of the next new segment, regardless of windows.
     pub(super) fn next_len(&self) -> u64 {
         self.unsent().min(u64::from(self.smss))
     }
 
-    /// True if the congestion window, `extra` bytes enlarged, lets a segment through. An empty network always does.
+    /// True if the send limit plus `extra` bytes allows a segment. With nothing in flight it always does.
     #[inline]
     pub(super) fn fits(&self, len: u64, extra: u64) -> bool {
-        // Without limited transmit, what arrived out of order still counts until a loss is found.
+        // Without limited transmit, selectively acknowledged bytes count as in flight until a loss is found.
         let pipe = self.recovery.is_some() || self.timed_out.is_some() || self.config.limited_transmit;
         let flight = if pipe { self.flight.in_flight() } else { self.flight.size() };
         flight == 0 || flight + len <= self.cwnd() + extra
     }
 
-    /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance let through
+    /// The user bytes of a new segment that all windows, Nagle's rule and silly window avoidance allow
     /// (`rfc9293#section-3.8.6.2.1`). Zero for a FIN alone.
     #[inline]
     fn sendable(&mut self, now: Instant, limit: u64) -> Option<u64> {
@@ -124,7 +124,8 @@ impl Sender {
         self.fits(len, self.limited()).then_some(len)
     }
 
-    /// Bytes beyond the window that limited transmit allows; with SACK, pipe shrinks instead (`rfc3042#section-2`).
+    /// Bytes beyond the window that limited transmit allows; none with SACK, where pipe shrinks instead
+    /// (`rfc3042#section-2`).
     fn limited(&self) -> u64 {
         if self.config.limited_transmit && self.variant != Variant::Sack && self.recovery.is_none() {
             u64::from(self.dup_acks.min(2)) * u64::from(self.smss)
@@ -156,7 +157,7 @@ impl Sender {
         Some(self.resend(now, i))
     }
 
-    /// A segment of data that was never sent, with the FIN if that follows.
+    /// A segment of new data, with the FIN if that follows.
     fn new_segment(&mut self, now: Instant, len: u64) -> Plan {
         let start = self.flight.nxt();
         let last = start + len == self.end;

@@ -1,36 +1,36 @@
-//! The timers of the sending half, and what happens when one expires.
+//! The timers of the sending half and their expiry.
 
 use super::{Forced, Sender, flight::Sent, recovery::Recovery};
 use crate::Variant;
 use cc::LossKind;
 use units::Instant;
 
-/// When each timer expires, if it runs.
+/// Expiry of each timer that runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
     /// Retransmission (`rfc6298#section-5`).
     pub(super) rto: Option<Instant>,
-    /// Probe of a shut window (`rfc9293#section-3.8.6.1`), or of silly window avoidance.
+    /// Zero window probe (`rfc9293#section-3.8.6.1`), or end of silly window avoidance.
     pub(super) persist: Option<Instant>,
-    /// Expiries of it in a row.
+    /// Its consecutive expiries.
     pub(super) persisted: u32,
     /// Tail loss probe (`rfc8985#section-7.2`).
     pub(super) probe: Option<Instant>,
-    /// A segment that is late is lost then (`rfc8985#section-6.2`).
+    /// RACK reordering timer (`rfc8985#section-6.2`).
     pub(super) reorder: Option<Instant>,
-    /// The pacer lets the next segment out.
+    /// The pacer allows the next segment.
     pub(super) pacing: Option<Instant>,
 }
 
 impl Sender {
-    /// When something is to be done if nothing happens before.
+    /// Earliest expiry.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         let Timers { rto, persist, probe, reorder, pacing, .. } = self.timers;
         [rto, persist, probe, reorder, pacing].into_iter().flatten().fold(Instant::FAR, Instant::min)
     }
 
-    /// Does what has become due; false if the peer is given up.
+    /// Handles expired timers; false if the connection is given up.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         let due = |timer: Option<Instant>| timer.is_some_and(|at| at <= now);
         if due(self.timers.pacing) {
@@ -55,7 +55,7 @@ impl Sender {
     fn on_rto(&mut self, now: Instant) {
         self.stats.timeouts += 1;
         self.expiries += 1;
-        // A segment that timed out already tells nothing new of the network (rfc5681#section-3.1).
+        // A segment that has timed out already does not reduce the window again (rfc5681#section-3.1).
         if self.timed_out != Some(self.flight.una()) {
             let flight = match self.recovery.take() {
                 Some(recovery) => self.not_arrived(&recovery),
@@ -82,10 +82,10 @@ impl Sender {
         self.timers.reorder = None;
     }
 
-    /// Bytes sent of which a recovery has not learned that they have left the network. FlightSize goes on growing while
-    /// holes are repaired one a round trip, and half of it would be a threshold above all that the network holds: the
-    /// next slow start would lose as much again, and end in the next timeout (`rfc5681#section-3.2`, step 4: the window
-    /// is inflated by what has left the network).
+    /// Bytes of a recovery that may still be in the network. FlightSize grows while a recovery repairs one hole each
+    /// round trip, and half of it would be a threshold above the capacity of the path: the next slow start would lose
+    /// as much again and end in another timeout (`rfc5681#section-3.2`, step 4: the window is inflated by segments that
+    /// have left the network).
     fn not_arrived(&self, recovery: &Recovery) -> u64 {
         let arrived = match self.variant {
             Variant::Sack => self.flight.sacked_segments() * u64::from(self.smss),
@@ -94,7 +94,7 @@ impl Sender {
         (self.flight.nxt() - self.flight.una()).saturating_sub(arrived)
     }
 
-    /// Starts the retransmission timer anew, or stops it if nothing is on its way (`rfc6298#section-5`, 5.2 and 5.3).
+    /// Restarts the retransmission timer, or stops it if nothing is in flight (`rfc6298#section-5`, 5.2 and 5.3).
     pub(super) fn restart_rto(&mut self, now: Instant) {
         if self.flight.is_empty() {
             self.timers.rto = None;
@@ -112,13 +112,13 @@ impl Sender {
         self.start_persist(now);
     }
 
-    /// Nothing can be sent but for the window of the peer, and nothing is on its way that would be answered.
+    /// Starts the persist timer: the peer's window blocks all data, and nothing is in flight.
     pub(super) fn start_persist(&mut self, now: Instant) {
         let wait = self.rto.current() * (1 << self.timers.persisted.min(16));
         self.timers.persist = Some(now + wait.min(self.config.rto.max));
     }
 
-    /// The window is open: what was a probe is an ordinary segment from now on, and its last transmission was lost.
+    /// Ends probing since the window opened: a probe in flight counts as a lost segment.
     pub(super) fn end_persist(&mut self) {
         self.timers.persist = None;
         self.timers.persisted = 0;

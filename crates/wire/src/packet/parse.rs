@@ -59,6 +59,15 @@ pub struct Chunks<'a> {
     rest: Octets<'a>,
 }
 
+impl<'a> Chunks<'a> {
+    /// The bytes of the chunks that are still to be read, paddings included, to the end of the packet. Taken before a chunk
+    /// is read they begin with it, as what authenticates a chunk needs them (rfc4895#section-6.3).
+    #[inline]
+    pub fn rest(&self) -> Octets<'a> {
+        self.rest
+    }
+}
+
 impl<'a> Iterator for Chunks<'a> {
     type Item = Result<Chunk<'a>, ChunkError>;
 
@@ -129,6 +138,18 @@ mod tests {
                 Ok(Chunk::ShutdownAck(ShutdownAck)),
             ]
         );
+    }
+
+    // rfc4895#section-6.3
+    #[test]
+    fn the_raw_bytes_from_a_chunk_on_are_there_before_it_is_read() {
+        let body = hex("0b 00 0004  80 00 0005 aa 112233  08 00 0004");
+        let mut chunks = Chunks { rest: body.as_slice().into() };
+        for from in [0, 4, 12] {
+            assert_eq!(chunks.rest().to_vec(), body[from..]);
+            assert!(chunks.next().is_some_and(|chunk| chunk.is_ok()));
+        }
+        assert!(chunks.rest().is_empty());
     }
 
     // rfc9260#section-3.2

@@ -3,6 +3,7 @@ use crate::checksum::crc32c;
 use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
 use crate::field::padded;
 use crate::serial::Tsn;
+use std::ops::Range;
 use transport::{Checksum, PacketBuf};
 
 /// Writes one packet, chunk by chunk, into a buffer that is used again and again.
@@ -30,6 +31,30 @@ impl<'b> PacketWriter<'b> {
     #[inline]
     pub fn room(&self) -> usize {
         (self.limit.saturating_sub(self.buf.len()) & !3).min(LONGEST_CHUNK)
+    }
+
+    /// Lets the packet become as long as `limit` bytes, the common header among them, if it is more than before.
+    pub fn extend(&mut self, limit: usize) {
+        self.limit = self.limit.max(limit);
+    }
+
+    /// Appends so many zeros, a multiple of four, at a place that is known, to be filled in by
+    /// [`finish_with`](Self::finish_with): for a chunk whose contents depend on those behind it. None if they do not fit.
+    pub fn reserve(&mut self, length: usize) -> Option<Range<usize>> {
+        if length > self.room() || !length.is_multiple_of(4) {
+            return None;
+        }
+        self.buf.materialise();
+        let start = self.buf.head.len();
+        self.buf.head.resize(start + length, 0);
+        Some(start..start + length)
+    }
+
+    /// Lets `fill` change the bytes of the whole packet, whose checksum is still zero, then completes it.
+    pub fn finish_with(self, checksum: Checksum, fill: impl FnOnce(&mut [u8])) {
+        self.buf.materialise();
+        fill(&mut self.buf.head);
+        self.finish(checksum);
     }
 
     /// True as long as there is no chunk.
@@ -143,7 +168,7 @@ impl<'b> PacketWriter<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags};
+    use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags, UnknownChunk};
     use crate::packet::Packet;
     use crate::serial::{Ppid, Ssn, StreamId};
     use crate::testing::ANY_HEADER;
@@ -208,6 +233,40 @@ mod tests {
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
         let lengths: Vec<_> = packet.chunks().map(|chunk| chunk.unwrap().encoded_len()).collect();
         assert_eq!(lengths, [65_532, 65_532]);
+    }
+
+    // rfc4895#section-4.1
+    #[test]
+    fn a_reserved_chunk_is_filled_from_what_follows_it_before_the_checksum_is_computed() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 4 + 8 + 16 + 8);
+        assert!(writer.push(&CookieAck));
+        assert_eq!((writer.reserve(6), writer.reserve(36)), (None, None));
+        let place = writer.reserve(8).unwrap();
+        assert_eq!((place.clone(), writer.room()), (16..24, 24));
+        assert!(writer.data(&data(Octets::new(&[], 8))));
+        assert!(!writer.push(&CookieAck), "the packet is full");
+        writer.finish_with(Checksum::Computed, |packet| {
+            let covered: u8 = packet[place.start..].iter().fold(0, |sum, byte| sum.wrapping_add(*byte));
+            packet[place.clone()].copy_from_slice(&[0x0f, 0, 0, 8, covered, 0, 0, 0]);
+        });
+        let packet = Packet::parse(buf.as_octets(), Checksum::Computed).unwrap();
+        let auth = UnknownChunk {
+            chunk_type: 0x0f,
+            bytes: (&[0x0f, 0, 0, 8, 3 + 24 + 1 + 2 + 3 + 4, 0, 0, 0]).into(),
+        };
+        assert_eq!(packet.chunks().nth(1), Some(Ok(Chunk::Unknown(auth))));
+    }
+
+    #[test]
+    fn a_packet_extended_takes_a_longer_chunk() {
+        let mut buf = PacketBuf::default();
+        let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 100);
+        assert!(!writer.data(&data(Octets::new(&[], 84))));
+        writer.extend(12 + 100);
+        assert!(writer.data(&data(Octets::new(&[], 84))));
+        writer.extend(50);
+        assert_eq!(writer.room(), 0);
     }
 
     #[test]

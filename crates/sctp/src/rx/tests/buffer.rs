@@ -55,7 +55,7 @@ fn with_a_full_buffer_data_that_fills_a_gap_displaces_the_highest() {
 
 // rfc9260#section-6.2: no more is taken back than is needed
 #[test]
-fn of_messages_and_fragments_the_highest_gives_way_first() {
+fn the_highest_tsn_of_messages_and_fragments_is_reneged_first() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
     f.take(chunk("B", 102, 0, 0, 1500));
     f.take(chunk("BE", 104, 1, 1, 1500));
@@ -72,7 +72,7 @@ fn of_messages_and_fragments_the_highest_gives_way_first() {
 
 // A message that can be read is never taken back, even above a gap.
 #[test]
-fn what_can_be_read_stays() {
+fn readable_messages_are_never_reneged() {
     let mut f = Fixture::started(&with_buffer(6000), 100);
     for tsn in 102..=105 {
         f.take(message(tsn, 1500));
@@ -221,7 +221,7 @@ fn tiny_messages_use_up_the_buffer_by_their_number() {
 
 // Without reneging, what everything waits for is taken beyond the limit, but no more than that.
 #[test]
-fn nothing_is_given_up_where_reneging_is_off() {
+fn nothing_is_reneged_where_reneging_is_off() {
     let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(6000) }, 100);
     for tsn in 103..=106 {
         assert_eq!(f.take(chunk("BE", tsn, 1, tsn as u16 - 101, 1500)), DataVerdict::Accepted);

@@ -28,7 +28,7 @@ fn started(config: &Config) -> Fixture {
 
 // draft-natarajan-tsvwg-sctp-nrsack: what can be read is for good, what waits for its turn is not
 #[test]
-fn what_can_be_read_is_not_renegable() {
+fn readable_messages_are_non_renegable() {
     let mut f = started(&config());
     f.take(message(102, 100));
     f.take(chunk("BE", 103, 1, 2, 100));
@@ -45,7 +45,7 @@ fn what_can_be_read_is_not_renegable() {
 
 // A message that waited becomes readable above the gap: from then on it stays.
 #[test]
-fn a_message_whose_turn_comes_above_a_gap_is_for_good() {
+fn a_deliverable_message_above_a_gap_is_non_renegable() {
     let mut f = started(&config());
     f.take(chunk("BE", 104, 2, 1, 100));
     assert_eq!(report(&mut f, 100), (100, vec![(4, 4)], vec![], 0));
@@ -55,7 +55,7 @@ fn a_message_whose_turn_comes_above_a_gap_is_for_good() {
 
 // rfc9260#section-6.2: what the peer was promised survives a full buffer, the rest may go.
 #[test]
-fn a_full_buffer_gives_up_what_is_renegable_only() {
+fn a_full_buffer_reneges_on_renegable_tsns_only() {
     let mut f = started(&config());
     f.take(message(105, 1500));
     for (tsn, ssn) in [(102, 2), (103, 3), (104, 4)] {
@@ -67,7 +67,7 @@ fn a_full_buffer_gives_up_what_is_renegable_only() {
 }
 
 #[test]
-fn without_reneging_everything_is_for_good() {
+fn without_reneging_every_tsn_is_non_renegable() {
     let mut f = started(&Config { reneging: false, ..config() });
     f.take(chunk("BE", 103, 1, 2, 100));
     f.take(chunk("UB", 105, 0, 0, 100));
@@ -76,7 +76,7 @@ fn without_reneging_everything_is_for_good() {
 
 // What is left out is left out from above, so that nothing below looks missing; duplicates go first.
 #[test]
-fn a_small_packet_tells_of_the_lowest_gaps() {
+fn an_nr_sack_in_a_small_packet_reports_the_lowest_gaps() {
     let mut f = started(&config());
     for k in 0..3 {
         f.take(message(102 + 4 * k, 100));

@@ -176,7 +176,7 @@ fn a_stream_sequence_number_used_again_is_a_violation() {
 }
 
 #[test]
-fn what_is_read_tells_where_it_came_from() {
+fn a_message_read_names_its_stream_number_and_tsn() {
     let mut f = Fixture::new(&Config::default(), u32::MAX);
     let bytes = b"abcdef";
     let part = |flags, tsn, from: usize, to: usize| Data {

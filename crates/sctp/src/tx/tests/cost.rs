@@ -66,7 +66,7 @@ fn every_other(from: u16, to: u16) -> Vec<(u16, u16)> {
 
 // rfc9260#section-6.2.1: reneging is allowed, but not without end
 #[test]
-fn withdrawing_half_of_all_chunks_again_and_again_is_cheap_and_ends() {
+fn reneging_on_half_of_all_chunks_again_and_again_is_cheap_and_ends_in_an_abort() {
     type Blocks = &'static [(u16, u16)];
     let alternatives: [(Blocks, Blocks); 3] = [
         (&[(2, MANY / 2)], &[]),
@@ -140,7 +140,7 @@ fn chunks_lost_in_the_middle_of_lost_ones_are_cheap() {
 }
 
 #[test]
-fn what_is_withdrawn_beyond_the_limit_is_sent_again_in_the_end() {
+fn chunks_reneged_beyond_the_limit_are_retransmitted_eventually() {
     let mut rig = loaded(10_000);
     rig.hostile(0, &[(2, 9_999)], None).1.unwrap();
     let mut cum = 0;
@@ -183,7 +183,7 @@ fn nr_sacks_of_many_places_are_cheap() {
 
 // rfc9260#section-6.2: no more than one SACK for an incoming packet
 #[test]
-fn of_several_sacks_in_a_packet_one_counts() {
+fn only_the_first_sack_of_a_packet_is_processed() {
     let mut rig = loaded(10);
     let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
     let mut buf = PacketBuf::default();
@@ -229,7 +229,7 @@ proptest! {
 
     /// Whatever a peer says of what is outstanding on two paths, no packet is dear and every chunk is accounted for.
     #[test]
-    fn no_sack_is_dear(
+    fn every_sack_is_processed_in_bounded_steps(
         chunks in 10u16..6000,
         sacks in prop::collection::vec(
             (0u16..4, any::<bool>(), prop::collection::vec((any::<u16>(), 0u16..700), 0..40)), 1..60,
@@ -259,7 +259,7 @@ proptest! {
 
 /// A peer whose SACKs overtake each other at will and arrive twice, and that discards all it may discard now and then.
 #[test]
-fn no_peer_that_answers_packets_is_given_up() {
+fn a_peer_that_acknowledges_packets_is_never_aborted() {
     use rand_chacha::ChaCha8Rng;
     use rand_core::{RngCore, SeedableRng};
     for seed in 0..6 {

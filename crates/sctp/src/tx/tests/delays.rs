@@ -46,7 +46,7 @@ fn the_least_delay_of_each_path_counts_until_the_next_acknowledgement() {
 }
 
 #[test]
-fn a_delay_counts_that_comes_after_a_sack_on_a_faster_path_has_passed_its_chunk() {
+fn a_delay_reported_after_the_cumulative_tsn_passed_its_chunk_counts() {
     for first in [1, u32::MAX - 2] {
         let tsn = |n: u32| first.wrapping_add(n - 1);
         let mut rig = rig(first);
@@ -62,7 +62,7 @@ fn a_delay_counts_that_comes_after_a_sack_on_a_faster_path_has_passed_its_chunk(
 }
 
 #[test]
-fn the_delay_of_a_chunk_that_was_sent_again_is_nobodys() {
+fn the_delay_of_a_retransmitted_chunk_is_ignored() {
     let mut rig = rig(1);
     rig.t3(P2);
     while rig.poll().is_some() {}

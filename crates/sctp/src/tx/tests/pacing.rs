@@ -3,7 +3,10 @@
 use super::random::{World, drain};
 use super::*;
 use crate::config::{BurstControl, PfCwnd};
-use cc::{Algorithm, CongestionControl, LossKind, PathAck, PathView, RateSample, Setup, Window, WindowRule};
+use cc::{
+    Algorithm, CongestionControl, CongestionWindow, LossKind, PathAck, PathView, RateSample, Setup,
+    WindowRule,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use units::BitRate;
@@ -11,7 +14,7 @@ use units::BitRate;
 /// What the congestion control was told, by path.
 #[derive(Debug, Default)]
 pub(super) struct Told {
-    windows: Vec<Window>,
+    windows: Vec<CongestionWindow>,
     pub(super) sent: Vec<u64>,
     pub(super) acked: Vec<u64>,
     lost: Vec<u64>,
@@ -44,8 +47,8 @@ impl Paced {
     fn change(
         &mut self,
         before: &[PathView],
-        w: &mut [Window],
-        event: impl FnOnce(&mut dyn CongestionControl, &mut [Window]),
+        w: &mut [CongestionWindow],
+        event: impl FnOnce(&mut dyn CongestionControl, &mut [CongestionWindow]),
     ) {
         let mut told = self.told.lock().unwrap();
         // Windows of this event that an earlier call has changed already are in `w`.
@@ -60,7 +63,7 @@ impl CongestionControl for Paced {
     fn name(&self) -> &'static str {
         "paced"
     }
-    fn on_path_added(&mut self, all: &[PathView], p: usize) -> Window {
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
         let window = self.inner.on_path_added(all, p);
         let mut told = self.told.lock().unwrap();
         told.windows.push(window);
@@ -69,7 +72,7 @@ impl CongestionControl for Paced {
         told.lost.push(0);
         window
     }
-    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         for ack in acked {
             assert!(!ack.acked.is_zero() || !ack.lost.is_zero());
             assert_eq!(ack.rate.is_some(), !ack.acked.is_zero());
@@ -80,13 +83,20 @@ impl CongestionControl for Paced {
         }
         self.change(before, w, |inner, w| inner.on_sack(now, before, acked, w));
     }
-    fn on_loss(&mut self, now: Instant, all: &[PathView], p: usize, kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         self.change(all, w, |inner, w| inner.on_loss(now, all, p, kind, w));
     }
-    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [Window]) {
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.change(all, w, |inner, w| inner.on_idle(now, all, p, w));
     }
-    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [Window]) {
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         self.told.lock().unwrap().rules += 1;
         self.change(all, w, |inner, w| inner.on_rule(all, p, rule, w));
     }
@@ -96,7 +106,7 @@ impl CongestionControl for Paced {
     fn on_sent(&mut self, _now: Instant, all: &[PathView], p: usize, bytes: ByteCount, _app_limited: bool) {
         let mut told = self.told.lock().unwrap();
         told.sent[p] += bytes.get();
-        let windows: Vec<Window> = all.iter().map(|path| path.window).collect();
+        let windows: Vec<CongestionWindow> = all.iter().map(|path| path.window).collect();
         assert_eq!(windows, told.windows, "somebody else wrote a window");
     }
     fn pacing_rate(&self, p: usize) -> Option<BitRate> {

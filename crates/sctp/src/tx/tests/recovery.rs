@@ -113,7 +113,7 @@ proptest! {
     /// Recovery of a path ends at the first SACK after which all that was outstanding on it at the begin is
     /// acknowledged, not before and not later, however much was sent since.
     #[test]
-    fn recovery_ends_with_what_was_outstanding_at_its_begin(
+    fn recovery_ends_when_chunks_outstanding_at_its_begin_are_acknowledged(
         steps in steps(),
         cuc in proptest::sample::select(Cuc::ALL),
         sfr in any::<bool>(),

@@ -43,7 +43,7 @@ fn blocked(config: &Config, later: Span) -> Rig {
 
 /// Raiciu et al., section 4.2, for the case that the copy is there first: 79 + 20 < 100.
 #[test]
-fn a_full_buffer_is_freed_by_a_copy_that_is_sooner() {
+fn a_full_buffer_is_freed_by_a_copy_on_a_faster_path() {
     let mut rig = blocked(&reinjecting(Reinjection::Blocked), ms(79));
     assert_eq!(rig.poll(), Some((P1, vec![1])));
     assert_eq!(rig.poll(), None, "once is enough");
@@ -58,7 +58,7 @@ fn a_full_buffer_is_freed_by_a_copy_that_is_sooner() {
 }
 
 #[test]
-fn what_arrives_soon_enough_is_not_copied() {
+fn a_chunk_expected_sooner_than_its_copy_is_not_copied() {
     for (reinjection, later, copied) in [
         (Reinjection::Blocked, 80, false),
         (Reinjection::Silent, 79, false),
@@ -159,7 +159,7 @@ fn on_both(config: &Config) -> Rig {
 
 /// rfc8985#section-7.2: twice 20 ms, and here four times 10 ms that it varies. All it holds goes elsewhere.
 #[test]
-fn another_path_carries_what_a_silent_one_holds() {
+fn chunks_of_a_silent_path_are_copied_on_another_path() {
     let mut rig = on_both(&reinjecting(Reinjection::Silent));
     assert_eq!(rig.paths[P1].patience, Some(rig.now + ms(80)));
     assert_eq!(

@@ -39,7 +39,7 @@ fn ecf_waits_for_the_fast_path_where_that_ends_sooner() {
 
 /// Nobody waits for a path that timed out.
 #[test]
-fn ecf_and_blest_do_not_wait_for_the_dead() {
+fn ecf_and_blest_do_not_wait_for_a_path_that_timed_out() {
     for selection in [PathSelection::Ecf, PathSelection::Blest] {
         let (mut rig, mut scheduler) = unequal(selection);
         assert!(!scheduler.admits(&at(&rig, 3 * 10 * CHUNK, 30_000), P2), "{selection}");
@@ -121,7 +121,7 @@ fn in_time_admits_every_active_path_if_none_answers() {
 
 /// Both had queues, and the round-trip times then; of the path that is idle now the queue is gone.
 #[test]
-fn an_idle_path_is_not_slow_for_a_queue_it_had() {
+fn in_time_ignores_the_queueing_delay_of_an_idle_path() {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
     let config = cmt(Cmt::default());
     for _ in 0..50 {
@@ -214,7 +214,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
 
 /// The path ahead fails: the other one has carried everything, and goes on.
 #[test]
-fn a_redundant_path_takes_the_lead() {
+fn a_redundant_path_that_is_ahead_sends_new_data() {
     let (mut rig, _) = unequal(PathSelection::Redundant);
     rig.paths[P1].state = PathState::Inactive;
     rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();

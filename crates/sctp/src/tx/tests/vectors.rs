@@ -16,7 +16,7 @@ fn next_pc(rig: &Rig, p: PathId) -> Option<u32> {
 
 /// Paper 001, figure 3: chunks overtake each other on the way.
 #[test]
-fn split_fast_retransmission_takes_overtaking_for_what_it_is() {
+fn split_fast_retransmission_ignores_reordering_between_paths() {
     let run = |sfr| {
         let mut rig = Rig::new(&cmt(Cmt { sfr, dac: false, ..Cmt::default() }), 2, 9);
         for p in [P1, P2, P2, P2] {
@@ -62,7 +62,7 @@ fn congestion_window_update_follows_each_path() {
 
 /// What the verdict does to the windows: only paths whose verdict is an advance grow under RFC 4960.
 #[test]
-fn windows_grow_by_the_verdict() {
+fn windows_grow_on_paths_whose_pseudo_cumulative_tsn_advances() {
     let grown = |cuc| {
         let mut rig = Rig::new(&cmt(Cmt { cuc, ..Cmt::default() }), 2, 13);
         for p in [P1, P1, P1, P1, P2, P2, P2, P2] {
@@ -121,7 +121,7 @@ fn retransmission_policies_choose_their_path() {
     let m = |n: u64| ByteCount::new(1500 * n);
     for (p, c, s, flight) in [(P1, 30, 5, 30), (P2, 10, 20, 2)] {
         let path = &mut rig.paths[p];
-        path.window = cc::Window { cwnd: m(c), ssthresh: Some(m(s)) };
+        path.window = cc::CongestionWindow { cwnd: m(c), ssthresh: Some(m(s)) };
         path.flight = m(flight);
         path.loss_rate = if p == P1 { 0.1 } else { 0.2 };
     }
@@ -145,7 +145,7 @@ fn retransmission_policies_choose_their_path() {
 
 /// Fast recovery of a path: 5, 7, ... 15 on path 1, the others on path 2; 5, 13 and 6 are lost.
 #[test]
-fn fast_recovery_is_one_cut_and_ends_by_its_own_path() {
+fn fast_recovery_cuts_once_and_ends_by_the_tsns_of_its_path() {
     for recovery_by_cuc in [true, false] {
         let mut rig = Rig::new(&cmt(Cmt { recovery_by_cuc, ..Cmt::default() }), 2, 5);
         rig.paths[P1].window.cwnd = ByteCount::new(40_000);
@@ -285,7 +285,7 @@ fn a_lost_retransmission_times_out_though_later_chunks_arrive() {
 /// `rfc9260#section-7.2.1`: a path without data forgets half of its window for each RTO, down to four segments, whether
 /// or not it is to send again.
 #[test]
-fn an_idle_path_forgets_its_window_rto_by_rto() {
+fn the_cwnd_of_an_idle_path_decays_every_rto() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
     rig.transmit(P2);
     rig.pass(Span::from_millis(2));
@@ -301,7 +301,7 @@ fn an_idle_path_forgets_its_window_rto_by_rto() {
 
 /// draft-natarajan-tsvwg-sctp-nrsack: cumulative TSN 10, 12 renegable, 14 not; the next says nothing of either.
 #[test]
-fn what_is_acknowledged_for_good_is_freed_and_never_reneged() {
+fn non_renegable_chunks_are_freed_and_cannot_be_reneged() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 2, 10);
     for p in [P1, P2, P1, P2, P1, P2] {
         rig.transmit(p);
@@ -325,7 +325,7 @@ fn what_is_acknowledged_for_good_is_freed_and_never_reneged() {
 
 /// A chunk may be named in both lists by a peer that does not keep them apart: it stays.
 #[test]
-fn lists_that_overlap_are_read_as_for_good() {
+fn overlapping_blocks_of_an_nr_sack_are_non_renegable() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 10);
     for _ in 0..4 {
         rig.transmit(P1);
@@ -396,7 +396,7 @@ fn waiting_for_the_head(options: Cmt) -> Rig {
 }
 
 #[test]
-fn the_chunk_that_fills_the_buffer_moves() {
+fn the_chunk_that_blocks_the_buffer_is_rescheduled() {
     let mut rig = waiting_for_the_head(Cmt::default());
     let before = rig.paths[P2].window.cwnd;
     assert_eq!(rig.poll(), Some((P1, vec![10])));
@@ -412,7 +412,7 @@ fn the_chunk_that_fills_the_buffer_moves() {
 }
 
 #[test]
-fn without_penalty_a_moved_chunk_counts_where_it_went() {
+fn without_penalty_a_rescheduled_chunk_is_credited_to_its_new_path() {
     let mut rig = waiting_for_the_head(Cmt { moved_penalty: false, ..Cmt::default() });
     let before = rig.paths[P2].window;
     assert_eq!(rig.poll(), Some((P1, vec![10])));
@@ -436,7 +436,7 @@ fn a_slow_path_in_recovery_rests_for_a_round_trip() {
 }
 
 #[test]
-fn nothing_moves_while_buffers_are_empty_enough() {
+fn nothing_is_rescheduled_while_buffers_are_less_than_half_full() {
     let options = Cmt { rescheduling: BufferSide::Sender, ..Cmt::default() };
     // Not divided, the buffer is twice the share: f = 0.34.
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(60_000), ..cmt(options) }, 2, 10);
@@ -451,7 +451,7 @@ fn nothing_moves_while_buffers_are_empty_enough() {
 /// Paper 002, figure 7: of a buffer of 64 KiB the peer holds 42 chunks, and three are lost on path 2. After the timeout one
 /// travels again, and the room of the other two is theirs.
 #[test]
-fn room_of_lost_chunks_can_be_kept() {
+fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
     for (keep_room, next) in [(false, Some((P1, vec![55]))), (true, None)] {
         let mut rig = Rig::new(&cmt(Cmt { keep_room, rtx: RtxPolicy::Same, ..Cmt::default() }), 2, 10);
         for p in [P2; 3].into_iter().chain([P1; 42]) {

@@ -3,7 +3,7 @@
 use super::super::{Ack, Negotiated, Sender};
 use crate::sequence::ORIGIN;
 use crate::{Config, Variant};
-use cc::{CongestionControl, LossKind, PathAck, PathView, RateSample, Window, WindowRule};
+use cc::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, RateSample, WindowRule};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use transport::Payload;
@@ -19,7 +19,7 @@ const WINDOW: u64 = 200_000;
 /// What the congestion control was told.
 #[derive(Debug, Default)]
 struct Told {
-    window: Window,
+    window: CongestionWindow,
     sent: u64,
     acked: u64,
     lost: u64,
@@ -34,7 +34,7 @@ struct Paced {
 }
 
 impl Paced {
-    fn put(&mut self, w: &mut [Window], window: Window) {
+    fn put(&mut self, w: &mut [CongestionWindow], window: CongestionWindow) {
         let mut told = self.told.lock().unwrap();
         assert_eq!(w[0], told.window, "somebody else wrote the window");
         (w[0], told.window) = (window, window);
@@ -45,12 +45,12 @@ impl CongestionControl for Paced {
     fn name(&self) -> &'static str {
         "paced"
     }
-    fn on_path_added(&mut self, _all: &[PathView], _p: usize) -> Window {
-        let window = Window { cwnd: ByteCount::new(WINDOW), ssthresh: None };
+    fn on_path_added(&mut self, _all: &[PathView], _p: usize) -> CongestionWindow {
+        let window = CongestionWindow { cwnd: ByteCount::new(WINDOW), ssthresh: None };
         self.told.lock().unwrap().window = window;
         window
     }
-    fn on_sack(&mut self, _now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [Window]) {
+    fn on_sack(&mut self, _now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
         let [ack] = acked else { panic!("one path") };
         assert_eq!(ack.rate.is_some(), !ack.acked.is_zero());
         {
@@ -60,16 +60,23 @@ impl CongestionControl for Paced {
             told.samples.extend(ack.rate);
         }
         let cwnd = if before[0].in_recovery { w[0].cwnd } else { ByteCount::new(WINDOW) };
-        self.put(w, Window { cwnd, ..w[0] });
+        self.put(w, CongestionWindow { cwnd, ..w[0] });
     }
-    fn on_loss(&mut self, _now: Instant, _all: &[PathView], _p: usize, _kind: LossKind, w: &mut [Window]) {
+    fn on_loss(
+        &mut self,
+        _now: Instant,
+        _all: &[PathView],
+        _p: usize,
+        _kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
         let half = ByteCount::new(WINDOW / 2);
-        self.put(w, Window { cwnd: half, ssthresh: Some(half) });
+        self.put(w, CongestionWindow { cwnd: half, ssthresh: Some(half) });
     }
-    fn on_idle(&mut self, _now: Instant, _all: &[PathView], _p: usize, w: &mut [Window]) {
+    fn on_idle(&mut self, _now: Instant, _all: &[PathView], _p: usize, w: &mut [CongestionWindow]) {
         self.put(w, w[0]);
     }
-    fn on_rule(&mut self, _all: &[PathView], _p: usize, rule: WindowRule, w: &mut [Window]) {
+    fn on_rule(&mut self, _all: &[PathView], _p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
         self.put(w, rule.apply(w[0]));
     }
     fn wants_rate_samples(&self) -> bool {

@@ -1,7 +1,8 @@
 //! The state cookie: all that is known about an association before it exists, kept by the peer, so that an INIT
 //! costs no memory (`rfc9260#section-5.1.3`).
 
-use crate::assoc::{Extensions, Peer, TieTags};
+use super::{Peer, TieTags};
+use crate::ext::Extensions;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -55,8 +56,11 @@ const MAC_LEN: usize = 16;
 const TIED: u8 = 1;
 /// Flag: addresses follow, the one that the INIT ACK went to first. Without it that is the only one.
 const LISTED: u8 = 2;
-/// The flags above these are those of [`Extensions`].
+/// Flag: the bits of [`Extensions`] follow the numbers.
+const WIDE: u8 = 0x80;
+/// The flags between are the low bits of [`Extensions`], if there are no others.
 const EXTENSIONS_SHIFT: u32 = 2;
+const NARROW: u16 = 0x1f;
 
 impl Cookie {
     /// By how long the cookie is out of date.
@@ -73,8 +77,10 @@ impl Cookie {
     pub(crate) fn seal(&self, key: &CookieKey) -> Vec<u8> {
         let mut out = vec![0; MAC_LEN];
         let (tied, listed) = (self.ties != TieTags::NONE, !self.peer.addresses.is_empty());
-        let flags = (u8::from(tied) * TIED) | (u8::from(listed) * LISTED);
-        out.push(flags | (self.peer.extensions.to_bits() << EXTENSIONS_SHIFT));
+        let extensions = self.peer.extensions.to_bits();
+        let wide = extensions & !NARROW != 0;
+        let narrow = if wide { WIDE } else { (extensions as u8) << EXTENSIONS_SHIFT };
+        out.push((u8::from(tied) * TIED) | (u8::from(listed) * LISTED) | narrow);
         // 56 bits of microseconds: more than 64 bits of nanoseconds.
         out.extend_from_slice(&(self.expires.as_nanos() / 1000).to_be_bytes()[1..]);
         for number in [self.local_tsn.0, self.peer.tag, self.peer.a_rwnd, self.peer.initial_tsn.0] {
@@ -82,6 +88,9 @@ impl Cookie {
         }
         for number in [self.peer.outbound_streams, self.peer.inbound_streams] {
             out.extend_from_slice(&number.to_be_bytes());
+        }
+        if wide {
+            out.extend_from_slice(&extensions.to_be_bytes());
         }
         if tied {
             out.extend_from_slice(&self.ties.local.to_be_bytes());
@@ -113,6 +122,8 @@ impl Cookie {
         let micros = u64::from_be_bytes([0, a, b, c, d, e, f, g]);
         let [local_tsn, tag, a_rwnd, initial_tsn] = body.words()?;
         let (outbound_streams, inbound_streams) = (body.half()?, body.half()?);
+        let narrow = u16::from(flags >> EXTENSIONS_SHIFT) & NARROW;
+        let extensions = if flags & WIDE != 0 { body.half()? } else { narrow };
         let mut ties = TieTags::NONE;
         if flags & TIED != 0 {
             let [local, peer] = body.words()?;
@@ -138,7 +149,7 @@ impl Cookie {
                 initial_tsn: Tsn(initial_tsn),
                 source,
                 addresses,
-                extensions: Extensions::from_bits(flags >> EXTENSIONS_SHIFT),
+                extensions: Extensions::from_bits(extensions),
             },
         })
     }
@@ -223,7 +234,7 @@ mod tests {
                 initial_tsn: Tsn(77),
                 source: [10, 1, 0, 1].into(),
                 addresses: vec![[10, 2, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
-                extensions: Extensions { nr_sack: true, delays: false },
+                extensions: Extensions::from_bits(1),
             },
         }
     }
@@ -244,7 +255,12 @@ mod tests {
     #[test]
     fn what_was_sealed_is_opened_again() {
         let key = CookieKey::new([1; 32]);
-        for cookie in [cookie(), plain()] {
+        let with = |bits| {
+            let mut cookie = cookie();
+            cookie.peer.extensions = Extensions::from_bits(bits);
+            cookie
+        };
+        for cookie in [cookie(), plain(), with(0x1f), with(0x20), with(0x8001), with(0xffff)] {
             assert_eq!(Cookie::open(&key, &cookie.seal(&key), &envelope()), Some(cookie));
         }
     }

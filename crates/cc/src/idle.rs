@@ -1,0 +1,43 @@
+//! Decay of the window of a path that carries no data.
+
+use units::ByteCount;
+
+use crate::{CongestionWindow, GrowthRule, IdleThreshold, Rules, Setup};
+
+/// Whether a path is idle: from the first RTO without data until data is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IdleState {
+    idle: bool,
+}
+
+impl IdleState {
+    /// Data was acknowledged.
+    pub(crate) fn end(&mut self) {
+        self.idle = false;
+    }
+
+    /// The window after one more RTO without data.
+    ///
+    /// SCTP: max(c/2, 4 M), 2 M in RFC 2960. Under `rfc9260#section-7.2.1` the first such RTO also sets ssthresh, by
+    /// [`Setup::idle_threshold`]. TCP: at most the initial window (`rfc5681#section-4.1`).
+    pub(crate) fn decay(
+        &mut self,
+        setup: &Setup,
+        mtu: ByteCount,
+        window: CongestionWindow,
+    ) -> CongestionWindow {
+        let first = !std::mem::replace(&mut self.idle, true);
+        match setup.rules {
+            Rules::Sctp { growth, .. } => {
+                let ssthresh = match setup.idle_threshold {
+                    _ if !first || growth != GrowthRule::Rfc9260 => window.ssthresh,
+                    IdleThreshold::Window => Some(window.cwnd),
+                    IdleThreshold::Kept => window.ssthresh.map(|s| s.max(window.cwnd)),
+                };
+                let half = ByteCount::new(window.cwnd.get() / 2);
+                CongestionWindow { cwnd: half.max(setup.least_ssthresh(mtu)), ssthresh }
+            }
+            Rules::Tcp(_) => CongestionWindow { cwnd: window.cwnd.min(setup.initial_window(mtu)), ..window },
+        }
+    }
+}

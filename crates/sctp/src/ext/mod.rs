@@ -1,0 +1,132 @@
+//! Extensions beyond RFC 9260 that both ends must have (`rfc5061#section-4.2.7`): one file each, and one line each in
+//! [`TABLE`], from which follow what INIT and INIT ACK announce, what both ends have, and what the state cookie keeps.
+//!
+//! What both have is decided with the INIT and INIT ACK, and anew when the peer restarts. A chunk of an extension that they
+//! do not both have is an unknown chunk.
+
+mod delays;
+#[cfg(test)]
+pub(crate) mod dummy;
+mod nr_sack;
+
+pub(crate) use delays::{Transit, micros};
+
+use crate::config::Config;
+use wire::{Parameter, ParameterList};
+
+/// One extension. The number is its bit in a state cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ext {
+    /// NR-SACK in place of SACK.
+    NrSack = 0,
+    /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
+    Delays = 1,
+    #[cfg(test)]
+    Dummy = 15,
+}
+
+/// How an extension is announced.
+struct Line {
+    ext: Ext,
+    /// Types in the Supported Extensions parameter, all of which a peer must list.
+    types: &'static [u8],
+    /// Whether we announce it.
+    announced: fn(&Config) -> bool,
+}
+
+/// All extensions, in the order in which their types are announced.
+const TABLE: &[Line] = &[
+    Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
+    Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
+    #[cfg(test)]
+    Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
+];
+
+/// The extensions that one end announces, or that both have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extensions(u16);
+
+impl Extensions {
+    #[inline]
+    pub(crate) const fn has(self, ext: Ext) -> bool {
+        self.0 & 1 << ext as u16 != 0
+    }
+
+    /// Those of the table that the condition holds for.
+    fn of_table(condition: impl Fn(&Line) -> bool) -> Self {
+        let lines = TABLE.iter().filter(|line| condition(line));
+        Extensions(lines.fold(0, |bits, line| bits | 1 << line.ext as u16))
+    }
+
+    /// What we announce.
+    pub(crate) fn of(config: &Config) -> Self {
+        Self::of_table(|line| (line.announced)(config))
+    }
+
+    /// What a list of chunk types announces, in any order, with any others.
+    pub(crate) fn from_types(types: &[u8]) -> Self {
+        Self::of_table(|line| line.types.iter().all(|kind| types.contains(kind)))
+    }
+
+    /// What both have.
+    pub(crate) fn both(self, other: Extensions) -> Self {
+        Extensions(self.0 & other.0)
+    }
+
+    /// Appends the Supported Extensions parameter if there is something to announce.
+    pub(crate) fn push(self, list: &mut ParameterList) {
+        let lines = TABLE.iter().filter(|line| self.has(line.ext));
+        let types: Vec<u8> = lines.flat_map(|line| line.types).copied().collect();
+        if !types.is_empty() {
+            list.push(&Parameter::SupportedExtensions(&types));
+        }
+    }
+
+    /// As bits of a cookie; zero if there is nothing.
+    pub(crate) const fn to_bits(self) -> u16 {
+        self.0
+    }
+
+    pub(crate) const fn from_bits(bits: u16) -> Self {
+        Extensions(bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Timestamps;
+
+    fn announced(extensions: Extensions) -> Vec<u8> {
+        let mut list = ParameterList::new();
+        extensions.push(&mut list);
+        list.as_parameters().as_bytes().to_vec()
+    }
+
+    // rfc5061#section-4.2.7
+    #[test]
+    fn announced_types_are_those_of_the_options_in_the_order_of_the_table() {
+        let config = Config { nr_sack: true, timestamps: Timestamps::Chunk, ..Config::default() };
+        let all = Extensions::of(&config);
+        let types: Vec<u8> = [nr_sack::TYPES, delays::TYPES].concat();
+        assert_eq!(announced(all), [&[0x80, 8, 0, 7][..], &types].concat());
+        assert_eq!(announced(Extensions::of(&Config::default())), []);
+        assert_eq!(Extensions::from_types(&types), all);
+        assert_eq!(Extensions::from_bits(all.to_bits()), all);
+    }
+
+    #[test]
+    fn a_peer_has_an_extension_if_it_lists_all_its_types() {
+        let [first, second] = *delays::TYPES else { panic!("two types") };
+        assert!(!Extensions::from_types(&[first]).has(Ext::Delays));
+        let listed = Extensions::from_types(&[0xff, second, first, first]);
+        assert!(listed.has(Ext::Delays) && !listed.has(Ext::NrSack));
+        assert_eq!(listed.both(Extensions::from_types(nr_sack::TYPES)), Extensions::default());
+    }
+
+    #[test]
+    fn no_two_extensions_have_the_same_bit() {
+        let bits = TABLE.iter().fold(0, |bits: u32, line| bits + (1 << line.ext as u32));
+        assert_eq!(bits.count_ones() as usize, TABLE.len());
+    }
+}

@@ -1,0 +1,180 @@
+//! Paths as pairs of addresses, and path MTUs that change.
+
+use anabranch_sctp::{Cmt, Config, Encapsulation, EndpointConfig, Event, PathInfo, PathSet, PathState};
+use std::net::IpAddr;
+use testkit::*;
+use units::{ByteCount, Span};
+
+fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+/// A client with two uplinks and a server with one address.
+fn two_uplinks(paths: PathSet) -> Pair {
+    let cmt = Cmt { enabled: true, ..Cmt::default() };
+    let config = Config { paths, cmt, path_max_retrans: 1, hb_interval: Some(ms(1000)), ..Config::default() };
+    Pair::of(endpoint_config(Side::Client, 2, &config), endpoint_config(Side::Server, 1, &config))
+}
+
+fn paths(pair: &mut Pair, side: Side) -> Vec<PathInfo> {
+    let id = pair.only(side);
+    pair.endpoint(side).paths(id).unwrap().collect()
+}
+
+/// The addresses of each path and whether it works.
+fn ends(pair: &mut Pair, side: Side) -> Vec<(IpAddr, IpAddr, PathState)> {
+    paths(pair, side).iter().map(|path| (path.local, path.remote, path.state)).collect()
+}
+
+fn from_uplink_2(sent: &Sent) -> bool {
+    [sent.src, sent.dst].contains(&Side::Client.address(2))
+}
+
+#[test]
+fn two_uplinks_to_one_address_are_one_path_by_address_and_two_by_pair() {
+    let (a, b, server) = (Side::Client.address(1), Side::Client.address(2), Side::Server.address(1));
+    let mut pair = two_uplinks(PathSet::Addresses);
+    pair.establish();
+    assert_eq!(ends(&mut pair, Side::Client), [(a, server, PathState::Active)]);
+    let mut pair = two_uplinks(PathSet::Pairs);
+    pair.connect(Side::Client, 1);
+    pair.run_for(ms(25));
+    let expected = [(a, server, PathState::Active), (b, server, PathState::Unconfirmed)];
+    assert_eq!(
+        ends(&mut pair, Side::Client),
+        expected,
+        "no heartbeat has shown that the second uplink works"
+    );
+    pair.run_for(ms(2000));
+    assert!(ends(&mut pair, Side::Client).iter().all(|(.., state)| *state == PathState::Active));
+    assert_eq!(ends(&mut pair, Side::Server).len(), 2, "the client has two addresses");
+}
+
+#[test]
+fn data_travels_on_both_uplinks_and_acknowledgements_go_back_where_it_came_from() {
+    let mut pair = two_uplinks(PathSet::Pairs);
+    pair.establish();
+    pair.run_for(ms(2000));
+    let before = pair.sent.len();
+    pair.send(Side::Client, 400_000);
+    pair.run_for(ms(1000));
+    let packets = |pair: &Pair, side, src: u8, what: &str| {
+        let client = Side::Client.address(src);
+        let of = |sent: &&Sent| sent.from == side && [sent.src, sent.dst].contains(&client);
+        pair.sent[before..].iter().filter(of).filter(|sent| sent.chunks().contains(what)).count()
+    };
+    for uplink in [1, 2] {
+        assert!(packets(&pair, Side::Client, uplink, "DATA") > 50, "uplink {uplink}");
+        assert!(packets(&pair, Side::Server, uplink, "SACK") > 20, "uplink {uplink}");
+    }
+    let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 400_000);
+    let sampled = paths(&mut pair, Side::Client).iter().filter(|path| path.srtt.is_some()).count();
+    assert_eq!(sampled, 2, "each pair has a round-trip time of its own");
+}
+
+#[test]
+fn an_address_is_down_when_all_its_pairs_are() {
+    let mut pair = two_uplinks(PathSet::Pairs);
+    pair.establish();
+    pair.run_for(ms(2000));
+    pair.events(Side::Client);
+    pair.on_wire(|sent| if from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives });
+    pair.run_for(Span::from_secs(30));
+    let states: Vec<_> = ends(&mut pair, Side::Client).into_iter().map(|(.., state)| state).collect();
+    assert_eq!(states, [PathState::Active, PathState::Inactive]);
+    assert_eq!(pair.events(Side::Client), [], "the address still works");
+    pair.on_wire(|_| Fate::Lost);
+    pair.run_for(Span::from_secs(30));
+    let address = Side::Server.address(1);
+    let down = Event::PathChanged { address, state: PathState::Inactive };
+    assert_eq!(pair.events(Side::Client), [down]);
+    pair.heal();
+    pair.run_for(Span::from_secs(60));
+    assert!(pair.events(Side::Client).contains(&Event::PathChanged { address, state: PathState::Active }));
+}
+
+#[test]
+fn of_many_pairs_those_beyond_the_limit_are_left_out_and_each_address_has_one() {
+    let config = Config { paths: PathSet::Pairs, ..Config::default() };
+    let mut pair =
+        Pair::of(endpoint_config(Side::Client, 6, &config), endpoint_config(Side::Server, 6, &config));
+    pair.establish();
+    pair.run_for(ms(3000));
+    for side in [Side::Client, Side::Server] {
+        let ends = ends(&mut pair, side);
+        assert_eq!(ends.len(), 16);
+        for (n, (local, remote, _)) in (1..=6).zip(ends) {
+            assert_eq!((local, remote), (side.address(n), side.other().address(n)));
+        }
+    }
+}
+
+/// Sends from the client, and runs until everything arrived.
+fn transfer(pair: &mut Pair, bytes: u32) {
+    pair.send(Side::Client, bytes);
+    pair.run_for(ms(3000));
+    let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, bytes as usize);
+}
+
+// rfc6458#section-8.1.12
+#[test]
+fn chunks_cut_for_a_larger_mtu_may_be_fragmented_and_new_ones_fit() {
+    let mut pair = Pair::new(1, &Config::default());
+    let (id, _) = pair.establish();
+    let (now, address) = (pair.now, Side::Server.address(1));
+    let client = pair.endpoint(Side::Client);
+    assert!(!client.set_path_mtu(now, id, address, ByteCount::new(575)));
+    assert!(!client.set_path_mtu(now, id, Side::Server.address(9), ByteCount::new(1300)));
+    // What is in flight is lost, so chunks of 1452 bytes are sent again behind the change.
+    pair.on_wire(|_| Fate::Lost);
+    pair.send(Side::Client, 100_000);
+    pair.heal();
+    let before = pair.sent.len();
+    let now = pair.now;
+    assert!(pair.endpoint(Side::Client).set_path_mtu(now, id, address, ByteCount::new(1300)));
+    pair.drain();
+    pair.run_for(Span::from_secs(10));
+    let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 100_000);
+    let sent = pair.sent[before..].iter().filter(|sent| sent.from == Side::Client);
+    let (long, short): (Vec<_>, Vec<_>) = sent.partition(|sent| sent.bytes.len() > 1280);
+    assert!(!long.is_empty() && long.iter().all(|sent| sent.may_fragment && sent.chunks() == "DATA"));
+    assert!(short.iter().all(|sent| !sent.may_fragment));
+    assert!(short.iter().any(|sent| sent.bytes.len() > 1270), "new chunks fill the smaller packets");
+}
+
+#[test]
+fn a_path_that_begins_to_be_encapsulated_carries_the_chunks_that_were_cut_before() {
+    let of = |side| EndpointConfig {
+        encapsulation: Some(Encapsulation::default()),
+        ..endpoint_config(side, 1, &Config::default())
+    };
+    let mut pair = Pair::of(of(Side::Client), of(Side::Server));
+    let (now, address) = (pair.now, Side::Server.address(1));
+    let client = pair.endpoint(Side::Client);
+    let id = client.connect(now, Side::Server.port(), &[address]).unwrap();
+    assert!(client.set_remote_port(id, address, 0));
+    pair.run_for(ms(50));
+    assert!(pair.sent.iter().all(|sent| sent.udp_port == 0));
+    pair.on_wire(|_| Fate::Lost);
+    pair.send(Side::Client, 100_000);
+    pair.heal();
+    assert!(pair.endpoint(Side::Client).set_remote_port(id, address, 9899));
+    pair.run_for(Span::from_secs(10));
+    let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 100_000);
+    let long = |sent: &&Sent| sent.udp_port != 0 && sent.bytes.len() > 1472;
+    assert!(pair.sent.iter().filter(long).count() > 0);
+    assert!(pair.sent.iter().filter(long).all(|sent| sent.may_fragment));
+    transfer(&mut pair, 50_000);
+}
+
+#[test]
+fn a_handshake_longer_than_a_packet_may_be_fragmented_and_data_may_not() {
+    let mut pair = Pair::new(1, &Config::default());
+    pair.establish();
+    transfer(&mut pair, 50_000);
+    assert!(pair.sent.iter().all(|sent| !sent.may_fragment));
+}
