@@ -62,7 +62,14 @@ fn probes_see_and_change_nothing() {
         (ProbeQuantity::Throughput, ProbeTarget::Flow(0), Every::Interval(Span::from_secs(1))),
         (ProbeQuantity::Queue, ProbeTarget::Link { link: 1, back: false }, Every::Change),
     ] {
-        watched.probes.push(Probe { quantity, target, from: at(2), to: Some(at(5)), every });
+        watched.probes.push(Probe {
+            quantity,
+            target,
+            from: at(2),
+            to: Some(at(5)),
+            every,
+            gap: units::Span::ZERO,
+        });
     }
     let watched = run(&watched);
     assert_eq!((watched.digest, watched.scalars), (base.digest, base.scalars));

@@ -28,6 +28,7 @@ fn failing_path() -> Scenario {
             from: Instant::ZERO,
             to: Some(at(40)),
             every,
+            gap: units::Span::ZERO,
         });
     }
     scenario
@@ -86,7 +87,7 @@ fn with_the_recommended_options_no_path_waits_for_a_dead_one() {
         flow.forward.as_mut().unwrap().unordered = Probability::ZERO;
         let (target, every) = (ProbeTarget::Flow(0), Every::Interval(Span::from_millis(50)));
         let (quantity, to) = (ProbeQuantity::Throughput, Some(at(30)));
-        scenario.probes.push(Probe { quantity, target, from: at(5), to, every });
+        scenario.probes.push(Probe { quantity, target, from: at(5), to, every, gap: units::Span::ZERO });
         let output = run(&scenario);
         assert_nothing_lost(&output);
         let bins = output.series[0].points.iter().map(|&(_, rate)| rate);

@@ -152,6 +152,7 @@ fn bins_of_any_width_add_up_to_the_window() {
             from: at(10),
             to: Some(at(20)),
             every: Every::Interval(Span::from_millis(millis)),
+            gap: units::Span::ZERO,
         });
     }
     let output = run(&scenario);

@@ -12,7 +12,14 @@ use units::{BitRate, Instant, Span};
 fn watch(quantity: ProbeQuantity, target: ProbeTarget, every: Every) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     scenario.flows[0].stop_time = Span::from_secs(15);
-    scenario.probes.push(Probe { quantity, target, from: at(10), to: Some(at(12)), every });
+    scenario.probes.push(Probe {
+        quantity,
+        target,
+        from: at(10),
+        to: Some(at(12)),
+        every,
+        gap: units::Span::ZERO,
+    });
     run(&scenario)
 }
 

@@ -107,6 +107,7 @@ fn probes_see_the_path_of_a_connection() {
             from: at(10),
             to: Some(at(20)),
             every: Every::Interval(Span::from_millis(100)),
+            gap: units::Span::ZERO,
         });
     }
     let output = clean(&scenario);

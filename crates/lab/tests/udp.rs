@@ -105,11 +105,12 @@ fn bursts_are_counted_where_they_come() {
         Distribution::Constant(ByteCount::new(5 * 1452));
     for (link, gap) in [(0, Span::ZERO), (1, Span::from_micros(12)), (2, Span::from_micros(11))] {
         scenario.probes.push(Probe {
-            quantity: ProbeQuantity::Bursts { gap },
+            quantity: ProbeQuantity::Bursts,
             target: ProbeTarget::Link { link, back: false },
             from: at(10),
             to: Some(at(20)),
             every: Every::Change,
+            gap,
         });
     }
     let output = run(&scenario);

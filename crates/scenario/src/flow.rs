@@ -1,4 +1,5 @@
 use std::net::IpAddr;
+use transport::named;
 use units::{ByteCount, Probability, Span};
 
 /// A NetPerfMeter flow (paper 001, table 2): one connection, its application, and its measurement.
@@ -48,15 +49,17 @@ pub struct Flow {
     pub ip_version: IpVersion,
 }
 
-/// Transport protocol of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Protocol {
-    /// Stream Control Transmission Protocol.
-    Sctp,
-    /// Transmission Control Protocol: a stream of bytes, over the first path.
-    Tcp,
-    /// User Datagram Protocol: a message is a datagram, and nothing is sent again.
-    Udp,
+named! {
+    /// Transport protocol of a flow.
+    #[derive(PartialOrd, Ord)]
+    "protocol" Protocol {
+        /// Stream Control Transmission Protocol.
+        Sctp = "SCTP",
+        /// Transmission Control Protocol: a stream of bytes, over the first path.
+        Tcp = "TCP",
+        /// User Datagram Protocol: a message is a datagram, and nothing is retransmitted.
+        Udp = "UDP",
+    }
 }
 
 /// What an application sends in one direction.

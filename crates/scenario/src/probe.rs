@@ -1,3 +1,4 @@
+use transport::named;
 use units::{Instant, Span};
 
 /// A quantity recorded over time.
@@ -13,6 +14,8 @@ pub struct Probe {
     pub to: Option<Instant>,
     /// How often.
     pub every: Every,
+    /// Of bursts: the longest wait between two packets of one burst. Other quantities do not use it.
+    pub gap: Span,
 }
 
 /// What a probe watches.
@@ -38,40 +41,38 @@ pub enum Every {
     Interval(Span),
 }
 
-/// What a probe can record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeQuantity {
-    /// Congestion window of each path, bytes.
-    Cwnd,
-    /// Slow start threshold of each path, bytes.
-    Ssthresh,
-    /// Bytes in flight on each path.
-    Flight,
-    /// Smoothed round-trip time of each path, seconds.
-    Srtt,
-    /// Retransmission timeout of each path, seconds.
-    Rto,
-    /// The number of the chunk that each path sent last, counted from 1 for the association's first. On change: at
-    /// each instant at which the path sent, also if it was the same chunk again. SCTP only.
-    Tsn,
-    /// Bytes that the peer can still take, as the sender knows it: of SCTP without what is in flight, of TCP with it.
-    PeerRwnd,
-    /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
-    Throughput,
-    /// Payload sent with all retransmissions, bit/s over each interval, of the flow and of each path of its client: the
-    /// throughput of paper 003.
-    SentThroughput,
-    /// Packets waiting in the queue of a link.
-    Queue,
-    /// Packets that a link has dropped since the start of the run.
-    Drops,
-    /// Average queue a RED queue computes.
-    QueueAverage,
-    /// Lengths of bursts that come to the queue of a link: packets of one flow, each at most `gap` after the one before.
-    Bursts {
-        /// The longest wait within a burst; zero: all come at one instant.
-        gap: Span,
-    },
+named! {
+    /// What a probe can record.
+    "quantity" ProbeQuantity {
+        /// Congestion window of each path, bytes.
+        Cwnd = "cwnd",
+        /// Slow start threshold of each path, bytes.
+        Ssthresh = "ssthresh",
+        /// Bytes in flight on each path.
+        Flight = "flight",
+        /// Smoothed round-trip time of each path, seconds.
+        Srtt = "srtt",
+        /// Retransmission timeout of each path, seconds.
+        Rto = "rto",
+        /// The number of the chunk that each path sent last, counted from 1 for the association's first. On change: at
+        /// each instant at which the path sent, also if it was the same chunk again. SCTP only.
+        Tsn = "tsn",
+        /// Bytes that the peer can still take, as the sender knows it: of SCTP without what is in flight, of TCP with it.
+        PeerRwnd = "peer-rwnd",
+        /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
+        Throughput = "throughput",
+        /// Payload sent with all retransmissions, bit/s over each interval, of the flow and of each path of its client: the
+        /// throughput of paper 003.
+        SentThroughput = "sent-throughput",
+        /// Packets waiting in the queue of a link.
+        Queue = "queue",
+        /// Average queue that a RED queue computes.
+        QueueAverage = "queue-average",
+        /// Packets that a link has dropped since the start of the run.
+        Drops = "drops",
+        /// Lengths of bursts that come to the queue of a link: packets of one flow, each at most `gap` after the one before.
+        Bursts = "bursts",
+    }
 }
 
 /// A link whose packets are written to a pcapng file, both directions, as they enter it.

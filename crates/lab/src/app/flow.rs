@@ -9,7 +9,7 @@ use units::{Instant, Span};
 pub(crate) enum Step {
     /// The client connects.
     Connect,
-    /// Transmission starts, or as soon afterwards as the connection is there.
+    /// Transmission starts, or as soon afterwards as the connection is established.
     Start,
     /// Measurement starts.
     Reset,
@@ -31,12 +31,12 @@ pub(crate) struct Plan {
     pub(crate) stop: Span,
 }
 
-/// Whom the client calls.
+/// The addresses and ports of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dial {
-    /// The client's and the server's.
+    /// The nodes of the client and of the server.
     pub(crate) nodes: [NodeId; 2],
-    /// Addresses of the client, any of which the server may see first.
+    /// Addresses of the client; the first packet may come from any of them.
     pub(crate) locals: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
     pub(crate) remotes: Vec<IpAddr>,
@@ -57,7 +57,7 @@ pub(crate) enum Fate {
     Closed(Ending),
 }
 
-/// A measured stretch of time, with what both ends had counted at its edges.
+/// The counters of both ends at one edge of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) from: Instant,
@@ -83,17 +83,17 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
-    /// Its paths carry data at once, each as a flow of its own.
+    /// Its paths carry data concurrently, each like a separate flow.
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
-    /// When the connection was there, as the client sees it.
+    /// When the connection was established at the client.
     pub(crate) connected: Option<Instant>,
     /// When transmission started.
     pub(crate) started: Option<Instant>,
     pub(crate) measured: Measured,
     pub(crate) fate: Fate,
-    /// The server has seen the end too, or never saw the beginning.
+    /// The connection has ended at the server too, or never began there.
     pub(crate) server_closed: bool,
 }
 
@@ -129,7 +129,7 @@ impl Flow {
         }
     }
 
-    /// Takes what an endpoint tells of the connection at one end.
+    /// Handles an event of the connection at one end.
     #[inline]
     pub(crate) fn on_event<T: Transport>(
         &mut self,
@@ -158,7 +158,7 @@ impl Flow {
         }
     }
 
-    /// Its measurement is done, or will never begin.
+    /// True if its measurement is done or will never begin.
     pub(crate) fn is_measured(&self) -> bool {
         match self.measured {
             Measured::Done(_) => true,
@@ -167,7 +167,7 @@ impl Flow {
         }
     }
 
-    /// Nothing will happen to this flow any more.
+    /// True if nothing more will happen to this flow.
     pub(crate) fn is_over(&self) -> bool {
         self.fate != Fate::Open && self.server_closed && self.is_measured()
     }

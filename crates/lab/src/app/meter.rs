@@ -7,17 +7,17 @@ use units::{Instant, Span};
 #[repr(C, align(64))] // what a message changes first
 pub(crate) struct Meter {
     received: Received,
-    /// The connection, once there is one and until it ends.
+    /// The connection, while there is one.
     pub(crate) conn: Option<ConnId>,
     pub(crate) endpoint: EndpointId,
     sending: bool,
     /// None if nothing is sent in this direction.
     source: Option<Source>,
-    /// What the connection had counted when it ended.
+    /// The counters of the connection when it ended.
     last: Option<Box<Counted>>,
 }
 
-/// What was delivered to the application since the start of the run.
+/// Data delivered to the application since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) messages: u64,
@@ -85,7 +85,7 @@ impl Meter {
         }
     }
 
-    /// Takes what the endpoint tells of this connection.
+    /// Handles an event of this connection.
     #[inline]
     pub(super) fn on_event(
         &mut self,
@@ -127,7 +127,7 @@ impl Meter {
         }
     }
 
-    /// Counts the messages in what was read of a stream of bytes, where the peer knows their bounds.
+    /// Counts the messages in the bytes read from a stream, with the message boundaries that the peer recorded.
     pub(super) fn find_messages_of(&mut self, peer: &mut Meter) {
         if let Some(source) = &mut peer.source {
             self.received.messages += source.bounds.pass(self.received.bytes);
@@ -144,7 +144,7 @@ impl Meter {
         self.source.as_ref().map(|source| source.counters).unwrap_or_default()
     }
 
-    /// True if this end has anything to send at all.
+    /// True if this end sends data at any time.
     pub(crate) fn sends(&self) -> bool {
         self.source.is_some()
     }

@@ -10,34 +10,34 @@ use units::{Instant, Span};
 #[repr(C)] // what a message changes first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    /// Bytes of the current frame that no message has taken yet.
+    /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,
     random: Random,
-    /// The message of which the transport did not take all. It is offered again as it is, so that no draw depends on
+    /// The message that the transport has not fully accepted. It is offered again as it is, so that no draw depends on
     /// when there is room.
     refused: Option<Draft>,
     traffic: Traffic,
-    /// A source that pauses is active until then.
+    /// End of the current active time of a source that pauses.
     on_until: Instant,
-    /// Where the messages end in what the transport took, for a receiver to whom a stream of bytes does not tell.
+    /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
     pub(super) bounds: Bounds,
 }
 
-/// What a source did since the start of the run.
+/// The counters of a source since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceCounters {
-    /// Messages the transport took, each once it took the whole of it.
+    /// Messages that the transport accepted completely.
     pub(crate) messages: u64,
     /// Payload the transport took.
     pub(crate) bytes: u64,
-    /// Messages of a paced source that found the queue full.
+    /// Messages of a paced source that were dropped because the queue was full.
     pub(crate) dropped: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Draft {
     length: u32,
-    /// Bytes the transport has not taken: all, but of a stream fewer.
+    /// Bytes that the transport has not accepted; a stream may accept a part of a message.
     left: u32,
     unordered: bool,
 }
@@ -55,8 +55,8 @@ impl Source {
         }
     }
 
-    /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source with all it
-    /// takes, a paced one with what is left of a message.
+    /// Fills the queue of the transport, at the start and whenever there is room again: a saturated source sends as much
+    /// as the transport accepts, a paced one only the rest of a message.
     pub(crate) fn refill(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         loop {
             let draft = match self.refused.take() {
@@ -71,8 +71,8 @@ impl Source {
         }
     }
 
-    /// Sends the next frame of a paced source; of messages that do not fit the queue nothing is kept. Returns the wait
-    /// for the frame after it, none if the source is saturated.
+    /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the wait until
+    /// the following frame; none if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
         let Pace::Frames(rate) = self.traffic.pace else { return None };
         if let Some(on_off) = self.traffic.on_off
@@ -96,7 +96,7 @@ impl Source {
         }
     }
 
-    /// The wait for the next frame, over the pause if the active time ends before it.
+    /// The wait until the next frame, with the pause if the active time ends before that frame.
     fn wait(&mut self, now: Instant, rate: Distribution<Hertz>) -> Span {
         let wait = draw::wait(rate, &mut self.random);
         match self.traffic.on_off {

@@ -8,20 +8,20 @@ use des::Random;
 use std::collections::VecDeque;
 use units::{Instant, Span};
 
-/// Where transfers of one kind come from.
+/// Starts the transfers of one kind.
 #[derive(Debug)]
 pub(crate) struct TransferSource {
     pub(crate) spec: scenario::Transfers,
     pub(crate) dial: Dial,
     pub(crate) server: EndpointId,
     random: Random,
-    /// Lanes of this source that no transfer uses, the one that is free longest first.
+    /// Unused lanes of this source, the one unused for longest first.
     pub(crate) free: VecDeque<usize>,
-    /// The client port of the next lane that is made.
+    /// The client port of the next new lane.
     pub(crate) next_port: Option<u16>,
     /// When each transfer began.
     pub(crate) begun: Vec<Instant>,
-    /// Those that were delivered, in the order of their ends.
+    /// Delivered transfers, in the order of completion.
     pub(crate) done: Vec<Done>,
     /// Transfers under way.
     pub(crate) open: usize,
@@ -58,7 +58,7 @@ impl TransferSource {
         &self.spec.like
     }
 
-    /// When the next transfer comes after one at `now`; none if its time would be over.
+    /// When the next transfer begins after one at `now`; none if that is after the last allowed time.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
         let at = now + draw::wait(self.spec.rate, &mut self.random);
         (at <= self.spec.to).then_some(at)
@@ -69,13 +69,13 @@ impl TransferSource {
         draw::size(self.spec.size, &mut self.random).get()
     }
 
-    /// None comes any more, and none is under way.
+    /// True if no further transfer begins and none is under way.
     pub(crate) fn is_over(&self, now: Instant) -> bool {
         self.open == 0 && now >= self.spec.to
     }
 }
 
-/// A client port and its use by one transfer after the other.
+/// A client port, which one transfer after the other uses.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) source: usize,
@@ -83,7 +83,7 @@ pub(crate) struct Lane {
     most: u32,
     began: Instant,
     size: u64,
-    /// Bytes the transport has not taken.
+    /// Bytes that the transport has not yet accepted.
     left: u64,
     received: u64,
     /// Which ends have a connection.
@@ -113,14 +113,14 @@ impl Lane {
         (self.open, self.told) = ([true, false], false);
     }
 
-    /// The transfer, once all of it is delivered; told once.
+    /// The transfer, once all of it is delivered; returned only once.
     pub(crate) fn delivered(&mut self, now: Instant) -> Option<Done> {
         let whole = self.received >= self.size && !self.told;
         self.told |= whole;
         whole.then_some(Done { began: self.began, ended: now, bytes: self.size })
     }
 
-    /// Takes what an endpoint tells of the connection at one end.
+    /// Handles an event of the connection at one end.
     pub(crate) fn on_event<T: Transport>(
         &mut self,
         now: Instant,
@@ -147,7 +147,7 @@ impl Lane {
         Reaction::None
     }
 
-    /// Sends as much as there is room for; behind the last byte comes the end.
+    /// Sends as much as the transport accepts, and after the last byte ends the connection.
     fn push<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) {
         while self.left > 0 {
             let length = u64::from(self.most).min(self.left) as u32;
@@ -169,7 +169,7 @@ impl Lane {
 }
 
 impl Done {
-    /// From its begin, the handshake included, to the delivery of its last byte.
+    /// Completion time: from the start of the handshake to the delivery of the last byte.
     pub(crate) fn time(&self) -> Span {
         self.ended.since(self.began)
     }

@@ -1,38 +1,38 @@
-//! What the host adapter and the applications ask of an endpoint of any protocol, in terms that all of them share.
+//! The operations that the host adapter and the applications use on an endpoint of any protocol.
 
 use super::udp;
 use net::Protocol;
 use std::net::IpAddr;
 use units::{ByteCount, Instant, Span};
 
-/// A connection of an endpoint; of SCTP an association, of UDP a peer.
+/// Names a connection of an endpoint: an association of SCTP, a peer of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u32);
 
 /// The operations of an application on the connections of an endpoint.
 pub(crate) trait Transport {
-    /// What its packets carry in their IP header.
+    /// The protocol number in the IP header of its packets.
     fn protocol(&self) -> Protocol;
-    /// True if it delivers a stream of bytes, in which messages have no bounds.
+    /// True if it delivers a stream of bytes without message boundaries.
     fn is_stream(&self) -> bool;
-    /// Accepts connections that others begin.
+    /// Accepts connections of peers.
     fn listen(&mut self);
-    /// Begins a connection; none if that is impossible.
+    /// Connects to a peer; none if that is impossible.
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
     /// Offers a message of filler. Returns the bytes taken: none if there is no room, and all or none where messages
     /// have bounds.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32;
-    /// Hands over something that has arrived.
+    /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
     fn shutdown(&mut self, now: Instant, id: ConnId);
-    /// What a connection has counted since its start.
+    /// The counters of a connection since its start.
     fn counted(&self, id: ConnId) -> Counted;
-    /// What the peer can still take, where peers say so.
+    /// The receive window of the peer, if the protocol has one.
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
-    /// Shows how each path of a connection stands.
+    /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
 }
 
@@ -45,15 +45,15 @@ pub(crate) trait Protocolled: Transport + transport::Endpoint {
 /// Something that happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It is there.
+    /// It is established.
     Connected,
-    /// Something can be read.
+    /// Data can be read.
     Readable,
-    /// There is room to send again.
+    /// The send buffer has room again.
     Writable,
     /// The peer sends no more.
     PeerClosed,
-    /// It is gone.
+    /// It has ended.
     Closed(Ending),
     /// Nothing that concerns an application.
     Other,
@@ -64,11 +64,11 @@ pub(crate) enum Event {
 pub(crate) enum Ending {
     /// Both sides delivered everything.
     Graceful,
-    /// Otherwise; in the transport's words.
+    /// Otherwise, with the reason that the transport gives.
     Failed(String),
 }
 
-/// Something read.
+/// Data that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) bytes: u64,
@@ -77,25 +77,25 @@ pub(crate) struct Piece {
     pub(crate) unordered: bool,
 }
 
-/// What a connection has counted at one end.
+/// The counters of a connection at one end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted {
-    /// Packets with data that came in.
+    /// Packets with data received.
     pub(crate) data_packets: u64,
-    /// Pieces of data, chunks or segments, that had come in before.
+    /// Chunks or segments received more than once.
     pub(crate) duplicates: u64,
-    /// Those for which there was no room.
+    /// Chunks or segments dropped because the receive buffer was full.
     pub(crate) refused: u64,
-    /// Packets with an acknowledgement that went out: of SCTP those with a SACK, of TCP those without data.
+    /// Packets with an acknowledgement sent: for SCTP those with a SACK, for TCP those without data.
     pub(crate) acks: u64,
-    /// What each path has sent.
+    /// The counters of each path.
     pub(crate) paths: Vec<PathCounts>,
 }
 
-/// What a path has sent.
+/// The counters of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathCounts {
-    /// Where it leads.
+    /// Destination address.
     pub(crate) remote: IpAddr,
     pub(crate) data_packets: u64,
     /// Payload with all retransmissions.
@@ -106,11 +106,11 @@ pub(crate) struct PathCounts {
     pub(crate) timer_retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
-    /// As it stands.
+    /// The current smoothed RTT.
     pub(crate) srtt: Option<Span>,
 }
 
-/// How a path stands.
+/// The state of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathView {
     pub(crate) cwnd: ByteCount,
@@ -120,11 +120,11 @@ pub(crate) struct PathView {
     pub(crate) rto: Span,
     /// Packets with data sent so far.
     pub(crate) data_packets: u64,
-    /// The number of the chunk sent last, where data has numbers; from 1, and zero before the first.
+    /// The number of the chunk sent last, counted from 1; zero before the first. None for TCP and UDP.
     pub(crate) last_chunk: Option<u64>,
 }
 
-/// An endpoint of any kind.
+/// An endpoint of any protocol.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     Sctp(::sctp::Endpoint),
@@ -132,7 +132,7 @@ pub(crate) enum Endpoint {
     Udp(udp::Endpoint),
 }
 
-/// Does the same with an endpoint of any kind, each time with the type it has.
+/// Evaluates an expression with an endpoint as the type that it has, so that the expression is compiled for each type.
 macro_rules! with {
     ($endpoint:expr, $it:ident => $do:expr) => {
         match $endpoint {

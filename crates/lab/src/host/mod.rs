@@ -33,7 +33,7 @@ pub(crate) struct Hosts {
     buf: PacketBuf,
 }
 
-/// An endpoint with its socket. What a packet needs lies together: of many endpoints few are in the cache.
+/// An endpoint with its socket, next to each other in memory for the sake of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Slot {
@@ -118,18 +118,18 @@ impl Hosts {
         endpoint.listen();
     }
 
-    /// The endpoint itself. After a change it must be settled.
+    /// The endpoint itself. After a change the caller must call [`Self::settle`].
     pub(crate) fn endpoint(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.slots[id.0 as usize].endpoint
     }
 
-    /// Notes whose connection `conn` is.
+    /// Sets the owner of the connection `conn`.
     pub(crate) fn own(&mut self, id: EndpointId, conn: ConnId, owner: Owner) {
         self.slots[id.0 as usize].socket.owners.insert(conn, owner);
     }
 
-    /// Hands a delivered packet to the endpoint of its port. What no endpoint waits for is lost, as on a host that
-    /// does not speak the protocol. Returns the endpoint, settled.
+    /// Passes a delivered packet to the endpoint of its port and drains that endpoint. A packet for a port without an
+    /// endpoint is dropped. Returns the endpoint.
     #[inline]
     pub(crate) fn deliver(
         &mut self,
@@ -152,7 +152,7 @@ impl Hosts {
         Some(id)
     }
 
-    /// Runs the timers of an endpoint whose wake-up event has come. Returns true if there was one to run.
+    /// Runs the timers of an endpoint at its wake-up event. Returns true if a timer was due.
     #[inline]
     pub(crate) fn wake(
         &mut self,
@@ -189,7 +189,7 @@ impl Hosts {
     }
 }
 
-/// A delivered packet as transports see it.
+/// A delivered packet as the endpoints take it.
 #[inline]
 fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
     let bytes = Octets::new(packet.head, packet.zeros);
@@ -258,7 +258,7 @@ impl Socket {
         }
     }
 
-    /// Whose connection this is. One that the peer began belongs to the application that is expected from there.
+    /// The owner of a connection. A connection that the peer began belongs to the application that is expected from there.
     #[inline]
     fn owner(&mut self, endpoint: &impl Transport, conn: ConnId) -> Option<Owner> {
         self.owners.get(conn).or_else(|| self.accept(endpoint, conn))
@@ -271,5 +271,80 @@ impl Socket {
         let owner = Owner { number: self.expected[at].2, side: Side::Server };
         self.owners.insert(conn, owner);
         Some(owner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::transport::Checksum;
+    use des::Streams;
+    use net::{NetworkBuilder, NodeKind};
+    use units::Span;
+
+    /// An event of the simulation, of which nothing is looked at.
+    #[derive(Clone, Copy, Debug)]
+    struct Any;
+
+    impl From<NetEvent> for Any {
+        fn from(_: NetEvent) -> Self {
+            Any
+        }
+    }
+
+    impl From<EndpointId> for Any {
+        fn from(_: EndpointId) -> Self {
+            Any
+        }
+    }
+
+    /// Notes every event, and needs no further event of a connection that is closed.
+    #[derive(Default)]
+    struct Recorder(Vec<(Owner, Event)>);
+
+    impl Application for &mut Recorder {
+        fn on_event<T: Transport>(
+            &mut self,
+            _: Instant,
+            owner: Owner,
+            _: &mut T,
+            _: ConnId,
+            event: Event,
+        ) -> bool {
+            self.0.push((owner, event.clone()));
+            matches!(event, Event::Closed(_))
+        }
+    }
+
+    #[test]
+    fn events_go_to_the_application_that_expects_the_peer_until_it_needs_no_more() {
+        let [server, client] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from);
+        let mut builder = NetworkBuilder::new();
+        let node = builder.add_node("server", NodeKind::Host { jitter: Span::ZERO });
+        let mut network = builder.configure(&Streams::new(1, 0)).unwrap();
+        let (mut kernel, mut recorder) = (Kernel::<Any>::new(), Recorder::default());
+        let mut hosts = Hosts::new(1);
+        let endpoint = udp::Endpoint::new(9000, vec![server], Checksum::Offloaded);
+        let id = hosts.add(node, 9000, Endpoint::Udp(endpoint));
+        hosts.expect(id, &[client], 9001, 7);
+
+        let mut settle = |hosts: &mut Hosts| {
+            let applications = &mut recorder;
+            hosts.settle(id, &mut Surroundings { kernel: &mut kernel, network: &mut network, applications });
+            std::mem::take(&mut recorder.0)
+        };
+        let owner = Owner { number: 7, side: Side::Server };
+        let Endpoint::Udp(udp) = hosts.endpoint(id) else { unreachable!("it was added as UDP") };
+        let conn = udp.open(server, client, 9001);
+        assert_eq!(settle(&mut hosts), [(owner, Event::Connected)]);
+        let Endpoint::Udp(udp) = hosts.endpoint(id) else { unreachable!("it was added as UDP") };
+        udp.open(server, client, 9002);
+        assert_eq!(settle(&mut hosts), [], "nobody expects a client at that port");
+
+        let later = Owner { number: 8, side: Side::Client };
+        hosts.own(id, conn, later);
+        hosts.endpoint(id).shutdown(Instant::ZERO, conn);
+        assert_eq!(settle(&mut hosts), [(later, Event::Closed(Ending::Graceful))]);
+        assert_eq!(hosts.slots[0].socket.owners.get(conn), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Whose connections an endpoint has.
+//! The owners of an endpoint's connections.
 
 use super::Owner;
 use super::endpoint::ConnId;
@@ -8,12 +8,12 @@ use super::endpoint::ConnId;
 pub(super) struct Owners {
     /// In the order of the ids.
     list: Vec<(ConnId, Owner)>,
-    /// The only one while there is just one: the list need not be touched then.
+    /// The only entry while there is just one, so that the list is not read.
     only: Option<(ConnId, Owner)>,
 }
 
 impl Owners {
-    /// Whose connection this is.
+    /// The owner of a connection.
     #[inline]
     pub(super) fn get(&self, conn: ConnId) -> Option<Owner> {
         if let Some((id, owner)) = self.only {
@@ -26,7 +26,7 @@ impl Owners {
         }
     }
 
-    /// Notes whose connection this is; one that was known gets this owner.
+    /// Sets the owner of a connection.
     pub(super) fn insert(&mut self, conn: ConnId, owner: Owner) {
         match self.place(conn) {
             Ok(place) => self.list[place].1 = owner,
@@ -35,7 +35,7 @@ impl Owners {
         self.note_only();
     }
 
-    /// Forgets a connection that has ended.
+    /// Removes a connection that has ended.
     pub(super) fn remove(&mut self, conn: ConnId) {
         if let Ok(place) = self.place(conn) {
             self.list.remove(place);

@@ -1,7 +1,7 @@
 use super::EndpointId;
 use net::Protocol;
 
-/// The ports of a host, those of each protocol apart.
+/// The ports of a host, separately for each protocol.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports([Table; 3]);
 
@@ -25,7 +25,7 @@ fn place(protocol: Protocol) -> usize {
     }
 }
 
-/// The ports of a protocol: a table from the lowest in use to the highest, since every packet is looked up.
+/// The ports of a protocol: a table from the lowest to the highest in use, because each packet takes a lookup.
 #[derive(Clone, Debug, Default)]
 struct Table {
     first: u16,

@@ -1,4 +1,4 @@
-//! UDP (RFC 768): datagrams of filler between two addresses and ports, wire-exact.
+//! UDP (RFC 768): datagrams of filler between two addresses and ports, byte for byte as on the wire.
 
 use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
@@ -10,7 +10,7 @@ use units::{ByteCount, Instant};
 /// Bytes of the header: both ports, the length and the checksum.
 pub(crate) const HEADER: usize = 8;
 
-/// A port of a host. It never holds anything back: what is sent leaves at once.
+/// A UDP port of a host. It sends each datagram at once.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     port: u16,
@@ -38,7 +38,7 @@ struct Peer {
 }
 
 impl Endpoint {
-    /// A socket without peers; `checksum` says whether it computes and checks checksums.
+    /// An endpoint without peers; `checksum` says whether it computes and checks checksums.
     pub(crate) fn new(port: u16, addresses: Vec<IpAddr>, checksum: Checksum) -> Self {
         Endpoint {
             port,
@@ -65,7 +65,7 @@ impl Endpoint {
         self.peers.get(id.0 as usize)
     }
 
-    /// From whom a datagram comes and how much payload it has; none if it is not a right one for us.
+    /// The peer that sent a datagram and the length of its payload; none if the datagram is damaged or not for us.
     fn parse(&self, datagram: &Datagram<'_>) -> Option<(u32, u32)> {
         let &[s0, s1, d0, d1, l0, l1, c0, c1] = datagram.bytes.head.first_chunk::<HEADER>()?;
         let length = usize::from(u16::from_be_bytes([l0, l1]));
@@ -89,7 +89,7 @@ impl Transport for Endpoint {
         false
     }
 
-    /// Peers are known beforehand, as NetPerfMeter's control connection tells of them.
+    /// Does nothing: the laboratory adds peers itself, as NetPerfMeter's control connection does.
     fn listen(&mut self) {}
 
     fn connect(&mut self, _: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId> {
@@ -143,12 +143,12 @@ impl Transport for Endpoint {
         Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
     }
 
-    /// Peers do not say.
+    /// None: UDP has no flow control.
     fn peer_window(&self, _: ConnId) -> Option<ByteCount> {
         None
     }
 
-    /// UDP knows nothing of its path.
+    /// Shows nothing: UDP keeps no state of its path.
     fn paths(&self, _: ConnId, _: &mut dyn FnMut(PathView)) {}
 }
 

@@ -42,15 +42,14 @@ impl Bursts {
     pub(super) fn new(scenario: &Scenario, links: &[LinkId], flows: &[Flow]) -> (Bursts, Vec<LinkDir>) {
         let mut bursts = Bursts::default();
         for probe in &scenario.probes {
-            let (ProbeQuantity::Bursts { gap }, ProbeTarget::Link { link, back }) =
-                (probe.quantity, probe.target)
+            let (ProbeQuantity::Bursts, ProbeTarget::Link { link, back }) = (probe.quantity, probe.target)
             else {
                 continue;
             };
             bursts.links.push(Link {
                 direction: if back { links[link].backward() } else { links[link].forward() },
                 name: direction_name(&scenario.links[link].name, back),
-                gap,
+                gap: probe.gap,
                 from: probe.from,
                 to: probe.to.unwrap_or(Instant::FAR),
                 counts: BTreeMap::new(),

@@ -1,4 +1,4 @@
-//! Probes: quantities over time. A run without probes does not pay for them.
+//! Probes record quantities over time. A run without probes has no cost from them.
 
 mod bursts;
 mod source;
@@ -18,7 +18,7 @@ use units::Instant;
 #[derive(Debug)]
 pub(crate) struct Probes {
     recorders: Vec<Recorder>,
-    /// Those that record on change, while their time is.
+    /// The probes that record on change and whose time has come.
     on_change: Vec<usize>,
     bursts: Bursts,
 }
@@ -53,7 +53,7 @@ impl Probes {
             let to = probe.to.unwrap_or(Instant::FAR);
             let flow = target_name(scenario, probe);
             recorders.push(Recorder { source, flow, to, every: probe.every, whole: None, paths: Vec::new() });
-            if !matches!(probe.quantity, ProbeQuantity::Bursts { .. }) {
+            if probe.quantity != ProbeQuantity::Bursts {
                 first.push((probe.from, number as u32));
             }
         }

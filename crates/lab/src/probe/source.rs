@@ -4,7 +4,7 @@ use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use net::{LinkDir, LinkId, Network};
 use units::Instant;
 
-/// What probes may look at.
+/// The parts of the simulation that probes can read.
 pub(crate) struct ProbeView<'a> {
     pub(crate) now: Instant,
     pub(crate) network: &'a mut Network,
@@ -12,28 +12,28 @@ pub(crate) struct ProbeView<'a> {
     pub(crate) flows: &'a [Flow],
 }
 
-/// How a probe gets its values.
+/// Where a probe gets its values from.
 #[derive(Debug)]
 pub(super) enum ProbeSource {
-    /// At each path of a flow's client.
+    /// A quantity of each path of a flow's client.
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
-    /// At what each path of a flow's client sent last, with the packets it had sent before.
+    /// The chunk that each path of a flow's client sent last, with the number of packets it had sent before.
     Tsn { flow: usize, before: Vec<u64> },
-    /// At what a flow's client knows of the room at its peer.
+    /// The peer's receive window as a flow's client knows it.
     PeerRwnd { flow: usize },
-    /// At the payload a flow's server received.
+    /// The payload that a flow's server received.
     Received { flow: usize, before: Meter },
-    /// At the payload a flow's client sent, in all and on each path.
+    /// The payload that a flow's client sent, in total and on each path.
     Sent { flow: usize, before: Vec<Meter> },
-    /// At the bytes that crossed a link.
+    /// The bytes that a link delivered.
     Carried { direction: LinkDir, before: Meter },
-    /// At the packets that wait for a link.
+    /// The packets that wait for a link.
     Queue { direction: LinkDir },
-    /// At the packets a link dropped.
+    /// The packets that a link dropped.
     Drops { direction: LinkDir },
-    /// At the average of a RED queue.
+    /// The average queue length of RED.
     QueueAverage { direction: LinkDir },
-    /// At nothing: bursts are counted packet by packet.
+    /// Nothing: bursts are counted packet by packet.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ impl Meter {
 }
 
 impl ProbeSource {
-    /// How to see what `probe` asks for; the error says what does not fit together.
+    /// The source of a probe's values; the error says why there is none.
     pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<ProbeSource, &'static str> {
         use ProbeQuantity::{
             Bursts, Cwnd, Drops, Flight, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh,
@@ -74,13 +74,13 @@ impl ProbeSource {
                     PeerRwnd => Ok(ProbeSource::PeerRwnd { flow }),
                     Throughput => Ok(ProbeSource::Received { flow, before: Meter::default() }),
                     SentThroughput => Ok(ProbeSource::Sent { flow, before: Vec::new() }),
-                    Queue | QueueAverage | Drops | Bursts { .. } => Err("a flow has no queue: name a link"),
+                    Queue | QueueAverage | Drops | Bursts => Err("a flow has no queue: name a link"),
                 }
             }
             ProbeTarget::Link { link, back } => {
                 let direction = if back { links[link].backward() } else { links[link].forward() };
                 match probe.quantity {
-                    Bursts { .. } => Ok(ProbeSource::Nothing),
+                    Bursts => Ok(ProbeSource::Nothing),
                     Queue => Ok(ProbeSource::Queue { direction }),
                     Drops => Ok(ProbeSource::Drops { direction }),
                     QueueAverage => Ok(ProbeSource::QueueAverage { direction }),
@@ -93,7 +93,7 @@ impl ProbeSource {
         }
     }
 
-    /// What the values are called in results.
+    /// The name of the quantity in results.
     pub(super) fn name(&self) -> &'static str {
         match self {
             ProbeSource::Paths { name, .. } => name,
@@ -108,12 +108,12 @@ impl ProbeSource {
         }
     }
 
-    /// True if the same value again is news, too.
+    /// True if a value is recorded even when it equals the last one.
     pub(super) fn repeats(&self) -> bool {
         matches!(self, ProbeSource::Tsn { .. })
     }
 
-    /// Shows the values there are now, each with the path it belongs to.
+    /// Calls `show` with the current values and the path of each.
     pub(super) fn values(&mut self, view: &mut ProbeView<'_>, mut show: impl FnMut(Option<u8>, f64)) {
         let now = view.now;
         match self {

@@ -1,4 +1,4 @@
-//! Who calls whom: the addresses of a flow, and what it needs of the endpoints at both ends.
+//! The addresses of a flow, and the endpoints that it needs at both ends.
 
 use super::endpoints::{Bindings, Claim, Options};
 use crate::app::Dial;
@@ -127,7 +127,7 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
     }
 }
 
-/// Whether the server can be called, and a message of each direction can ever be sent.
+/// Checks that the server's port is valid and that a message of each direction can be sent.
 fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     if flow.remote_port == 0 {
         return Err(misfit("remote_port", "expected a `remote_port` from 1 to 65535".to_owned()));

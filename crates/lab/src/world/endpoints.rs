@@ -14,7 +14,7 @@ use transport::Checksum;
 pub(super) struct Bindings {
     list: Vec<Binding>,
     by_port: BTreeMap<(NodeId, u8, u16), usize>,
-    /// For each claim the place of its endpoint.
+    /// For each claim the index of its endpoint.
     claims: Vec<usize>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Claim<'a> {
     pub(super) connections: usize,
 }
 
-/// Of which kind an endpoint is, and with what options.
+/// The protocol and the options of an endpoint.
 pub(super) enum Options {
     Sctp {
         config: sctp::Config,
@@ -58,7 +58,10 @@ impl Options {
         }
     }
 
-    /// Joins what another flow at the same endpoint needs; what they differ in is an error.
+    /// Adds the needs of another flow at the same endpoint.
+    ///
+    /// # Errors
+    /// If their options differ.
     fn join(&mut self, other: &Options) -> Result<(), &'static str> {
         match (self, other) {
             (Options::Sctp { config, queue }, Options::Sctp { config: config2, queue: queue2 }) => {
@@ -78,7 +81,7 @@ impl Options {
 }
 
 impl Bindings {
-    /// Takes part in the endpoint of a port, which must suit all who do.
+    /// Claims the endpoint of a port, which several flows may share if their options are equal.
     pub(super) fn claim(&mut self, claim: Claim<'_>) -> Result<(), RunError> {
         let Claim { flow, node, port, addresses, options, connections } = claim;
         let next = self.list.len();
@@ -139,7 +142,7 @@ impl Claim<'_> {
     }
 }
 
-/// The same configuration as before, if there is one: what many endpoints share stays in the cache.
+/// An equal configuration that another endpoint already has, if there is one, so that they share its memory.
 fn shared(config: sctp::Config, configs: &mut Vec<Arc<sctp::Config>>) -> Arc<sctp::Config> {
     if let Some(same) = configs.iter().find(|other| ***other == config) {
         return same.clone();

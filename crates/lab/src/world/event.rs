@@ -2,7 +2,7 @@ use crate::app::Step;
 use crate::host::EndpointId;
 use net::NetEvent;
 
-/// Everything that can happen in a simulation. The kernel copies these about, so they are small.
+/// An event of the simulation. The kernel copies events often, so they are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LabEvent {
     /// In the network.

@@ -7,7 +7,7 @@ use crate::metrics::Edge;
 use units::Span;
 
 impl World {
-    /// Does what the plan of a flow says for now.
+    /// Runs the step of a flow's plan that is due now.
     pub(super) fn step(&mut self, flow: usize, step: Step) {
         match step {
             Step::Connect => self.connect(flow),
@@ -18,7 +18,7 @@ impl World {
         }
     }
 
-    /// Deals with what the last event meant to whole flows.
+    /// Handles the reactions of applications to the last event.
     #[cold]
     pub(super) fn handle_signals(&mut self) {
         let mut signals = std::mem::take(&mut self.signals);
@@ -40,7 +40,7 @@ impl World {
                 }
             }
         }
-        // Starting a flow may have signalled in its turn; those come behind.
+        // Starting a flow may have caused further signals; they come after these.
         signals.append(&mut self.signals);
         self.signals = signals;
         if !self.signals.is_empty() {
@@ -65,7 +65,7 @@ impl World {
             .first()
             .and_then(|&called| Some((called, transport::nearest(&dial.locals, called)?)));
         if let (Endpoint::Udp(socket), Some((called, caller))) = (self.hosts.endpoint(server), caller) {
-            // There is no handshake to tell the server who calls.
+            // UDP has no handshake that tells the server about its peer.
             let conn = socket.open(called, caller, dial.local_port);
             self.hosts.own(server, conn, Owner { number: index as u32, side: Side::Server });
             self.settle(server);
@@ -79,8 +79,8 @@ impl World {
         hosts.settle(id, &mut around);
     }
 
-    /// Lets the run end with this instant if no flow has anything left to do, but first lets datagrams arrive that are
-    /// still on the way: unlike UDP, the others have seen to that.
+    /// Ends the run at this instant if all flows and transfers are over. If there are UDP flows, datagrams that are still
+    /// in the network may arrive first; the other protocols end only once their data is delivered.
     pub(super) fn end_if_over(&mut self) {
         let now = self.kernel.now();
         if !self.flows.iter().all(Flow::is_over) || !self.transfers.iter().all(|one| one.is_over(now)) {
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Starts transmission; too early, it waits until the connection is there.
+    /// Starts transmission, unless the connection is not yet established: then [`Self::connected`] starts it.
     fn start(&mut self, index: usize) {
         let now = self.kernel.now();
         let flow = &mut self.flows[index];
@@ -181,7 +181,7 @@ impl World {
         self.windows.reach(window, Edge { flows, links });
     }
 
-    /// What both ends have counted until now.
+    /// The counters of both ends as they are now.
     fn tally(&mut self, index: usize) -> Window {
         let flow = &self.flows[index];
         let mut count = |meter: &Meter| meter.tally(self.hosts.endpoint(meter.endpoint));

@@ -1,8 +1,8 @@
 //! The simulated world: hosts with endpoints and applications, and the network between them.
 //!
-//! One kernel drives everything. What happens at an instant happens in the order it was scheduled, every random draw
-//! comes from a stream named after the component that draws, and nothing else decides anything: the same scenario,
-//! seed and replica give the same output everywhere.
+//! One kernel runs all events. Events of one instant run in the order in which they were scheduled, and each random draw
+//! comes from a stream named after the component that draws. The same scenario, seed and replica therefore give the same
+//! output on any machine.
 
 mod build;
 mod dial;
@@ -30,7 +30,7 @@ use units::{Instant, Span};
 /// How long after the last planned stop connections may take to end.
 const LINGER: Span = Span::from_secs(120);
 
-/// Events between two looks at the cancel flag.
+/// Events between two checks of the cancel flag.
 const CANCEL_EVERY: u64 = 1 << 14;
 
 /// Everything that is simulated.
@@ -41,7 +41,7 @@ struct World {
     flows: Vec<Flow>,
     transfers: Vec<TransferSource>,
     lanes: Vec<Lane>,
-    /// What endpoints that are made during the run need.
+    /// For endpoints that are created during the run.
     streams: Streams,
     checksum: Checksum,
     probes: Probes,
@@ -58,7 +58,7 @@ struct World {
 ///
 /// # Errors
 /// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A flow that
-/// does not connect is no error but a result, with a warning.
+/// does not connect is not an error: the result has a warning.
 pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<RunOutput, RunError> {
     let mut world = World::build(scenario, replica, control)?;
     world.run(control)?;
@@ -136,14 +136,14 @@ impl World {
         }
     }
 
-    /// The hosts, and apart from them what their endpoints need.
+    /// The hosts, and the parts of the world that their endpoints need.
     #[inline]
     fn split(&mut self) -> (&mut Hosts, Surroundings<'_, LabEvent, Running<'_>>) {
         let World { kernel, network, hosts, flows, lanes, signals, .. } = self;
         (hosts, Surroundings { kernel, network, applications: Running { flows, lanes, signals } })
     }
 
-    /// The probes, and apart from them what they look at.
+    /// The probes, and the parts of the world that they record.
     fn view(&mut self) -> (&mut Probes, ProbeView<'_>) {
         let World { kernel, network, hosts, flows, probes, .. } = self;
         (probes, ProbeView { now: kernel.now(), network, hosts, flows })

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use transport::{Checksum, Octets};
 use units::Instant;
 
-/// The network, with the names the scenario's nodes and links have in it.
+/// The network, with the ids of the scenario's nodes and links.
 pub(super) struct Built {
     pub(super) network: Network,
     pub(super) nodes: Vec<NodeId>,
@@ -46,8 +46,7 @@ fn kind(node: &scenario::Node) -> net::NodeKind {
     }
 }
 
-/// Whether endpoints compute checksums: where bits can be inverted the CRC has to find it; elsewhere it is left to
-/// hardware that does not exist.
+/// Whether endpoints compute checksums: on a network with bit errors they must; elsewhere checksums count as offloaded.
 pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
     if directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {

@@ -21,7 +21,7 @@ impl World {
         }
     }
 
-    /// False if there is none. A port where the last connection is still remembered cannot call yet.
+    /// False if there is none. A port whose last connection is in TIME-WAIT cannot connect yet.
     fn begin_on_a_free_lane(&mut self, source: usize, size: u64) -> bool {
         let Some(lane) = self.transfers[source].free.pop_front() else { return false };
         let begun = self.begin(lane, size);
@@ -47,7 +47,7 @@ impl World {
         self.begin(lane, size)
     }
 
-    /// False if the client cannot call.
+    /// False if the client cannot connect.
     fn begin(&mut self, number: usize, size: u64) -> bool {
         let now = self.kernel.now();
         let lane = &mut self.lanes[number];
@@ -62,7 +62,7 @@ impl World {
         true
     }
 
-    /// What the last event meant to a transfer.
+    /// Handles the reaction of a transfer to the last event.
     pub(super) fn transfer_reacts(&mut self, number: usize, side: Side, reaction: &Reaction) {
         let lane = &mut self.lanes[number];
         let source = &mut self.transfers[lane.source];

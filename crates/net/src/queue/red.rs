@@ -1,6 +1,7 @@
 use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, QueueFault, Site, Verdict};
 use crate::counters::DropCause;
 use des::Random;
+use transport::named;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 /// Random early detection (S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance",
@@ -30,15 +31,17 @@ pub struct RedSpec {
     pub quirk: RedQuirk,
 }
 
-/// A deviation from published RED, as in a widely used simulator, which figures made with it depend on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RedQuirk {
-    /// None: RED as published.
-    #[default]
-    None,
-    /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is negative then, and
-    /// nothing is dropped until the queue reaches its limit or the average a threshold. Published RED drops there.
-    NegativeProbability,
+named! {
+    /// A deviation from published RED, as in a widely used simulator, which figures made with it depend on.
+    #[derive(Default)]
+    "quirk" RedQuirk {
+        /// None: RED as published.
+        #[default]
+        None = "none",
+        /// The drop probability p_b / (1 - count p_b) is taken as it is when `count p_b` exceeds 1: it is negative then, and
+        /// nothing is dropped until the queue reaches its limit or the average a threshold. Published RED drops there.
+        NegativeProbability = "negative-probability",
+    }
 }
 
 /// What a RED queue measures.

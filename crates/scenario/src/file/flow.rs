@@ -179,7 +179,8 @@ impl Show for PrimaryPathWord {
     }
 }
 
-words!(Protocol { "SCTP" => Protocol::Sctp, "TCP" => Protocol::Tcp, "UDP" => Protocol::Udp });
+words!(Protocol);
+
 impl Decode for IpVersion {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
         match whole(item, 4, 6, faults)? {

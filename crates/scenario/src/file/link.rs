@@ -6,6 +6,7 @@ use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use net::{Limit, QueueFault, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use serde_json::{Map, Value as Json, json};
+use transport::named;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
 table! {
@@ -103,12 +104,16 @@ pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
 #[derive(Clone)]
 pub(crate) struct QueueTable(pub QueueSpec);
 
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum QueueWord {
-    DropTail,
-    Red,
+named! {
+    /// The kind of a queue.
+    "queue" QueueWord {
+        /// First in, first out.
+        DropTail = "drop-tail",
+        /// Random early detection.
+        Red = "red",
+    }
 }
-words!(QueueWord { "drop-tail" => QueueWord::DropTail, "red" => QueueWord::Red });
+words!(QueueWord, RedQuirk);
 
 table! {
     /// First in, first out.
@@ -148,11 +153,6 @@ table! {
         quirk: RedQuirk = RedQuirk::None;
     }
 }
-
-words!(RedQuirk {
-    "none" => RedQuirk::None,
-    "negative-probability" => RedQuirk::NegativeProbability,
-});
 
 /// A number of packets or a size.
 #[derive(Clone, Copy)]

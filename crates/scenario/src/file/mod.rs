@@ -15,6 +15,7 @@ pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 pub(super) use transfers::TransfersTable;
 
 use super::decode::{At, table, words};
+use transport::named;
 use units::Span;
 
 table! {
@@ -60,10 +61,13 @@ table! {
     }
 }
 
-/// Kind of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NodeWord {
-    Host,
-    Router,
+named! {
+    /// What a node does with packets.
+    "kind" NodeWord {
+        /// Ends of flows.
+        Host = "host",
+        /// Forwards packets.
+        Router = "router",
+    }
 }
-words!(NodeWord { "host" => NodeWord::Host, "router" => NodeWord::Router });
+words!(NodeWord);

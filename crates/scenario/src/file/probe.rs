@@ -49,21 +49,7 @@ table! {
     }
 }
 
-words!(ProbeQuantity {
-    "cwnd" => ProbeQuantity::Cwnd,
-    "ssthresh" => ProbeQuantity::Ssthresh,
-    "flight" => ProbeQuantity::Flight,
-    "srtt" => ProbeQuantity::Srtt,
-    "rto" => ProbeQuantity::Rto,
-    "tsn" => ProbeQuantity::Tsn,
-    "peer-rwnd" => ProbeQuantity::PeerRwnd,
-    "throughput" => ProbeQuantity::Throughput,
-    "sent-throughput" => ProbeQuantity::SentThroughput,
-    "queue" => ProbeQuantity::Queue,
-    "queue-average" => ProbeQuantity::QueueAverage,
-    "drops" => ProbeQuantity::Drops,
-    "bursts" => ProbeQuantity::Bursts { gap: Span::ZERO },
-});
+words!(ProbeQuantity);
 
 impl Decode for Every {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
@@ -86,11 +72,5 @@ impl Show for Every {
             Every::Change => json!("change"),
             Every::Interval(interval) => interval.show(),
         }
-    }
-}
-
-impl Show for Instant {
-    fn show(&self) -> Json {
-        self.since(Instant::ZERO).show()
     }
 }

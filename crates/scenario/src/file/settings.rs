@@ -1,10 +1,10 @@
 //! Options that `transport::options!` declared, as keys of a file: read, and described in the schema, by their kinds.
 
-use crate::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, whole};
-use crate::diagnostic::{Faults, expected_one_of};
+use crate::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, set_word, whole};
+use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use serde_json::{Map, Value as Json, json};
-use transport::{List, Maybe, OptionValue, Options, Whole, Word};
+use transport::{List, Maybe, OptionValue, Options, Whole};
 use units::{ByteCount, Span};
 
 /// The names of a group's options.
@@ -55,16 +55,6 @@ fn set_size(size: &mut dyn Whole, item: &Item, faults: &mut Faults) -> Option<()
         return mismatch(item, &format!("a size of at most {} B", size.most()), faults);
     }
     size.set(bytes);
-    Some(())
-}
-
-fn set_word(word: &mut dyn Word, item: &Item, faults: &mut Faults) -> Option<()> {
-    let Value::Text(text) = &item.value else { return mismatch(item, "a word in quotes", faults) };
-    if word.set(text).is_err() {
-        let expected = expected_one_of(text, word.words().iter().copied());
-        faults.note(item.span.clone(), format!("unknown word \"{text}\"; {expected}"));
-        return None;
-    }
     Some(())
 }
 

@@ -22,7 +22,7 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
     let each = resolved.into_iter().collect::<Option<Vec<_>>>()?;
     let (mut watched, mut rows) = (Vec::new(), 0);
     for (table, probes) in tables.iter().zip(&each) {
-        for probe in probes.iter().filter(|probe| matches!(probe.quantity, ProbeQuantity::Bursts { .. })) {
+        for probe in probes.iter().filter(|probe| matches!(probe.quantity, ProbeQuantity::Bursts)) {
             if watched.contains(&&probe.target) {
                 let message = "another probe counts the bursts of this link; expected one for each link";
                 faults.note(table.quantity.span.clone(), message.into());
@@ -45,23 +45,20 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
 
 fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
     use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Throughput};
-    let quantity = match (table.quantity.value, &table.gap) {
-        (Bursts { .. }, gap) => Bursts { gap: gap.as_ref().map_or(Span::ZERO, |gap| gap.value) },
-        (quantity, None) => quantity,
-        (_, Some(gap)) => {
-            faults.note(gap.span.clone(), "only bursts have a `gap`; expected quantity = \"bursts\"".into());
-            return None;
-        }
-    };
+    let quantity = table.quantity.value;
+    if let Some(gap) = table.gap.as_ref().filter(|_| quantity != Bursts) {
+        faults.note(gap.span.clone(), "only bursts have a `gap`; expected quantity = \"bursts\"".into());
+        return None;
+    }
     let mut fault = |message: &str| {
         faults.note(table.quantity.span.clone(), message.to_owned());
         None
     };
     let targets = match (&table.flow, &table.link) {
-        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Drops | Bursts { .. }) => {
+        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Drops | Bursts) => {
             return fault("a queue belongs to a link; expected `link` instead of `flow`");
         }
-        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Drops | Throughput | Bursts { .. }) => {
+        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Drops | Throughput | Bursts) => {
             return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
         }
         (Some(flow), None) => flow_targets(flow, names.groups, faults)?,
@@ -81,7 +78,8 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
         );
         return None;
     }
-    Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every }).collect())
+    let gap = table.gap.as_ref().map_or(Span::ZERO, |gap| gap.value);
+    Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every, gap }).collect())
 }
 
 /// When a probe records: between its own times, or those of the window it names.
