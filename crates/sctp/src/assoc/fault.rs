@@ -65,7 +65,7 @@ impl Association {
         }
     }
 
-    fn set_path_state(&mut self, p: PathId, state: PathState) {
+    pub(super) fn set_path_state(&mut self, p: PathId, state: PathState) {
         self.renamed |= self.paths[p].is_unconfirmed();
         let address = self.paths[p].remote;
         let before = self.paths.state_of(address);
@@ -84,7 +84,8 @@ impl Association {
     fn path_works(&mut self, p: PathId) {
         self.errors = 0;
         self.paths[p].errors = 0;
-        if self.paths[p].state != PathState::Active {
+        // What is acknowledged may have left on a path that has been removed since.
+        if self.paths[p].state != PathState::Active && !self.paths[p].removed {
             self.set_path_state(p, PathState::Active);
         }
     }

@@ -53,6 +53,18 @@ impl Endpoint {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
     }
 
+    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
+    /// address of ours or end, and what was in flight there is sent again elsewhere. The peer is not told. False, and
+    /// nothing changes, if the association has ended, does not use the address, or would have no path left.
+    pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
+    }
+
+    /// Ends what [`Self::remove_local_address`] began. False if the association has ended, or the address was not removed.
+    pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
+    }
+
     /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of
     /// `rfc6458#section-8.1.12`). Chunks that have a TSN and are longer leave with
     /// [`may_fragment`](transport::Transmit::may_fragment). False if there is no such path, or the MTU is not 576 to 65535
