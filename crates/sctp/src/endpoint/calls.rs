@@ -22,7 +22,7 @@ impl Endpoint {
     }
 
     /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
-    /// association ended can still be read after [`Event::Closed`].
+    /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
     pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
         let slot = self.associations.slot(id)?;
         let received = self.associations.get_mut(slot)?.receive(max)?;
