@@ -290,3 +290,13 @@ fn a_packet_in_udp_is_shorter_by_the_udp_header() {
     assert_eq!(longest(Pair::new(2, &Config::default())), 1480);
     assert_eq!(longest(encapsulated(Encapsulation::default())), 1472);
 }
+
+#[test]
+fn an_idle_path_in_udp_is_probed_twice_as_often_so_that_a_nat_keeps_its_port() {
+    let mut nat = natted(1);
+    nat.connect(0);
+    let before = nat.sent.len();
+    nat.run_for(Span::from_secs(60));
+    let heartbeats = nat.sent[before..].iter().filter(|sent| sent.to_server && sent.chunks() == "HEARTBEAT");
+    assert!((3..=4).contains(&heartbeats.count()));
+}

@@ -110,6 +110,80 @@ fn of_many_pairs_those_beyond_the_limit_are_left_out_and_each_address_has_one() 
     }
 }
 
+#[test]
+fn an_uplink_that_vanishes_takes_its_pairs_along_and_leaves_the_numbers_of_the_others() {
+    let mut pair = two_uplinks(PathSet::Pairs);
+    let (id, _) = pair.establish();
+    pair.run_for(ms(2000));
+    pair.events(Side::Client);
+    pair.send(Side::Client, 400_000);
+    pair.run_for(ms(45));
+    // Its packets in flight are lost with it.
+    pair.on_wire(|sent| if from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives });
+    let in_flight = |pair: &mut Pair| paths(pair, Side::Client)[1].flight;
+    pair.send(Side::Client, 100_000);
+    pair.run_for(ms(15));
+    assert!(!in_flight(&mut pair).is_zero());
+    let (now, uplink, before) = (pair.now, Side::Client.address(2), pair.sent.len());
+    let client = pair.endpoint(Side::Client);
+    assert!(client.remove_local_address(now, id, uplink) && !client.remove_local_address(now, id, uplink));
+    assert!(!client.remove_local_address(now, id, Side::Client.address(1)), "it is the last");
+    pair.drain();
+    pair.run_for(ms(900));
+    let read: usize = pair.read_all(Side::Server).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 500_000, "before T3 could have expired");
+    assert!(!pair.sent[before..].iter().any(|sent| sent.src == uplink));
+    let left = paths(&mut pair, Side::Client);
+    assert_eq!(left.iter().map(|path| (path.id.0, path.stats.timeouts)).collect::<Vec<_>>(), [(0, 0)]);
+    assert_eq!(pair.events(Side::Client), [], "the address of the peer still works");
+    // And back.
+    pair.heal();
+    let now = pair.now;
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, uplink));
+    assert!(!pair.endpoint(Side::Client).restore_local_address(now, id, uplink));
+    pair.drain();
+    pair.run_for(ms(50));
+    let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.state)).collect();
+    assert_eq!(ids, [(0, PathState::Active), (1, PathState::Active)]);
+    let before = pair.sent.len();
+    transfer(&mut pair, 200_000);
+    assert!(pair.sent[before..].iter().any(|sent| sent.src == uplink && sent.chunks() == "DATA"));
+}
+
+#[test]
+fn the_first_of_two_pairs_vanishes_while_it_acknowledges_and_shuts_down() {
+    let mut pair = two_uplinks(PathSet::Pairs);
+    let (id, _) = pair.establish();
+    pair.run_for(ms(2000));
+    let (now, uplink) = (pair.now, Side::Client.address(1));
+    // A SACK is due where the data came from, and SHUTDOWN goes to the primary path.
+    pair.send(Side::Server, 1000);
+    pair.run_for(ms(15));
+    pair.shutdown(Side::Client);
+    let before = pair.sent.len();
+    assert!(pair.endpoint(Side::Client).remove_local_address(now + ms(15), id, uplink));
+    pair.drain();
+    pair.run_for(Span::from_secs(10));
+    let from_client: Vec<_> = pair.sent[before..].iter().filter(|sent| sent.from == Side::Client).collect();
+    assert!(!from_client.is_empty() && from_client.iter().all(|sent| sent.src == Side::Client.address(2)));
+    assert_eq!((pair.state(Side::Client), pair.state(Side::Server)), (None, None));
+}
+
+#[test]
+fn without_pairs_a_path_leaves_from_the_address_that_is_left() {
+    let mut pair = two_uplinks(PathSet::Addresses);
+    let (id, _) = pair.establish();
+    let now = pair.now;
+    let [one, two] = [1, 2].map(|net| Side::Client.address(net));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, one));
+    assert!(!pair.endpoint(Side::Client).remove_local_address(now, id, two));
+    assert_eq!(paths(&mut pair, Side::Client)[0].local, two);
+    transfer(&mut pair, 50_000);
+    let now = pair.now;
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, one));
+    assert_eq!(paths(&mut pair, Side::Client)[0].local, one);
+}
+
 /// Sends from the client, and runs until everything arrived.
 fn transfer(pair: &mut Pair, bytes: u32) {
     pair.send(Side::Client, bytes);

@@ -10,7 +10,7 @@ use sctp::{Config, EndpointConfig, Message, Payload, Seed, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use transport::{Checksum, Octets, PacketBuf};
-use units::{BitRate, Instant, Probability, Span};
+use units::{BitRate, ByteCount, Instant, Probability, Span};
 use wire::{Chunk, StreamId};
 
 const STREAMS: u16 = 4;
@@ -47,7 +47,8 @@ struct Habits {
     bite: usize,
     /// Time it takes between one message and the next.
     pause: Span,
-    /// After so many packets it chooses another primary path, or asks for a heartbeat; zero: never.
+    /// After so many packets it chooses another primary path, asks for a heartbeat, removes or restores an address of its own,
+    /// or changes a path MTU; zero: never.
     restless: usize,
 }
 
@@ -64,6 +65,7 @@ struct Watched {
     config: Config,
     habits: Habits,
     remotes: Vec<IpAddr>,
+    locals: Vec<IpAddr>,
     packets: usize,
     /// The rest of the message that is being sent.
     rest: VecDeque<Message>,
@@ -88,12 +90,18 @@ impl Watched {
         self.packets += 1;
         let Some(turn) = self.packets.checked_div(self.habits.restless) else { return };
         let (Some(id), 0) = (self.ours.association(), self.packets % self.habits.restless) else { return };
-        let remote = self.remotes[turn / 2 % self.remotes.len()];
-        if turn % 2 == 0 {
-            self.ours.endpoint().set_primary(id, remote);
-        } else {
-            self.ours.endpoint().heartbeat(now, id, remote);
-        }
+        let which = turn / 5 % self.remotes.len();
+        let (remote, local) = (self.remotes[which], self.locals[which]);
+        // Not above that of the configuration, by which packets are checked.
+        let mtu = ByteCount::new(576 + 97 * (turn as u64 % 10)).min(self.config.mtu);
+        let endpoint = self.ours.endpoint();
+        match turn % 5 {
+            0 => endpoint.set_primary(id, remote),
+            1 => endpoint.heartbeat(now, id, remote),
+            2 => endpoint.remove_local_address(now, id, local),
+            3 => endpoint.set_path_mtu(now, id, remote, mtu),
+            _ => endpoint.restore_local_address(now, id, local),
+        };
     }
 
     /// With nothing more to send now, what is not acknowledged has a timer.
@@ -278,7 +286,8 @@ proptest! {
                 habits.piece = 1 << 20;
             }
             let (rest, reads_at) = (VecDeque::new(), world.now());
-            Watched { ours, config, habits, remotes, packets: 0, rest, reads_at }
+            let locals = world.addresses(host);
+            Watched { ours, config, habits, remotes, locals, packets: 0, rest, reads_at }
         });
         let [first, second] = [0, 1].map(|host| {
             let (count, longest) = sides[host].messages;

@@ -61,6 +61,13 @@ impl Control {
         self.queue.push_front((path, chunk));
     }
 
+    /// Nothing can be sent on path `from` any more: what concerns that path alone is dropped, the rest goes on path `to`.
+    pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
+        let moves = |chunk: &Pending| !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_));
+        self.queue.retain(|(path, chunk)| *path != from || moves(chunk));
+        self.queue.iter_mut().filter(|(path, _)| *path == from).for_each(|(path, _)| *path = to);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
     }

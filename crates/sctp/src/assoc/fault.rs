@@ -18,6 +18,10 @@ pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 /// Bytes of a HEARTBEAT chunk: its header, that of the information, and the information.
 pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 
+/// Longest interval between heartbeats on a path in UDP: a NAT forgets a port of which it hears nothing
+/// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
+const UDP_HB_INTERVAL: Span = Span::from_secs(15);
+
 /// The limit of `HB.Max.Burst` heartbeats within an RTO (`rfc9260#section-5.4`).
 #[derive(Debug, Default)]
 pub(super) struct Probes {
@@ -65,7 +69,7 @@ impl Association {
         }
     }
 
-    fn set_path_state(&mut self, p: PathId, state: PathState) {
+    pub(super) fn set_path_state(&mut self, p: PathId, state: PathState) {
         self.renamed |= self.paths[p].is_unconfirmed();
         let address = self.paths[p].remote;
         let before = self.paths.state_of(address);
@@ -84,7 +88,8 @@ impl Association {
     fn path_works(&mut self, p: PathId) {
         self.errors = 0;
         self.paths[p].errors = 0;
-        if self.paths[p].state != PathState::Active {
+        // What is acknowledged may have left on a path that has been removed since.
+        if self.paths[p].state != PathState::Active && !self.paths[p].removed {
             self.set_path_state(p, PathState::Active);
         }
     }
@@ -137,6 +142,7 @@ impl Association {
         let rto = self.paths[p].rto.current();
         let jittered = rto.mul_f64(0.5 + self.random.unit());
         match self.config().hb_interval {
+            Some(interval) if self.paths[p].udp_port != 0 => Some(interval.min(UDP_HB_INTERVAL) + jittered),
             Some(interval) => Some(interval + jittered),
             None => (self.paths[p].state == PathState::Unconfirmed).then_some(jittered),
         }

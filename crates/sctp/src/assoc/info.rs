@@ -1,6 +1,6 @@
 use super::Association;
 use super::phase::Phase;
-use crate::path::{PathState, PathStats};
+use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
@@ -48,6 +48,8 @@ impl std::fmt::Display for State {
 /// A path as it is now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathInfo {
+    /// Its number, which it keeps as long as the association lives, whatever becomes of others.
+    pub id: PathId,
     /// The peer's address.
     pub remote: IpAddr,
     /// Ours.
@@ -116,15 +118,17 @@ impl Association {
     }
 
     pub(crate) fn path_infos(&self) -> impl Iterator<Item = PathInfo> {
-        self.paths.ids().zip(self.paths.iter()).map(|(p, path)| PathInfo {
+        let paths = self.paths.ids().zip(self.paths.iter()).filter(|(_, path)| !path.removed);
+        paths.map(|(id, path)| PathInfo {
+            id,
             remote: path.remote,
             local: path.local,
             udp_port: path.udp_port,
             state: path.state,
-            is_primary: p == self.paths.primary,
+            is_primary: id == self.paths.primary,
             cwnd: path.window.cwnd,
             ssthresh: path.window.ssthresh,
-            partial_bytes_acked: self.sender.partial_bytes_acked(p),
+            partial_bytes_acked: self.sender.partial_bytes_acked(id),
             flight: path.flight,
             queued: path.queued,
             srtt: path.rto.srtt(),

@@ -11,6 +11,7 @@ mod events;
 mod fault;
 mod handshake;
 mod info;
+mod locals;
 mod offer;
 mod options;
 mod output;
@@ -146,6 +147,8 @@ pub(crate) struct Association {
     given: Vec<IpAddr>,
     /// Addresses the peer listed that are no paths: of a kind that we have none of, or too many.
     unused: Vec<IpAddr>,
+    /// Addresses of the endpoint that this association may not use any more.
+    lost_locals: Vec<IpAddr>,
     /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
     promised: u32,
     random: Random,
@@ -211,6 +214,7 @@ impl Association {
             initial_tsn,
             given: Vec::new(),
             unused: Vec::new(),
+            lost_locals: Vec::new(),
             promised: 0,
             paths: Paths::default(),
             sender: Sender::new(config, random.number(), initial_tsn),
@@ -245,15 +249,15 @@ impl Association {
         let mut paths = Paths::new(pairs);
         let path = |remote, local| Path { udp_port: udp_port(remote), ..Path::new(remote, local, config) };
         for &remote in addresses {
-            if let Some(local) = self.local.address_towards(remote) {
+            if let Some(local) = self.local_towards(remote) {
                 let known = confirmed.contains(&remote);
                 let state = if known { PathState::Active } else { PathState::Unconfirmed };
                 paths.add(Path { state, ..path(remote, local) });
             }
         }
         for &remote in addresses.iter().filter(|_| pairs) {
-            let locals = self.local.addresses.iter().filter(|local| local.is_ipv4() == remote.is_ipv4());
-            locals.for_each(|&local| {
+            let locals = self.locals().filter(|local| local.is_ipv4() == remote.is_ipv4());
+            locals.for_each(|local| {
                 paths.add(path(remote, local));
             });
         }
@@ -415,7 +419,8 @@ impl Association {
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (Remote, bool)> {
         let port = self.peer_port;
         let remote = move |path: &Path| Remote { address: path.remote, port, udp_port: path.udp_port };
-        self.paths.iter().map(move |path| (remote(path), !path.is_unconfirmed()))
+        let paths = self.paths.iter().filter(|path| !path.removed);
+        paths.map(move |path| (remote(path), !path.is_unconfirmed()))
     }
 
     /// True once after the tag, a UDP port or the confirmed addresses changed.

@@ -125,6 +125,24 @@ impl Phase {
         self.sends_data()
     }
 
+    /// Nothing can be sent on path `from` any more.
+    pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
+        let path = match self {
+            Phase::CookieWait { t1: retry, .. }
+            | Phase::CookieEchoed { t1: retry, .. }
+            | Phase::ShutdownSent { t2: retry, .. }
+            | Phase::ShutdownAckSent { t2: retry } => &mut retry.path,
+            Phase::ShutdownReceived { from: path } => path,
+            Phase::Closed { farewell: Some(Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) } => {
+                path
+            }
+            Phase::Established | Phase::ShutdownPending | Phase::Closed { farewell: None } => return,
+        };
+        if *path == from {
+            *path = to;
+        }
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Phase::Closed { .. })
     }

@@ -10,9 +10,12 @@ impl Association {
     /// The path for the next SACK. No choice leads to a path that may not work: then it goes where the data came from.
     #[inline]
     pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
+        let source = receiver.sack_path();
+        // The path of the data may have been removed since.
+        let source = if self.paths[source].is_unconfirmed() { self.paths.default_path() } else { source };
         match self.config().sack_path {
-            SackPath::Standard => receiver.sack_path(),
-            choice => self.chosen_sack_path(choice).unwrap_or(receiver.sack_path()),
+            SackPath::Standard => source,
+            choice => self.chosen_sack_path(choice).unwrap_or(source),
         }
     }
 

@@ -22,7 +22,7 @@ impl Endpoint {
     }
 
     /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
-    /// association ended can still be read after [`Event::Closed`].
+    /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
     pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
         let slot = self.associations.slot(id)?;
         let received = self.associations.get_mut(slot)?.receive(max)?;
@@ -51,6 +51,18 @@ impl Endpoint {
     /// such path, or it is not confirmed.
     pub fn set_primary(&mut self, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
+    }
+
+    /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
+    /// address of ours or end, and what was in flight there is sent again elsewhere. The peer is not told. False, and
+    /// nothing changes, if the association has ended, does not use the address, or would have no path left.
+    pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
+    }
+
+    /// Ends what [`Self::remove_local_address`] began. False if the association has ended, or the address was not removed.
+    pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }
 
     /// Sets the path MTU, IP header included, towards an address of an association's peer (`SCTP_PEER_ADDR_PARAMS` of

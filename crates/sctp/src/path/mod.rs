@@ -140,6 +140,9 @@ pub(crate) struct Path {
     pub(crate) blocked_until: Instant,
     /// Which change of state of any path was the last that ended its being active.
     pub(crate) failed: u64,
+    /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
+    /// its number, and may come back.
+    pub(crate) removed: bool,
     /// Only for a congestion control that wants rate samples.
     pub(crate) rate: Option<Box<RateControl>>,
 }
@@ -179,6 +182,7 @@ impl Path {
             owd: None,
             blocked_until: Instant::ZERO,
             failed: 0,
+            removed: false,
             burst_left: config.max_burst,
             stats: PathStats::default(),
         }
@@ -306,20 +310,25 @@ impl Paths {
 
     /// The first path to an address; of several pairs the one with our address most like it.
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
-        self.list.iter().position(|p| p.remote == remote).map(|i| PathId(i as u8))
+        self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }
 
     /// The path that a packet came on; with pairs that of its two addresses, if there is one.
     #[inline]
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
-        let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst;
+        let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;
         let exact = if self.pairs { self.list.iter().position(pair) } else { None };
         exact.map(|i| PathId(i as u8)).or_else(|| self.find(datagram.src))
     }
 
+    /// True if a path is a pair of addresses.
+    pub(crate) fn are_pairs(&self) -> bool {
+        self.pairs
+    }
+
     /// Whether a remote address works: as the best of its paths does.
     pub(crate) fn state_of(&self, remote: IpAddr) -> PathState {
-        let states = self.list.iter().filter(|p| p.remote == remote).map(|p| p.state);
+        let states = self.list.iter().filter(|p| p.remote == remote && !p.removed).map(|p| p.state);
         states
             .min_by_key(|state| match state {
                 PathState::Active => 0,

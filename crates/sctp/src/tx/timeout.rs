@@ -46,6 +46,18 @@ impl Sender {
         outcome
     }
 
+    /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.
+    pub(crate) fn on_path_removed(&mut self, p: PathId, paths: &mut Paths) {
+        while let i = paths[p].fresh.head.min(paths[p].resent.head)
+            && i != NIL
+        {
+            self.mark_lost(i, LossCause::Timeout, paths);
+        }
+        let path = &mut paths[p];
+        (path.t3, path.patience, path.recovery) = (None, None, None);
+        (path.timed_out, path.silent, path.one_shot) = (false, false, path.has_lost());
+    }
+
     /// How long T3 runs on a path: the RTO, and after an expiry a random part of it more (`rto_jitter`).
     pub(super) fn t3_span(&mut self, path: &Path) -> Span {
         let rto = path.rto.current();

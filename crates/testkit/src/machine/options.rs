@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PfCwnd, Reinjection, RtxPolicy,
-    SackPath, SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
+    RtxPolicy, SackPath, SplitBy, Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -25,7 +25,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         ..config
     };
     if recommended {
-        return Config { potentially_failed: Some(0), ..config };
+        return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }
     let potentially_failed = tape.flag().then(|| (tape.below(3) as u32).min(path_max_retrans));
     let switchover = tape.flag().then(|| tape.below(4) as u32);
@@ -54,6 +54,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         bundling: tape.flag(),
         nagle: tape.flag(),
         cmt: any_cmt(tape),
+        paths: tape.pick(PathSet::ALL),
         ..config
     }
 }
