@@ -179,6 +179,9 @@ class Options(AssociationOptions, total=False):
     (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
     """Outbound streams requested. Expected: at least 1. Default: 10."""
+    paths: Literal["addresses", "pairs"]
+    """What a path is: an address of the peer, or a pair of an address of ours and one of the peer. Default:
+    "addresses"."""
     pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]
     """cwnd of a potentially failed path that answers a heartbeat. Default: "two-mtu"."""
     profile: Literal["standard", "recommended"]

@@ -87,6 +87,7 @@ mod delay_based;
 mod fraction;
 mod idle;
 mod loss_based;
+mod one_way_delay;
 mod pacer;
 mod policy;
 mod rate;
@@ -95,9 +96,9 @@ mod window;
 
 pub use algorithm::*;
 pub use control::CongestionControl;
-pub use delay::OneWayDelay;
 pub use delay_based::{DelayBased, DelayPolicy, Exact};
 pub use loss_based::LossBased;
+pub use one_way_delay::OneWayDelay;
 pub use pacer::Pacer;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
 pub use rate::{RateEstimator, RateSample, SendRecord};

@@ -46,8 +46,8 @@
 
 use units::ByteCount;
 
-use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::Braid`](crate::Algorithm::Braid).

@@ -20,8 +20,8 @@
 
 use units::{ByteCount, Instant};
 
-use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::Cubic`](crate::Algorithm::Cubic).

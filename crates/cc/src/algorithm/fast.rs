@@ -26,8 +26,8 @@ use units::{ByteCount, Instant, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, Setup, Snapshot};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::Fast`](crate::Algorithm::Fast) and

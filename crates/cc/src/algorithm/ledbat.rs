@@ -19,8 +19,8 @@ use units::ByteCount;
 
 use crate::delay::{Gauge, QueueingDelay};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, Setup, Snapshot};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 use units::Span;
 
 options! {

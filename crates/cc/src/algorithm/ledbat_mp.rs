@@ -16,8 +16,8 @@
 //! is no longer in the history, the queue itself counts as base delay, and the target is added once more.
 //! [`mpplus`](super::mpplus) repairs both.
 
-use transport::options;
 use crate::{CongestionControl, LedbatKnobs, Setup};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::LedbatMp`](crate::Algorithm::LedbatMp) beside those of `ledbat`.

@@ -17,10 +17,11 @@
 
 use units::{ByteCount, Instant, Span};
 
-use crate::delay::{OneWayDelay, QueueingDelay};
+use crate::OneWayDelay;
+use crate::delay::QueueingDelay;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, Setup, Snapshot};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::LedbatPp`](crate::Algorithm::LedbatPp).

@@ -15,8 +15,8 @@
 
 use units::ByteCount;
 
-use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Phase, Setup, Snapshot, WindowPolicy};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::Lia`](crate::Algorithm::Lia).

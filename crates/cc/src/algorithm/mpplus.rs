@@ -42,10 +42,11 @@
 use units::{ByteCount, Instant, Span};
 
 use super::ledbat_pp::{ENOUGH, after_loss, gain, step};
-use crate::delay::{Gauge, OneWayDelay, Recent, Round};
+use crate::OneWayDelay;
+use crate::delay::{Gauge, Recent, Round};
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
 use transport::options;
-use crate::{CongestionControl, LossKind, PathAck, PathView, Setup, Snapshot, CongestionWindow};
 
 options! {
     /// Options of [`Algorithm::MpPlus`](crate::Algorithm::MpPlus).

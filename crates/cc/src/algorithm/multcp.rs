@@ -14,8 +14,8 @@
 
 use units::ByteCount;
 
-use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::MulTcp`](crate::Algorithm::MulTcp).

@@ -23,10 +23,10 @@
 
 use units::ByteCount;
 
-use transport::{options, named};
 use crate::{
     CongestionControl, Growth, LossBased, LossKind, PathAck, PathView, Phase, Setup, Snapshot, WindowPolicy,
 };
+use transport::{named, options};
 
 named! {
     /// Measure by which OLIA selects the best paths.

@@ -18,8 +18,8 @@
 
 use units::ByteCount;
 
-use transport::options;
 use crate::{CongestionControl, Growth, LossBased, LossKind, PathView, Setup, Snapshot, WindowPolicy};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::CmtRpV2`](crate::Algorithm::CmtRpV2).

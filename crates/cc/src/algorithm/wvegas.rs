@@ -22,8 +22,8 @@ use units::{ByteCount, Span};
 
 use crate::delay::Round;
 use crate::delay_based::{DelayBased, DelayPolicy, Exact};
-use transport::options;
 use crate::{CongestionControl, PathAck, Setup, Snapshot};
+use transport::options;
 
 options! {
     /// Options of [`Algorithm::WVegas`](crate::Algorithm::WVegas).
