@@ -52,7 +52,8 @@ options! {
         /// `rto_max`.
         init_rto_max: Option<Span> = None, "more than zero, or none for `rto_max`" if |most| most != Some(Span::ZERO);
         /// Time between heartbeats on an idle path (`HB.interval`). None: no heartbeats but those that verify unconfirmed
-        /// addresses; an association without data then never notices that its peer is gone.
+        /// addresses; an association without data then never notices that its peer is gone. At most 15 s on a path in UDP, so
+        /// that a NAT keeps the port.
         hb_interval: Option<Span> = Some(Span::from_secs(30)), "more than zero, or none for no heartbeats"
             if |interval| interval != Some(Span::ZERO);
         /// Heartbeats sent at one instant (`HB.Max.Burst`).
