@@ -54,8 +54,8 @@ named! {
         Srtt = "srtt",
         /// Retransmission timeout of each path, seconds.
         Rto = "rto",
-        /// The number of the chunk that each path sent last, counted from 1 for the association's first. On change: at
-        /// each instant at which the path sent, also if it was the same chunk again. SCTP only.
+        /// The number of the chunk that each path sent last; the first chunk of the association is number 1. On change: a
+        /// value at each instant at which the path sends, retransmissions included. SCTP only.
         Tsn = "tsn",
         /// Bytes that the peer can still take, as the sender knows it: of SCTP without what is in flight, of TCP with it.
         PeerRwnd = "peer-rwnd",

@@ -340,7 +340,8 @@ named! {
     "reinjection" Reinjection {
         /// Never.
         None = "none",
-        /// When a buffer is full, of what would be there sooner or is overdue (Raiciu et al., NSDI 2012, section 4.2).
+        /// When a buffer is full: chunks that are overdue, or that would arrive sooner on the other path (Raiciu et al., NSDI
+        /// 2012, section 4.2).
         Blocked = "blocked",
         /// When the other path is silent for two round-trip times (after `rfc8985#section-7`).
         Silent = "silent",

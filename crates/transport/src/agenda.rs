@@ -99,7 +99,7 @@ impl Agenda {
         (self.armed > 0).then(|| self.entries[0].at)
     }
 
-    /// Makes sure that a connection is looked at no later than `at`.
+    /// Sets the time of a connection to `at` unless it is earlier already.
     #[inline]
     pub fn arm(&mut self, slot: u32, at: Instant) {
         let place = self.entry(slot).place;
@@ -118,7 +118,7 @@ impl Agenda {
         }
     }
 
-    /// Takes a connection that is to be looked at by `now`.
+    /// Removes and returns a connection whose time is `now` or earlier.
     pub fn pop(&mut self, now: Instant) -> Option<u32> {
         self.next().filter(|&at| at <= now)?;
         let slot = self.entries[0].slot;

@@ -102,7 +102,7 @@ struct Memory {
     first: bool,
     /// The last drain it took part in.
     drain: u64,
-    /// Rounds it waited in that.
+    /// Round trips that the path waited during this drain.
     rounds: u32,
     /// The window to return to.
     back: Option<f64>,

@@ -82,7 +82,7 @@ impl Probes {
         });
     }
 
-    /// A probe's time has come, the first or the next. Returns when it comes again.
+    /// Records a value of a probe whose time has come, and returns the time of its next value.
     pub(crate) fn record(&mut self, number: u32, mut view: ProbeView<'_>) -> Option<Instant> {
         let recorder = &mut self.recorders[number as usize];
         match recorder.every {

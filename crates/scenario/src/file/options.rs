@@ -96,7 +96,7 @@ impl<S: OptionSet> OptionSets<S> {
 /// Notes the first option that cannot work, if there is one.
 fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Option<()> {
     let Err(error) = config.check() else { return Some(()) };
-    // A default that does not go with what is set has no place of its own.
+    // A default that contradicts a stated option has no place in the file: the fault points to the stated one.
     let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
     let message = format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
     faults.note(at.span.clone(), message);

@@ -9,9 +9,9 @@ pub(crate) enum Pending {
     CookieAck,
     Shutdown,
     ShutdownAck,
-    /// With the nonce of the path.
+    /// HEARTBEAT with the nonce of the path.
     Heartbeat,
-    /// With the information of the heartbeat it answers.
+    /// HEARTBEAT ACK with the information of the HEARTBEAT that it answers.
     HeartbeatAck(Vec<u8>),
     /// With its causes.
     Error(Vec<u8>),

@@ -14,7 +14,7 @@ pub(super) struct Entry {
     pub(super) association: Association,
     /// The tag under which it can be found, or zero.
     pub(super) tag: u32,
-    /// Where packets come from that are for it, if they bear no tag of ours.
+    /// Addresses and ports of its peer, by which a packet without one of our tags finds it.
     pub(super) remotes: Vec<Remote>,
 }
 

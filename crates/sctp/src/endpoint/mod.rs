@@ -201,7 +201,7 @@ impl Endpoint {
             association.handle_reflected(now, first);
             self.schedule(slot);
         } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
-            // Whoever lists the address of another does not silence us towards it.
+            // A peer that lists the address of another host must not stop our answers to that host.
             self.on_out_of_the_blue(datagram, packet);
         } else {
             self.discarded.wrong_tag += 1;

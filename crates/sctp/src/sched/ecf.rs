@@ -17,7 +17,7 @@ pub(super) struct Ecf {
     waiting: bool,
 }
 
-/// Section 4.2: so much longer it goes on waiting, so that it does not switch to and fro.
+/// Hysteresis of section 4.2: a sender that waits for the fast path keeps waiting for this share longer.
 const BETA: f64 = 0.25;
 
 impl Ecf {

@@ -78,7 +78,7 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) waiting: ByteCount,
     /// Bytes that may be in flight on all paths together: the lesser of what the buffers at both ends allow.
     pub(crate) window: ByteCount,
-    /// How often new data waited because the peer had no room.
+    /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
 }
 

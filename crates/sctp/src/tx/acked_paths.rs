@@ -31,7 +31,7 @@ impl AckedPaths {
         self.paths.push_back(path_of(chunk));
     }
 
-    /// The path of the chunk so many before the lowest outstanding one.
+    /// The path of the chunk `back` chunks before the lowest outstanding one.
     pub(super) fn path(&self, back: u64) -> Option<PathId> {
         let back = usize::try_from(back).ok()?;
         *self.paths.get(self.paths.len().checked_sub(back)?)?

@@ -144,7 +144,7 @@ fn as_long_as_a_message_has_room_it_arrives_whole() {
     assert_eq!(f.drain(), [6000]);
 }
 
-// A gap can still be closed at the cost of what lies above, so nothing is handed out early.
+// The receiver can drop chunks above a gap to make room for the chunk that closes it, so it delivers no message in parts.
 #[test]
 fn above_a_gap_no_message_is_handed_out_in_parts() {
     let mut f = Fixture::started(&with_buffer(6000), 100);

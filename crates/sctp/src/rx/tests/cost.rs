@@ -67,7 +67,7 @@ impl Drop for Attack {
 fn play(attack: impl Fn(&mut Attack, u32)) {
     for size in SIZES {
         for buffer in [1 << 20, 1 << 24] {
-            // A tree of 16 times as many has a level more.
+            // A tree with 16 times as many entries has one more level.
             let most = if buffer > 1 << 20 && size.0 > 1480 { size.1 * 5 / 4 } else { size.1 };
             for nr_sack in [false, true] {
                 let config = Config { nr_sack, ..with_buffer(buffer) };

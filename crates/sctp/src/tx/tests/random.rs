@@ -92,7 +92,7 @@ fn configs() -> impl Strategy<Value = Config> {
 pub(super) struct World {
     pub(super) flying: Vec<Vec<u32>>,
     held: BTreeSet<u32>,
-    /// Of those the ones it will not give up.
+    /// TSNs among `held` that the peer will not renege on.
     promised: BTreeSet<u32>,
     /// Abandoned chunks, which the peer skips as a FORWARD TSN would tell it to.
     abandoned: BTreeSet<u32>,
