@@ -85,8 +85,9 @@ class AssociationOptions(TypedDict, total=False):
     1. Default: 10."""
     hb_interval: str
     """Time between heartbeats on an idle path (``HB.interval``). None: no heartbeats but those that verify
-    unconfirmed addresses; an association without data then never notices that its peer is gone. Expected: more
-    than zero, or none for no heartbeats. Default: "30 s"."""
+    unconfirmed addresses; an association without data then never notices that its peer is gone. At most 15 s on
+    a path in UDP, so that a NAT keeps the port. Expected: more than zero, or none for no heartbeats. Default:
+    "30 s"."""
     max_burst: int
     """Packets sent at one opportunity (``Max.Burst``); ``burst_control`` says what that is. Expected: at least 1.
     Default: 4."""
