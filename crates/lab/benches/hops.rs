@@ -98,7 +98,7 @@ const CASES: [Case; 16] = [
 /// The link of a dumbbell that all flows share, from the left.
 const MIDDLE: &str = "link:left-right";
 
-/// What a run cost, and of TCP what came of it: goodput in Mbit/s, and the share of packets that the middle link dropped.
+/// Cost of a run; for TCP also the goodput in Mbit/s and the share of packets that the middle link dropped.
 #[derive(Clone, Copy)]
 struct Cost {
     hops: f64,

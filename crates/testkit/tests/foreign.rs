@@ -44,7 +44,7 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
     Ours::new(config, world.addresses(1 - host))
 }
 
-/// One dialogue for each seed. Who ends it changes.
+/// Runs one dialogue for each seed. The two sides take turns in ending it.
 fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host_of_foreign: usize) {
     let mut all = Traffic::default();
     for seed in SEEDS {

@@ -243,7 +243,7 @@ fn a_stored_table_of_another_run_is_not_used() {
     let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
     std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 1);
-    // All files of another run: its manifest says another hash.
+    // Replaces all files of a run by those of another run, whose manifest holds another hash.
     for (path, name) in stored(&out).iter().zip(["scalars.parquet", "series.parquet", "manifest.json"]) {
         std::fs::copy(other.join(name), path).unwrap();
     }
