@@ -5,20 +5,20 @@ use crate::host::{Ending, PathCounts, Side};
 use net::LinkDir;
 use units::Span;
 
-/// What a flow has achieved in a window, for the sums over all flows.
+/// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
 pub(super) struct Achieved {
-    /// λ of each flow it stands for, in bit/s.
+    /// λ of each flow that this one counts as, in bit/s.
     pub(super) sent: Vec<f64>,
     /// α of both directions.
     pub(super) goodput: f64,
     /// γ.
     pub(super) load: f64,
-    /// λ of each path, and the links it leads over.
+    /// λ of each path, and the links of the path.
     pub(super) carried: Vec<(f64, Vec<LinkDir>)>,
 }
 
-/// Reports a flow as measured between two edges of a window, or as one that was not measured.
+/// Reports a flow as measured between the start and the end of a window, or as not measured.
 pub(super) fn report(
     flow: &Flow,
     edges: Option<(&Window, &Window)>,
@@ -42,7 +42,7 @@ pub(super) fn report(
     achieved
 }
 
-/// One direction of a flow: what its two ends counted in the window.
+/// One direction of a flow: the counters of its two ends over the window.
 struct Direction<'a> {
     flow: &'a Flow,
     from: Side,
@@ -51,7 +51,7 @@ struct Direction<'a> {
     receiver: Counted,
 }
 
-/// The tallies of an end when the window began and when it ended; both empty if there was no window.
+/// The counters of an end at the start and at the end of the window; both empty if there was no window.
 #[derive(Default)]
 struct Counted {
     begin: Tally,
@@ -63,12 +63,12 @@ impl Counted {
         Counted { begin: begin.clone(), end: end.clone() }
     }
 
-    /// How much a counter grew.
+    /// Growth of a counter over the window.
     fn growth(&self, counter: impl Fn(&Tally) -> u64) -> f64 {
         (counter(&self.end) - counter(&self.begin)) as f64
     }
 
-    /// How much a counter of a path grew.
+    /// Growth of a counter of a path over the window.
     fn path_growth(&self, path: usize, counter: PathCounter) -> f64 {
         self.growth(|tally| tally.counted.paths.get(path).map_or(0, counter))
     }
@@ -90,7 +90,7 @@ impl<'a> Direction<'a> {
         direction
     }
 
-    /// The links each path of the sender leads over.
+    /// The links of each path of the sender.
     fn ways(&self, run: &RunContext<'_>) -> Vec<Vec<LinkDir>> {
         let [client, server] = self.flow.dial.nodes;
         let node = if self.from == Side::Client { client } else { server };
@@ -156,12 +156,12 @@ impl<'a> Direction<'a> {
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
     }
 
-    /// So many bytes in the window as bit/s.
+    /// Converts bytes in the window to bit/s.
     fn rate(&self, bytes: f64) -> f64 {
         ratio(8.0 * bytes, self.length.as_secs_f64())
     }
 
-    /// Messages taken and not delivered, over the whole run.
+    /// Messages that the transport took and did not deliver, over the whole run.
     fn undelivered(&self) -> f64 {
         let receiver: &Meter = match self.from {
             Side::Client => self.flow.end(Side::Server),
@@ -171,14 +171,14 @@ impl<'a> Direction<'a> {
     }
 }
 
-/// Zero if there is nothing to divide by.
+/// A ratio; zero if the divisor is zero.
 pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
     if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }
 
 type PathCounter = fn(&PathCounts) -> u64;
 
-/// What is counted on each path, and summed up for the flow.
+/// Quantities that are counted on each path and summed for the flow.
 const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::DATA_PACKETS, |path| path.data_packets),
     (q::SENT_BYTES, |path| path.user_bytes.get()),
@@ -190,7 +190,7 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 
-/// What a reader of its numbers should know.
+/// Warnings for the reader of its numbers.
 pub(super) fn warning(flow: &Flow) -> Option<String> {
     let what = match &flow.fate {
         Fate::NeverConnected => "never connected".to_owned(),

@@ -6,7 +6,7 @@ use net::{Counters, DropCause, LinkDir, LinkId, Network};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// The directions of all links, and their measurement from the first flow's begin of measurement to the last one's end.
+/// The directions of all links, measured from the start of the first flow's measurement to the end of the last one's.
 #[derive(Debug)]
 pub(crate) struct Links {
     directions: Vec<Direction>,
@@ -22,14 +22,14 @@ struct Direction {
     rate: f64,
 }
 
-/// What all directions had counted at an instant.
+/// The counters of all directions at an instant.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkCounts {
     at: Instant,
     counters: Vec<Counters>,
 }
 
-/// What a direction of a link is called in results.
+/// Name of a direction of a link in results.
 pub(crate) fn direction_name(link: &str, back: bool) -> String {
     if back { format!("link:{link}:back") } else { format!("link:{link}") }
 }
@@ -54,7 +54,7 @@ impl Links {
         found.map_or(0.0, |found| found.rate)
     }
 
-    /// What all directions have counted until now.
+    /// The counters of all directions now.
     pub(crate) fn count(&self, network: &Network, at: Instant) -> LinkCounts {
         let counters = self.directions.iter().map(|one| *network.counters(one.direction));
         LinkCounts { at, counters: counters.collect() }
@@ -74,7 +74,7 @@ impl Links {
         }
     }
 
-    /// What was counted when the flows' measurement began and ended; none if no flow was measured.
+    /// The counters at the start and at the end of the flows' measurement; none if no flow was measured.
     pub(super) fn counted(&self) -> Option<(&LinkCounts, &LinkCounts)> {
         self.begin.as_ref().zip(self.end.as_ref())
     }

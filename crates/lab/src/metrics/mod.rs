@@ -1,4 +1,4 @@
-//! The numbers of a run: what each [`quantity`] of flows, paths and links is, and how it comes about.
+//! The numbers of a run: the [`quantity`] of each flow, path and link, and how it is computed.
 
 mod fairness;
 mod flow;
@@ -16,7 +16,7 @@ pub(crate) use windows::{Edge, Windows};
 use crate::app::{Flow, TransferSource};
 use crate::host::Side;
 
-/// What a reader of the numbers should know.
+/// Warnings for the reader of the numbers.
 pub(crate) fn warnings(
     flows: &[Flow],
     sources: &[TransferSource],

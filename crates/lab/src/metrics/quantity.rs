@@ -1,9 +1,9 @@
-//! The names of all quantities, with what they mean.
+//! The names of all quantities and their meaning.
 //!
-//! A flow is measured in a window of time, from `reset_time` to `stop_time`. Unless something else is said, a count is
-//! what happened in the window. Quantities of payload travelling from server to client are called `back_` and the
-//! name. Links are measured from the first flow's `reset_time` to the last flow's `stop_time`. Beside that all of it is
-//! measured in each named window of the scenario, but for what says that it is of the whole run.
+//! A flow is measured in a window of time, from `reset_time` to `stop_time`. Unless the text says otherwise, a count
+//! covers the window. The names of quantities of payload from server to client begin with `back_`. Links are measured
+//! from the first flow's `reset_time` to the last flow's `stop_time`. All quantities are also measured in each named
+//! window of the scenario, except those of the whole run.
 //!
 //! In formulas L is the length of the window, and λ, γ and α are the throughput, transport load and goodput of paper 003
 //! (section 4.3.5), which takes all three relative to the rate of the tight link.
@@ -24,11 +24,11 @@ macro_rules! quantities {
 }
 
 quantities! {
-    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / L, in bit/s. Zero for a flow that never
-    /// got so far. The throughput of papers 000, 001 and 004, and the goodput α of paper 003.
+    /// Payload received by the application per second: 8 · [`RECEIVED_BYTES`] / L, in bit/s. Zero for a flow that ends
+    /// before the window. The throughput of papers 000, 001 and 004, and the goodput α of paper 003.
     THROUGHPUT = "throughput_bps";
-    /// α / R, with R the rate of the tightest link on the way, or of several paths the sum over their tightest links,
-    /// each counted once: two paths over one bottleneck share its rate.
+    /// α / R. R is the rate of the tightest link on the path; with several paths, the sum of the rates of their tightest
+    /// links, each counted once, so that two paths over one bottleneck share its rate.
     GOODPUT_SHARE = "goodput_share";
     /// Payload sent per second with all retransmissions, λ = 8 · [`SENT_BYTES`] / L in bit/s, of the flow and of each
     /// path: the throughput of paper 003.
@@ -39,22 +39,21 @@ quantities! {
     RECEIVED_BYTES = "received_bytes";
     /// Messages handed to the receiving application.
     RECEIVED_MESSAGES = "messages";
-    /// Those of them that were sent unordered.
+    /// Messages handed to the receiving application that were sent unordered.
     UNORDERED_MESSAGES = "unordered_messages";
     /// Payload the transport took from the sending application, in bytes.
     OFFERED_BYTES = "offered_bytes";
     /// Messages the transport took from the sending application.
     OFFERED_MESSAGES = "offered_messages";
-    /// Messages of a paced application that found the send queue full and were not sent at all.
+    /// Messages of a paced application that were not sent because the send queue was full.
     DROPPED_MESSAGES = "dropped_messages";
-    /// Messages the transport took and never handed to the receiver, over the whole run: zero if the flow ended
-    /// gracefully.
+    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended gracefully.
     UNDELIVERED_MESSAGES = "undelivered_messages";
     /// Packets with DATA that reached the receiving endpoint.
     DATA_PACKETS_RECEIVED = "data_packets_received";
-    /// DATA chunks that reached the receiving endpoint though they had arrived before.
+    /// DATA chunks that reached the receiving endpoint a second time (duplicates).
     DUPLICATE_CHUNKS = "duplicate_chunks";
-    /// DATA chunks the receiving endpoint had no room for.
+    /// DATA chunks that the receiving endpoint dropped because its buffer was full.
     REFUSED_CHUNKS = "refused_chunks";
     /// Packets with a SACK that the receiving endpoint sent.
     SACKS = "sack_packets";
@@ -67,9 +66,9 @@ quantities! {
     /// Bytes of all packets this end sent, those that only acknowledge among them: headers of the transport, payload and
     /// retransmissions, without IP and link, of the flow and of each path.
     TRANSPORT_BYTES = "sent_transport_bytes";
-    /// Chunks sent again after missing reports, of the flow and of each path that lost them.
+    /// Chunks retransmitted after missing reports, of the flow and of each path that lost them.
     FAST_RETRANSMISSIONS = "fast_retransmissions";
-    /// Chunks sent again after a timeout, of the flow and of each path that lost them.
+    /// Chunks retransmitted after a timeout, of the flow and of each path that lost them.
     TIMER_RETRANSMISSIONS = "timer_retransmissions";
     /// [`FAST_RETRANSMISSIONS`] + [`TIMER_RETRANSMISSIONS`], of the flow and of each path.
     RETRANSMISSIONS = "retransmitted_chunks";
@@ -90,25 +89,25 @@ pub const LOAD: &str = "transport_load_bps";
 /// γ / R, R being that of the direction from the client, or if nothing is sent there, of the other.
 pub const LOAD_SHARE: &str = "load_share";
 
-/// Where the quantities of all flows together stand. Each direction that carries data counts as a flow, and of one with
-/// CMT each path: a subflow is a flow (paper 003, section 5.1). Flows that send at no time of the window do not count,
-/// and neither do short transfers.
+/// Name in results for all flows together. Each direction that carries data counts as a flow, and with CMT each path
+/// does: a subflow is a flow (paper 003, section 5.1). Flows that do not send within the window, and short transfers, do
+/// not count.
 pub const ALL_FLOWS: &str = "flows:all";
 /// The number n of flows.
 pub const FLOWS: &str = "flows";
-/// Jain's fairness index (Σλ)² / (n Σλ²): 1 if all are equal, 1/n if one has it all (paper 003, equation 2).
+/// Jain's fairness index (Σλ)² / (n Σλ²): 1 if all are equal, 1/n if one flow has all throughput (paper 003, equation 2).
 pub const FAIRNESS: &str = "fairness_index";
-/// Σα / Σγ: the part of what the transports send that is of use (paper 003, equation 4).
+/// Σα / Σγ: the share of goodput in all that the transports send (paper 003, equation 4).
 pub const SYSTEM_UTILISATION: &str = "system_utilisation";
 /// Σλ / n, in bit/s (paper 003, section 5.2).
 pub const AVERAGE_THROUGHPUT: &str = "average_flow_throughput_bps";
 
 /// Σλ / rate of the link, over all paths of flows that lead over this direction of it: the link utilisation of paper 003
-/// (equation 3), where packets lost before the link count, and headers do not. In the flows' own times it adds up rates of
-/// different times if these differ.
+/// (equation 3), which counts packets lost before the link, and not headers. If flows are measured at different times, it
+/// adds rates of different times.
 pub const LINK_THROUGHPUT: &str = "throughput_utilisation";
 
-/// Packets that came to the transmitter of the link.
+/// Packets that arrived at the queue of the link.
 pub const LINK_OFFERED: &str = "offered_packets";
 /// Packets that crossed the link.
 pub const LINK_DELIVERED: &str = "delivered_packets";
@@ -116,16 +115,16 @@ pub const LINK_DELIVERED: &str = "delivered_packets";
 pub const LINK_BYTES: &str = "delivered_bytes";
 /// Share of the time in which bits crossed the link: 8 · [`LINK_BYTES`] / (rate · length of the window).
 pub const LINK_UTILISATION: &str = "utilisation";
-/// The most packets that ever waited, since the start of the run.
+/// Largest number of packets in the queue since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
-/// Short transfers that were delivered. Of transfers each window counts those that began in it.
+/// Short transfers that were delivered. Each window counts the transfers that began in it.
 pub const TRANSFERS: &str = "transfers";
-/// Those that were begun and never delivered.
+/// Short transfers that began and were never delivered.
 pub const TRANSFERS_UNFINISHED: &str = "transfers_unfinished";
-/// Bytes of those that were delivered.
+/// Bytes of the short transfers that were delivered.
 pub const TRANSFER_BYTES: &str = "transfer_bytes";
-/// Mean time from the begin of a transfer, its handshake included, to the delivery of its last byte, in seconds.
+/// Mean time from the start of a transfer, before its handshake, to the delivery of its last byte, in seconds.
 pub const COMPLETION_MEAN: &str = "completion_time_mean_s";
 /// Completion time that half of the transfers do not exceed.
 pub const COMPLETION_MEDIAN: &str = "completion_time_median_s";
@@ -136,7 +135,7 @@ pub const COMPLETION_TIME: &str = "completion-time";
 /// A series: the bytes of each transfer, at its end.
 pub const TRANSFER_SIZE: &str = "transfer-size";
 
-/// Bursts that a probe counted; all quantities of bursts stand under the name of the flow and the link,
+/// Bursts that a probe counted. The name of the flow in all quantities of bursts is that of flow and link,
 /// `transfer@link:r1-r2`.
 pub const BURSTS: &str = "bursts";
 /// Mean length of a burst in packets.
@@ -145,7 +144,7 @@ pub const BURST_MEAN: &str = "burst_packets_mean";
 pub const BURST_P95: &str = "burst_packets_p95";
 /// Length of the longest burst.
 pub const BURST_MAX: &str = "burst_packets_max";
-/// How many bursts had 1, 2, ... packets; the last counts all longer ones, too.
+/// Number of bursts of 1, 2, ... packets; the last entry also counts all longer bursts.
 pub const BURSTS_OF: [&str; 16] = [
     "bursts_of_1",
     "bursts_of_2",

@@ -1,4 +1,4 @@
-//! The rows of a run: for each window those of flows, links, and all flows together.
+//! The rows of a run: for each window the rows of flows, links, and all flows together.
 
 use super::fairness::fairness;
 use super::flow::{self, Achieved, ratio};
@@ -48,7 +48,7 @@ impl RowWriter<'_> {
             window: self.window.to_owned(),
             path: path.map(|path| path as u8),
             quantity,
-            // Adding zero makes -0, the sum of nothing, a plain 0.
+            // The empty sum is -0; adding zero makes it 0.
             value: value + 0.0,
         });
     }
@@ -68,7 +68,7 @@ pub(crate) fn of_run(network: &Network, flows: &[Flow], links: &Links, windows: 
     out
 }
 
-/// The edges of a flow's own measurement.
+/// Start and end of a flow's own measurement.
 fn own(flow: &Flow) -> Option<(&Window, &Window)> {
     match &flow.measured {
         Measured::Done(edges) => Some((&edges.0, &edges.1)),
@@ -120,7 +120,7 @@ fn window_rows(
 }
 
 impl Flow {
-    /// Whether it sends at some time between these two.
+    /// True if it sends at some time between the two instants.
     fn sends_between(&self, from: Instant, to: Instant) -> bool {
         self.started.is_some_and(|started| started < to && started + self.plan.stop > from)
     }

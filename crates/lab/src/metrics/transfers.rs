@@ -8,7 +8,7 @@ use crate::app::{Done, TransferSource};
 use crate::output::{Scalar, Series};
 use units::Instant;
 
-/// The rows of a source: of all its transfers, and of those that began in each window.
+/// The rows of a source: for all its transfers, and for those that began in each window.
 pub(crate) fn of_transfers(source: &TransferSource, windows: &Windows) -> Vec<Scalar> {
     let mut out = Vec::new();
     window_rows(source, "", Instant::ZERO, Instant::FAR, &mut out);
@@ -34,7 +34,8 @@ fn window_rows(source: &TransferSource, window: &str, from: Instant, to: Instant
     rows.write(q::COMPLETION_P95, quantile(&times, 95));
 }
 
-/// The least of the sorted values that at least so many of a hundred do not exceed; of none zero.
+/// A percentile of sorted values: the least value that at least this percentage of them does not exceed. Zero if there are
+/// no values.
 fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -54,7 +55,7 @@ pub(crate) fn completion_times(source: &TransferSource) -> [Series; 2] {
     ]
 }
 
-/// What a reader of its numbers should know.
+/// Warnings for the reader of its numbers.
 pub(super) fn warning(source: &TransferSource) -> Option<String> {
     let missing = source.begun.len() - source.done.len();
     (missing > 0).then(|| format!("{missing} transfers of `{}` were not delivered", source.like().name))

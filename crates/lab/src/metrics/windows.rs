@@ -5,7 +5,7 @@ use crate::app::Window as FlowEdge;
 use crate::scenario::{Scenario, Window};
 use units::Instant;
 
-/// All of them, with what was counted at their edges.
+/// All named windows, with the counters at their starts and ends.
 #[derive(Debug)]
 pub(crate) struct Windows(Vec<Measured>);
 
@@ -16,7 +16,7 @@ struct Measured {
     end: Option<Edge>,
 }
 
-/// What everything had counted when a window began or ended.
+/// All counters at the start or at the end of a window.
 #[derive(Debug)]
 pub(crate) struct Edge {
     /// In the order of flows.
@@ -30,7 +30,7 @@ impl Windows {
         Windows(scenario.windows.iter().map(unmeasured).collect())
     }
 
-    /// A window begins, or if it has, ends.
+    /// Starts a window, or ends it if it has started.
     pub(crate) fn reach(&mut self, number: u32, edge: Edge) {
         let measured = &mut self.0[number as usize];
         let place = if measured.begin.is_none() { &mut measured.begin } else { &mut measured.end };
@@ -50,7 +50,7 @@ impl Windows {
         whole.map(|measured| (measured.window.name.as_str(), measured.window.from, measured.window.to))
     }
 
-    /// What a reader of the numbers should know.
+    /// Warnings for the reader of the numbers.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = self.0.iter().filter(|measured| measured.end.is_none());
         cut.map(|measured| {

@@ -1,7 +1,7 @@
 use super::{Column, Table, TableError};
 use std::io::Write;
 
-/// Writes tables of one shape as CSV (RFC 4180), the names of the columns in the first line; what is missing is empty.
+/// Writes tables of one shape as CSV (RFC 4180), with the names of the columns in the first line. A missing value is empty.
 pub struct CsvWriter<W> {
     sink: W,
     begun: bool,
@@ -16,7 +16,7 @@ impl<W: Write> CsvWriter<W> {
     /// Writes the rows of a table.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Those of the sink.
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         if !self.begun {
             let names: Vec<_> = table.columns().iter().map(|(name, _)| quoted(name)).collect();
@@ -33,10 +33,10 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Hands the sink back once everything is written.
+    /// Writes what is left and returns the sink.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Those of the sink.
     pub fn finish(mut self) -> Result<W, TableError> {
         self.sink.flush()?;
         Ok(self.sink)
@@ -50,7 +50,7 @@ fn cells(column: &Column) -> Vec<String> {
         Column::OptionalWhole(rows) => {
             rows.iter().map(|row| row.map_or(String::new(), |n| n.to_string())).collect()
         }
-        // Adding zero makes -0 a plain 0.
+        // Adding zero turns -0 into 0.
         Column::Real(rows) => rows.iter().map(|value| (value + 0.0).to_string()).collect(),
         Column::Flag(rows) => rows.iter().map(ToString::to_string).collect(),
     }

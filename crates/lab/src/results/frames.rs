@@ -1,4 +1,4 @@
-//! From the output of runs to tables.
+//! Converts the output of runs to tables.
 
 use super::table::Words;
 use super::{Column, Kind, Table};
@@ -6,7 +6,7 @@ use crate::output::{Scalar, Series};
 use crate::scenario::{Axis, AxisValue};
 use units::Instant;
 
-/// Where a run stands in its sweep: the columns that all rows of the run share.
+/// Place of a run in its sweep: the columns that all rows of the run share.
 #[derive(Clone, Debug)]
 pub struct RunKey<'s> {
     /// Number of the run, from 0.

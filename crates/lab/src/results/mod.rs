@@ -1,10 +1,9 @@
 //! Results as long tables, in Parquet and CSV.
 //!
 //! *Scalars* have the columns `run`, `replica`, one for each axis of the sweep, `window`, `flow`, `path`, `quantity` and
-//! `value`;
-//! *series* have `run`, `replica`, `flow`, `path`, `quantity`, `time` (seconds) and `value`. `window` is empty for a flow's own measurement, `path` is null for what
-//! belongs to a whole flow or a link. Axis columns are numbers or booleans where all values are, else text as in the
-//! scenario.
+//! `value`; *series* have `run`, `replica`, `flow`, `path`, `quantity`, `time` (seconds) and `value`. `window` is empty for
+//! a flow's own measurement; `path` is null for a whole flow or a link. The column of an axis holds numbers or booleans if
+//! all its values are such, otherwise text as in the scenario.
 
 mod csv;
 mod frames;
@@ -19,13 +18,13 @@ pub use table::{Column, Kind, Table};
 /// Why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The Parquet library refused.
+    /// An error of the Parquet library.
     #[error(transparent)]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// The file does not hold the table that was expected.
+    /// The file holds another table than expected.
     #[error("expected a table with the columns {0}")]
     Shape(String),
 }

@@ -20,10 +20,10 @@ pub struct ParquetWriter<W: Write + Send> {
 const GROUP_ROWS: usize = 1 << 17;
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Those of the sink.
     pub fn new(sink: W, shape: &[(String, Kind)]) -> Result<Self, TableError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -36,16 +36,16 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Writes the rows of a table.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Those of the sink.
     pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
         self.pending.append(table);
         if self.pending.rows() >= GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Ends the file and hands the sink back.
+    /// Ends the file and returns the sink.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Those of the sink.
     pub fn finish(mut self) -> Result<W, TableError> {
         if self.pending.rows() > 0 {
             self.write_group()?;
@@ -67,7 +67,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// A table as a Parquet file in memory.
 ///
 /// # Errors
-/// What the library says.
+/// Those of the Parquet library.
 pub fn to_parquet_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
     let mut writer = ParquetWriter::new(Vec::new(), &table.shape())?;
     writer.append(table)?;
@@ -129,7 +129,7 @@ fn write_values<T: DataType, W: Write + Send>(
 /// Reads a file that [`ParquetWriter`] wrote.
 ///
 /// # Errors
-/// A file that is broken or of another shape.
+/// If the file is damaged or has other columns.
 pub fn read_parquet<R: ChunkReader + 'static>(
     source: R,
     shape: &[(String, Kind)],

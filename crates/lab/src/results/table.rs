@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-/// What a column holds.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words, many of them alike.
+    /// Words, most of which occur many times.
     Text,
     /// Whole numbers.
     Whole,
@@ -30,7 +30,7 @@ pub enum Column {
     Flag(Vec<bool>),
 }
 
-/// A column of words, each of them kept once.
+/// A column of words that stores each word once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
     words: Vec<String>,
@@ -71,7 +71,7 @@ impl Column {
         }
     }
 
-    /// What it holds.
+    /// Type of its values.
     pub fn kind(&self) -> Kind {
         match self {
             Column::Text(_) => Kind::Text,
@@ -93,7 +93,7 @@ impl Column {
         }
     }
 
-    /// True without rows.
+    /// True if it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -117,13 +117,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of these columns, which must be of one length.
+    /// A table of these columns, which must have the same length.
     pub fn new(columns: Vec<(String, Column)>) -> Self {
         debug_assert!(columns.iter().all(|(_, column)| column.len() == columns[0].1.len()));
         Table { columns }
     }
 
-    /// A table with these columns and no row.
+    /// A table with these columns and no rows.
     pub fn empty(shape: &[(String, Kind)]) -> Self {
         Table { columns: shape.iter().map(|(name, kind)| (name.clone(), Column::new(*kind))).collect() }
     }
