@@ -2,7 +2,6 @@
 
 Each subcommand imports what it needs when it runs: plotting and data frames take half a second to import.
 """
-# ruff: noqa: PLC0415
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Result:
 
 
 def _table(source: Path | io.BytesIO) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415, the command `anabranch --help` does without it
+    import polars as pl
 
     return pl.read_parquet(source)
 
@@ -100,7 +100,7 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """A polars frame of plain columns as a pandas frame, without Arrow in between."""
     try:
         # An optional dependency, and slow to import.
-        import pandas as pd  # noqa: PLC0415
+        import pandas as pd
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install anabranch[pandas]") from error
     return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})

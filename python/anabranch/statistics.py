@@ -105,7 +105,7 @@ def summarize(
 
     The result has the columns of ``by``, then ``mean``, ``half_width`` (infinite for a group of one) and ``count``.
     """
-    import polars as pl  # noqa: PLC0415, the command `anabranch --help` does without it
+    import polars as pl
 
     keys = [by] if isinstance(by, str) else list(by)
     groups = frame.group_by(keys, maintain_order=True).agg(pl.col(value).cast(pl.Float64))

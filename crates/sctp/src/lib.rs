@@ -42,8 +42,8 @@
 //! // Hands the packets of one endpoint to the other one, and says whether there were any.
 //! let carry = |from: &mut Endpoint, to: &mut Endpoint| {
 //!     let (mut buf, mut sent) = (PacketBuf::default(), false);
-//!     while let Some(way) = from.poll_transmit(now, &mut buf) {
-//!         to.handle(now, Datagram::new(way.src, way.dst, buf.as_octets()));
+//!     while let Some(transmit) = from.poll_transmit(now, &mut buf) {
+//!         to.handle(now, Datagram::new(transmit.src, transmit.dst, buf.as_octets()));
 //!         sent = true;
 //!     }
 //!     sent

@@ -33,8 +33,8 @@
 //! // Hands the segments of one endpoint to the other one, and says whether there were any.
 //! let carry = |from: &mut Endpoint, to: &mut Endpoint| {
 //!     let (mut buf, mut sent) = (PacketBuf::default(), false);
-//!     while let Some(way) = from.poll_transmit(now, &mut buf) {
-//!         to.handle(now, Datagram { ecn: way.ecn, ..Datagram::new(way.src, way.dst, buf.as_octets()) });
+//!     while let Some(transmit) = from.poll_transmit(now, &mut buf) {
+//!         to.handle(now, Datagram { ecn: transmit.ecn, ..Datagram::new(transmit.src, transmit.dst, buf.as_octets()) });
 //!         sent = true;
 //!     }
 //!     sent

@@ -202,8 +202,8 @@ fn dsack_reports_a_duplicate_segment() {
     }
 }
 
-/// Marks: the receiver echoes until it hears that the window was cut, and the window is cut once a round trip, without
-/// a retransmission (`rfc3168#section-6.1`).
+/// The receiver sets ECE until the sender sets CWR. The sender reduces cwnd once per round trip and retransmits nothing
+/// (`rfc3168#section-6.1`).
 #[test]
 fn ce_marks_reduce_the_window_once_a_round_trip() {
     let mut pair = TcpPair::connected(&Config { ecn: true, initial_window: 20, ..config() });

@@ -88,3 +88,43 @@ pub trait Endpoint {
     /// Runs the timers that are due.
     fn handle_timeout(&mut self, now: Instant);
 }
+
+/// Implements [`Endpoint`](crate::Endpoint) for a type by its own methods of the same names and signatures.
+#[macro_export]
+macro_rules! endpoint_by_own_methods {
+    ($type:ty, $id:ty, $event:ty) => {
+        impl $crate::Endpoint for $type {
+            type Id = $id;
+            type Event = $event;
+
+            #[inline]
+            fn handle(&mut self, now: ::units::Instant, datagram: $crate::Datagram<'_>) {
+                self.handle(now, datagram);
+            }
+
+            #[inline]
+            fn poll_transmit(
+                &mut self,
+                now: ::units::Instant,
+                buf: &mut $crate::PacketBuf,
+            ) -> Option<$crate::Transmit> {
+                self.poll_transmit(now, buf)
+            }
+
+            #[inline]
+            fn poll_event(&mut self) -> Option<($id, $event)> {
+                self.poll_event()
+            }
+
+            #[inline]
+            fn poll_timeout(&self) -> Option<::units::Instant> {
+                self.poll_timeout()
+            }
+
+            #[inline]
+            fn handle_timeout(&mut self, now: ::units::Instant) {
+                self.handle_timeout(now);
+            }
+        }
+    };
+}

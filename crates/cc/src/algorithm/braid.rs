@@ -1,6 +1,6 @@
-//! Braid: a coupled control of ours. The paths of an association divide the aggressiveness of one flow among them, by
-//! what each path would give to a flow of its own. It is as fair as CMT/RP, but a loss never removes more than
-//! half of the window of its own path.
+//! Braid: a coupled control of ours. Together the paths of an association are as aggressive as one flow. The share of a
+//! path depends on the rate that a single flow would have on it. Braid is as fair as CMT/RP, but a loss never removes
+//! more than half of the window of its own path.
 //!
 //! Over a path with a loss after every L segments a lone flow has a mean window of about √(3/2 L) segments, hence the
 //! rate y = √L/r but for a constant. From y come shares a that add up to one over the coupled paths, and a path grows

@@ -2,8 +2,8 @@
 //! bottleneck, which take the share of N flows.
 //!
 //! Source: Crowcroft and Oechslin, "Differentiated end-to-end Internet services using a weighted proportional fair
-//! sharing TCP", CCR 28(3), 1998; as paper 003 (Becke et al., ICC 2012) writes it, whose b = 1/2 N is 1/(2 N). N of
-//! N windows grow, and a loss halves one of them:
+//! sharing TCP", CCR 28(3), 1998, in the notation of paper 003 (Becke et al., ICC 2012), where b = 1/2 N means 1/(2 N).
+//! All N windows grow, and a loss halves one of them:
 //!
 //! ```text
 //! avoidance   c = c + N M M/c     for each ACK of TCP; N M for each full window of SCTP

@@ -15,11 +15,11 @@ pub(crate) type Profile<T> = (&'static str, fn() -> T);
 
 /// The options of a protocol as a file states them.
 pub(crate) trait OptionSet: Options + Sized + 'static {
-    /// Under which key the sets stand.
+    /// Key of the tables that hold the sets.
     const KEY: &'static str;
-    /// What holds where a set says nothing, by name; the first by default.
+    /// Profiles by name: the values of all options that a set leaves out. The first profile is the default.
     const PROFILES: &'static [Profile<Self>];
-    /// What the profiles are.
+    /// Description of the profiles in the schema.
     const PROFILES_DOC: &'static str;
 }
 

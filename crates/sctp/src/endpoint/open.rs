@@ -11,57 +11,57 @@ use transport::{ConfigError, check, is_unicast};
 use units::Instant;
 use wire::Cause;
 
-/// Why no association was begun.
+/// Reason why `connect` did not start an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// None of the addresses can be reached from ours.
+    /// No remote address is a unicast address of a family in which the endpoint has an address.
     #[error("no remote address is a unicast address of a kind that we have, too")]
     NoUsableAddress,
-    /// No peer has port 0.
+    /// The remote port is 0, which is not a valid port.
     #[error("the remote port is 0: expected 1 to 65535")]
     PortZero,
-    /// There is an association with this address and port already.
+    /// An association with this address and port exists already.
     #[error("there is an association with {address} at this port already")]
     Exists {
-        /// The address it has.
+        /// The address of that association.
         address: IpAddr,
     },
-    /// The endpoint has as many associations as it may have.
+    /// The number of associations has reached `max_associations`.
     #[error("the endpoint has {limit} associations, and may have no more")]
     TooManyAssociations {
         /// `max_associations`.
         limit: usize,
     },
-    /// An option of the association cannot work.
+    /// An option of the association has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// Why an arrival did not become an association.
+/// Reason why an arrival did not become an association.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AcceptError {
-    /// It waited for longer than its cookie lives, its peer gave up, or it was accepted or refused before.
+    /// The cookie of the arrival expired, its peer aborted, or the application accepted or refused it before.
     #[error("the arrival is no more")]
     Gone,
-    /// There is an association with its peer by now.
+    /// An association with the peer exists by now.
     #[error("there is an association with the peer already")]
     Exists {
         /// That association.
         of: AssocId,
     },
-    /// The endpoint has as many associations as it may have.
+    /// The number of associations has reached `max_associations`.
     #[error("the endpoint has {limit} associations, and may have no more")]
     TooManyAssociations {
         /// `max_associations`.
         limit: usize,
     },
-    /// An option of the association cannot work.
+    /// An option of the association has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
 impl Endpoint {
-    /// Begins an association with the peer at the given addresses, the first of which is tried first.
+    /// Starts an association with the peer at the given addresses. The INIT goes to the first address first.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing changes then.

@@ -54,19 +54,19 @@ pub(crate) enum ChunkState {
     Abandoned,
 }
 
-/// What can have happened to a chunk, a bit each.
+/// Flags that record the history of a chunk, one bit each.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Mark {
-    /// It was acknowledged once already: a later acknowledgement after reneging counts nothing.
+    /// It was acknowledged before: if the peer reneges, its next acknowledgement gives no growth credit.
     Credited = 1 << 0,
-    /// It was lost by a T3 expiry at least once.
+    /// An expiry of T3-rtx marked it as lost at least once.
     TimedOut = 1 << 1,
-    /// Copies of it were sent on other paths because it was late, the last one at `sent_at`.
+    /// The sender sent copies of it on other paths because it was late, the latest at `sent_at`.
     Copied = 1 << 2,
-    /// It was rescheduled once.
+    /// It was rescheduled to another path once.
     Moved = 1 << 3,
-    /// It is never sent again, in whatever state it is (see `abandon.rs`).
+    /// The sender never sends it again, whatever its state (see `abandon.rs`).
     Abandoned = 1 << 4,
 }
 

@@ -125,18 +125,19 @@ impl Sender {
         None
     }
 
-    /// True if the peer has room, or if nothing is in flight, so that one chunk probes (`rfc9260#section-6.1`, rule A).
+    /// True if the receive window of the peer has room for `len` bytes, or if nothing is in flight: then one chunk may be sent
+    /// to probe a closed window (`rfc9260#section-6.1`, rule A).
     pub(super) fn peer_can_take(&self, len: usize, paths: &Paths) -> bool {
         ByteCount::from(len) <= self.peer_room() || (self.lost_chunks == 0 && paths.flight().is_zero())
     }
 
-    /// Bytes of the peer's buffer that new chunks may take.
+    /// Bytes of the receive window of the peer that new chunks may use.
     #[inline]
     fn peer_room(&self) -> ByteCount {
         if self.cmt.keep_room { self.peer_rwnd - self.lost_bytes } else { self.peer_rwnd }
     }
 
-    /// One more chunk does not make the order of stream sequence numbers ambiguous.
+    /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
     #[inline]
     fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING

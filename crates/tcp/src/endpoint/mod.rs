@@ -396,32 +396,4 @@ impl Endpoint {
     }
 }
 
-impl transport::Endpoint for Endpoint {
-    type Id = ConnId;
-    type Event = Event;
-
-    #[inline]
-    fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
-        self.handle(now, datagram);
-    }
-
-    #[inline]
-    fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        self.poll_transmit(now, buf)
-    }
-
-    #[inline]
-    fn poll_event(&mut self) -> Option<(ConnId, Event)> {
-        self.poll_event()
-    }
-
-    #[inline]
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.poll_timeout()
-    }
-
-    #[inline]
-    fn handle_timeout(&mut self, now: Instant) {
-        self.handle_timeout(now);
-    }
-}
+transport::endpoint_by_own_methods!(Endpoint, ConnId, Event);
