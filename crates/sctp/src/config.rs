@@ -107,7 +107,7 @@ options! {
         announce_address_types: bool = true;
 
         /// The congestion control.
-        congestion_control: cc::Algorithm = cc::Algorithm::Standard;
+        congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
         /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN
         /// advances, RFC 9260 does not.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
@@ -145,7 +145,7 @@ impl Config {
     /// them dies. `docs/bonding.md` says why each of them is as it is, and measures them.
     pub fn recommended() -> Self {
         Config {
-            congestion_control: cc::Algorithm::Cubic,
+            congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
             potentially_failed: Some(0),
