@@ -1,17 +1,27 @@
 //! The same for programs without a runtime: calls that wait.
 
-use crate::builder::Builder;
-use crate::face::{
-    ConnectError, ConnectionError, EndpointClosed, Message, Peer, Received, SendError, TrySendError,
-};
+use crate::face::{BindError, Builder};
 use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
+use crate::types::{
+    ConnectError, ConnectionError, EndpointClosed, Message, Peer, Received, SendError, TrySendError,
+};
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::StreamId;
+
+impl Builder {
+    /// As [`Self::bind`], for programs without a runtime.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind_blocking(self) -> Result<Endpoint, BindError> {
+        self.bind().map(Endpoint::from)
+    }
+}
 
 /// As [`crate::Endpoint`].
 #[derive(Clone, Debug)]

@@ -31,18 +31,17 @@
 #![allow(clippy::disallowed_types)]
 
 pub mod blocking;
-mod builder;
 mod driver;
 mod face;
 mod net;
 mod shared;
 mod stats;
+mod types;
 
-pub use builder::{BindError, Builder};
-pub use face::{
-    ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Events, Lagged, Listener, Message,
-    Peer, Received, SendError, StreamReader, TrySendError,
-};
+pub use face::{BindError, Builder, Connection, Endpoint, Events, Listener, StreamReader};
 pub use sctp::{AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
 pub use stats::{EndpointStats, SocketStats};
+pub use types::{
+    ConnectError, ConnectionError, EndpointClosed, Lagged, Message, Peer, Received, SendError, TrySendError,
+};
 pub use wire::{Ppid, StreamId};

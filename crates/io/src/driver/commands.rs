@@ -1,6 +1,6 @@
 use super::Driver;
-use crate::face::Peer;
 use crate::shared::{Command, Opening};
+use crate::types::Peer;
 use sctp::{AssocId, Config};
 use std::sync::Arc;
 use units::Instant;

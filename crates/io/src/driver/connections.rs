@@ -1,7 +1,7 @@
 //! The associations of the endpoint and their mailboxes.
 
-use crate::face::ConnectionError;
 use crate::shared::{Handle, Hub, Mailbox, Phase};
+use crate::types::ConnectionError;
 use futures_channel::oneshot;
 use sctp::{AssocId, Endpoint, Event, SendError};
 use std::collections::BTreeMap;

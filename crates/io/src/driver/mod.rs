@@ -3,9 +3,9 @@
 mod commands;
 mod connections;
 
-use crate::face::ConnectionError;
 use crate::net::{Buffers, Clock, Sockets};
 use crate::shared::{Command, Hub};
+use crate::types::ConnectionError;
 use connections::Connections;
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-use super::{ConnectionError, Events, Message, Received, SendError, TrySendError};
+use super::Events;
 use crate::shared::{Command, Handle, Mailbox, Phase, Ticket};
+use crate::types::{ConnectionError, Message, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};

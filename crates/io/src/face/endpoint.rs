@@ -1,7 +1,7 @@
-use super::{ConnectError, Connection, ConnectionError, EndpointClosed, Listener, Peer};
-use crate::builder::Builder;
+use super::{Builder, Connection, Listener};
 use crate::shared::{Command, Hub};
 use crate::stats::EndpointStats;
+use crate::types::{ConnectError, ConnectionError, EndpointClosed, Peer};
 use futures_channel::oneshot;
 use sctp::{Config, Discarded};
 use std::future::poll_fn;

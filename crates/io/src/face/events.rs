@@ -1,5 +1,5 @@
-use super::Lagged;
 use crate::shared::Handle;
+use crate::types::Lagged;
 use sctp::Event;
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
+use super::Connection;
 use super::endpoint::Hold;
-use super::{Connection, EndpointClosed};
 use crate::shared::{Command, Handle};
+use crate::types::EndpointClosed;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};

@@ -3,8 +3,8 @@
 use super::backlog::Backlog;
 use super::mailbox::Handle;
 use super::wait::Wakers;
-use crate::face::Peer;
 use crate::stats::SocketCounters;
+use crate::types::Peer;
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocId, Config};

@@ -5,7 +5,7 @@ use super::inbox::Inbox;
 use super::news::News;
 use super::outbox::{Outbox, Ticket};
 use super::wait::Wakers;
-use crate::face::{ConnectionError, SendError};
+use crate::types::{ConnectionError, SendError};
 use sctp::{AssocId, Event, Message, Received};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! What an endpoint is bound to.
 
+use super::Endpoint;
 use crate::driver::Driver;
-use crate::face::Endpoint;
 use crate::net::{BindSpec, Socket, Sockets};
 use crate::shared::{Hub, Names};
 use sctp::{Config, ConfigError, Encapsulation, EndpointConfig, Seed, SeedError};
@@ -166,14 +166,6 @@ impl Builder {
         let hub = Arc::new(Hub::new(waker, counters, names, self.config));
         Driver::start(endpoint, sockets, hub.clone())?;
         Ok(Endpoint::new(hub))
-    }
-
-    /// As [`Self::bind`], for programs without a runtime.
-    ///
-    /// # Errors
-    /// [`BindError`].
-    pub fn bind_blocking(self) -> Result<crate::blocking::Endpoint, BindError> {
-        self.bind().map(Into::into)
     }
 
     /// Binds all sockets to one UDP port. If any will do, the first socket finds one, which another address may not have
