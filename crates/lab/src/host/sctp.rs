@@ -110,6 +110,8 @@ impl Protocolled for Endpoint {
             | sctp::Event::Restarted
             | sctp::Event::PathChanged { .. }
             | sctp::Event::HeartbeatAnswered { .. }
+            | sctp::Event::PrimaryChanged { .. }
+            | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
