@@ -7,6 +7,7 @@ mod abandon;
 mod acked_paths;
 mod column;
 mod copies;
+mod cuc;
 mod delivery;
 mod delta;
 mod first_come;
@@ -27,8 +28,7 @@ mod tests;
 mod timeout;
 
 pub(crate) use delivery::Failure;
-pub(crate) use delta::{PathDelta, SackDelta};
-pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
+pub(crate) use delta::SackDelta;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -42,7 +42,9 @@ use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use delivery::Deliveries;
+use delta::PathDelta;
 use limits::Limits;
+use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;
