@@ -89,7 +89,7 @@ pub use endpoint::{
     EndpointConfig, Listen,
 };
 pub use event::{AssocId, CloseReason, Event};
-pub use message::{Message, Payload, Received, SendError};
+pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
 pub use path::{PathId, PathState, PathStats};
 pub use random::Seed;
 #[cfg(feature = "system-seed")]

@@ -111,7 +111,7 @@ impl Connections {
                 let length = message.payload.len() as u64;
                 // The bytes are shared, not copied.
                 match endpoint.send(now, id, message.clone()) {
-                    Ok(()) => *given += length,
+                    Ok(_) => *given += length,
                     // `Event::Writable` follows.
                     Err(SendError::WouldBlock) => return false,
                     // The association ended a moment ago, and its event follows.

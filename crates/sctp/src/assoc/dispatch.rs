@@ -204,6 +204,8 @@ impl Association {
             }
             // Not negotiated, and their types ask to be skipped.
             Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            // rfc4820#section-3
+            Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
             // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
             // SHUTDOWN COMPLETE travel alone.

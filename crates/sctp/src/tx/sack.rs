@@ -158,6 +158,7 @@ impl Sender {
                     self.note_new(i, &mut delta[p]);
                 }
             }
+            self.note_delivery(i);
             let Some(chunk) = self.out.pop_front() else { break };
             if self.config.timestamps != Timestamps::Off {
                 self.acked_paths.push(&chunk);
