@@ -155,3 +155,82 @@ fn encapsulation_costs_eight_bytes_a_packet() {
     assert_eq!(size(&native), 20.0 + 12.0 + 16.0 + 1000.0 + 7.0);
     assert_eq!(size(&encapsulated), size(&native) + 8.0);
 }
+
+/// What a scenario file is answered with that has a NAT and one thing wrong.
+fn answer(from: &str, to: &str) -> String {
+    const RIGHT: &str = r#"
+[[node]]
+name = "client"
+[[node]]
+name = "other"
+[[node]]
+name = "home"
+kind = "nat"
+outside = "server"
+[[node]]
+name = "server"
+[[link]]
+between = ["client", "home"]
+rate = "1 Mbit/s"
+[[link]]
+between = ["other", "home"]
+rate = "1 Mbit/s"
+[[link]]
+between = ["home", "server"]
+rate = "1 Mbit/s"
+[[flow]]
+name = "a"
+client = "client"
+server = "server"
+udp_encapsulation = true
+[[flow]]
+name = "b"
+client = "other"
+server = "server"
+local_port = 9001
+udp_encapsulation = true
+# more
+"#;
+    assert_eq!(RIGHT.matches(from).count(), 1, "{from} stands in the file once");
+    anabranch_lab::parse(RIGHT, "x.toml").expect("the file itself is right");
+    anabranch_lab::parse(&RIGHT.replace(from, to), "x.toml").expect_err(to).to_string()
+}
+
+#[test]
+fn flows_that_cannot_pass_a_nat_are_refused_with_the_place() {
+    assert_eq!(
+        answer("local_port = 9001", "local_port = 9000"),
+        "x.toml:30:14: another flow comes to the server from 10.0.0.3 and SCTP port 9000, too, as both pass a NAT; \
+         expected another `local_port`"
+    );
+    assert_eq!(
+        answer("9001\nudp_encapsulation = true", "9001\nudp_encapsulation = false"),
+        "x.toml:31:21: only SCTP in UDP passes the NAT \"home\" on the way; expected protocol = \"SCTP\" with \
+         udp_encapsulation = true"
+    );
+    let second = "[[link]]\nbetween = [\"client\", \"home\"]\nname = \"second\"\nrate = \"1 Mbit/s\"";
+    assert_eq!(
+        answer("# more", second),
+        "x.toml:22:8: the server cannot reach the 2 addresses that the client lists from behind the NAT \"home\"; \
+         expected `networks` or `local_address` to choose one"
+    );
+    let answered = answer("# more", &second.replace("client", "server"));
+    assert!(
+        answered.starts_with("x.toml:9:11: several links join the NAT \"home\" and \"server\""),
+        "{answered}"
+    );
+    assert_eq!(
+        answer("client = \"client\"\nserver = \"server\"", "client = \"server\"\nserver = \"client\""),
+        "x.toml:24:10: no route leads from \"server\" to \"client\"; expected links of one network, over routers only, \
+         or over NATs to their outside"
+    );
+    let udp = "[[flow]]\nname = \"udp\"\nclient = \"client\"\nserver = \"other\"\nprotocol = \"UDP\"\nremote_port = 9899";
+    let answered = answer("# more", udp);
+    assert!(
+        answered.contains("x.toml:37:15: flow `udp`: UDP port 9899 of a host is that of SCTP in UDP"),
+        "{answered}"
+    );
+    let bursts = "[[probe]]\nquantity = \"bursts\"\nlink = \"home-server\"";
+    let answered = answer("# more", bursts);
+    assert!(answered.contains("x.toml:25:21: bursts are counted by SCTP ports"), "{answered}");
+}

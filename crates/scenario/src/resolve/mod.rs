@@ -84,6 +84,7 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
             // The outside link of a NAT is not known yet.
             (NodeWord::Router | NodeWord::Nat, None) => NodeKind::Router,
             (kind, Some(jitter)) => {
+                let kind = if kind == NodeWord::Nat { "NAT" } else { "router" };
                 faults.note(
                     jitter.span.clone(),
                     format!("a {kind} forwards at once; expected `jitter` only for a host"),
