@@ -58,6 +58,7 @@ impl Transport for Endpoint {
         let received = self.stats(AssocId(id.0)).unwrap_or_default().received;
         let paths = Endpoint::paths(self, AssocId(id.0)).into_iter().flatten();
         let counts = paths.map(|path| PathCounts {
+            local: path.local,
             remote: path.remote,
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes,

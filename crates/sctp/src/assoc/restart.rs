@@ -49,8 +49,7 @@ impl Association {
     }
 
     fn accept_cookie(&mut self, now: Instant, datagram: &Datagram<'_>) -> bool {
-        let Some(path) = self.paths.of(datagram) else { return false };
-        self.learn_port(path, datagram.udp_port);
+        let Some(path) = self.arrived_on(datagram) else { return false };
         self.establish(now);
         self.control.push_first(self.answer_path(path), Pending::CookieAck);
         true
@@ -141,8 +140,9 @@ impl Association {
             return UnexpectedInit::Fresh(ties);
         }
         // rfc9260#section-5.2.1: our tag goes only to an address that the user gave and the INIT reports.
+        let given = self.given.remotes();
         let reported = std::iter::once(source).chain(listed.iter().copied());
-        match reported.into_iter().find(|address| self.given.contains(address)) {
+        match reported.into_iter().find(|address| given.contains(address)) {
             Some(to) => {
                 self.promised = tag;
                 let path = self.paths.find(to);
