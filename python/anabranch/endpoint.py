@@ -76,8 +76,8 @@ class Endpoint(_core.Endpoint):
     def connect(self, now: int, port: int, addresses: Iterable[Address], **options: Unpack[Options]) -> int:
         """Begins an association with the peer at ``port`` of one or more addresses, and returns its number.
 
-        ``options`` replace those of the endpoint for this association. Raises :class:`ConnectError` if there is an
-        association with the peer or the endpoint has too many, ValueError if no address can be used, and
+        ``options`` are for this association; those left out are as in the endpoint. Raises :class:`ConnectError` if
+        there is an association with the peer or the endpoint has too many, ValueError if no address can be used, and
         :class:`ConfigError`.
         """
         return self._connect(now, port, addresses, to_toml(options))
@@ -85,9 +85,9 @@ class Endpoint(_core.Endpoint):
     def accept(self, now: int, arrival: int, **options: Unpack[Options]) -> int:
         """Accepts an arrival, by its ``id``, and returns the number of the new association.
 
-        ``options`` replace those of the endpoint for this association; ``receive_buffer`` must not be smaller. Raises
-        :class:`ConnectError` if the arrival is gone, there is an association with the peer or the endpoint has too
-        many, and :class:`ConfigError`, after which the arrival still waits.
+        ``options`` are for this association; those left out are as in the endpoint. ``receive_buffer`` must not be
+        smaller than there. Raises :class:`ConnectError` if the arrival is gone, there is an association with the peer
+        or the endpoint has too many, and :class:`ConfigError`, after which the arrival still waits.
         """
         return self._accept(now, arrival, to_toml(options))
 
