@@ -1,6 +1,6 @@
 //! Options are declared once: the schema and the tables of docs/scenarios.md repeat what the declarations say.
 
-use anabranch_lab::scenario::{schema, sctp_options};
+use anabranch_lab::scenario::{assoc_options_over, schema, sctp_options, sctp_options_over};
 use serde_json::Value as Json;
 use std::path::Path;
 use transport::{OptionValue, Options};
@@ -175,6 +175,43 @@ fn an_endpoint_reads_the_same_options_without_a_scenario() {
     expected.knobs.cubic.beta = 0.8;
     (expected.init_rto_max, expected.hb_interval) = (Some(units::Span::from_secs(3)), None);
     assert_eq!(read, expected);
+}
+
+#[test]
+fn options_of_one_association_are_read_over_those_of_the_endpoint() {
+    let of_endpoint = sctp_options("rto_min = \"200 ms\"\ncmt = { enabled = true }", "options").unwrap();
+    let read = sctp_options_over(of_endpoint.clone(), "cmt = { cuc = \"v1\" }", "options").unwrap();
+    assert_eq!((read.rto_min, read.cmt.enabled, read.cmt.cuc), (of_endpoint.rto_min, true, sctp::Cuc::V1));
+    let profile = sctp_options_over(of_endpoint, "profile = \"recommended\"", "options").unwrap();
+    assert_eq!(profile, sctp::Config::recommended(), "a profile sets every option");
+}
+
+#[test]
+fn options_of_an_existing_association_are_those_of_the_declaration() {
+    let mut live = sctp::AssocOptions::of(&sctp::Config::default());
+    let whole = table(&sctp::Config::default());
+    let mut rows = Vec::new();
+    self::rows(&mut live, &mut rows);
+    assert_eq!(rows.len(), 12);
+    for Row { path, values, doc, .. } in rows {
+        let same = whole.iter().find(|row| row.path == path).expect(path);
+        assert_eq!((&values, &doc), (&same.values, &same.doc));
+    }
+    let changed =
+        assoc_options_over(live.clone(), "nagle = true\npotentially_failed = 2", "options").unwrap();
+    assert_eq!(changed, sctp::AssocOptions { nagle: true, potentially_failed: Some(2), ..live.clone() });
+    for (change, answer) in [
+        (
+            "rto_mn = \"1 s\"",
+            "options:1:1: unknown key `rto_mn` in the options that can change while an association exists; \
+             expected one of `rto_initial`, `rto_min`,",
+        ),
+        ("mtu = \"1 kB\"", "options:1:1: unknown key `mtu` in the options that can change"),
+        ("max_burst = \"4\"", "options:1:13: "),
+    ] {
+        let error = assoc_options_over(live.clone(), change, "options").expect_err(change).to_string();
+        assert!(error.starts_with(answer), "{error}");
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn failed(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
+/// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
 #[pyfunction]
 pub fn run(py: Python<'_>, text: &str, name: &str, seed: Option<u64>, replica: u32) -> PyResult<Tables> {
     let sweep = read(text, name, seed)?;
@@ -69,6 +70,7 @@ fn stop(cancel: &AtomicBool) {
     cancel.store(true, Ordering::Relaxed);
 }
 
+/// Runs a sweep and writes its tables and its manifest to ``out``.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(

@@ -22,7 +22,7 @@ mod vary;
 mod window;
 
 pub use diagnostic::{Diagnostic, ScenarioError};
-pub use file::sctp_options;
+pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     Traffic,

@@ -10,7 +10,7 @@ mod transfers;
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
-pub use options::sctp_options;
+pub use options::{assoc_options_over, sctp_options, sctp_options_over};
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 pub(super) use transfers::TransfersTable;
 

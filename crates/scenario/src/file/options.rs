@@ -62,7 +62,7 @@ impl<S: OptionSet> OptionSets<S> {
         // Each for itself first, so that a fault is told of the set it stands in.
         let before = faults.len();
         for (name, set) in &self.sets {
-            read::<S>(name, &[set], faults);
+            read(name, &[set], default::<S>(), faults);
         }
         if faults.len() > before {
             return None;
@@ -87,7 +87,7 @@ impl<S: OptionSet> OptionSets<S> {
             names.push(text);
             layers.push(set);
         }
-        let config: S = read(name, &layers, faults)?;
+        let config: S = read(name, &layers, default(), faults)?;
         check(&config, &layers, faults)?;
         Some(config)
     }
@@ -103,8 +103,8 @@ fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Opt
     None
 }
 
-/// Defaults, changed by what the layers say; the first that says something counts.
-fn read<S: OptionSet>(name: &str, layers: &[&Item], faults: &mut Faults) -> Option<S> {
+/// `base`, or the profile that the layers name, changed by what they say; the first that says something counts.
+fn read<S: OptionSet>(name: &str, layers: &[&Item], base: S, faults: &mut Faults) -> Option<S> {
     let place = format!("[{}.{name}]", S::KEY);
     let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
     let mut opened = layers.iter().map(|layer| Fields::open(layer, &place, &keys, faults));
@@ -114,7 +114,7 @@ fn read<S: OptionSet>(name: &str, layers: &[&Item], faults: &mut Faults) -> Opti
     }
     let mut config = match fields.find(PROFILE) {
         Some(item) => profile(item, faults)?,
-        None => default(),
+        None => base,
     };
     settings::apply(&fields, &mut config, faults).then_some(config)
 }
@@ -135,18 +135,56 @@ fn profile<S: OptionSet>(item: &Item, faults: &mut Faults) -> Option<S> {
 /// # Errors
 /// Everything that is wrong, with its place.
 pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+    sctp_options_over(sctp::Config::default(), text, name)
+}
+
+/// As [`sctp_options`], but options that the text leaves out keep the values of `base`.
+///
+/// # Errors
+/// Everything that is wrong, with its place.
+pub fn sctp_options_over(base: sctp::Config, text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+    read_text(text, name, |set, faults| {
+        if let Some(inherit) = member(set, INHERIT) {
+            faults.note(inherit.span.clone(), "there is no other option set to inherit from".to_owned());
+            return None;
+        }
+        let config = read(name, &[set], base, faults)?;
+        check(&config, &[set], faults)?;
+        Some(config)
+    })
+}
+
+/// Reads changes of the options of an existing association; options that the text leaves out keep the values of `base`.
+/// Whether the values work together is checked by `Endpoint::set_options`.
+///
+/// # Errors
+/// Everything that is wrong, with its place.
+pub fn assoc_options_over(
+    mut base: sctp::AssocOptions,
+    text: &str,
+    name: &str,
+) -> Result<sctp::AssocOptions, ScenarioError> {
+    read_text(text, name, |set, faults| {
+        let place = "the options that can change while an association exists";
+        let fields = Fields::open(set, place, &settings::keys(&mut base), faults)?;
+        settings::apply(&fields, &mut base, faults).then_some(base)
+    })
+}
+
+/// Reads a text that is one table.
+fn read_text<T>(
+    text: &str,
+    name: &str,
+    read: impl FnOnce(&Item, &mut Faults) -> Option<T>,
+) -> Result<T, ScenarioError> {
     let mut faults = Faults::default();
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
     }
-    let set = Item::from(&document);
-    if let Some(inherit) = member(&set, INHERIT) {
-        faults.note(inherit.span.clone(), "there is no other option set to inherit from".to_owned());
-    }
-    let config = if faults.is_empty() { read(name, &[&set], &mut faults) } else { None };
-    let config = config.filter(|config| check(config, &[&set], &mut faults).is_some());
-    config.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
+    let table = Item::from(&document);
+    let value = if faults.is_empty() { read(&table, &mut faults) } else { None };
+    value.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
 }
 
 /// Where an option stands: a key of the set, `key.name` for one of a table in it, or `group.name` for one below its
