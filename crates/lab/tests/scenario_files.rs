@@ -239,7 +239,7 @@ fn a_fault_in_one_variation_is_told_once_and_where_it_stands() {
         NETWORK.replace("rate", "name = { vary = [\"l\", \"b c\", \"m\"] }\nrate")
     );
     let error = anabranch_lab::parse(&text, "x.toml").unwrap_err().to_string();
-    assert_eq!(error, "x.toml:8:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
+    assert_eq!(error, "x.toml:8:23: \"b c\" is not a valid name; expected letters, digits, `_`, `-` and `.`");
 }
 
 /// The repository.
