@@ -37,7 +37,7 @@ pub(super) enum ProbeSource {
     Nothing,
 }
 
-/// A byte counter and when it was last read.
+/// A byte counter and the time of its last reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Meter {
     read: Option<(Instant, u64)>,

@@ -56,7 +56,7 @@ pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     }
 }
 
-/// Plans the failures of links, and their repair.
+/// Schedules the outages of links.
 pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &mut Kernel<LabEvent>) {
     for (link, &id) in scenario.links.iter().zip(links) {
         for outage in &link.down {
@@ -68,7 +68,7 @@ pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &m
     }
 }
 
-/// Opens the capture files, if captures are wanted. A link is seen from the interface of its first node.
+/// Opens the capture files if captures are enabled. A link is captured at the interface of its first node.
 pub(super) fn start_captures(
     scenario: &Scenario,
     network: &mut Network,
