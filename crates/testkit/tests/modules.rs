@@ -10,7 +10,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs of all
     // algorithms.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
-    ("sctp", &["cmt", "config", "message", "path", "sched", "tx"]),
 ];
 
 /// The modules at the root of a crate and their imports of each other.
