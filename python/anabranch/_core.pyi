@@ -9,19 +9,20 @@ __version__: str
 _Address: TypeAlias = str | IPv4Address | IPv6Address
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
+    """A scenario is invalid. The message names the file, the line, the column, the expected value and a similar valid
+    word."""
 
 class SimulationError(RuntimeError):
     """A run or a sweep failed."""
 
 class ConfigError(ValueError):
-    """An option that does not exist or cannot work."""
+    """An option does not exist or has an invalid value."""
 
 class WouldBlockError(BlockingIOError):
-    """The send buffer is full; a ``writable`` event tells when it is not."""
+    """The send buffer is full. A ``writable`` event follows when it has room again."""
 
 class AssociationClosedError(ConnectionError):
-    """There is no such association, or it is closing."""
+    """The association does not exist or is closing."""
 
 def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
     """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
@@ -38,13 +39,13 @@ def sweep(
     """Runs a sweep and writes its tables and its manifest to ``out``."""
 
 def student_t(degrees: int, confidence: float) -> float:
-    """The t for which ``confidence`` of Student's distribution lies within -t and t."""
+    """The quantile t of Student's distribution: the share ``confidence`` of it lies between -t and t."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
 def cli(arguments: Sequence[str]) -> int:
-    """Runs the command with its arguments, the name left out, and returns the exit code."""
+    """Runs the command with its arguments, without the name of the command, and returns the exit code."""
 
 @final
 class Transmit:
@@ -56,7 +57,7 @@ class Transmit:
 
 @final
 class Received:
-    """A message that arrived, or the next part of one: ``end_of_record`` is false while more of it can be read."""
+    """A received message, or the next part of one: ``end_of_record`` is false while more of it can be read."""
 
     data: bytes
     stream: int
@@ -120,7 +121,7 @@ class Stats:
 
 @final
 class Event:
-    """Something happened to an association: ``kind`` says what, and the fields that belong to it are not None.
+    """An event of an association. ``kind`` names it; the fields that belong to this kind are not None.
 
     connected: ``outbound_streams`` and ``inbound_streams`` agreed on, ``peer_addresses`` in the order of the paths,
     ``peer_port``. path-changed: ``address`` and ``state``. heartbeat-answered, for one asked for: ``address``, ``rtt``
@@ -180,10 +181,10 @@ class Endpoint:
         options: str,
     ) -> Self: ...
     def listen(self, accept: bool = True) -> None:
-        """Accepts new associations from now on, or no longer."""
+        """Sets whether the endpoint accepts new associations."""
 
     def connect(self, now: int, addresses: Sequence[_Address], port: int) -> int:
-        """Begins an association to a peer with one or more addresses, and returns its number."""
+        """Starts an association with a peer that has one or more addresses, and returns its number."""
 
     def handle(self, now: int, source: _Address, destination: _Address, packet: bytes) -> None:
         """Processes an SCTP packet from the network, with the addresses of its IP header; ignores an invalid one."""
@@ -198,7 +199,7 @@ class Endpoint:
         """The time at which to call :meth:`handle_timeout` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
-        """Runs the timers that are due; none if it is too early."""
+        """Processes the timers that have expired; does nothing if none has."""
 
     def send(
         self,
@@ -238,10 +239,10 @@ class Endpoint:
         """The port of the peer; None when the association is closed."""
 
     def shutdown(self, now: int, association: int) -> None:
-        """Ends the association once everything is delivered."""
+        """Shuts the association down after all data is delivered."""
 
     def abort(self, now: int, association: int, reason: bytes = b"") -> None:
-        """Ends the association at once."""
+        """Aborts the association."""
 
     def state(
         self, association: int
@@ -269,4 +270,4 @@ class Endpoint:
         """Makes the path to ``address`` the primary path; false if there is no such path."""
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
-        """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
+        """Sends a HEARTBEAT on the path to ``address``; the acknowledgement is an event. False if there is no such path."""

@@ -46,7 +46,7 @@ class Endpoint(_core.Endpoint):
         max_associations: int = 1024,
         **options: Unpack[Options],
     ) -> Self:
-        """Creates an endpoint; see the class."""
+        """Creates an endpoint; the class documents the arguments."""
         return super().__new__(cls, addresses, port, seed, checksum, max_associations, to_toml(options))
 
     def set_options(self, now: int, association: int, **changes: Unpack[AssociationOptions]) -> bool:
@@ -69,7 +69,7 @@ class Endpoint(_core.Endpoint):
 
 
 def nanoseconds(seconds: float) -> int:
-    """Seconds as the whole nanoseconds that an endpoint takes.
+    """Converts seconds to the integer nanoseconds that an endpoint takes.
 
     >>> nanoseconds(1.5)
     1500000000

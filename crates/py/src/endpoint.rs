@@ -17,7 +17,7 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::{Instant, Span};
 use wire::{Ppid, StreamId};
 
-/// A packet to put on the network.
+/// A packet to send.
 #[pyclass(frozen, get_all, module = "anabranch")]
 pub struct Transmit {
     source: IpAddr,
@@ -25,7 +25,7 @@ pub struct Transmit {
     data: Py<PyBytes>,
 }
 
-/// A message that arrived, or the next part of one.
+/// A received message, or the next part of one.
 #[pyclass(frozen, get_all, module = "anabranch")]
 pub struct Received {
     data: Py<PyBytes>,
@@ -37,7 +37,7 @@ pub struct Received {
     end_of_record: bool,
 }
 
-/// What is known of a path.
+/// The state of a path.
 #[pyclass(frozen, get_all, module = "anabranch")]
 pub struct Path {
     remote: IpAddr,
@@ -62,7 +62,7 @@ pub struct Path {
     timeouts: u64,
 }
 
-/// What an association did so far, and how it stands.
+/// Counters and state of an association.
 #[pyclass(frozen, get_all, module = "anabranch")]
 pub struct Stats {
     packets_sent: u64,
@@ -81,10 +81,10 @@ pub struct Stats {
     errors: u32,
 }
 
-/// Where the randomness of an endpoint comes from.
+/// The source of an endpoint's random numbers.
 #[derive(FromPyObject)]
 enum Randomness {
-    /// For simulations.
+    /// A given seed, for simulations.
     Number(u64),
     Bytes([u8; 32]),
 }
@@ -102,7 +102,8 @@ impl Randomness {
 /// An SCTP endpoint without sockets, threads or a clock.
 #[pyclass(subclass, module = "anabranch")]
 pub struct Endpoint {
-    /// Never contended; it makes the whole shareable, as Python asks of a class.
+    /// Python requires that objects can be shared between threads. The GIL serialises the calls, so the lock is never
+    /// contended.
     inner: Mutex<sctp::Endpoint>,
     buffer: PacketBuf,
 }

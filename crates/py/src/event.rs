@@ -1,11 +1,11 @@
-//! What an endpoint tells its user, for Python.
+//! Events of an endpoint, as Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sctp::{AssocId, CloseReason, PathState};
 use std::net::IpAddr;
 
-/// Something happened to an association: `kind` says what, the other fields what belongs to it, None if nothing.
+/// An event of an association. `kind` names it; fields that do not belong to this kind are None.
 #[pyclass(frozen, get_all, module = "anabranch")]
 pub struct Event {
     association: u32,
@@ -32,7 +32,7 @@ impl Event {
     }
 }
 
-/// The event of an association as Python sees it.
+/// Converts an event of an association to its Python object.
 pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
     let mut event = Event {
         association: id.0,

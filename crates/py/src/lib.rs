@@ -1,5 +1,5 @@
-//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, and the protocol itself.
-//! What Python sees is documented in `python/anabranch/_core.pyi`.
+//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, and the protocol itself. The
+//! Python interface is documented in `python/anabranch/_core.pyi`.
 #![deny(unsafe_code)]
 
 mod endpoint;
@@ -34,7 +34,7 @@ mod _core {
         py.detach(|| ::cli::main(arguments))
     }
 
-    /// The t for which `confidence` of Student's distribution lies within -t and t.
+    /// The quantile t of Student's distribution: the share `confidence` of it lies between -t and t.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
         ::cli::statistics::student_t(degrees, confidence)

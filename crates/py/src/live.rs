@@ -1,11 +1,11 @@
-//! Options of a living association by the words and units of scenario files.
+//! Options of an existing association, with the words and units of scenario files.
 
 use pyo3::prelude::*;
 use sctp::AssocOptions;
 use std::collections::BTreeMap;
 use units::Span;
 
-/// The value of an option as a scenario file has it.
+/// The value of an option as written in a scenario file.
 #[derive(IntoPyObject)]
 pub enum Value {
     Text(String),
@@ -37,7 +37,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// Every option, by its key.
+/// All options by their keys.
 pub fn to_map(options: &AssocOptions) -> BTreeMap<&'static str, Value> {
     BTreeMap::from([
         ("rto_initial", options.rto_initial.into()),
