@@ -270,4 +270,4 @@ class Endpoint:
         """Makes the path to ``address`` the primary path; false if there is no such path."""
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
-        """Sends a HEARTBEAT on the path to ``address``; the acknowledgement is an event. False if there is no such path."""
+        """Sends a HEARTBEAT to ``address``; an event reports its acknowledgement. False if there is no such path."""
