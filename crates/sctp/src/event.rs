@@ -91,7 +91,7 @@ pub enum CloseReason {
     TooManyErrors,
     /// The peer broke the protocol.
     ProtocolViolation {
-        /// What it did.
+        /// Description of the violation.
         what: &'static str,
     },
 }

@@ -12,7 +12,7 @@ pub(crate) struct ProbeView<'a> {
     pub(crate) flows: &'a [Flow],
 }
 
-/// Where a probe gets its values from.
+/// The source of a probe's values.
 #[derive(Debug)]
 pub(super) enum ProbeSource {
     /// A quantity of each path of a flow's client.

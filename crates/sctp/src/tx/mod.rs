@@ -262,7 +262,7 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
-    /// Takes a message. An error says why not, and then nothing has changed.
+    /// Queues a message. After an error nothing has changed.
     pub(crate) fn push(&mut self, message: Message) -> Result<(), SendError> {
         self.queue.check(&message)?;
         let limit = self.config.send_buffer;
