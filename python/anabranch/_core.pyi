@@ -13,19 +13,20 @@ UDP_PORT: int
 """The UDP port that IANA assigned to SCTP over UDP (RFC 6951)."""
 
 class ScenarioError(ValueError):
-    """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
+    """A scenario is invalid. The message names the file, the line, the column, the expected value and a similar valid
+    word."""
 
 class SimulationError(RuntimeError):
     """A run or a sweep failed."""
 
 class ConfigError(ValueError):
-    """An option that does not exist or cannot work."""
+    """An option does not exist or has an invalid value."""
 
 class WouldBlockError(BlockingIOError):
-    """The send buffer is full; a ``writable`` event tells when it is not."""
+    """The send buffer is full. A ``writable`` event follows when it has room again."""
 
 class AssociationClosedError(ConnectionError):
-    """There is no such association, or it is closing."""
+    """The association does not exist or is closing."""
 
 class ConnectError(ConnectionError):
     """An association did not begin: there is one with the peer, there are too many, or the arrival is gone."""
@@ -45,13 +46,13 @@ def sweep(
     """Runs a sweep and writes its tables and its manifest to ``out``."""
 
 def student_t(degrees: int, confidence: float) -> float:
-    """The t for which ``confidence`` of Student's distribution lies within -t and t."""
+    """The quantile t of Student's distribution: the share ``confidence`` of it lies between -t and t."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
 def cli(arguments: Sequence[str]) -> int:
-    """Runs the command with its arguments, the name left out, and returns the exit code."""
+    """Runs the command with its arguments, without the name of the command, and returns the exit code."""
 
 @final
 class Transmit:
@@ -356,7 +357,7 @@ class Endpoint:
         """The time at which to call ``handle_timeout`` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
-        """Runs the timers that are due; none if it is too early."""
+        """Processes the timers that have expired; does nothing if none has."""
 
     def poll_event(self) -> Event | None:
         """The next event, or None."""
@@ -416,7 +417,7 @@ class Endpoint:
         """The SCTP port of the peer; None when the association is closed."""
 
     def shutdown(self, now: int, association: int) -> None:
-        """Ends the association once everything is delivered."""
+        """Shuts the association down after all data is delivered."""
 
     def abort(self, now: int, association: int, reason: _Bytes = b"") -> None:
         """Ends the association at once, and tells the peer ``reason``.

@@ -100,7 +100,7 @@ class Endpoint(_core.Endpoint):
 
 
 def nanoseconds(seconds: float) -> int:
-    """Seconds as the whole nanoseconds that an endpoint takes.
+    """Converts seconds to the integer nanoseconds that an endpoint takes.
 
     >>> nanoseconds(1.5)
     1500000000

@@ -1,4 +1,4 @@
-"""Two endpoints talk over a wire in memory; time is a number that the test counts up."""
+"""Two endpoints exchange packets over a simulated wire. The test advances the time."""
 
 from __future__ import annotations
 

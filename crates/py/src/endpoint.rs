@@ -26,7 +26,8 @@ use wire::{Ppid, StreamId};
 /// An SCTP endpoint without sockets, threads or a clock.
 #[pyclass(subclass, module = "anabranch.endpoint")]
 pub struct Endpoint {
-    /// Never contended; it makes the whole shareable, as Python asks of a class.
+    /// Python requires that objects can be shared between threads. The GIL serialises the calls, so the lock is never
+    /// contended.
     inner: Mutex<sctp::Endpoint>,
     buffer: PacketBuf,
     config: Arc<Config>,

@@ -1,4 +1,4 @@
-//! What an endpoint tells its user, for Python.
+//! Events of an endpoint, as Python objects.
 
 use crate::arrivals::list;
 use crate::info::path_state_name;
@@ -107,7 +107,7 @@ impl Show for Py<PyBytes> {
     }
 }
 
-/// The event of an association as Python sees it.
+/// Converts an event of an association to its Python object.
 pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
     let mut event = Event::new(id.0, "");
     event.kind = match what {

@@ -1,4 +1,4 @@
-//! Protocol options by the words and units of scenario files.
+//! Protocol options, with the words and units of scenario files.
 
 use crate::error::ConfigError;
 use lab::scenario::{self, assoc_options_over, sctp_options_over};

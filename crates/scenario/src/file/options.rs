@@ -1,4 +1,4 @@
-//! Sets of options by name: every field of a protocol's configuration is a key, and a set may inherit from another.
+//! Named sets of options: every field of a protocol's configuration is a key, and a set may inherit from another.
 
 use super::settings;
 use crate::decode::{Decode, Definitions, Fields, describe, mismatch, property};
@@ -13,7 +13,7 @@ use transport::Options;
 /// The name of a profile and its options.
 pub(crate) type Profile<T> = (&'static str, fn() -> T);
 
-/// The options of a protocol as a file states them.
+/// The options of a protocol, as sets in a file.
 pub(crate) trait OptionSet: Options + Sized + 'static {
     /// Key of the tables that hold the sets.
     const KEY: &'static str;
@@ -46,7 +46,7 @@ fn default<S: OptionSet>() -> S {
     S::PROFILES[0].1()
 }
 
-/// The option sets of a protocol, unread: what a set says depends on what it inherits.
+/// The option sets of a protocol, not yet decoded, because the values of a set depend on the sets it inherits from.
 pub(crate) struct OptionSets<S> {
     sets: BTreeMap<String, Item>,
     read_as: PhantomData<S>,
@@ -57,9 +57,9 @@ impl<S: OptionSet> OptionSets<S> {
         OptionSets { sets, read_as: PhantomData }
     }
 
-    /// Every set, complete; `None` if a fault was noted.
+    /// All sets with all options filled in; `None` if a fault was noted.
     pub fn resolve(&self, faults: &mut Faults) -> Option<BTreeMap<String, S>> {
-        // Each for itself first, so that a fault is told of the set it stands in.
+        // Decode each set alone first, so that a fault is reported for the set that contains it.
         let before = faults.len();
         for (name, set) in &self.sets {
             read(name, &[set], default::<S>(), faults);
@@ -93,17 +93,19 @@ impl<S: OptionSet> OptionSets<S> {
     }
 }
 
-/// Notes the first option that cannot work, if there is one.
+/// Notes the first option with an invalid value, if there is one.
 fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Option<()> {
     let Err(error) = config.check() else { return Some(()) };
-    // A default that contradicts a stated option has no place in the file: the fault points to the stated one.
+    // A default that contradicts an option of the file has no position; the fault is reported at the option in the
+    // file.
     let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
     let message = format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
     faults.note(at.span.clone(), message);
     None
 }
 
-/// `base`, or the profile that the layers name, changed by what they say; the first that says something counts.
+/// `base`, or the profile that the layers name, with the values of the layers; of several values for an option the first
+/// layer's counts.
 fn read<S: OptionSet>(name: &str, layers: &[&Item], base: S, faults: &mut Faults) -> Option<S> {
     let place = format!("[{}.{name}]", S::KEY);
     let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
@@ -129,11 +131,11 @@ fn profile<S: OptionSet>(item: &Item, faults: &mut Faults) -> Option<S> {
     found.map(|(_, options)| options())
 }
 
-/// Reads the options of an SCTP endpoint, written as keys and values of TOML as below `[sctp.NAME]`; `name` is how messages
-/// call the text.
+/// Parses the options of an SCTP endpoint, written in TOML as below `[sctp.NAME]`. `name` is the name of the text in
+/// messages.
 ///
 /// # Errors
-/// Everything that is wrong, with its place.
+/// All faults, with their positions.
 pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
     sctp_options_over(sctp::Config::default(), text, name)
 }
@@ -187,8 +189,8 @@ fn read_text<T>(
     value.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
 }
 
-/// Where an option stands: a key of the set, `key.name` for one of a table in it, or `group.name` for one below its
-/// knobs.
+/// The value of an option in the set: of the key `name`, of `key.name` in a table of the set, or of `group.name` below
+/// its knobs.
 fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
     let Some((group, name)) = name.split_once('.') else { return member(set, name) };
     let table = member(set, group).or_else(|| member(member(set, "knobs")?, group))?;
@@ -230,7 +232,7 @@ impl<S: OptionSet> Decode for OptionSets<S> {
         let words: Vec<_> = S::PROFILES.iter().map(|(name, _)| *name).collect();
         let profile = property(json!({ "enum": words }), S::PROFILES_DOC, Some(json!(words[0])));
         properties.insert(PROFILE.to_owned(), profile);
-        let doc = "Name of the option set that holds where this one says nothing.";
+        let doc = "Name of the option set from which this one takes the options that it does not set.";
         properties.insert(INHERIT.to_owned(), property(json!({ "type": "string" }), doc, None));
         json!({ "type": "object", "additionalProperties": settings::object(properties) })
     }
