@@ -21,11 +21,13 @@ pub(super) struct Connections {
     flushing: BTreeSet<AssocId>,
     /// Those that are closed in the background.
     closing: BTreeSet<AssocId>,
+    /// Those that have ended and are not told yet.
+    ended: Vec<(Entry, ConnectionError)>,
 }
 
 impl Connections {
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.ended.is_empty()
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = AssocId> {
@@ -70,10 +72,11 @@ impl Connections {
             Event::Readable => entry.deliver(now, endpoint),
             Event::Writable => self.has_messages(id),
             Event::Closed { reason } => {
-                entry.end(now, endpoint, id, ConnectionError::Closed(reason));
-                self.entries.remove(&id);
+                entry.finish(now, endpoint);
                 self.flushing.remove(&id);
                 self.closing.remove(&id);
+                let entry = self.entries.remove(&id);
+                self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
             }
             other => note(now, endpoint, entry, other),
         }
@@ -170,8 +173,16 @@ impl Connections {
         }
     }
 
+    /// Tells handles of connections that these have ended. The last packets must have left before: the program may exit at once.
+    pub(super) fn tell_ends(&mut self) {
+        for (entry, reason) in self.ended.drain(..) {
+            entry.mailbox.end(reason);
+        }
+    }
+
     /// Ends all of them for one reason.
     pub(super) fn end_all(&mut self, reason: &ConnectionError) {
+        self.tell_ends();
         for entry in std::mem::take(&mut self.entries).into_values() {
             entry.mailbox.end(reason.clone());
         }

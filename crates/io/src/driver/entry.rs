@@ -1,9 +1,9 @@
 //! What the driver knows of one connection.
 
 use crate::shared::{Handle, Mailbox};
-use crate::types::{ConnectionError, PathError};
+use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{AssocId, Config, Endpoint, SendError};
+use sctp::{Config, Endpoint, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -209,17 +209,11 @@ impl Entry {
         }
     }
 
-    /// The association ended.
-    pub(super) fn end(
-        &mut self,
-        now: Instant,
-        endpoint: &mut Endpoint,
-        id: AssocId,
-        reason: ConnectionError,
-    ) {
+    /// The association ended: the mailbox gets what can still be read.
+    pub(super) fn finish(&mut self, now: Instant, endpoint: &mut Endpoint) {
         if !self.released {
+            let id = self.mailbox.id;
             self.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
         }
-        self.mailbox.end(reason);
     }
 }
