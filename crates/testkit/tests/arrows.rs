@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["lab"]),
     ("py", &["lab", "cli"]),
     ("io", &["sctp"]),
+    ("tokio", &["io"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 
