@@ -119,10 +119,11 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
         Side::Server => (&flow.server_options, &flow.server_tcp, &flow.back),
     };
     match flow.protocol {
-        Protocol::Sctp => {
-            Options::Sctp { config: sctp.clone(), queue: traffic.as_ref().map(|traffic| traffic.queue_size) }
-        }
-        Protocol::Tcp => Options::Tcp(tcp.clone()),
+        Protocol::Sctp => Options::Sctp {
+            config: Box::new(sctp.clone()),
+            queue: traffic.as_ref().map(|traffic| traffic.queue_size),
+        },
+        Protocol::Tcp => Options::Tcp(Box::new(tcp.clone())),
         Protocol::Udp => Options::Udp,
     }
 }
