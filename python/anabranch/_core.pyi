@@ -125,7 +125,7 @@ class Event:
     connected: ``outbound_streams`` and ``inbound_streams`` agreed on, ``peer_addresses`` in the order of the paths,
     ``peer_port``. path-changed: ``address`` and ``state``. heartbeat-answered, for one asked for: ``address``, ``rtt``
     in nanoseconds.
-    primary-changed: ``address``, ``path``. delivered: the tracked messages from ``message`` to ``last_message``. send-failed:
+    primary-changed: ``address``, ``path``. mtu-changed: ``address``, ``path``, ``mtu`` with the IP header. delivered: the tracked messages from ``message`` to ``last_message``. send-failed:
     ``stream``, ``tsn`` if all of it had been sent, ``length``, and ``message`` if it is tracked. peer-error: ``causes`` as
     they came. closed: ``reason``, with ``causes`` of a peer's abort and ``detail`` of a violation.
     """
@@ -139,6 +139,7 @@ class Event:
         "path-changed",
         "heartbeat-answered",
         "primary-changed",
+        "mtu-changed",
         "delivered",
         "send-failed",
         "peer-error",
@@ -158,6 +159,7 @@ class Event:
     message: int | None
     last_message: int | None
     path: int | None
+    mtu: int | None
     causes: bytes | None
     reason: (
         Literal[
@@ -165,6 +167,7 @@ class Event:
             "local-abort",
             "peer-abort",
             "connect-timeout",
+            "unreachable",
             "duplicate",
             "too-many-errors",
             "protocol-violation",

@@ -23,6 +23,7 @@ pub struct Event {
     message: Option<u64>,
     last_message: Option<u64>,
     path: Option<u8>,
+    mtu: Option<u64>,
     causes: Option<Py<PyBytes>>,
     reason: Option<&'static str>,
     detail: Option<&'static str>,
@@ -53,6 +54,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         message: None,
         last_message: None,
         path: None,
+        mtu: None,
         causes: None,
         reason: None,
         detail: None,
@@ -82,6 +84,12 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.path = Some(path.0);
             event.address = Some(address);
             "primary-changed"
+        }
+        sctp::Event::MtuChanged { path, address, mtu } => {
+            event.path = Some(path.0);
+            event.address = Some(address);
+            event.mtu = Some(mtu.get());
+            "mtu-changed"
         }
         sctp::Event::Delivered { first, last } => {
             event.message = Some(first.0);
@@ -119,6 +127,7 @@ fn reason_name(reason: &CloseReason) -> &'static str {
         CloseReason::LocalAbort => "local-abort",
         CloseReason::PeerAbort { .. } => "peer-abort",
         CloseReason::ConnectTimeout => "connect-timeout",
+        CloseReason::Unreachable => "unreachable",
         CloseReason::Duplicate { .. } => "duplicate",
         CloseReason::TooManyErrors => "too-many-errors",
         CloseReason::ProtocolViolation { .. } => "protocol-violation",

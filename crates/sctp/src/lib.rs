@@ -70,6 +70,7 @@ mod draws;
 mod endpoint;
 mod event;
 mod ext;
+mod icmp;
 mod message;
 mod path;
 mod per_stream;
@@ -89,6 +90,7 @@ pub use endpoint::{
     EndpointConfig, Listen,
 };
 pub use event::{AssocId, CloseReason, Event};
+pub use icmp::{Icmp, IcmpNews};
 pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
 pub use path::{PathId, PathState, PathStats};
 pub use random::Seed;

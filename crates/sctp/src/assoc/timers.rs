@@ -18,6 +18,7 @@ impl Association {
             next = next.min(path.patience.unwrap_or(Instant::FAR));
             if heartbeats {
                 next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
+                next = next.min(Self::mtu_deadline(path).unwrap_or(Instant::FAR));
             }
         }
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
@@ -61,5 +62,6 @@ impl Association {
             }
         }
         self.heartbeat_timers(now);
+        self.mtu_timers(now);
     }
 }

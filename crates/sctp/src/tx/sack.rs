@@ -2,7 +2,8 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
+use super::send::chunk_len;
+use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
@@ -259,6 +260,9 @@ impl Sender {
                 path.newest_acked = path.newest_acked.max(chunk.sent_at);
                 let rtt = now.since(chunk.sent_at);
                 delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
+            }
+            if let Some(pmtud) = path.pmtud.as_mut().filter(|_| self.config.pmtud) {
+                pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
