@@ -27,8 +27,10 @@ pub enum Icmp {
         /// MTU of the next link, IP header included.
         mtu: ByteCount,
     },
-    /// Nobody has the UDP port, or nobody speaks SCTP there: "port unreachable" or "protocol unreachable".
+    /// "Port unreachable": nobody has the UDP port. Ignored if the packet was not encapsulated.
     PortUnreachable,
+    /// "Protocol unreachable", or "unrecognized next header" of ICMPv6: nobody speaks SCTP there.
+    ProtocolUnreachable,
     /// Any other "destination unreachable".
     Unreachable,
 }
@@ -47,7 +49,7 @@ pub(crate) struct Quote {
 const LEAST: usize = 8;
 
 impl Quote {
-    /// Reads a quote; none if it is too short to tell an association (`rfc9260#section-10`, ICMP3 and ICMP6).
+    /// Reads a quote; none if it is too short to tell an association (`rfc9260#section-10`, ICMP5 and ICMP6).
     pub(crate) fn read(bytes: &[u8]) -> Option<Quote> {
         let &[a, b, c, d, tag @ ..] = bytes.first_chunk::<LEAST>()?;
         let init = bytes.get(CommonHeader::LEN..).filter(|chunk| chunk.first() == Some(&Init::TYPE));

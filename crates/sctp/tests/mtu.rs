@@ -33,7 +33,7 @@ fn encapsulated(nets: u8, config: &Config) -> Pair {
 }
 
 fn searching() -> Config {
-    Config { pmtud: true, ..Config::recommended() }
+    Config { pmtud: true, send_buffer: ByteCount::new(120_000), ..Config::recommended() }
 }
 
 /// Bytes of the probes that a side sent, without IP and UDP header.
@@ -59,7 +59,7 @@ fn keep_busy(pair: &mut Pair, client: AssocId, span: Span) {
     }
 }
 
-// rfc8899#section-5.3
+// rfc8899#section-5.3, rfc9260#section-7.3
 #[test]
 fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
     let mut pair = encapsulated(1, &Config { rto_min: ms(200), ..searching() });
@@ -82,18 +82,21 @@ fn the_packet_size_grows_to_what_the_link_takes_without_any_icmp() {
 // rfc8899#section-3, rfc8899#section-6.2
 #[test]
 fn a_lost_probe_is_neither_congestion_nor_an_error_of_the_path() {
-    let mut pair = encapsulated(1, &Config { rto_min: ms(200), ..searching() });
+    let mut pair = encapsulated(1, &searching());
+    // Nothing but long probes is lost.
+    let lost = |sent: &Sent| sent.chunks().contains("PAD") && sent.bytes.len() > 1280;
+    pair.on_wire(move |sent| if lost(sent) { Fate::Lost } else { Fate::Arrives });
     let (client, _) = pair.establish();
-    keep_busy(&mut pair, client, ms(400));
-    // From now on every probe is lost, and nothing else.
-    pair.on_wire(|sent| if sent.chunks().contains("PAD") { Fate::Lost } else { Fate::Arrives });
-    let now = pair.now;
-    assert!(pair.endpoint(Side::Client).set_primary(client, Side::Server.address(1)) && now == pair.now);
-    let before = path(&mut pair, client, 0);
-    keep_busy(&mut pair, client, Span::from_secs(8));
-    let after = path(&mut pair, client, 0);
-    assert!(after.cwnd >= before.cwnd, "{before:?} {after:?}");
-    assert_eq!((after.errors, after.stats.timeouts, after.stats.fast_recoveries), (0, 0, 0));
+    let mut cwnd = ByteCount::ZERO;
+    for _ in 0..80 {
+        keep_busy(&mut pair, client, ms(100));
+        let now = path(&mut pair, client, 0);
+        assert!(now.cwnd >= cwnd, "{now:?}");
+        assert_eq!((now.errors, now.stats.timeouts, now.stats.fast_recoveries), (0, 0, 0));
+        cwnd = now.cwnd;
+    }
+    let probes = pair.sent.iter().filter(|sent| sent.from == Side::Client && lost(sent)).count();
+    assert!(probes >= 6, "{probes}");
 }
 
 #[test]
@@ -131,6 +134,7 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
         fate
     });
     let rto = path(&mut pair, client, 0).rto;
+    pair.events(Side::Client);
     keep_busy(&mut pair, client, Span::from_secs(20));
     let gap = |net: usize| {
         let times = arrived.borrow()[net].clone();
@@ -139,7 +143,7 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
     };
     let round_trips = ms(20) * 4;
     assert!(gap(0) <= rto * 3 + round_trips, "{:?} with an RTO of {rto:?}", gap(0));
-    assert!(gap(1) <= ms(60), "{:?}", gap(1));
+    assert!(gap(1) <= ms(100), "{:?}", gap(1));
     assert_eq!(path(&mut pair, client, 0).mtu.get(), 1300);
     assert_eq!(path(&mut pair, client, 1).mtu.get(), 1500);
     let sizes: Vec<u64> = pair
@@ -150,7 +154,27 @@ fn a_link_that_becomes_smaller_stalls_its_own_path_for_three_rto_at_most() {
             _ => None,
         })
         .collect();
-    assert_eq!(sizes[sizes.len() - 5..], [1228, 1260, 1284, 1296, 1300]);
+    assert_eq!(sizes, [1228, 1260, 1284, 1296, 1300]);
+}
+
+// rfc8899#section-4.3
+#[test]
+fn on_a_single_path_the_third_expiry_of_t3_makes_packets_short_enough() {
+    let config =
+        Config { pmtud: true, send_buffer: ByteCount::new(60_000), rto_min: ms(300), ..Config::default() };
+    let mut pair = encapsulated(1, &config);
+    let (client, _) = pair.establish();
+    keep_busy(&mut pair, client, Span::from_secs(5));
+    let (shrunk, at) = (pair.sent.len(), pair.now);
+    pair.on_wire(link(|_| 1300));
+    keep_busy(&mut pair, client, Span::from_secs(20));
+    let PathInfo { mtu, stats, state, .. } = path(&mut pair, client, 0);
+    assert_eq!((mtu.get(), stats.timeouts, state), (1300, 3, PathState::Active));
+    // T3 doubles: 300, 600 and 1200 ms. What was cut before may be fragmented from then on.
+    let first = pair.sent[shrunk..].iter().find(|sent| sent.may_fragment).expect("a chunk that is too long");
+    assert!(first.at.since(at) < ms(2200), "{:?}", first.at.since(at));
+    let later = pair.sent[shrunk..].iter().filter(|sent| sent.at > at + Span::from_secs(3));
+    assert!(later.clone().count() > 500 && later.clone().all(|sent| !sent.may_fragment));
 }
 
 #[test]
@@ -222,7 +246,7 @@ fn icmp_without_the_right_tag_changes_nothing() {
     let data = pair.sent.iter().rposition(|sent| sent.from == Side::Client && sent.net() == 1).unwrap();
     let state = |pair: &mut Pair| pair.endpoint(Side::Client).paths(client).unwrap().collect::<Vec<_>>();
     let before = state(&mut pair);
-    for what in [TOO_BIG, Icmp::PortUnreachable, Icmp::Unreachable] {
+    for what in [TOO_BIG, Icmp::PortUnreachable, Icmp::ProtocolUnreachable, Icmp::Unreachable] {
         assert!(!tell(&mut pair, data, 7, what), "too short");
         // The INIT has the tag 0, and is answered by now.
         assert!(!tell(&mut pair, 0, 100, what));
@@ -281,6 +305,14 @@ fn an_unreachable_port_ends_an_association_only_while_it_waits_for_the_init_ack(
     assert_eq!(pair.state(Side::Client), Some(State::CookieWait));
     assert!(tell(&mut pair, 0, 20, Icmp::PortUnreachable));
     assert_eq!(pair.events(Side::Client), [Event::Closed { reason: CloseReason::Unreachable }]);
+    assert_eq!(pair.state(Side::Client), None);
+
+    // Without UDP it says nothing (ICMP3), and an unreachable protocol is what ends it (ICMP8).
+    let mut pair = Pair::new(1, &Config::default());
+    pair.on_wire(|_| Fate::Lost);
+    pair.connect(Side::Client, 1);
+    assert!(!tell(&mut pair, 0, 100, Icmp::PortUnreachable));
+    assert!(tell(&mut pair, 0, 100, Icmp::ProtocolUnreachable));
     assert_eq!(pair.state(Side::Client), None);
 
     let mut pair = encapsulated(1, &Config::default());

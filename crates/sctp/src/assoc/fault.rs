@@ -291,7 +291,7 @@ impl Association {
 
     /// T3 of path `p` expired (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
-        self.suspect_black_hole(p);
+        self.suspect_mtu_at_t3(p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);
         }

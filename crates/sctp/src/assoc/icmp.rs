@@ -17,18 +17,23 @@ impl Association {
             Icmp::PacketTooBig { mtu } => {
                 self.update_mtu(p, |pmtud| pmtud.on_packet_too_big(mtu.get() as usize));
             }
-            // As an ABORT with the T bit (rfc9260#section-10, ICMP8).
-            Icmp::PortUnreachable if matches!(self.phase, Phase::CookieWait { .. }) => {
+            // rfc9260#section-10, ICMP3: SCTP ports are not told of in this way.
+            Icmp::PortUnreachable if news.udp_port == 0 => return false,
+            // As an ABORT with the T bit (ICMP8). Later the peer's program may start anew: that does not end the association.
+            Icmp::PortUnreachable | Icmp::ProtocolUnreachable
+                if matches!(self.phase, Phase::CookieWait { .. }) =>
+            {
                 self.close(CloseReason::Unreachable, None);
             }
-            // Later the peer's program may start anew: that does not end the association.
-            Icmp::PortUnreachable | Icmp::Unreachable => return self.count_unreachable(now, p),
+            Icmp::PortUnreachable | Icmp::ProtocolUnreachable | Icmp::Unreachable => {
+                return self.count_unreachable(now, p);
+            }
         }
         self.settle(now);
         true
     }
 
-    /// The quoted packet bears the peer's tag, or is our INIT (`rfc9260#section-10`, ICMP6 and ICMP7).
+    /// The quoted packet bears the peer's tag, or is our INIT (`rfc9260#section-10`, ICMP6).
     fn is_quoted(&self, quote: &Quote) -> bool {
         if (quote.source_port, quote.destination_port) != (self.port, self.peer_port) {
             return false;

@@ -5,8 +5,10 @@
 
 use super::Association;
 use super::fault::HEARTBEAT_INFO_LEN;
+use crate::config::MTU;
 use crate::event::Event;
 use crate::path::{Path, PathId, Pmtud};
+use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{Heartbeat, PacketWriter, Pad};
@@ -26,8 +28,10 @@ impl Association {
         if !self.config().pmtud || !self.phase.sends_heartbeats() {
             return;
         }
-        for p in self.paths.ids().filter(|&p| self.paths[p].is_active()).collect::<Vec<_>>() {
-            self.update_mtu(p, |pmtud| pmtud.on_timer(now));
+        for p in self.paths.ids() {
+            if self.paths[p].is_active() {
+                self.update_mtu(p, |pmtud| pmtud.on_timer(now));
+            }
         }
     }
 
@@ -62,15 +66,36 @@ impl Association {
 
     /// T3 of path `p` expired: its packets may be too long. This comes before the path is given up, since other paths may show
     /// that the peer is there.
-    pub(super) fn suspect_black_hole(&mut self, p: PathId) {
+    pub(super) fn suspect_mtu_at_t3(&mut self, p: PathId) {
         let last_chance = self.paths[p].errors >= self.config().path_max_retrans;
-        self.update_mtu(p, |pmtud| pmtud.on_t3(last_chance));
+        self.update_mtu(p, |pmtud| {
+            pmtud.suspect();
+            pmtud.escape_black_hole(last_chance)
+        });
+    }
+
+    /// Path `p` is silent. With reinjection other paths carry copies of what it loses, and T3 may never expire there.
+    pub(super) fn suspect_mtu_in_silence(&mut self, p: PathId) {
+        self.update_mtu(p, |pmtud| {
+            pmtud.suspect();
+            pmtud.escape_black_hole(false)
+        });
+    }
+
+    /// A SACK may have shown that long packets vanish.
+    #[inline]
+    pub(super) fn escape_black_holes(&mut self) {
+        if self.config().pmtud {
+            for p in self.paths.ids() {
+                self.update_mtu(p, |pmtud| pmtud.escape_black_hole(false));
+            }
+        }
     }
 
     /// The path MTU towards an address of the peer is another one, with the IP header, and no probes look for it; false if
     /// there is no such path, or it cannot be.
-    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: std::net::IpAddr, mtu: ByteCount) -> bool {
-        if self.paths.find(address).is_none() || !crate::config::MTU.contains(&mtu.get()) {
+    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
+        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
             return false;
         }
         for path in self.paths.iter_mut().filter(|path| path.remote == address) {

@@ -58,6 +58,7 @@ impl Association {
                 self.on_t3(now, p);
             }
             if self.phase.is_open() && self.sender.fall_silent(now, p, &mut self.paths) {
+                self.suspect_mtu_in_silence(p);
                 self.ask(now, p);
             }
         }

@@ -17,13 +17,13 @@ use crate::Side;
 use forge::Secrets;
 use reports::Reports;
 use sctp::{
-    AssocId, AssocOptions, Config, Datagram, Endpoint, EndpointConfig, Event, Message, PathId, Payload, Seed,
-    State,
+    AssocId, AssocOptions, Config, Datagram, Endpoint, EndpointConfig, Event, Icmp, IcmpNews, Message,
+    PathId, Payload, Seed, State,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use transport::{Checksum, PacketBuf};
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 use wire::{Chunk, Packet, Ppid, StreamId, Tsn};
 
 /// Plays the commands in `bytes`.
@@ -153,7 +153,9 @@ impl Machine {
             }
             17 => self.replay(tape),
             18 | 19 => self.deliver_all(),
-            20 | 21 => self.forge(tape),
+            20 => self.forge(tape),
+            21 if tape.flag() => self.icmp(side, tape),
+            21 => self.forge(tape),
             22 => self.change(tape),
             23..=25 => self.pass(Span::from_millis(tape.below(300))),
             26 | 27 => self.expire(),
@@ -353,6 +355,35 @@ impl Machine {
         let net = tape.between(1, 3) as u8;
         let bytes = forge::packet(tape, &secrets);
         self.deliver(&Flying { to, src: to.other().address(net), dst: to.address(net.min(NETS)), bytes });
+    }
+
+    /// An ICMP message about a packet from long ago, its quote maybe changed.
+    fn icmp(&mut self, side: Side, tape: &mut Tape<'_>) {
+        let past: Vec<&Flying> = self.history.iter().filter(|sent| sent.to != side).collect();
+        if past.is_empty() {
+            return;
+        }
+        let sent = past[tape.below(past.len() as u64) as usize];
+        let (src, dst) = (tape.flag().then_some(sent.src), sent.dst);
+        let mut quoted = sent.bytes.as_octets().to_vec();
+        quoted.truncate(tape.below(40) as usize);
+        if tape.flag() && !quoted.is_empty() {
+            let at = tape.below(quoted.len() as u64) as usize;
+            quoted[at] = tape.byte();
+        }
+        let mtu = ByteCount::new(tape.below(2_000));
+        let what = tape.pick(&[
+            Icmp::PacketTooBig { mtu },
+            Icmp::PortUnreachable,
+            Icmp::ProtocolUnreachable,
+            Icmp::Unreachable,
+        ]);
+        // It may end an association that waits for the INIT ACK.
+        self.ended |= what == Icmp::ProtocolUnreachable;
+        let now = self.now;
+        let news = IcmpNews { src, dst, udp_port: 0, quoted: &quoted, what };
+        self.host(side).endpoint.on_icmp(now, news);
+        self.drain(side);
     }
 
     /// Time passes; timers that run out do so at their time.
