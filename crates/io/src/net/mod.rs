@@ -8,7 +8,7 @@ mod socket;
 mod sockets;
 
 pub(crate) use buffers::Buffers;
-pub(crate) use overflow::dropped;
 pub(crate) use clock::Clock;
+pub(crate) use overflow::dropped;
 pub(crate) use socket::{BindSpec, Socket};
 pub(crate) use sockets::Sockets;

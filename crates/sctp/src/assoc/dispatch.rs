@@ -188,7 +188,10 @@ impl Association {
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
-                Ok(outcome) => self.acknowledged(&outcome),
+                Ok(outcome) => {
+                    self.acknowledged(&outcome);
+                    self.escape_black_holes();
+                }
                 Err(what) => self.violation(what),
             }
         }
