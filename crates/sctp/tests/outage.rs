@@ -135,7 +135,7 @@ fn config() -> impl Strategy<Value = Config> {
             Config {
                 cmt,
                 burst_control: burst,
-                congestion_control: algorithm,
+                congestion_control: algorithm.into(),
                 potentially_failed: failing,
                 rto_min,
                 rto_jitter: jitter,

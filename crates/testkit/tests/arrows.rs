@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lab", &["scenario"]),
     ("cli", &["lab"]),
     ("py", &["lab", "cli"]),
+    ("io", &["sctp"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

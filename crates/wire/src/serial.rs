@@ -13,7 +13,7 @@ serial_number! {
 }
 
 /// Number of a stream in one direction of an association.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u16);
 
 /// Payload protocol identifier: passed to the application, not interpreted by SCTP.

@@ -164,9 +164,9 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
     match flow.protocol {
         Protocol::Sctp => {
             let queue = traffic.as_ref().map(|traffic| traffic.queue_size);
-            Options::Sctp { config: sctp.clone(), queue, encapsulated: flow.udp_encapsulation }
+            Options::Sctp { config: Box::new(sctp.clone()), queue, encapsulated: flow.udp_encapsulation }
         }
-        Protocol::Tcp => Options::Tcp(tcp.clone()),
+        Protocol::Tcp => Options::Tcp(Box::new(tcp.clone())),
         Protocol::Udp => Options::Udp,
     }
 }

@@ -43,13 +43,13 @@ pub(super) struct Claim<'a> {
 /// The protocol and the options of an endpoint.
 pub(super) enum Options {
     Sctp {
-        config: sctp::Config,
+        config: Box<sctp::Config>,
         /// Messages a sender there may keep waiting; none if that end does not send.
         queue: Option<u32>,
         /// Packets travel in UDP.
         encapsulated: bool,
     },
-    Tcp(tcp::Config),
+    Tcp(Box<tcp::Config>),
     Udp,
 }
 
@@ -216,7 +216,7 @@ impl Binding {
                     checksum,
                     max_associations: connections,
                     encapsulation: encapsulated.then(sctp::Encapsulation::default),
-                    config: shared(config, configs),
+                    config: shared(*config, configs),
                 });
                 endpoint.map(Endpoint::Sctp).map_err(|error| wrong(&error))
             }
@@ -227,7 +227,7 @@ impl Binding {
                     seed: stream("TCP "),
                     checksum,
                     max_connections: connections,
-                    config,
+                    config: *config,
                 });
                 endpoint.map(Endpoint::Tcp).map_err(|error| wrong(&error))
             }

@@ -7,6 +7,7 @@ mod abandon;
 mod acked_paths;
 mod column;
 mod copies;
+mod cuc;
 mod delta;
 mod first_come;
 mod limits;
@@ -25,8 +26,7 @@ mod split;
 mod tests;
 mod timeout;
 
-pub(crate) use delta::{PathDelta, SackDelta};
-pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
+pub(crate) use delta::SackDelta;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -39,7 +39,9 @@ use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
+use delta::PathDelta;
 use limits::Limits;
+use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;

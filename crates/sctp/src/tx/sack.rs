@@ -2,8 +2,7 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender};
-use crate::cmt::cuc;
+use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;

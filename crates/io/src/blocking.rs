@@ -1,0 +1,243 @@
+//! The same for programs without a runtime: calls that wait.
+
+use crate::face::{BindError, Builder};
+use crate::shared::wait::{block_on, block_on_for};
+use crate::stats::EndpointStats;
+use crate::types::{
+    ConnectError, ConnectionError, EndpointClosed, Message, Peer, Received, SendError, TrySendError,
+};
+use bytes::Bytes;
+use sctp::{AssocStats, Config, PathInfo};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use wire::StreamId;
+
+impl Builder {
+    /// As [`Self::bind`], for programs without a runtime.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind_blocking(self) -> Result<Endpoint, BindError> {
+        self.bind().map(Endpoint::from)
+    }
+}
+
+/// As [`crate::Endpoint`].
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    inner: crate::Endpoint,
+}
+
+impl From<crate::Endpoint> for Endpoint {
+    fn from(inner: crate::Endpoint) -> Self {
+        Endpoint { inner }
+    }
+}
+
+impl Endpoint {
+    /// Begins to describe an endpoint; [`Builder::bind_blocking`] ends that.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Connects to a peer.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect(&self, to: impl Into<Peer>) -> Result<Connection, ConnectError> {
+        block_on(self.inner.connect(to)).map(Connection::from)
+    }
+
+    /// As [`Self::connect`], with options of its own in place of those of the endpoint.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect_with(
+        &self,
+        to: impl Into<Peer>,
+        config: impl Into<Arc<Config>>,
+    ) -> Result<Connection, ConnectError> {
+        block_on(self.inner.connect_with(to, config)).map(Connection::from)
+    }
+
+    /// As [`Self::connect`], for at most `timeout`; none if it passed, and the attempt is given up then.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect_timeout(
+        &self,
+        to: impl Into<Peer>,
+        timeout: Duration,
+    ) -> Result<Option<Connection>, ConnectError> {
+        block_on_for(self.inner.connect(to), timeout)
+            .transpose()
+            .map(|connected| connected.map(Connection::from))
+    }
+
+    /// Lets peers connect. At most `backlog` connections wait to be accepted; more are refused with ABORT.
+    pub fn listen(&self, backlog: usize) -> Listener {
+        Listener { inner: self.inner.listen(backlog) }
+    }
+
+    /// The local addresses.
+    pub fn local_addresses(&self) -> &[IpAddr] {
+        self.inner.local_addresses()
+    }
+
+    /// The SCTP port.
+    pub fn port(&self) -> u16 {
+        self.inner.port()
+    }
+
+    /// The UDP port.
+    pub fn udp_port(&self) -> u16 {
+        self.inner.udp_port()
+    }
+
+    /// What the sockets did so far.
+    pub fn stats(&self) -> EndpointStats {
+        self.inner.stats()
+    }
+
+    /// Shuts all connections down, and waits until they have ended and the driver with them.
+    pub fn close(&self) {
+        block_on(self.inner.close());
+    }
+}
+
+/// As [`crate::Listener`].
+#[derive(Debug)]
+pub struct Listener {
+    inner: crate::Listener,
+}
+
+impl Listener {
+    /// The next connection.
+    ///
+    /// # Errors
+    /// [`EndpointClosed`].
+    pub fn accept(&self) -> Result<Connection, EndpointClosed> {
+        block_on(self.inner.accept()).map(Connection::from)
+    }
+
+    /// As [`Self::accept`], for at most `timeout`; none if it passed.
+    ///
+    /// # Errors
+    /// [`EndpointClosed`].
+    pub fn accept_timeout(&self, timeout: Duration) -> Result<Option<Connection>, EndpointClosed> {
+        block_on_for(self.inner.accept(), timeout).transpose().map(|accepted| accepted.map(Connection::from))
+    }
+}
+
+/// As [`crate::Connection`].
+#[derive(Clone, Debug)]
+pub struct Connection {
+    inner: crate::Connection,
+}
+
+impl From<crate::Connection> for Connection {
+    fn from(inner: crate::Connection) -> Self {
+        Connection { inner }
+    }
+}
+
+impl Connection {
+    /// Gives a message to send, and waits until there is room for it.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send(&self, message: impl Into<Message>) -> Result<(), SendError> {
+        block_on(self.inner.send(message))
+    }
+
+    /// As [`Self::send`], for at most `timeout`; false if it passed, and the message is not sent then.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send_timeout(&self, message: impl Into<Message>, timeout: Duration) -> Result<bool, SendError> {
+        block_on_for(self.inner.send(message), timeout).transpose().map(|sent| sent.is_some())
+    }
+
+    /// Gives a message to send if there is room and nobody waits.
+    ///
+    /// # Errors
+    /// [`TrySendError`], with the message if there is no room.
+    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), TrySendError> {
+        self.inner.try_send(message)
+    }
+
+    /// The next message; none once the connection has ended and everything was read.
+    pub fn recv(&self) -> Option<Received> {
+        block_on(self.inner.recv())
+    }
+
+    /// As [`Self::recv`], for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`TimedOut`] if it passed; nothing is lost.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Received>, TimedOut> {
+        block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
+    }
+
+    /// Messages of a stream that have arrived in order and wait to be read.
+    pub fn unread(&self, stream: StreamId) -> usize {
+        self.inner.unread(stream)
+    }
+
+    /// Waits until the peer has acknowledged everything given to send so far.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association ended before.
+    pub fn flush(&self) -> Result<(), ConnectionError> {
+        block_on(self.inner.flush())
+    }
+
+    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.
+    pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
+        self.inner.peer()
+    }
+
+    /// The paths as they are now; none if the association has ended.
+    pub fn paths(&self) -> Option<Vec<PathInfo>> {
+        block_on(self.inner.paths())
+    }
+
+    /// What the association did so far; none if it has ended.
+    pub fn stats(&self) -> Option<AssocStats> {
+        block_on(self.inner.stats())
+    }
+
+    /// Makes an address of the peer the primary one. False if there is no such path, or it is not confirmed.
+    pub fn set_primary(&self, address: IpAddr) -> bool {
+        block_on(self.inner.set_primary(address))
+    }
+
+    /// Takes no more messages, delivers those given, and waits for the end.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association did not end gracefully.
+    pub fn shutdown(&self) -> Result<(), ConnectionError> {
+        block_on(self.inner.shutdown())
+    }
+
+    /// Ends the association at once and tells the peer the reason. What was not delivered is lost.
+    pub fn abort(&self, reason: impl Into<Bytes>) {
+        self.inner.abort(reason);
+    }
+
+    /// Waits for the end, and tells its reason.
+    pub fn closed(&self) -> ConnectionError {
+        block_on(self.inner.closed())
+    }
+
+    /// The same connection with `async` methods.
+    pub fn into_async(self) -> crate::Connection {
+        self.inner
+    }
+}
+
+/// The time was over before anything came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the time was over before anything came")]
+pub struct TimedOut;

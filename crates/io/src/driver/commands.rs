@@ -1,0 +1,66 @@
+use super::Driver;
+use crate::shared::{Command, Opening};
+use crate::types::Peer;
+use sctp::{AssocId, Config};
+use std::sync::Arc;
+use units::Instant;
+
+impl Driver {
+    /// Does what the handles asked for.
+    pub(super) fn obey(&mut self, now: Instant) {
+        let mut commands = std::mem::take(&mut self.commands);
+        self.hub.take(&mut commands);
+        for command in commands.drain(..) {
+            self.execute(now, command);
+        }
+        self.commands = commands;
+    }
+
+    fn execute(&mut self, now: Instant, command: Command) {
+        match command {
+            Command::Connect(peer, config, answer) => {
+                // If the caller is gone, the handle comes back and releases the association.
+                let _ = answer.send(self.connect(now, &peer, config));
+            }
+            Command::Listen(on) => {
+                let who = if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off };
+                self.endpoint.listen(who);
+            }
+            Command::Outbox(id) => self.connections.has_messages(id),
+            Command::Inbox(id) => self.connections.deliver(now, &mut self.endpoint, id),
+            Command::Flush(id, answer) => self.connections.flush(id, answer),
+            Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
+            Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
+            Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
+            Command::Call(call) => call(&mut self.endpoint, now),
+            Command::Leave => self.leaving = true,
+            Command::Close => self.close(now),
+        }
+        self.transmit(now);
+    }
+
+    fn connect(&mut self, now: Instant, peer: &Peer, config: Option<Arc<Config>>) -> Opening {
+        let send_buffer = config.as_ref().unwrap_or(&self.hub.config).send_buffer;
+        let id = match config {
+            None => self.endpoint.connect(now, peer.port, &peer.addresses),
+            Some(config) => self.endpoint.connect_with(now, peer.port, &peer.addresses, config),
+        }?;
+        if let Some(udp_port) = peer.udp_port {
+            for &address in &peer.addresses {
+                self.endpoint.set_remote_port(id, address, udp_port);
+            }
+        }
+        Ok(self.connections.insert(id, &self.hub, send_buffer))
+    }
+
+    fn close(&mut self, now: Instant) {
+        self.leaving = true;
+        self.endpoint.listen(false);
+        let untaken = self.hub.backlog().close();
+        drop(untaken);
+        let all: Vec<AssocId> = self.connections.ids().collect();
+        for id in all {
+            self.connections.release(now, &mut self.endpoint, id);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The thread that owns an endpoint and its sockets.
+
+mod commands;
+mod connections;
+
+use crate::net::{Buffers, Clock, Sockets};
+use crate::shared::{Command, Hub};
+use crate::types::ConnectionError;
+use connections::Connections;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use transport::PacketBuf;
+use units::{Instant, Span};
+
+/// Longest time for reading before packets leave and commands are obeyed.
+const READING: Span = Span::from_millis(1);
+
+/// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the mailboxes, send.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    clock: Clock,
+    endpoint: sctp::Endpoint,
+    sockets: Sockets,
+    buffers: Buffers,
+    packet: PacketBuf,
+    hub: Arc<Hub>,
+    connections: Connections,
+    commands: Vec<Command>,
+    /// Nobody holds the endpoint any more, or it was closed: end once all connections have.
+    leaving: bool,
+}
+
+/// Whatever ends the driver, a panic too: nobody waits for it any longer.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.hub.end();
+        self.connections.end_all(&ConnectionError::Driver);
+    }
+}
+
+impl Driver {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system's if it has no thread to give.
+    pub(crate) fn start(endpoint: sctp::Endpoint, sockets: Sockets, hub: Arc<Hub>) -> io::Result<()> {
+        let mut driver = Driver {
+            clock: Clock::start(),
+            endpoint,
+            sockets,
+            buffers: Buffers::default(),
+            packet: PacketBuf::default(),
+            hub,
+            connections: Connections::default(),
+            commands: Vec::new(),
+            leaving: false,
+        };
+        thread::Builder::new().name("anabranch".to_owned()).spawn(move || while driver.round() {})?;
+        Ok(())
+    }
+
+    /// One round; false when the driver is done.
+    fn round(&mut self) -> bool {
+        if self.sleep().is_err() {
+            return false;
+        }
+        let now = self.clock.now();
+        self.read(now);
+        self.obey(now);
+        // After reading: a packet that arrived in time must not look late because this thread was.
+        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
+            self.transmit(now);
+        }
+        self.exchange(now);
+        self.sockets.flush();
+        if self.sockets.is_empty() {
+            self.connections.tell_ends();
+        }
+        !(self.leaving && self.connections.is_empty())
+    }
+
+    /// Waits for packets, commands or the next timeout.
+    fn sleep(&mut self) -> io::Result<()> {
+        let deadline = self.endpoint.poll_timeout().map(|at| self.clock.until(at));
+        let timeout = if self.hub.fall_asleep() { deadline } else { Some(Default::default()) };
+        let result = self.sockets.wait(timeout);
+        self.hub.awake();
+        result
+    }
+
+    /// Reads all sockets in turn until there is nothing left, or for a moment.
+    fn read(&mut self, begin: Instant) {
+        let mut now = begin;
+        let mut more = true;
+        while more && now.since(begin) < READING {
+            more = false;
+            for socket in 0..self.sockets.len() {
+                if !self.sockets.receive(socket, &mut self.buffers) {
+                    continue;
+                }
+                more = true;
+                // What was asked for before these packets came, such as listening, takes effect before them.
+                self.obey(now);
+                // One in, all out: what a packet allows to be sent is limited by Max.Burst.
+                for datagram in self.buffers.datagrams() {
+                    self.endpoint.handle(now, datagram);
+                    drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, now);
+                }
+                self.exchange(now);
+                now = self.clock.now();
+            }
+        }
+    }
+
+    /// Takes packets from the endpoint as long as the sockets have room.
+    fn transmit(&mut self, now: Instant) {
+        drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, now);
+    }
+
+    /// Passes events and messages from the endpoint to the mailboxes, and messages back.
+    fn exchange(&mut self, now: Instant) {
+        self.connections.accept(now, &mut self.endpoint, &self.hub);
+        while let Some((id, event)) = self.endpoint.poll_event() {
+            self.connections.on_event(now, &mut self.endpoint, id, event);
+        }
+        self.connections.send(now, &mut self.endpoint);
+        self.transmit(now);
+        self.connections.answer_flushes(&self.endpoint);
+    }
+}
+
+fn drain(endpoint: &mut sctp::Endpoint, sockets: &mut Sockets, packet: &mut PacketBuf, now: Instant) {
+    while sockets.has_room()
+        && let Some(transmit) = endpoint.poll_transmit(now, packet)
+    {
+        sockets.push(transmit, packet);
+    }
+}

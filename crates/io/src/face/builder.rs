@@ -1,0 +1,240 @@
+//! What an endpoint is bound to.
+
+use super::Endpoint;
+use crate::driver::Driver;
+use crate::net::{BindSpec, Socket, Sockets};
+use crate::shared::{Hub, Names};
+use sctp::{Config, ConfigError, Encapsulation, EndpointConfig, Seed, SeedError};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+/// Describes an endpoint: addresses, ports, options.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    locals: Vec<(IpAddr, Option<String>)>,
+    port: u16,
+    udp_port: u16,
+    remote_udp_port: u16,
+    config: Arc<Config>,
+    seed: Option<Seed>,
+    max_associations: Option<usize>,
+    socket_buffers: usize,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            locals: Vec::new(),
+            port: 0,
+            udp_port: Encapsulation::PORT,
+            remote_udp_port: Encapsulation::PORT,
+            config: Config::recommended().into(),
+            seed: None,
+            max_associations: None,
+            socket_buffers: 4 << 20,
+        }
+    }
+}
+
+/// Reason why an endpoint could not be bound.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// A socket cannot have this address.
+    #[error("cannot bind {address}: {source}{}", hint(source))]
+    Address {
+        /// The address and UDP port.
+        address: SocketAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The host has no address to use.
+    #[error("this host has no unicast address: name one with `local`")]
+    NoAddress,
+    /// An option cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The operating system gave no random bytes.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// The operating system gave no thread, or no way to wait for sockets.
+    #[error("cannot start the driver: {0}")]
+    System(#[from] io::Error),
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => ": no interface of this host has that address",
+        io::ErrorKind::AddrInUse => ": choose another UDP port, or 0 for any",
+        _ => "",
+    }
+}
+
+impl Builder {
+    /// Adds a local address. Each has a UDP socket of its own. Without any, all addresses of the host are used, through one
+    /// socket for each address family.
+    #[must_use]
+    pub fn local(mut self, address: impl Into<IpAddr>) -> Self {
+        self.locals.push((address.into(), None));
+        self
+    }
+
+    /// Adds local addresses.
+    #[must_use]
+    pub fn locals<A: Into<IpAddr>>(self, addresses: impl IntoIterator<Item = A>) -> Self {
+        addresses.into_iter().fold(self, Builder::local)
+    }
+
+    /// Adds a local address whose packets leave by one interface whatever the routes say (`SO_BINDTODEVICE`, Linux only).
+    #[must_use]
+    pub fn local_on_device(mut self, address: impl Into<IpAddr>, device: impl Into<String>) -> Self {
+        self.locals.push((address.into(), Some(device.into())));
+        self
+    }
+
+    /// Sets the SCTP port; 0, as by default: any.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Sets the UDP port of all local addresses, 9899 unless set; 0: any.
+    #[must_use]
+    pub fn udp_port(mut self, port: u16) -> Self {
+        self.udp_port = port;
+        self
+    }
+
+    /// Sets the UDP port of peers of which nothing was heard yet, 9899 unless set.
+    #[must_use]
+    pub fn remote_udp_port(mut self, port: u16) -> Self {
+        self.remote_udp_port = port;
+        self
+    }
+
+    /// Sets the protocol options, [`Config::recommended`] unless set.
+    #[must_use]
+    pub fn config(mut self, config: impl Into<Arc<Config>>) -> Self {
+        self.config = config.into();
+        self
+    }
+
+    /// Sets the seed of all randomness, for tests; the operating system's randomness unless set.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the largest number of associations, 1024 unless set.
+    #[must_use]
+    pub fn max_associations(mut self, limit: usize) -> Self {
+        self.max_associations = Some(limit);
+        self
+    }
+
+    /// Sets the bytes asked of the kernel for each of a socket's two buffers, 4 MiB unless set. The kernel may grant less.
+    #[must_use]
+    pub fn socket_buffers(mut self, bytes: usize) -> Self {
+        self.socket_buffers = bytes;
+        self
+    }
+
+    /// Binds the sockets and starts the driver.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind(self) -> Result<Endpoint, BindError> {
+        let (sockets, udp_port) = self.bind_sockets()?;
+        let addresses = match &self.locals[..] {
+            [] => interface_addresses()?,
+            locals => locals.iter().map(|&(address, _)| address).collect(),
+        };
+        let port = if self.port == 0 { any_port() } else { self.port };
+        let seed = self.seed.map_or_else(Seed::from_system, Ok)?;
+        let mut config = EndpointConfig::new(port, addresses.clone(), seed);
+        config.config = self.config.clone();
+        config.encapsulation = Some(Encapsulation { remote_port: self.remote_udp_port });
+        config.max_associations = self.max_associations.unwrap_or(config.max_associations);
+        let endpoint = sctp::Endpoint::new(config)?;
+
+        let counters = sockets.iter().map(|socket| socket.counters.clone()).collect();
+        let (sockets, waker) = Sockets::new(sockets)?;
+        let names = Names { addresses, port, udp_port };
+        let hub = Arc::new(Hub::new(waker, counters, names, self.config));
+        Driver::start(endpoint, sockets, hub.clone())?;
+        Ok(Endpoint::new(hub))
+    }
+
+    /// Binds all sockets to one UDP port. If any will do, the first socket finds one, which another address may not have
+    /// free: then another is looked for.
+    fn bind_sockets(&self) -> Result<(Vec<Socket>, u16), BindError> {
+        const TRIES: usize = 16;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.bind_to(self.udp_port) {
+                Err(BindError::Address { source, .. })
+                    if self.udp_port == 0 && source.kind() == io::ErrorKind::AddrInUse && tries < TRIES => {}
+                done => return done,
+            }
+        }
+    }
+
+    fn bind_to(&self, udp_port: u16) -> Result<(Vec<Socket>, u16), BindError> {
+        let mut sockets = Vec::new();
+        let mut port = udp_port;
+        for (address, device) in self.places() {
+            let address = SocketAddr::new(address, port);
+            let spec = BindSpec { address, device, buffers: self.socket_buffers };
+            match Socket::bind(&spec) {
+                Ok(socket) => {
+                    port = socket.port()?;
+                    sockets.push(socket);
+                }
+                // A host without IPv6 still has IPv4.
+                Err(_) if self.locals.is_empty() && address.is_ipv6() => {}
+                Err(source) => return Err(BindError::Address { address, source }),
+            }
+        }
+        Ok((sockets, port))
+    }
+
+    /// The addresses of the sockets.
+    fn places(&self) -> Vec<(IpAddr, Option<String>)> {
+        if self.locals.is_empty() {
+            vec![(Ipv4Addr::UNSPECIFIED.into(), None), (Ipv6Addr::UNSPECIFIED.into(), None)]
+        } else {
+            self.locals.clone()
+        }
+    }
+}
+
+/// The addresses of the host's interfaces but for loopback and link-local ones, at most as many as an endpoint may have. A host that
+/// has only loopback uses that.
+fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
+    const MOST: usize = 16;
+    let all: Vec<IpAddr> = if_addrs::get_if_addrs()?.iter().map(|interface| interface.ip()).collect();
+    let global: Vec<IpAddr> =
+        all.iter().copied().filter(|&address| is_reachable(address)).take(MOST).collect();
+    let loopback = || all.iter().copied().filter(|address| address.is_loopback()).take(MOST).collect();
+    let addresses = if global.is_empty() { loopback() } else { global };
+    if addresses.is_empty() { Err(BindError::NoAddress) } else { Ok(addresses) }
+}
+
+fn is_reachable(address: IpAddr) -> bool {
+    let link_local = match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    !address.is_loopback() && !address.is_unspecified() && !address.is_multicast() && !link_local
+}
+
+/// A port from the dynamic range (`rfc6335#section-6`).
+fn any_port() -> u16 {
+    const FIRST: u16 = 49_152;
+    let random = RandomState::new().hash_one(FIRST);
+    FIRST + (random % u64::from(u16::MAX - FIRST)) as u16
+}

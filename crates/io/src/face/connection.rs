@@ -1,0 +1,254 @@
+use super::Events;
+use crate::shared::{Command, Handle, Mailbox, Phase, Ticket};
+use crate::types::{ConnectionError, Message, Received, SendError, TrySendError};
+use bytes::Bytes;
+use futures_channel::oneshot;
+use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};
+use std::future::{Future, poll_fn};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use units::Instant;
+use wire::StreamId;
+
+/// An association.
+///
+/// Clones are handles to the same association. When the last one is dropped, everything that was given to send is
+/// delivered in the background, and the association is shut down.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    handle: Arc<Handle>,
+}
+
+impl Connection {
+    pub(super) fn new(handle: Handle) -> Self {
+        Connection { handle: Arc::new(handle) }
+    }
+
+    fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.handle.0
+    }
+
+    pub(super) async fn opened(&self) -> Result<(), ConnectionError> {
+        let phase = |phase: &Phase| match phase {
+            Phase::Opening => None,
+            Phase::Open { .. } => Some(Ok(())),
+            Phase::Ended(reason) => Some(Err(reason.clone())),
+        };
+        poll_fn(|cx| self.mailbox().poll_phase(cx, phase)).await
+    }
+
+    /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which they came.
+    /// Dropping the future before it is ready sends nothing.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send<M: Into<Message>>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<(), SendError>> + Send + use<M> {
+        Sending {
+            mailbox: self.mailbox().clone(),
+            message: Some(message.into().inner),
+            ticket: None,
+            _handle: self.handle.clone(),
+        }
+    }
+
+    /// Gives a message to send if there is room and nobody waits.
+    ///
+    /// # Errors
+    /// [`TrySendError`], with the message if there is no room.
+    pub fn try_send(&self, message: impl Into<Message>) -> Result<(), TrySendError> {
+        let offered = self.mailbox().try_send(message.into().inner)?;
+        offered.map_err(|inner| TrySendError::Full(Message { inner }))
+    }
+
+    /// The next message of any stream without a reader of its own; none once the connection has ended and everything was
+    /// read. Dropping the future loses nothing.
+    pub async fn recv(&self) -> Option<Received> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    /// As [`Self::recv`], for those who write a future or a stream of their own.
+    pub fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<Option<Received>> {
+        self.mailbox().poll_receive(cx, None).map(|message| message.map(Received::from))
+    }
+
+    /// Gives a stream a reader of its own: its messages leave [`Self::recv`]. All streams share one receive buffer, so that a
+    /// reader that does not read stalls the others in the end.
+    pub fn read_stream(&self, stream: StreamId) -> StreamReader {
+        self.mailbox().separate(stream, true);
+        StreamReader { connection: self.clone(), stream }
+    }
+
+    /// Messages of a stream that have arrived in order and wait to be read.
+    pub fn unread(&self, stream: StreamId) -> usize {
+        self.mailbox().unread(stream)
+    }
+
+    /// Waits until the peer has acknowledged everything given to send so far.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association ended before.
+    pub async fn flush(&self) -> Result<(), ConnectionError> {
+        let (answer, receiver) = oneshot::channel();
+        self.mailbox().hub.tell(Command::Flush(self.mailbox().id, answer));
+        match (receiver.await, self.mailbox().phase()) {
+            (Ok(()), _) => Ok(()),
+            (Err(_), Phase::Ended(reason)) if !reason.is_graceful() => Err(reason),
+            (Err(_), Phase::Ended(_)) => Ok(()),
+            (Err(_), _) => Err(ConnectionError::Driver),
+        }
+    }
+
+    /// Events from now on.
+    pub fn events(&self) -> Events {
+        Events::new(self.handle.clone())
+    }
+
+    /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.
+    pub fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
+        match self.mailbox().phase() {
+            Phase::Open { peer, peer_port, .. } => Some((peer, peer_port)),
+            Phase::Opening | Phase::Ended(_) => None,
+        }
+    }
+
+    /// Streams that messages may be sent on; none once the connection has ended.
+    pub fn outbound_streams(&self) -> Option<u16> {
+        match self.mailbox().phase() {
+            Phase::Open { streams, .. } => Some(streams),
+            Phase::Opening | Phase::Ended(_) => None,
+        }
+    }
+
+    /// The paths as they are now; none if the association has ended.
+    pub async fn paths(&self) -> Option<Vec<PathInfo>> {
+        let id = self.mailbox().id;
+        self.ask(move |endpoint, _| Some(endpoint.paths(id)?.collect())).await.flatten()
+    }
+
+    /// What the association did so far; none if it has ended.
+    pub async fn stats(&self) -> Option<AssocStats> {
+        let id = self.mailbox().id;
+        self.ask(move |endpoint, _| endpoint.stats(id)).await.flatten()
+    }
+
+    /// Makes an address of the peer the primary one. False if there is no such path, or it is not confirmed.
+    pub async fn set_primary(&self, address: IpAddr) -> bool {
+        let id = self.mailbox().id;
+        self.ask(move |endpoint, _| endpoint.set_primary(id, address)).await.unwrap_or(false)
+    }
+
+    /// Sends a heartbeat to an address of the peer; [`Event::HeartbeatAnswered`](sctp::Event::HeartbeatAnswered) tells its
+    /// round-trip time. False if there is no such path.
+    pub async fn heartbeat(&self, address: IpAddr) -> bool {
+        let id = self.mailbox().id;
+        self.ask(move |endpoint, now| endpoint.heartbeat(now, id, address)).await.unwrap_or(false)
+    }
+
+    /// The options that can change while the association lives; none if it has ended.
+    pub async fn options(&self) -> Option<AssocOptions> {
+        let id = self.mailbox().id;
+        self.ask(move |endpoint, _| endpoint.options(id)).await.flatten()
+    }
+
+    /// Changes such options. False if the association has ended.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an option whose value cannot work; nothing changes then.
+    pub async fn set_options(&self, options: AssocOptions) -> Result<bool, ConfigError> {
+        let id = self.mailbox().id;
+        let set = self.ask(move |endpoint, now| endpoint.set_options(now, id, &options)).await;
+        set.unwrap_or(Ok(false))
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.mailbox().hub.ask(call).await
+    }
+
+    /// Takes no more messages, delivers those given, and waits for the end. Dropping the future does not stop that.
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association did not end gracefully.
+    pub async fn shutdown(&self) -> Result<(), ConnectionError> {
+        if self.mailbox().shut() {
+            self.mailbox().hub.tell(Command::Shutdown(self.mailbox().id));
+        }
+        match self.closed().await {
+            reason if reason.is_graceful() => Ok(()),
+            reason => Err(reason),
+        }
+    }
+
+    /// Ends the association at once and tells the peer the reason. What was not delivered is lost.
+    pub fn abort(&self, reason: impl Into<Bytes>) {
+        self.mailbox().hub.tell(Command::Abort(self.mailbox().id, reason.into()));
+    }
+
+    /// Waits for the end, and tells its reason.
+    pub async fn closed(&self) -> ConnectionError {
+        let ended = |phase: &Phase| match phase {
+            Phase::Ended(reason) => Some(reason.clone()),
+            Phase::Opening | Phase::Open { .. } => None,
+        };
+        poll_fn(|cx| self.mailbox().poll_phase(cx, ended)).await
+    }
+}
+
+/// A message on its way into the send queue.
+struct Sending {
+    mailbox: Arc<Mailbox>,
+    message: Option<sctp::Message>,
+    ticket: Option<Ticket>,
+    /// Keeps the connection open.
+    _handle: Arc<Handle>,
+}
+
+impl Future for Sending {
+    type Output = Result<(), SendError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Sending { mailbox, message, ticket, .. } = self.get_mut();
+        mailbox.poll_send(cx, message, ticket)
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.mailbox.leave_queue(ticket);
+        }
+    }
+}
+
+/// The messages of one stream. Dropping it returns them to [`Connection::recv`].
+#[derive(Debug)]
+pub struct StreamReader {
+    connection: Connection,
+    stream: StreamId,
+}
+
+impl StreamReader {
+    /// The next message of the stream; none once the connection has ended and everything was read.
+    pub async fn recv(&mut self) -> Option<Received> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    /// As [`Self::recv`], for those who write a future or a stream of their own.
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<Received>> {
+        let received = self.connection.mailbox().poll_receive(cx, Some(self.stream));
+        received.map(|message| message.map(Received::from))
+    }
+}
+
+impl Drop for StreamReader {
+    fn drop(&mut self) {
+        self.connection.mailbox().separate(self.stream, false);
+    }
+}

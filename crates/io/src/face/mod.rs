@@ -1,0 +1,13 @@
+//! What applications hold: handles with `async` methods that run on any runtime.
+
+mod builder;
+mod connection;
+mod endpoint;
+mod events;
+mod listener;
+
+pub use builder::{BindError, Builder};
+pub use connection::{Connection, StreamReader};
+pub use endpoint::Endpoint;
+pub use events::Events;
+pub use listener::Listener;

@@ -1,0 +1,47 @@
+//! The SCTP stack on real networks: in UDP ([RFC 6951](https://www.rfc-editor.org/rfc/rfc6951)), over several local
+//! addresses at once.
+//!
+//! One thread, the *driver*, owns an [`sctp::Endpoint`] and its UDP sockets. An [`Endpoint`] is a handle to it,
+//! and a [`Connection`] is a handle to one association. Their `async` methods run on any runtime, since they need only
+//! wakers. The types of [`blocking`] have the same methods for programs without a runtime.
+//!
+//! ```
+//! use anabranch_io::blocking::Endpoint;
+//! use std::net::IpAddr;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let paths: [IpAddr; 2] = ["127.0.0.1".parse()?, "127.0.0.2".parse()?];
+//! # #[cfg(target_os = "linux")] {
+//! let server = Endpoint::builder().locals(paths).port(5001).udp_port(0).bind_blocking()?;
+//! let listener = server.listen(16);
+//!
+//! let client = Endpoint::builder().locals(paths).udp_port(0).remote_udp_port(server.udp_port()).bind_blocking()?;
+//! let connection = client.connect((paths, 5001))?;
+//! connection.send("hello")?;
+//!
+//! let accepted = listener.accept()?;
+//! let message = accepted.recv().expect("a message arrives");
+//! assert_eq!(message.data, "hello");
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+// The clock of this crate is the real one.
+#![allow(clippy::disallowed_types)]
+
+pub mod blocking;
+mod driver;
+mod face;
+mod net;
+mod shared;
+mod stats;
+mod types;
+
+pub use face::{BindError, Builder, Connection, Endpoint, Events, Listener, StreamReader};
+pub use sctp::{AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
+pub use stats::{EndpointStats, SocketStats};
+pub use types::{
+    ConnectError, ConnectionError, EndpointClosed, Lagged, Message, Peer, Received, SendError, TrySendError,
+};
+pub use wire::{Ppid, StreamId};

@@ -1,0 +1,184 @@
+//! Packets on their way out, gathered for one segmentation-offload send.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use transport::{Ecn, Octets, Transmit};
+
+/// Most segments of a send: the limit of `UDP_SEGMENT` in Linux.
+const SEGMENTS: usize = 64;
+/// Most bytes of a send: the largest UDP payload over IPv4 is 65,507 bytes.
+const BYTES: usize = 65_000;
+/// Most batches that are open at a time.
+const OPEN: usize = 16;
+
+/// How the packets of a batch are sent; equal for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Route {
+    /// Source address.
+    pub(super) source: IpAddr,
+    /// Destination address and UDP port.
+    pub(super) destination: SocketAddr,
+    /// The ECN field.
+    pub(super) ecn: Ecn,
+    /// Routers may fragment the packets.
+    pub(super) may_fragment: bool,
+}
+
+impl From<Transmit> for Route {
+    fn from(transmit: Transmit) -> Self {
+        Route {
+            source: transmit.src,
+            destination: SocketAddr::new(transmit.dst, transmit.udp_port),
+            ecn: transmit.ecn,
+            may_fragment: transmit.may_fragment,
+        }
+    }
+}
+
+/// Packets of one length, but for the last one, which may be shorter; sent by one call.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) route: Route,
+    /// The packets, one after the other.
+    pub(super) bytes: Vec<u8>,
+    /// Length of each packet but the last.
+    pub(super) segment: usize,
+    /// Number of packets.
+    pub(super) packets: usize,
+    /// Takes no more packets.
+    full: bool,
+}
+
+impl Batch {
+    fn new(route: Route, mut bytes: Vec<u8>, packet: Octets<'_>) -> Self {
+        bytes.clear();
+        packet.append_to(&mut bytes);
+        Batch { route, segment: packet.len(), bytes, packets: 1, full: false }
+    }
+
+    /// Appends a packet if it fits behind the others.
+    fn push(&mut self, packet: Octets<'_>) -> bool {
+        let length = packet.len();
+        if self.full || length > self.segment || self.bytes.len() + length > BYTES {
+            return false;
+        }
+        packet.append_to(&mut self.bytes);
+        self.packets += 1;
+        self.full = length < self.segment || self.packets == SEGMENTS;
+        true
+    }
+}
+
+/// The batches of all routes. Packets of one route leave in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    /// In the order in which they began; a route has at most one open batch, the last of its route.
+    queue: VecDeque<Batch>,
+    /// Memory to use again.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Batches {
+    /// Adds a packet.
+    pub(super) fn push(&mut self, route: Route, packet: Octets<'_>) {
+        let last = self.queue.iter_mut().rev().take(OPEN).find(|batch| batch.route == route);
+        if last.is_some_and(|batch| batch.push(packet)) {
+            return;
+        }
+        let memory = self.spare.pop().unwrap_or_default();
+        self.queue.push_back(Batch::new(route, memory, packet));
+    }
+
+    /// Number of batches.
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Removes the oldest batch.
+    pub(super) fn pop(&mut self) -> Option<Batch> {
+        self.queue.pop_front()
+    }
+
+    /// Puts a batch back that could not be sent now.
+    pub(super) fn put_back(&mut self, batch: Batch) {
+        self.queue.push_front(batch);
+    }
+
+    /// Keeps the memory of a batch that was sent.
+    pub(super) fn recycle(&mut self, batch: Batch) {
+        if self.spare.len() < OPEN {
+            self.spare.push(batch.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(last: u8) -> Route {
+        Route {
+            source: [127, 0, 0, 1].into(),
+            destination: SocketAddr::from(([127, 0, 0, last], 9899)),
+            ecn: Ecn::NotCapable,
+            may_fragment: false,
+        }
+    }
+
+    fn push(batches: &mut Batches, last: u8, length: usize) {
+        batches.push(route(last), Octets::new(&[7; 4], length - 4));
+    }
+
+    /// Destination, segment length and number of packets of each batch.
+    fn drained(batches: &mut Batches) -> Vec<(u8, usize, usize)> {
+        std::iter::from_fn(|| batches.pop())
+            .map(|batch| match batch.route.destination.ip() {
+                IpAddr::V4(address) => (address.octets()[3], batch.segment, batch.packets),
+                IpAddr::V6(_) => unreachable!("the tests use IPv4"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn packets_of_two_routes_share_two_batches() {
+        let mut batches = Batches::default();
+        for n in 0..10 {
+            push(&mut batches, 1 + n % 2, 1400);
+        }
+        assert_eq!(drained(&mut batches), [(1, 1400, 5), (2, 1400, 5)]);
+    }
+
+    #[test]
+    fn a_shorter_packet_ends_a_batch_and_a_longer_one_begins_the_next() {
+        let mut batches = Batches::default();
+        for length in [1400, 1400, 100, 100, 1400] {
+            push(&mut batches, 1, length);
+        }
+        assert_eq!(drained(&mut batches), [(1, 1400, 3), (1, 100, 1), (1, 1400, 1)]);
+    }
+
+    #[test]
+    fn a_batch_has_at_most_64_packets_and_65000_bytes() {
+        let mut batches = Batches::default();
+        for _ in 0..130 {
+            push(&mut batches, 1, 28);
+        }
+        assert_eq!(drained(&mut batches), [(1, 28, 64), (1, 28, 64), (1, 28, 2)]);
+        for _ in 0..50 {
+            push(&mut batches, 1, 1472);
+        }
+        assert_eq!(drained(&mut batches), [(1, 1472, 44), (1, 1472, 6)]);
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_packets_in_order() {
+        let mut batches = Batches::default();
+        batches.push(route(1), Octets::new(&[1, 2], 2));
+        batches.push(route(1), Octets::new(&[3], 0));
+        let batch = batches.pop().expect("one batch");
+        assert_eq!(batch.bytes, [1, 2, 0, 0, 3]);
+        batches.recycle(batch);
+        batches.push(route(2), Octets::new(&[9], 0));
+        assert_eq!(batches.pop().expect("one batch").bytes, [9]);
+    }
+}

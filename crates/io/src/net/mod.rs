@@ -1,0 +1,12 @@
+//! UDP sockets: one for each local address, or one for each address family.
+
+mod batch;
+mod buffers;
+mod clock;
+mod socket;
+mod sockets;
+
+pub(crate) use buffers::Buffers;
+pub(crate) use clock::Clock;
+pub(crate) use socket::{BindSpec, Socket};
+pub(crate) use sockets::Sockets;

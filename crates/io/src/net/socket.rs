@@ -1,0 +1,160 @@
+use super::batch::Batch;
+use super::buffers::Buffers;
+use crate::stats::SocketCounters;
+use mio::net::UdpSocket;
+use quinn_udp::{EcnCodepoint, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, SockAddr, Type};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// What to bind a socket to.
+#[derive(Clone, Debug)]
+pub(crate) struct BindSpec {
+    /// A local address, or the unspecified address of a family.
+    pub(crate) address: SocketAddr,
+    /// The interface that packets must use (`SO_BINDTODEVICE`).
+    pub(crate) device: Option<String>,
+    /// Bytes asked for each of the kernel's two buffers.
+    pub(crate) buffers: usize,
+}
+
+/// A UDP socket that sends and receives trains of datagrams.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(super) io: UdpSocket,
+    state: UdpSocketState,
+    /// The address it is bound to; none if it takes packets to all addresses of a family.
+    pub(super) address: Option<IpAddr>,
+    pub(super) is_ipv4: bool,
+    pub(crate) counters: Arc<SocketCounters>,
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It was sent, or lost to an error that was counted.
+    Done,
+    /// The kernel's buffer is full.
+    Blocked,
+}
+
+impl Socket {
+    /// Binds a socket.
+    ///
+    /// # Errors
+    /// The system's, such as an address that is not ours or that is in use.
+    pub(crate) fn bind(spec: &BindSpec) -> io::Result<Socket> {
+        let domain = Domain::for_address(spec.address);
+        let socket = socket2::Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+        if domain == Domain::IPV6 {
+            socket.set_only_v6(true)?;
+        }
+        if let Some(device) = &spec.device {
+            bind_to_device(&socket, device)?;
+        }
+        socket.bind(&SockAddr::from(spec.address))?;
+        let std_socket = std::net::UdpSocket::from(socket);
+        let state = UdpSocketState::new(UdpSockRef::from(&std_socket))?;
+        // The kernel grants what its limits allow.
+        let _ = state.set_recv_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
+        let _ = state.set_send_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
+        std_socket.set_nonblocking(true)?;
+        let address = Some(spec.address.ip()).filter(|address| !address.is_unspecified());
+        Ok(Socket {
+            io: UdpSocket::from_std(std_socket),
+            state,
+            address,
+            is_ipv4: spec.address.is_ipv4(),
+            counters: Arc::new(SocketCounters::new(spec.address.ip())),
+        })
+    }
+
+    /// The UDP port it is bound to.
+    pub(crate) fn port(&self) -> io::Result<u16> {
+        Ok(self.io.local_addr()?.port())
+    }
+
+    /// Sends the packets of a batch, with segmentation offload if the system has it.
+    pub(super) fn send(&self, batch: &Batch) -> Sent {
+        let at_once = self.state.max_gso_segments().max(1);
+        if batch.packets > at_once {
+            return self.send_in_pieces(batch, at_once * batch.segment);
+        }
+        match self.send_once(batch, &batch.bytes) {
+            Ok(()) => {
+                self.counters.sent(batch.packets, batch.bytes.len());
+                Sent::Done
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Sent::Blocked,
+            // Segmentation offload that the device refuses: the packets can still go one by one.
+            Err(error) if batch.packets > 1 && error.kind() != ErrorKind::ConnectionRefused => {
+                self.send_in_pieces(batch, batch.segment)
+            }
+            // The error of an earlier packet, told at the next send (`ECONNREFUSED`): this one has not left.
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.send_again(batch),
+            Err(error) => {
+                self.counters.send_failed(batch.packets, &error);
+                Sent::Done
+            }
+        }
+    }
+
+    fn send_again(&self, batch: &Batch) -> Sent {
+        match self.send_once(batch, &batch.bytes) {
+            Ok(()) => self.counters.sent(batch.packets, batch.bytes.len()),
+            Err(error) => self.counters.send_failed(batch.packets, &error),
+        }
+        Sent::Done
+    }
+
+    /// Sends `piece` bytes at a time; packets that the kernel has no room for are lost.
+    fn send_in_pieces(&self, batch: &Batch, piece: usize) -> Sent {
+        for bytes in batch.bytes.chunks(piece) {
+            let packets = bytes.len().div_ceil(batch.segment);
+            match self.send_once(batch, bytes) {
+                Ok(()) => self.counters.sent(packets, bytes.len()),
+                Err(error) => self.counters.send_failed(packets, &error),
+            }
+        }
+        Sent::Done
+    }
+
+    fn send_once(&self, batch: &Batch, bytes: &[u8]) -> io::Result<()> {
+        let transmit = quinn_udp::Transmit {
+            destination: batch.route.destination,
+            ecn: EcnCodepoint::from_bits(batch.route.ecn as u8),
+            contents: bytes,
+            segment_size: Some(batch.segment),
+            src_ip: self.address.is_none().then_some(batch.route.source),
+        };
+        self.state.try_send(UdpSockRef::from(&self.io), &transmit)
+    }
+
+    /// Reads what one call gives. False if there was nothing to read.
+    ///
+    /// # Errors
+    /// The system's; the socket can be used again.
+    pub(super) fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
+        match buffers
+            .fill(self.address, |slices, meta| self.state.recv(UdpSockRef::from(&self.io), slices, meta))
+        {
+            Ok((datagrams, bytes)) => {
+                self.counters.received(datagrams, bytes);
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn bind_to_device(socket: &socket2::Socket, device: &str) -> io::Result<()> {
+    socket.bind_device(Some(device.as_bytes()))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn bind_to_device(_: &socket2::Socket, _: &str) -> io::Result<()> {
+    Err(io::Error::new(ErrorKind::Unsupported, "only Linux binds sockets to devices"))
+}

@@ -1,0 +1,129 @@
+use super::batch::{Batches, Route};
+use super::buffers::Buffers;
+use super::socket::{Sent, Socket};
+use mio::{Events, Interest, Poll, Token, Waker};
+use std::io::{self, ErrorKind};
+use std::net::IpAddr;
+use std::time::Duration;
+use transport::{PacketBuf, Transmit};
+
+/// The token of the waker; a socket has its index.
+pub(crate) const WAKER: Token = Token(usize::MAX);
+/// Batches that a blocked socket may hold before no more packets are taken.
+const WAITING: usize = 64;
+
+/// All sockets of a driver, and their readiness.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    poll: Poll,
+    events: Events,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    socket: Socket,
+    batches: Batches,
+    /// There may be something to read.
+    readable: bool,
+    /// The kernel takes no more for now.
+    blocked: bool,
+}
+
+impl Sockets {
+    /// Registers sockets, and makes the waker that ends [`Self::wait`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn new(sockets: Vec<Socket>) -> io::Result<(Sockets, Waker)> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let mut entries = Vec::new();
+        for (n, mut socket) in sockets.into_iter().enumerate() {
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            poll.registry().register(&mut socket.io, Token(n), interest)?;
+            entries.push(Entry { socket, batches: Batches::default(), readable: true, blocked: false });
+        }
+        let sockets = Sockets { poll, events: Events::with_capacity(64), entries };
+        Ok((sockets, waker))
+    }
+
+    /// Sleeps until a socket is ready, the waker is used, or the time is over; at once if there is more to read.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        let more = self.entries.iter().any(|entry| entry.readable);
+        let timeout = if more { Some(Duration::ZERO) } else { timeout };
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        for event in &self.events {
+            if let Some(entry) = self.entries.get_mut(event.token().0) {
+                entry.readable |= event.is_readable();
+                entry.blocked &= !event.is_writable();
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of sockets.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Reads once from a socket. False if there was nothing to read.
+    pub(crate) fn receive(&mut self, socket: usize, buffers: &mut Buffers) -> bool {
+        let entry = &mut self.entries[socket];
+        // After an error, such as an ICMP message told as one, there may be more to read.
+        let filled = entry.readable && entry.socket.receive(buffers).unwrap_or(true);
+        entry.readable = filled;
+        filled
+    }
+
+    /// Whether it takes packets: no socket holds more batches than it may.
+    pub(crate) fn has_room(&self) -> bool {
+        self.entries.iter().all(|entry| !entry.blocked || entry.batches.len() < WAITING)
+    }
+
+    /// Whether no batch waits to be sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.iter().all(|entry| entry.batches.len() == 0)
+    }
+
+    /// Adds a packet to the open batch of its route.
+    pub(crate) fn push(&mut self, transmit: Transmit, packet: &PacketBuf) {
+        if let Some(entry) = self.entry_for(transmit.src) {
+            entry.batches.push(Route::from(transmit), packet.as_octets());
+        }
+    }
+
+    /// The socket that sends from an address of ours.
+    fn entry_for(&mut self, source: IpAddr) -> Option<&mut Entry> {
+        let bound = self.entries.iter().position(|entry| entry.socket.address == Some(source));
+        let wildcard = || {
+            self.entries
+                .iter()
+                .position(|entry| entry.socket.address.is_none() && entry.socket.is_ipv4 == source.is_ipv4())
+        };
+        let n = bound.or_else(wildcard)?;
+        self.entries.get_mut(n)
+    }
+
+    /// Sends all batches that the kernel takes.
+    pub(crate) fn flush(&mut self) {
+        for Entry { socket, batches, blocked, .. } in &mut self.entries {
+            while !*blocked && let Some(batch) = batches.pop() {
+                match socket.send(&batch) {
+                    Sent::Done => batches.recycle(batch),
+                    Sent::Blocked => {
+                        batches.put_back(batch);
+                        *blocked = true;
+                    }
+                }
+            }
+        }
+    }
+}

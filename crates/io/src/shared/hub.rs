@@ -1,0 +1,187 @@
+//! What the driver and all handles share.
+
+use super::backlog::Backlog;
+use super::mailbox::Handle;
+use super::wait::Wakers;
+use crate::stats::SocketCounters;
+use crate::types::Peer;
+use bytes::Bytes;
+use futures_channel::oneshot;
+use sctp::{AssocId, Config};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use units::Instant;
+
+/// What a connection attempt answers at once.
+pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
+
+/// A call that runs in the driver thread.
+pub(crate) type Call = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
+
+/// What handles ask of the driver.
+pub(crate) enum Command {
+    /// Begin an association, with options of its own if there are any.
+    Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
+    /// Let peers begin associations, or no more.
+    Listen(bool),
+    /// There are messages in the outbox.
+    Outbox(AssocId),
+    /// There is room in the inbox.
+    Inbox(AssocId),
+    /// Answer once the peer has acknowledged everything that was given so far.
+    Flush(AssocId, oneshot::Sender<()>),
+    /// Shut the association down once everything is delivered.
+    Shutdown(AssocId),
+    /// Nobody holds the connection any more: shut it down, or give up the attempt.
+    Release(AssocId),
+    /// End the association at once.
+    Abort(AssocId, Bytes),
+    /// Do something with the endpoint.
+    Call(Call),
+    /// Nobody holds the endpoint any more: end once all connections have.
+    Leave,
+    /// Shut all associations down, then end.
+    Close,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Command")
+    }
+}
+
+/// Shared by the driver and all handles.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    queue: Mutex<Queue>,
+    /// The driver sleeps, or is about to.
+    asleep: AtomicBool,
+    waker: mio::Waker,
+    backlog: Mutex<Backlog>,
+    pub(crate) counters: Vec<Arc<SocketCounters>>,
+    pub(crate) names: Names,
+    /// The options of the endpoint.
+    pub(crate) config: Arc<Config>,
+}
+
+/// What others call the endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    pub(crate) addresses: Vec<IpAddr>,
+    /// SCTP port.
+    pub(crate) port: u16,
+    pub(crate) udp_port: u16,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    commands: Vec<Command>,
+    ended: bool,
+    watchers: Wakers,
+}
+
+impl Hub {
+    pub(crate) fn new(
+        waker: mio::Waker,
+        counters: Vec<Arc<SocketCounters>>,
+        names: Names,
+        config: Arc<Config>,
+    ) -> Self {
+        Hub {
+            queue: Mutex::default(),
+            asleep: AtomicBool::new(false),
+            waker,
+            backlog: Mutex::default(),
+            counters,
+            names,
+            config,
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {
+        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a command to the driver. If it has ended, the command is dropped, and with it what it would answer through.
+    pub(crate) fn tell(&self, command: Command) {
+        let mut queue = self.queue();
+        if queue.ended {
+            return;
+        }
+        queue.commands.push(command);
+        drop(queue);
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            // It fails only if the driver's poll is gone.
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Runs a call in the driver thread; none if the driver has ended.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, receiver) = oneshot::channel();
+        self.tell(Command::Call(Box::new(move |endpoint, now| {
+            // Nobody listens if the caller was dropped meanwhile.
+            let _ = answer.send(call(endpoint, now));
+        })));
+        receiver.await.ok()
+    }
+
+    // For the driver.
+
+    /// Takes all commands.
+    pub(crate) fn take(&self, commands: &mut Vec<Command>) {
+        commands.append(&mut self.queue().commands);
+    }
+
+    /// The driver is about to sleep; false if there are commands.
+    pub(crate) fn fall_asleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        let sleeps = self.queue().commands.is_empty();
+        if !sleeps {
+            self.awake();
+        }
+        sleeps
+    }
+
+    pub(crate) fn awake(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+    }
+
+    /// The driver ended: later commands are dropped.
+    pub(crate) fn end(&self) {
+        let mut queue = self.queue();
+        queue.ended = true;
+        let dropped = std::mem::take(&mut queue.commands);
+        let watchers = queue.watchers.take();
+        drop(queue);
+        // Dropping a command may lock again: answers that never come wake whoever waits, handles release connections.
+        drop(dropped);
+        watchers.wake();
+        let mut backlog = self.backlog();
+        let untaken = backlog.close();
+        let listeners = backlog.end();
+        drop(backlog);
+        drop(untaken);
+        listeners.wake();
+    }
+
+    /// Ready once the driver has ended.
+    pub(crate) fn poll_ended(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut queue = self.queue();
+        if queue.ended {
+            return Poll::Ready(());
+        }
+        queue.watchers.register(cx);
+        Poll::Pending
+    }
+}

@@ -1,0 +1,116 @@
+//! Messages on their way from the stack to the callers.
+
+use sctp::Received;
+use std::collections::{BTreeMap, VecDeque};
+use wire::StreamId;
+
+/// Bytes that wait for callers. What exceeds them stays in the stack's receive buffer and closes the window.
+const LIMIT: usize = 128 * 1024;
+
+/// Bounded. Streams that have a reader of their own have a queue of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    messages: VecDeque<Received>,
+    streams: BTreeMap<StreamId, VecDeque<Received>>,
+    bytes: usize,
+    /// The driver stopped because of the limit.
+    stopped: bool,
+}
+
+impl Inbox {
+    pub(super) fn push(&mut self, message: Received) {
+        self.bytes += message.payload.len();
+        self.streams.get_mut(&message.stream).unwrap_or(&mut self.messages).push_back(message);
+    }
+
+    /// Whether the driver may add messages; if not, it is told once there is room.
+    pub(super) fn has_room(&mut self) -> bool {
+        self.stopped = self.bytes >= LIMIT;
+        !self.stopped
+    }
+
+    /// The next message of any stream without a reader of its own, or of one stream with one.
+    pub(super) fn pop(&mut self, stream: Option<StreamId>) -> Option<Received> {
+        let queue = match stream {
+            None => &mut self.messages,
+            Some(stream) => self.streams.get_mut(&stream)?,
+        };
+        let message = queue.pop_front()?;
+        self.bytes -= message.payload.len();
+        Some(message)
+    }
+
+    /// Whether the driver is to be told that there is room again; says so once.
+    pub(super) fn resumes(&mut self) -> bool {
+        let resumes = self.stopped && self.bytes <= LIMIT / 2;
+        self.stopped &= !resumes;
+        resumes
+    }
+
+    /// Gives a stream a queue of its own, with what has arrived.
+    pub(super) fn open_stream(&mut self, stream: StreamId) {
+        let queue = self.streams.entry(stream).or_default();
+        let (theirs, others) = self.messages.drain(..).partition(|message| message.stream == stream);
+        self.messages = others;
+        let theirs: VecDeque<_> = theirs;
+        queue.extend(theirs);
+    }
+
+    /// Ends a stream's queue; what is in it can be read with the messages of all streams.
+    pub(super) fn close_stream(&mut self, stream: StreamId) {
+        self.messages.extend(self.streams.remove(&stream).into_iter().flatten());
+    }
+
+    /// Messages that wait, of a stream.
+    pub(super) fn unread(&self, stream: StreamId) -> usize {
+        let own = self.streams.get(&stream).map_or(0, VecDeque::len);
+        own + self.messages.iter().filter(|message| message.stream == stream).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sctp::Payload;
+    use wire::{Ppid, Ssn, Tsn};
+
+    fn message(stream: u16, length: u32) -> Received {
+        Received {
+            stream: StreamId(stream),
+            ssn: Ssn(0),
+            tsn: Tsn(0),
+            ppid: Ppid(0),
+            unordered: false,
+            payload: Payload::Filler(length),
+            end_of_record: true,
+        }
+    }
+
+    #[test]
+    fn a_stream_with_its_own_reader_leaves_the_common_queue_and_returns_to_it() {
+        let mut inbox = Inbox::default();
+        [1, 2, 1].into_iter().for_each(|stream| inbox.push(message(stream, 10)));
+        inbox.open_stream(StreamId(1));
+        inbox.push(message(1, 30));
+        assert_eq!(inbox.unread(StreamId(1)), 3);
+        assert_eq!(inbox.pop(None).map(|message| message.stream), Some(StreamId(2)));
+        assert_eq!(inbox.pop(None), None);
+        assert_eq!(inbox.pop(Some(StreamId(1))).map(|message| message.payload.len()), Some(10));
+        inbox.close_stream(StreamId(1));
+        let lengths: Vec<_> =
+            std::iter::from_fn(|| inbox.pop(None)).map(|message| message.payload.len()).collect();
+        assert_eq!(lengths, [10, 30]);
+    }
+
+    #[test]
+    fn the_driver_stops_at_the_limit_and_is_told_once_when_half_is_read() {
+        let mut inbox = Inbox::default();
+        for _ in 0..4 {
+            assert!(inbox.has_room());
+            inbox.push(message(0, 32 * 1024));
+        }
+        assert!(!inbox.has_room());
+        let resumed: Vec<_> = (0..4).map(|_| (inbox.pop(None).is_some(), inbox.resumes())).collect();
+        assert_eq!(resumed, [(true, false), (true, true), (true, false), (true, false)]);
+    }
+}

@@ -1,0 +1,340 @@
+//! What the driver and the handles of one connection share.
+
+use super::hub::{Command, Hub};
+use super::inbox::Inbox;
+use super::news::News;
+use super::outbox::{Outbox, Ticket};
+use super::wait::Wakers;
+use crate::types::{ConnectionError, SendError};
+use sctp::{AssocId, Event, Message, Received};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use units::ByteCount;
+use wire::StreamId;
+
+/// Whether a connection can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The handshake runs.
+    Opening,
+    /// Messages can be sent and received.
+    Open {
+        /// Streams that messages may be sent on.
+        streams: u16,
+        /// The peer's addresses, in the order of the paths.
+        peer: Vec<IpAddr>,
+        /// The peer's SCTP port.
+        peer_port: u16,
+    },
+    /// It ended.
+    Ended(ConnectionError),
+}
+
+/// Shared by the driver and the handles of one connection. The lock is held for moments only, and never while a waker is
+/// used.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    pub(crate) id: AssocId,
+    pub(crate) hub: Arc<Hub>,
+    /// The stack's send buffer: a longer message can never be sent at once.
+    send_buffer: ByteCount,
+    contents: Mutex<Contents>,
+}
+
+#[derive(Debug)]
+struct Contents {
+    phase: Phase,
+    /// Nothing more can be given to send.
+    shut: bool,
+    outbox: Outbox,
+    /// The driver knows that there is something in the outbox.
+    told: bool,
+    inbox: Inbox,
+    news: News,
+    /// Tasks that wait for a message.
+    readers: Wakers,
+    /// Tasks that wait for the next phase.
+    watchers: Wakers,
+}
+
+/// What the application holds: when the last one is dropped, the connection is shut down.
+#[derive(Debug)]
+pub(crate) struct Handle(pub(crate) Arc<Mailbox>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.0.hub.tell(Command::Release(self.0.id));
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn new(id: AssocId, hub: Arc<Hub>, send_buffer: ByteCount) -> Self {
+        let contents = Contents {
+            phase: Phase::Opening,
+            shut: false,
+            outbox: Outbox::default(),
+            told: false,
+            inbox: Inbox::default(),
+            news: News::default(),
+            readers: Wakers::default(),
+            watchers: Wakers::default(),
+        };
+        Mailbox { id, hub, send_buffer, contents: Mutex::new(contents) }
+    }
+
+    /// A panic elsewhere leaves the contents whole: every change under the lock is complete before anything can panic.
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.lock().phase.clone()
+    }
+
+    /// Ready once `wanted` finds what it looks for in the phase.
+    pub(crate) fn poll_phase<T>(
+        &self,
+        cx: &Context<'_>,
+        wanted: impl FnOnce(&Phase) -> Option<T>,
+    ) -> Poll<T> {
+        let mut contents = self.lock();
+        match wanted(&contents.phase) {
+            Some(found) => Poll::Ready(found),
+            None => {
+                contents.watchers.register(cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    // Sending.
+
+    /// Gives a message to the driver if there is room; `message` is empty then. `ticket` is the caller's place in the queue
+    /// of those that wait.
+    pub(crate) fn poll_send(
+        &self,
+        cx: &Context<'_>,
+        message: &mut Option<Message>,
+        ticket: &mut Option<Ticket>,
+    ) -> Poll<Result<(), SendError>> {
+        let mut contents = self.lock();
+        let Some(offered) = message.take() else { return Poll::Ready(Ok(())) };
+        contents.check(&offered, self.send_buffer)?;
+        match contents.outbox.offer(offered, ticket) {
+            Ok(()) => {
+                self.tell_of_outbox(contents);
+                Poll::Ready(Ok(()))
+            }
+            Err(refused) => {
+                *message = Some(refused);
+                contents.outbox.wait(ticket, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// After a message was added: lets the next caller try, and tells the driver if it does not know.
+    fn tell_of_outbox(&self, mut contents: MutexGuard<'_, Contents>) {
+        let next = contents.outbox.next_caller();
+        let tell = !std::mem::replace(&mut contents.told, true);
+        drop(contents);
+        next.wake();
+        if tell {
+            self.hub.tell(Command::Outbox(self.id));
+        }
+    }
+
+    /// Takes a message if there is room and nobody waits, and gives it back otherwise.
+    pub(crate) fn try_send(&self, message: Message) -> Result<Result<(), Message>, SendError> {
+        let mut contents = self.lock();
+        contents.check(&message, self.send_buffer)?;
+        if let Err(message) = contents.outbox.offer(message, &mut None) {
+            return Ok(Err(message));
+        }
+        self.tell_of_outbox(contents);
+        Ok(Ok(()))
+    }
+
+    /// A caller gives up its place in the queue.
+    pub(crate) fn leave_queue(&self, ticket: Ticket) {
+        let mut contents = self.lock();
+        contents.outbox.leave(ticket);
+        let next = contents.outbox.next_caller();
+        drop(contents);
+        next.wake();
+    }
+
+    /// Takes messages out of the outbox as long as `take` accepts them; true if it refused one. Only the driver calls it.
+    pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&Message) -> bool) -> bool {
+        let mut contents = self.lock();
+        let mut stopped = false;
+        while let Some(message) = contents.outbox.front() {
+            stopped = !take(message);
+            if stopped {
+                break;
+            }
+            contents.outbox.pop();
+        }
+        contents.told = stopped;
+        let next = contents.outbox.next_caller();
+        drop(contents);
+        next.wake();
+        stopped
+    }
+
+    /// Bytes that the driver has not taken yet.
+    pub(crate) fn outbox_bytes(&self) -> usize {
+        self.lock().outbox.bytes()
+    }
+
+    /// Nothing more can be given to send; false if that was so before. What was given before is still sent.
+    pub(crate) fn shut(&self) -> bool {
+        let mut contents = self.lock();
+        let first = !std::mem::replace(&mut contents.shut, true);
+        let callers = contents.outbox.all_callers();
+        drop(contents);
+        callers.wake();
+        first
+    }
+
+    /// Everything that was given to send is with the stack.
+    pub(crate) fn outbox_is_empty(&self) -> bool {
+        self.lock().outbox.is_empty()
+    }
+
+    // Receiving.
+
+    /// The next message of a stream, or of all those without a reader of their own; none once the connection has ended and
+    /// everything was read.
+    pub(crate) fn poll_receive(&self, cx: &Context<'_>, stream: Option<StreamId>) -> Poll<Option<Received>> {
+        let mut contents = self.lock();
+        if let Some(message) = contents.inbox.pop(stream) {
+            let resumes = contents.inbox.resumes();
+            drop(contents);
+            if resumes {
+                self.hub.tell(Command::Inbox(self.id));
+            }
+            return Poll::Ready(Some(message));
+        }
+        if matches!(contents.phase, Phase::Ended(_)) {
+            return Poll::Ready(None);
+        }
+        contents.readers.register(cx);
+        Poll::Pending
+    }
+
+    /// Puts messages into the inbox as long as there is room, or regardless of that; only the driver calls it. False if it
+    /// stopped for want of room.
+    pub(crate) fn fill_inbox(&self, regardless: bool, mut next: impl FnMut() -> Option<Received>) -> bool {
+        let mut contents = self.lock();
+        let mut added = false;
+        let has_room = loop {
+            if !contents.inbox.has_room() && !regardless {
+                break false;
+            }
+            let Some(message) = next() else { break true };
+            contents.inbox.push(message);
+            added = true;
+        };
+        let readers = if added { contents.readers.take() } else { Wakers::default() };
+        drop(contents);
+        readers.wake();
+        has_room
+    }
+
+    /// Gives a stream a reader of its own, or takes it away.
+    pub(crate) fn separate(&self, stream: StreamId, separate: bool) {
+        let mut contents = self.lock();
+        if separate {
+            contents.inbox.open_stream(stream);
+        } else {
+            contents.inbox.close_stream(stream);
+        }
+        let readers = contents.readers.take();
+        drop(contents);
+        readers.wake();
+    }
+
+    /// Messages of a stream that wait to be read.
+    pub(crate) fn unread(&self, stream: StreamId) -> usize {
+        self.lock().inbox.unread(stream)
+    }
+
+    // Events.
+
+    /// Begins to keep events, or ends that.
+    pub(crate) fn subscribe(&self, on: bool) {
+        let mut contents = self.lock();
+        contents.news.close();
+        contents.news.open = on;
+    }
+
+    /// The next event, or how many were lost before it; none once the connection has ended.
+    pub(crate) fn poll_event(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, u64>>> {
+        let mut contents = self.lock();
+        match contents.news.pop() {
+            Some(news) => Poll::Ready(Some(news)),
+            None if matches!(contents.phase, Phase::Ended(_)) => Poll::Ready(None),
+            None => {
+                contents.news.wakers.register(cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Passes an event on.
+    pub(crate) fn announce(&self, event: Event) {
+        let wakers = self.lock().news.push(event);
+        wakers.wake();
+    }
+
+    /// The handshake is complete.
+    pub(crate) fn open(&self, streams: u16, peer: Vec<IpAddr>, peer_port: u16) {
+        let mut contents = self.lock();
+        contents.phase = Phase::Open { streams, peer, peer_port };
+        let wakers = [contents.watchers.take(), contents.outbox.next_caller()];
+        drop(contents);
+        wakers.into_iter().for_each(Wakers::wake);
+    }
+
+    /// The connection ended; what arrived can still be read.
+    pub(crate) fn end(&self, reason: ConnectionError) {
+        let mut contents = self.lock();
+        if matches!(contents.phase, Phase::Ended(_)) {
+            return;
+        }
+        contents.phase = Phase::Ended(reason);
+        contents.outbox.clear();
+        let wakers = [
+            contents.watchers.take(),
+            contents.readers.take(),
+            contents.news.wakers.take(),
+            contents.outbox.all_callers(),
+        ];
+        drop(contents);
+        wakers.into_iter().for_each(Wakers::wake);
+    }
+}
+
+impl Contents {
+    /// Refuses what the stack would refuse, as long as somebody can be told.
+    fn check(&self, message: &Message, send_buffer: ByteCount) -> Result<(), SendError> {
+        match &self.phase {
+            Phase::Ended(reason) => return Err(SendError::Ended(reason.clone())),
+            _ if self.shut => return Err(SendError::Shut),
+            Phase::Open { streams, .. } if message.stream.0 >= *streams => {
+                return Err(SendError::NoSuchStream { stream: message.stream, streams: *streams });
+            }
+            Phase::Open { .. } | Phase::Opening => {}
+        }
+        let length = message.payload.len();
+        match length {
+            0 => Err(SendError::Empty),
+            _ if ByteCount::from(length) > send_buffer => {
+                Err(SendError::TooLong { length, limit: send_buffer.get() })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the driver thread and the handles share: commands one way, mailboxes of connections both ways.
+
+mod backlog;
+mod hub;
+mod inbox;
+mod mailbox;
+mod news;
+mod outbox;
+pub(crate) mod wait;
+
+pub(crate) use hub::{Command, Hub, Names, Opening};
+pub(crate) use mailbox::{Handle, Mailbox, Phase};
+pub(crate) use outbox::Ticket;

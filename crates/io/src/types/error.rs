@@ -1,0 +1,83 @@
+use super::Message;
+use sctp::CloseReason;
+use wire::StreamId;
+
+/// Reason why a connection ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectionError {
+    /// The association ended.
+    #[error("the association ended: {0:?}")]
+    Closed(CloseReason),
+    /// The thread that drives the endpoint ended.
+    #[error("the endpoint's driver ended")]
+    Driver,
+}
+
+impl ConnectionError {
+    /// Both sides delivered everything.
+    pub fn is_graceful(&self) -> bool {
+        matches!(self, ConnectionError::Closed(CloseReason::Graceful))
+    }
+}
+
+/// Reason why no connection could be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// The attempt could not begin.
+    #[error(transparent)]
+    Refused(#[from] sctp::ConnectError),
+    /// The attempt failed.
+    #[error(transparent)]
+    Failed(ConnectionError),
+}
+
+/// The endpoint was closed, or its driver ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the endpoint is closed")]
+pub struct EndpointClosed;
+
+/// Reason why a message was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// The connection is being shut down.
+    #[error("the connection is being shut down and takes no more messages")]
+    Shut,
+    /// The stream was not negotiated.
+    #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
+    NoSuchStream {
+        /// The stream asked for.
+        stream: StreamId,
+        /// How many there are.
+        streams: u16,
+    },
+    /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
+    #[error("a message needs at least one byte")]
+    Empty,
+    /// The message is longer than the send buffer.
+    #[error("a message of {length} bytes can never fit the send buffer of {limit} bytes: send it in pieces")]
+    TooLong {
+        /// Bytes in the message.
+        length: usize,
+        /// Bytes in the send buffer.
+        limit: u64,
+    },
+}
+
+/// Reason why a message was not taken at once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrySendError {
+    /// There is no room, or others wait; here is the message.
+    #[error("there is no room for the message now")]
+    Full(Message),
+    /// It can never be taken.
+    #[error(transparent)]
+    Refused(#[from] SendError),
+}
+
+/// This many events were lost because nobody read them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} events were lost")]
+pub struct Lagged(pub u64);

@@ -1,0 +1,103 @@
+use bytes::Bytes;
+use transport::Payload;
+use wire::{Ppid, StreamId};
+
+/// A message to send.
+///
+/// ```
+/// use anabranch_io::{Message, StreamId};
+///
+/// let message = Message::from("hello").stream(StreamId(3)).unordered(true);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub(crate) inner: sctp::Message,
+}
+
+impl Message {
+    /// Sets the stream, 0 unless set. Messages of one stream arrive in order.
+    #[must_use]
+    pub fn stream(mut self, stream: StreamId) -> Self {
+        self.inner.stream = stream;
+        self
+    }
+
+    /// Sets the payload protocol identifier, which the peer's application sees; 0 unless set.
+    #[must_use]
+    pub fn ppid(mut self, ppid: Ppid) -> Self {
+        self.inner.ppid = ppid;
+        self
+    }
+
+    /// Delivers the message as soon as it is complete, whatever was sent before it (`rfc9260#section-6.6`).
+    #[must_use]
+    pub fn unordered(mut self, unordered: bool) -> Self {
+        self.inner.unordered = unordered;
+        self
+    }
+
+    /// Asks for an acknowledgement without delay (the I bit, `rfc7053`).
+    #[must_use]
+    pub fn immediate_sack(mut self, immediate: bool) -> Self {
+        self.inner.immediate_sack = immediate;
+        self
+    }
+
+    /// The user data.
+    pub fn data(&self) -> Bytes {
+        self.inner.payload.to_bytes()
+    }
+}
+
+impl From<Bytes> for Message {
+    fn from(data: Bytes) -> Self {
+        Message { inner: sctp::Message::new(Payload::Bytes(data)) }
+    }
+}
+
+impl From<Vec<u8>> for Message {
+    fn from(data: Vec<u8>) -> Self {
+        Bytes::from(data).into()
+    }
+}
+
+impl From<&'static str> for Message {
+    fn from(data: &'static str) -> Self {
+        Bytes::from_static(data.as_bytes()).into()
+    }
+}
+
+/// The bytes are copied.
+impl From<&[u8]> for Message {
+    fn from(data: &[u8]) -> Self {
+        Bytes::copy_from_slice(data).into()
+    }
+}
+
+/// A message that arrived, or a part of one that is larger than the receive buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Payload protocol identifier as the peer set it.
+    pub ppid: Ppid,
+    /// It was sent outside the order of its stream.
+    pub unordered: bool,
+    /// The user data.
+    pub data: Bytes,
+    /// These bytes end the message. More of it follows otherwise: only messages larger than the receive buffer come in
+    /// parts.
+    pub end_of_record: bool,
+}
+
+impl From<sctp::Received> for Received {
+    fn from(received: sctp::Received) -> Self {
+        Received {
+            stream: received.stream,
+            ppid: received.ppid,
+            unordered: received.unordered,
+            data: received.payload.to_bytes(),
+            end_of_record: received.end_of_record,
+        }
+    }
+}

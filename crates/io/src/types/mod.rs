@@ -1,0 +1,9 @@
+//! What calls take and give.
+
+mod error;
+mod message;
+mod peer;
+
+pub use error::{ConnectError, ConnectionError, EndpointClosed, Lagged, SendError, TrySendError};
+pub use message::{Message, Received};
+pub use peer::Peer;

@@ -1,0 +1,65 @@
+use std::net::{IpAddr, SocketAddr};
+
+/// Whom to connect to.
+///
+/// ```
+/// use anabranch_io::Peer;
+/// use std::net::IpAddr;
+///
+/// let addresses: [IpAddr; 2] = ["192.0.2.1".parse()?, "198.51.100.1".parse()?];
+/// let peer = Peer::from((addresses, 5001)).udp_port(9900);
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its addresses; the handshake tries the first one first, and the peer may list more.
+    pub addresses: Vec<IpAddr>,
+    /// Its SCTP port.
+    pub port: u16,
+    /// Its UDP port (`rfc6951`); none: that of [`Builder::remote_udp_port`](crate::Builder::remote_udp_port).
+    pub udp_port: Option<u16>,
+}
+
+impl Peer {
+    /// Sets its UDP port.
+    #[must_use]
+    pub fn udp_port(mut self, port: u16) -> Self {
+        self.udp_port = Some(port);
+        self
+    }
+}
+
+/// An address and an SCTP port.
+impl From<(IpAddr, u16)> for Peer {
+    fn from((address, port): (IpAddr, u16)) -> Self {
+        Peer { addresses: vec![address], port, udp_port: None }
+    }
+}
+
+/// An address and an SCTP port.
+impl From<SocketAddr> for Peer {
+    fn from(address: SocketAddr) -> Self {
+        Peer::from((address.ip(), address.port()))
+    }
+}
+
+/// Addresses and an SCTP port.
+impl<const N: usize> From<([IpAddr; N], u16)> for Peer {
+    fn from((addresses, port): ([IpAddr; N], u16)) -> Self {
+        Peer { addresses: addresses.into(), port, udp_port: None }
+    }
+}
+
+/// Addresses and an SCTP port.
+impl From<(&[IpAddr], u16)> for Peer {
+    fn from((addresses, port): (&[IpAddr], u16)) -> Self {
+        Peer { addresses: addresses.into(), port, udp_port: None }
+    }
+}
+
+/// Addresses and an SCTP port.
+impl From<(Vec<IpAddr>, u16)> for Peer {
+    fn from((addresses, port): (Vec<IpAddr>, u16)) -> Self {
+        Peer { addresses, port, udp_port: None }
+    }
+}

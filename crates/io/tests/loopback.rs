@@ -1,0 +1,146 @@
+//! Two endpoints on loopback addresses: real sockets, no loss.
+#![cfg(target_os = "linux")] // Other systems have one loopback address only.
+
+use anabranch_io::blocking::{Connection, Endpoint};
+use anabranch_io::{BindError, ConnectError, Message, SendError, StreamId};
+use std::net::IpAddr;
+use std::thread;
+use std::time::Duration;
+
+const LOCAL: [IpAddr; 2] =
+    [IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 1)), IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2))];
+
+fn endpoint(remote: Option<&Endpoint>) -> Endpoint {
+    let udp = remote.map_or(9899, Endpoint::udp_port);
+    Endpoint::builder().locals(LOCAL).udp_port(0).remote_udp_port(udp).bind_blocking().expect("binds")
+}
+
+/// Two endpoints and the two ends of a connection between them.
+fn pair() -> (Endpoint, Endpoint, Connection, Connection) {
+    let server = endpoint(None);
+    let listener = server.listen(1);
+    let client = endpoint(Some(&server));
+    let connection = client.connect((LOCAL, server.port())).expect("connects");
+    let accepted = listener.accept().expect("accepts");
+    (client, server, connection, accepted)
+}
+
+#[test]
+fn twenty_megabytes_arrive_in_order_over_two_addresses() {
+    let (_client, _server, sender, receiver) = pair();
+    const MESSAGE: usize = 10_000;
+    const MESSAGES: usize = 2000;
+    let reading = thread::spawn(move || {
+        for n in 0..MESSAGES {
+            let message = receiver.recv().expect("a message");
+            assert_eq!(message.data.len(), MESSAGE);
+            assert!(message.data.iter().all(|&byte| byte == n as u8), "message {n}");
+        }
+        assert_eq!(receiver.recv(), None);
+        receiver.closed()
+    });
+    for n in 0..MESSAGES {
+        sender.send(vec![n as u8; MESSAGE]).expect("is taken");
+    }
+    sender.flush().expect("is acknowledged");
+    let paths = sender.paths().expect("it is open");
+    assert_eq!(paths.len(), 2);
+    assert!(paths.iter().all(|path| path.stats.data_packets > 100), "both paths carry data");
+    sender.shutdown().expect("ends gracefully");
+    assert!(reading.join().expect("everything arrived").is_graceful());
+}
+
+#[test]
+fn packets_of_a_bulk_transfer_share_system_calls() {
+    let (client, _server, sender, receiver) = pair();
+    let reading = thread::spawn(move || while receiver.recv().is_some() {});
+    for _ in 0..300 {
+        sender.send(vec![7; 65_536]).expect("is taken");
+    }
+    sender.shutdown().expect("ends gracefully");
+    reading.join().expect("ends");
+    let sockets = client.stats().sockets;
+    let (packets, sends) = sockets
+        .iter()
+        .fold((0, 0), |(packets, sends), socket| (packets + socket.packets_sent, sends + socket.sends));
+    assert!(packets > 10_000, "{packets} packets");
+    assert!(packets >= 4 * sends, "{packets} packets in {sends} calls");
+}
+
+#[test]
+fn a_connection_that_is_dropped_delivers_what_was_given() {
+    let (_client, _server, sender, receiver) = pair();
+    for n in 0..100 {
+        sender.send(vec![n; 1000]).expect("is taken");
+    }
+    drop(sender);
+    let mut received = 0;
+    while receiver.recv().is_some() {
+        received += 1;
+    }
+    assert_eq!(received, 100);
+    assert!(receiver.closed().is_graceful());
+}
+
+#[test]
+fn closing_an_endpoint_ends_its_connections_and_its_driver() {
+    let (client, server, sender, receiver) = pair();
+    sender.send("last words").expect("is taken");
+    client.close();
+    assert_eq!(receiver.recv().expect("arrives").data, "last words");
+    assert_eq!(receiver.recv(), None);
+    assert!(sender.send("too late").is_err());
+    assert!(matches!(client.connect((LOCAL, server.port())), Err(ConnectError::Failed(_))));
+}
+
+#[test]
+fn messages_that_cannot_be_sent_are_refused_with_the_reason() {
+    let (_client, _server, sender, _receiver) = pair();
+    assert_eq!(sender.send(Vec::new()), Err(SendError::Empty));
+    assert!(matches!(
+        sender.send(Message::from("x").stream(StreamId(9999))),
+        Err(SendError::NoSuchStream { .. })
+    ));
+    assert!(matches!(sender.send(vec![0; 100 << 20]), Err(SendError::TooLong { .. })));
+    sender.shutdown().expect("ends gracefully");
+    assert!(matches!(sender.send("x"), Err(SendError::Ended(_))));
+}
+
+#[test]
+fn what_nobody_reads_stops_the_sender() {
+    let (_client, _server, sender, receiver) = pair();
+    let mut given = 0;
+    while sender.send_timeout(vec![1; 60_000], Duration::from_millis(300)).expect("is open") {
+        given += 1;
+        assert!(given < 2000, "120 MB were taken though nobody reads");
+    }
+    let mut received = 0;
+    drop(sender);
+    while receiver.recv().is_some() {
+        received += 1;
+    }
+    assert_eq!(received, given);
+}
+
+#[test]
+fn a_full_backlog_refuses_further_peers() {
+    let server = endpoint(None);
+    let _listener = server.listen(1);
+    let [first, second] = [(); 2].map(|()| endpoint(Some(&server)));
+    let _held = first.connect((LOCAL, server.port())).expect("the backlog has room");
+    assert!(matches!(second.connect((LOCAL, server.port())), Err(ConnectError::Failed(_))));
+}
+
+#[test]
+fn nobody_listens_so_that_the_peer_refuses() {
+    let server = endpoint(None);
+    let client = endpoint(Some(&server));
+    assert!(matches!(client.connect((LOCAL, server.port())), Err(ConnectError::Failed(_))));
+}
+
+#[test]
+fn an_address_of_another_host_is_named_in_the_error() {
+    let error = Endpoint::builder().local([192, 0, 2, 1]).bind_blocking().expect_err("it is not ours");
+    assert!(matches!(error, BindError::Address { .. }));
+    assert!(error.to_string().contains("192.0.2.1:9899") && error.to_string().contains("no interface"));
+}
