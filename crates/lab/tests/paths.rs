@@ -62,7 +62,7 @@ fn groups_couple_pairs() {
     let digest = |groups: &[u8]| {
         let mut scenario = two_uplinks(sctp::PathSet::Pairs);
         let options = &mut scenario.flows[0].client_options;
-        options.congestion_control = cc::Algorithm::CmtRpV2;
+        options.congestion_control = cc::Algorithm::CmtRpV2.into();
         options.cmt.groups = groups.to_vec();
         run(&scenario).digest
     };
