@@ -90,7 +90,7 @@ pub use endpoint::{
     EndpointConfig, Listen, PairFault,
 };
 pub use event::{AssocId, CloseReason, Event};
-pub use message::{Message, Payload, Received, SendError};
+pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
 pub use pair::AddressPair;
 pub use path::{PathId, PathState, PathStats};
 pub use random::Seed;

@@ -34,7 +34,7 @@ pub(crate) use restart::UnexpectedInit;
 use crate::config::{Config, MTU};
 use crate::event::{AssocId, Event};
 use crate::ext::Extensions;
-use crate::message::{Message, Received, SendError};
+use crate::message::{Message, MessageId, Received, SendError, Unread};
 use crate::path::{Path, PathId, Paths};
 use crate::random::Random;
 use crate::rx::Receiver;
@@ -43,11 +43,12 @@ use control::Control;
 use events::Events;
 use fault::Probes;
 use phase::{Begun, Phase, Retry};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, Datagram};
 use units::{ByteCount, Instant};
-use wire::Tsn;
+use wire::{StreamId, Tsn};
 
 /// What all associations of an endpoint have in common.
 #[derive(Debug)]
@@ -254,7 +255,8 @@ impl Association {
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
-    /// Everything that follows from a change, whatever it was.
+    /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
+    /// association.
     fn settle(&mut self, now: Instant) {
         self.advance_shutdown(now);
         self.sender.wake(now, &mut self.paths);
@@ -266,7 +268,7 @@ impl Association {
         }
     }
 
-    pub(crate) fn send(&mut self, now: Instant, message: Message) -> Result<(), SendError> {
+    pub(crate) fn send(&mut self, now: Instant, message: Message) -> Result<Option<MessageId>, SendError> {
         match &self.phase {
             Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } if !begun.shutdown => {}
             Phase::Established => {}
@@ -277,9 +279,9 @@ impl Association {
         {
             return Err(SendError::NoSuchPath { path });
         }
-        self.sender.push(message)?;
+        let id = self.sender.push(message)?;
         self.settle(now);
-        Ok(())
+        Ok(id)
     }
 
     /// What is read changes nothing but the window we announce, and whether there is more.
@@ -297,14 +299,26 @@ impl Association {
         self.receiver.as_ref()?.next_message_len()
     }
 
+    /// What can be read, by stream.
+    pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
+        self.receiver.as_ref().map(Receiver::unread).unwrap_or_default()
+    }
+
     /// False if there is no such path, or it is not confirmed yet.
     pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
         match self.paths.find(address) {
             Some(p) if !self.paths[p].is_unconfirmed() => {
-                self.paths.primary = p;
+                self.make_primary(p);
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Makes `p` the primary path.
+    fn make_primary(&mut self, p: PathId) {
+        if std::mem::replace(&mut self.paths.primary, p) != p {
+            self.events.primary_changed(p, self.paths[p].remote);
         }
     }
 
@@ -342,12 +356,14 @@ impl Association {
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {
-        self.events.pop()
+        // Before the end of the association is told.
+        let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
+        delivered.or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
+        !self.events.is_empty() || self.sender.has_delivered()
     }
 
     #[inline]

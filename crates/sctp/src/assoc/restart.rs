@@ -4,7 +4,6 @@ use super::collision::{Action, Tags, action};
 use super::control::Pending;
 use super::phase::Phase;
 use super::{Association, Cookie, TieTags};
-use crate::event::Event;
 use crate::path::PathState;
 use crate::tx::Sender;
 use std::net::IpAddr;
@@ -18,7 +17,9 @@ impl Association {
         self.local_tag = cookie.local_tag;
         self.initial_tsn = cookie.local_tsn;
         self.ties = TieTags { local: self.random.tag(), peer: self.random.tag() };
-        self.sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
+        let sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
+        let old = std::mem::replace(&mut self.sender, sender);
+        self.sender.track_after(old);
         self.receiver = None;
         self.errors = 0;
         self.control.clear();
@@ -62,7 +63,7 @@ impl Association {
             self.report(path, &Cause::CookieInShutdown);
             return false;
         }
-        self.sender.failed(|stream, tsn, length| self.events.push(Event::SendFailed { stream, tsn, length }));
+        self.fail_messages();
         self.begin_anew(now, cookie, datagram);
         self.events.all_read();
         self.events.restarted();
