@@ -16,7 +16,7 @@ fn send(world: &mut World, association: AssocId, left: &mut usize) -> Result<(),
     while *left > 0 {
         let message = Message::new(Payload::Bytes(vec![0x5a; MESSAGE].into()));
         match world.endpoints[0].send(world.now, association, message) {
-            Ok(()) => *left -= MESSAGE,
+            Ok(_) => *left -= MESSAGE,
             Err(SendError::WouldBlock) => break,
             Err(error) => return Err(error),
         }

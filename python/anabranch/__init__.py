@@ -11,6 +11,7 @@ caller passes the time. ``statistics`` and ``plots`` are for the evaluation of r
 from ._core import (
     AssociationClosedError,
     ConfigError,
+    ConnectError,
     ScenarioError,
     SimulationError,
     WouldBlockError,
@@ -25,6 +26,7 @@ from .statistics import Estimate, estimate, student_t, summarize
 __all__ = [
     "AssociationClosedError",
     "ConfigError",
+    "ConnectError",
     "Endpoint",
     "Estimate",
     "Result",

@@ -1,4 +1,4 @@
-//! Which addresses and paths a flow uses, and what cannot be simulated.
+//! Addresses and paths of a flow, and flows that cannot be simulated.
 
 mod common;
 
@@ -13,6 +13,61 @@ fn scenario() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     scenario.flows[0].stop_time = Span::from_secs(6);
     scenario
+}
+
+/// A client with an uplink in each of two networks, and a server with one address, which both reach over one fast link.
+fn two_uplinks(paths: sctp::PathSet) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    let (east1, east2) = (3, 5);
+    scenario.links.truncate(5);
+    scenario.links[2] =
+        link(&scenario.nodes, [east2, east1], 2, BitRate::from_mbps(1000), Span::ZERO, 10_000);
+    scenario.links.push(link(&scenario.nodes, [east1, 1], 0, BitRate::from_mbps(1000), Span::ZERO, 10_000));
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    flow.client_options.paths = paths;
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(2), Span::from_secs(8));
+    scenario
+}
+
+#[test]
+fn a_client_with_two_uplinks_and_a_server_with_one_address_send_on_both_by_pairs() {
+    let throughput = |paths, back: bool| {
+        let mut scenario = two_uplinks(paths);
+        let flow = &mut scenario.flows[0];
+        if back {
+            flow.back = flow.forward.take();
+        }
+        let output = run(&scenario);
+        assert_eq!(output.warnings, Vec::<String>::new());
+        scalar(&output, "flow", if back { "back_throughput_bps" } else { "throughput_bps" }) / 1e6
+    };
+    let by_address = throughput(sctp::PathSet::Addresses, false);
+    assert!((9.0..9.7).contains(&by_address), "{by_address} Mbit/s on one uplink");
+    for paths in [sctp::PathSet::SameSubnet, sctp::PathSet::Pairs] {
+        for back in [false, true] {
+            let both = throughput(paths, back);
+            assert!(both > 18.0, "{paths}, back {back}: {both} Mbit/s");
+        }
+    }
+    let output = run(&two_uplinks(sctp::PathSet::Pairs));
+    for path in [0, 1] {
+        let share = path_scalar(&output, "flow", Some(path), "sent_share");
+        assert!((0.8..1.0).contains(&share), "path {path} has the rate of its own uplink: {share}");
+    }
+}
+
+#[test]
+fn groups_couple_pairs() {
+    let digest = |groups: &[u8]| {
+        let mut scenario = two_uplinks(sctp::PathSet::Pairs);
+        let options = &mut scenario.flows[0].client_options;
+        options.congestion_control = cc::Algorithm::CmtRpV2.into();
+        options.cmt.groups = groups.to_vec();
+        run(&scenario).digest
+    };
+    assert_eq!(digest(&[]), digest(&[1, 1]));
+    assert_ne!(digest(&[]), digest(&[0, 1]), "the number of a pair selects its group");
 }
 
 /// Packets that crossed the links between the routers of both paths, towards the server.
@@ -35,7 +90,7 @@ fn the_primary_path_carries_the_data() {
 }
 
 #[test]
-fn a_flow_keeps_to_its_networks() {
+fn a_flow_uses_only_its_networks() {
     let mut scenario = scenario();
     enable_cmt(&mut scenario.flows[0]);
     assert!(carried(&scenario).iter().all(|&packets| packets > 700.0));
@@ -45,7 +100,7 @@ fn a_flow_keeps_to_its_networks() {
 }
 
 #[test]
-fn the_server_announces_what_the_client_did_not_call() {
+fn the_server_announces_addresses_that_the_client_did_not_connect_to() {
     let mut scenario = scenario();
     enable_cmt(&mut scenario.flows[0]);
     scenario.flows[0].remote_address = RemoteAddress::Ip([10, 1, 0, 2].into());
@@ -53,7 +108,7 @@ fn the_server_announces_what_the_client_did_not_call() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_explained() {
+fn errors_say_why_a_scenario_cannot_be_simulated() {
     type Spoil = fn(&mut Scenario);
     let cases: [(Spoil, &str); 6] = [
         (|s| s.flows[0].server = 0, "flow `flow`: both ends are `client`"),

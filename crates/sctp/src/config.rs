@@ -306,6 +306,10 @@ named! {
         /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one address are two
         /// paths. An address of the peer has failed when all its pairs have.
         Pairs = "pairs",
+        /// As `pairs`, but only those pairs whose addresses are in one subnet (/24 of IPv4, /64 of IPv6), and all pairs if
+        /// either side has one address. An address of the peer without such a pair has the path that it has with
+        /// `addresses`.
+        SameSubnet = "same-subnet",
     }
 }
 

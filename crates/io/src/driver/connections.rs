@@ -214,7 +214,7 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {
                 let length = lost.payload.len();
-                mailbox.announce(Event::SendFailed { stream: lost.stream, tsn: None, length });
+                mailbox.announce(Event::SendFailed { id: None, stream: lost.stream, tsn: None, length });
             }
         }
         _ => {}

@@ -77,7 +77,7 @@ impl Entry {
             let length = message.payload.len() as u64;
             // The bytes are shared, not copied.
             match endpoint.send(now, id, message.clone()) {
-                Ok(()) => *incomplete = !message.end_of_record,
+                Ok(_) => *incomplete = !message.end_of_record,
                 // `Event::Writable` follows.
                 Err(SendError::WouldBlock) => return false,
                 Err(_) => lost = true,

@@ -1,7 +1,8 @@
-//! The host adapter: what a kernel does between the network and the sockets. It feeds delivered packets to the
-//! endpoint of their port, passes its events to the application, sends its packets, and keeps one wake-up event pending
-//! for each endpoint.
+//! The host adapter, which has the role of the operating system's kernel between network and sockets. It feeds
+//! delivered packets to the endpoint of their port, passes its events to the application, sends its packets, and keeps
+//! one wake-up event pending for each endpoint.
 
+pub(crate) mod encapsulation;
 mod endpoint;
 mod owners;
 mod ports;
@@ -13,7 +14,7 @@ pub(crate) use endpoint::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, 
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
-use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet};
+use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet, Protocol};
 use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
@@ -33,7 +34,7 @@ pub(crate) struct Hosts {
     buf: PacketBuf,
 }
 
-/// An endpoint with its socket, next to each other in memory for the sake of the cache.
+/// An endpoint with its socket, adjacent in memory to save cache misses.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Slot {
@@ -41,7 +42,7 @@ struct Slot {
     endpoint: Endpoint,
 }
 
-/// What the host keeps for an endpoint.
+/// The data that the host keeps for an endpoint.
 #[derive(Debug)]
 struct Socket {
     id: EndpointId,
@@ -55,13 +56,13 @@ struct Socket {
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Connects.
+    /// The end that connects.
     Client,
-    /// Listens.
+    /// The end that listens.
     Server,
 }
 
-/// One end of an application: its number among all applications, and which end.
+/// One end of an application: the number of the application, and the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) number: u32,
@@ -87,7 +88,7 @@ pub(crate) trait HostEvent: Copy + From<NetEvent> + From<EndpointId> {}
 
 impl<E: Copy + From<NetEvent> + From<EndpointId>> HostEvent for E {}
 
-/// What an endpoint needs of the world around it.
+/// The parts of the simulation that an endpoint uses.
 pub(crate) struct Surroundings<'a, E, A> {
     pub(crate) kernel: &'a mut Kernel<E>,
     pub(crate) network: &'a mut Network,
@@ -137,15 +138,13 @@ impl Hosts {
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> Option<EndpointId> {
         let packet = around.network.packet(delivered.packet);
-        let port = packet.head.get(2..4).map(|port| u16::from_be_bytes([port[0], port[1]]));
-        let id = port.and_then(|port| self.ports[delivered.node.index()].get(packet.protocol, port));
-        let Some(id) = id else {
+        let Some((id, datagram)) = receiver(&self.ports[delivered.node.index()], &packet) else {
             around.network.release(delivered.packet);
             return None;
         };
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => {
-            transport::Endpoint::handle(endpoint, around.kernel.now(), datagram(&packet));
+            transport::Endpoint::handle(endpoint, around.kernel.now(), datagram);
             around.network.release(delivered.packet);
             socket.settle(endpoint, &mut self.buf, around);
         });
@@ -189,7 +188,26 @@ impl Hosts {
     }
 }
 
-/// A delivered packet as the endpoints take it.
+/// The endpoint that a packet is for, and the packet as a [`Datagram`].
+#[inline]
+fn receiver<'a>(ports: &Ports, packet: &Packet<'a>) -> Option<(EndpointId, Datagram<'a>)> {
+    match at_port(ports, packet.protocol, packet.head) {
+        Some(id) => Some((id, datagram(packet))),
+        None => {
+            let inner = encapsulation::unwrap(packet)?;
+            Some((at_port(ports, Protocol::Sctp, inner.bytes.head)?, inner))
+        }
+    }
+}
+
+/// The endpoint at the destination port of a packet.
+#[inline]
+fn at_port(ports: &Ports, protocol: Protocol, head: &[u8]) -> Option<EndpointId> {
+    let port = head.get(2..4)?;
+    ports.get(protocol, u16::from_be_bytes([port[0], port[1]]))
+}
+
+/// A delivered packet as a [`Datagram`].
 #[inline]
 fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
     let bytes = Octets::new(packet.head, packet.zeros);
@@ -234,8 +252,13 @@ impl Socket {
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> bool {
         let mut sent = false;
-        while let Some(Transmit { src, dst, ecn, .. }) = endpoint.poll_transmit(now, buf) {
-            let outgoing = Outgoing { src, dst, protocol: endpoint.protocol(), ecn, zeros: buf.zeros };
+        while let Some(Transmit { src, dst, udp_port, ecn, .. }) = endpoint.poll_transmit(now, buf) {
+            let mut protocol = endpoint.protocol();
+            if udp_port != 0 {
+                encapsulation::wrap(buf, udp_port);
+                protocol = Protocol::Udp;
+            }
+            let outgoing = Outgoing { src, dst, protocol, ecn, zeros: buf.zeros };
             around.network.send(around.kernel, self.node, outgoing, &mut buf.head);
             sent = true;
         }
@@ -282,7 +305,7 @@ mod tests {
     use net::{NetworkBuilder, NodeKind};
     use units::Span;
 
-    /// An event of the simulation, of which nothing is looked at.
+    /// A stand-in for the events of the simulation; its contents are not used.
     #[derive(Clone, Copy, Debug)]
     struct Any;
 
@@ -339,7 +362,7 @@ mod tests {
         assert_eq!(settle(&mut hosts), [(owner, Event::Connected)]);
         let Endpoint::Udp(udp) = hosts.endpoint(id) else { unreachable!("it was added as UDP") };
         udp.open(server, client, 9002);
-        assert_eq!(settle(&mut hosts), [], "nobody expects a client at that port");
+        assert_eq!(settle(&mut hosts), [], "no application expects a client at that port");
 
         let later = Owner { number: 8, side: Side::Client };
         hosts.own(id, conn, later);
