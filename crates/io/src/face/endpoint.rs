@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// [`Connection`] are gone and the associations have ended.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    hold: Arc<Hold>,
+    pub(super) hold: Arc<Hold>,
 }
 
 /// Keeps the driver running.
