@@ -90,7 +90,7 @@ impl Endpoint {
 
     /// What the sockets did so far.
     pub fn stats(&self) -> EndpointStats {
-        EndpointStats::read(&self.hold.hub.counters)
+        EndpointStats::read(&self.hold.hub.counters, &crate::net::dropped(self.udp_port()))
     }
 
     /// The packets discarded so far, by cause.
