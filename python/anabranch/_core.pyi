@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address
-from typing import Literal, Self, TypeAlias, final
+from typing import Generic, Literal, Self, TypeAlias, TypeVar, final
 
 __version__: str
 
 _Address: TypeAlias = str | IPv4Address | IPv6Address
+_T = TypeVar("_T")
 
 class ScenarioError(ValueError):
     """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
@@ -22,6 +23,12 @@ class WouldBlockError(BlockingIOError):
 
 class AssociationClosedError(ConnectionError):
     """There is no such association, or it is closing."""
+
+class ConnectionLostError(ConnectionError):
+    """The peer no longer answers on any path, or it broke the protocol."""
+
+class EndpointClosedError(ConnectionError):
+    """The endpoint or the listener was closed."""
 
 def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
     """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
@@ -270,3 +277,127 @@ class Endpoint:
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
+
+@final
+class Message:
+    """A message that arrived on a connection, or a part of one that is larger than the receive buffer.
+
+    ``end_of_record`` is false while more of the message follows.
+    """
+
+    data: bytes
+    stream: int
+    ppid: int
+    unordered: bool
+    end_of_record: bool
+
+    def __len__(self) -> int: ...
+
+@final
+class SocketStats:
+    """Counters of a UDP socket: packets, UDP payload bytes, and the system calls (``sends``, ``receives``) for them.
+
+    ``send_errors`` counts packets that the system refused to send; ``last_error`` is the last errno, or 0.
+    """
+
+    address: IPv4Address | IPv6Address
+    packets_sent: int
+    bytes_sent: int
+    sends: int
+    packets_received: int
+    bytes_received: int
+    receives: int
+    send_errors: int
+    last_error: int
+
+@final
+class Wakeups:
+    """The operations of one event loop that can go on. ``fileno()`` is readable while ``take()`` has something to tell."""
+
+    def __new__(cls) -> Self: ...
+    def fileno(self) -> int:
+        """The descriptor to wait for."""
+
+    def take(self) -> list[int]:
+        """The slots of the operations that can be polled again."""
+
+@final
+class Operation(Generic[_T]):
+    """A call that takes time. It begins with the first ``poll`` or ``wait``; dropping it gives it up."""
+
+    def poll(self, wakeups: Wakeups) -> int | None:
+        """Goes on. None: it is done; otherwise the slot that :meth:`Wakeups.take` names when it can go on."""
+
+    def wait(self, timeout: float | None) -> bool:
+        """Waits without the GIL, in seconds. False: the timeout has passed, and the operation is given up."""
+
+    def result(self) -> _T:
+        """The result, once, of an operation that is done; raises what it failed with."""
+
+    def drop(self) -> None:
+        """Gives the operation up."""
+
+@final
+class NetEndpoint:
+    """An endpoint on UDP sockets; see :mod:`anabranch.net` and :mod:`anabranch.aio`."""
+
+    def __new__(
+        cls,
+        local: _Address | Sequence[_Address],
+        port: int,
+        udp_port: int,
+        remote_udp_port: int,
+        max_associations: int,
+        options: str,
+    ) -> Self: ...
+    def connect(
+        self, addresses: _Address | Sequence[_Address], port: int, udp_port: int | None, options: str | None
+    ) -> Operation[NetConnection]: ...
+    def listen(self, backlog: int) -> NetListener: ...
+    @property
+    def local_addresses(self) -> list[IPv4Address | IPv6Address]: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def udp_port(self) -> int: ...
+    def sockets(self) -> list[SocketStats]: ...
+    def close(self) -> Operation[None]: ...
+
+@final
+class NetListener:
+    """Connections that peers begin."""
+
+    def accept(self) -> Operation[NetConnection | None]: ...
+    def close(self) -> None: ...
+    def closed(self) -> bool: ...
+
+@final
+class NetConnection:
+    """An association on UDP sockets."""
+
+    def send(
+        self, data: bytes | bytearray | memoryview, stream: int, ppid: int, unordered: bool, immediate_sack: bool
+    ) -> Operation[None]: ...
+    def try_send(
+        self, data: bytes | bytearray | memoryview, stream: int, ppid: int, unordered: bool, immediate_sack: bool
+    ) -> bool: ...
+    def recv(self) -> Operation[Message | None]: ...
+    def unread(self, stream: int) -> int: ...
+    def flush(self) -> Operation[None]: ...
+    def events(self) -> NetEvents: ...
+    def set_primary(self, address: _Address) -> Operation[bool]: ...
+    def heartbeat(self, address: _Address) -> Operation[bool]: ...
+    def shutdown(self) -> Operation[None]: ...
+    def abort(self, reason: bytes | bytearray | memoryview) -> None: ...
+    def closed(self) -> Operation[Event]: ...
+    def end(self) -> Event | None: ...
+    @property
+    def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None: ...
+    @property
+    def outbound_streams(self) -> int | None: ...
+
+@final
+class NetEvents:
+    """Events of a connection."""
+
+    def next(self) -> Operation[tuple[Event | None, int] | None]: ...

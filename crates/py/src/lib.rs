@@ -1,4 +1,5 @@
-//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, and the protocol itself.
+//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself, and the
+//! protocol on UDP sockets.
 //! What Python sees is documented in `python/anabranch/_core.pyi`.
 #![deny(unsafe_code)]
 
@@ -6,6 +7,7 @@ mod endpoint;
 mod error;
 mod event;
 mod live;
+mod net;
 mod options;
 mod run;
 
@@ -22,6 +24,11 @@ mod _core {
     };
     #[pymodule_export]
     use crate::event::Event;
+    #[pymodule_export]
+    use crate::net::{
+        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents, NetListener,
+        Operation, SocketStats, Wakeups,
+    };
     #[pymodule_export]
     use crate::run::{run, sweep};
 

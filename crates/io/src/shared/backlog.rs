@@ -24,10 +24,13 @@ impl Backlog {
         self.handles.len() < self.limit
     }
 
-    #[must_use]
-    pub(crate) fn push(&mut self, handle: Handle) -> Wakers {
+    /// Adds a connection, or gives it back if there is no room.
+    pub(crate) fn push(&mut self, handle: Handle) -> Result<Wakers, Handle> {
+        if !self.has_room() {
+            return Err(handle);
+        }
         self.handles.push_back(handle);
-        self.wakers.take()
+        Ok(self.wakers.take())
     }
 
     /// The oldest connection; none once the driver has ended.
