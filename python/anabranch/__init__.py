@@ -4,9 +4,9 @@
 >>> result = anabranch.run("scenario.toml", seed=1)        # doctest: +SKIP
 >>> result.scalars                                          # a polars DataFrame  # doctest: +SKIP
 
-``run`` and ``sweep`` run the simulator. ``anabranch.net`` and ``anabranch.aio`` send and receive on real networks: calls
-that wait, and calls for asyncio. :class:`Endpoint` is the protocol itself: packets in, packets out, and the caller passes
-the time. ``statistics`` and ``plots`` are for the evaluation of results.
+``run`` and ``sweep`` run the simulator. ``anabranch.net`` and ``anabranch.aio`` send and receive on real networks:
+calls that wait, and calls for asyncio. :class:`Endpoint` is the protocol itself: packets in, packets out, and the
+caller passes the time. ``statistics`` and ``plots`` are for the evaluation of results.
 """
 
 import importlib

@@ -53,16 +53,7 @@ def _name(of: object) -> str:
 
 
 class BaseEndpoint:
-    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
-
-    ``local``: the local addresses; without any, all addresses of the host. ``port``: the SCTP port; 0 for any.
-    ``udp_port``: the UDP port of all local addresses; 0 for any. ``remote_udp_port``: the UDP port of peers that have
-    not sent anything yet. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here are those
-    of ``profile="recommended"``.
-
-    Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is not an
-    address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
-    """
+    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it."""
 
     def __init__(
         self,
@@ -74,6 +65,16 @@ class BaseEndpoint:
         max_associations: int = 1024,
         **options: Unpack[Options],
     ) -> None:
+        """Binds the UDP sockets.
+
+        ``local``: the local addresses; without any, all addresses of the host. ``port``: the SCTP port; 0 for any.
+        ``udp_port``: the UDP port of all local addresses; 0 for any. ``remote_udp_port``: the UDP port of peers that
+        have not sent anything yet. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults
+        here are those of ``profile="recommended"``.
+
+        Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
+        not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
+        """
         self._options: Options = {"profile": "recommended", **options}
         self._closed = False
         self._handle = _core.NetEndpoint(

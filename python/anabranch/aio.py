@@ -11,9 +11,9 @@
     async for connection in aio.Listener(port=5001):
         asyncio.create_task(serve(connection))
 
-Every call can be cancelled, also by :func:`asyncio.timeout`, and nothing is lost then: a message was sent whole or not at
-all, a message that arrives can be received by the next call, and an attempt to connect is given up. All endpoints of an
-event loop wake it through one descriptor. :mod:`anabranch.net` has the same for programs without an event loop.
+Every call can be cancelled, also by :func:`asyncio.timeout`, and nothing is lost then: a message was sent whole or not
+at all, a message that arrives can be received by the next call, and an attempt to connect is given up. All endpoints of
+an event loop wake it through one descriptor. :mod:`anabranch.net` has the same for programs without an event loop.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from weakref import WeakKeyDictionary
 from . import _core
 from ._core import Event, Message, SocketStats
 from ._network import UDP_PORT, Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Peer
-from .endpoint import Address
 from .options import Options
 
 __all__ = ["Connection", "Endpoint", "Event", "Events", "Listener", "Message", "Peer", "SocketStats", "connect"]
@@ -37,8 +36,8 @@ T = TypeVar("T")
 class _Loop:
     """Runs the operations of one event loop.
 
-    The task polls its operation itself, and is only woken from outside: no result is under way that a cancelled task would
-    lose.
+    The task polls its operation itself, and is only woken from outside: no result is under way that a cancelled task
+    would lose.
     """
 
     STREAK = 64
@@ -87,7 +86,10 @@ async def _run(operation: _core.Operation[T]) -> T:
 
 
 class Endpoint(BaseEndpoint):
-    __doc__ = BaseEndpoint.__doc__
+    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
+
+    As a context, it is closed at the end. After an exception it does not wait for that.
+    """
 
     async def connect(
         self, addresses: Addresses, port: int, *, udp_port: int | None = None, **options: Unpack[Options]
@@ -129,9 +131,7 @@ class Listener(BaseListener):
     gives connections until the listener is closed.
     """
 
-    def __init__(
-        self, local: Addresses = (), *, backlog: int = 128, **arguments: Unpack[EndpointArguments]
-    ) -> None:
+    def __init__(self, local: Addresses = (), *, backlog: int = 128, **arguments: Unpack[EndpointArguments]) -> None:
         super().__init__(Endpoint(local, **arguments), backlog, owner=True)
 
     async def accept(self) -> Connection:
@@ -217,14 +217,6 @@ class Connection(BaseConnection):
     async def flush(self) -> None:
         """Waits until the peer has acknowledged everything that was sent so far."""
         await _run(self._handle.flush())
-
-    async def set_primary(self, address: Address) -> bool:
-        """Makes an address of the peer the primary one; false if it has no such address, or it is not confirmed."""
-        return await _run(self._handle.set_primary(address))
-
-    async def heartbeat(self, address: Address) -> bool:
-        """Sends a HEARTBEAT to an address of the peer; an event tells the answer. False if it has no such address."""
-        return await _run(self._handle.heartbeat(address))
 
     async def shutdown(self) -> None:
         """Delivers what was sent, ends the connection and waits for the end, which cancelling does not prevent.

@@ -31,7 +31,6 @@ from ._network import (
     Peer,
     place,
 )
-from .endpoint import Address
 from .options import Options
 
 __all__ = ["Connection", "Endpoint", "Event", "Events", "Listener", "Message", "Peer", "SocketStats", "connect"]
@@ -46,7 +45,10 @@ def _wait(operation: _core.Operation[T], timeout: float | None, call: str, of: o
 
 
 class Endpoint(BaseEndpoint):
-    __doc__ = BaseEndpoint.__doc__
+    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
+
+    As a context, it is closed at the end. After an exception it does not wait for that.
+    """
 
     def connect(
         self,
@@ -94,9 +96,7 @@ class Listener(BaseListener):
     gives connections until the listener is closed.
     """
 
-    def __init__(
-        self, local: Addresses = (), *, backlog: int = 128, **arguments: Unpack[EndpointArguments]
-    ) -> None:
+    def __init__(self, local: Addresses = (), *, backlog: int = 128, **arguments: Unpack[EndpointArguments]) -> None:
         super().__init__(Endpoint(local, **arguments), backlog, owner=True)
 
     def accept(self, timeout: float | None = None) -> Connection:
@@ -181,14 +181,6 @@ class Connection(BaseConnection):
     def flush(self, timeout: float | None = None) -> None:
         """Waits until the peer has acknowledged everything that was sent so far."""
         _wait(self._handle.flush(), timeout, "flush", self)
-
-    def set_primary(self, address: Address) -> bool:
-        """Makes an address of the peer the primary one; false if it has no such address, or it is not confirmed."""
-        return _wait(self._handle.set_primary(address), None, "set_primary", self)
-
-    def heartbeat(self, address: Address) -> bool:
-        """Sends a HEARTBEAT to an address of the peer; an event tells the answer. False if it has no such address."""
-        return _wait(self._handle.heartbeat(address), None, "heartbeat", self)
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Delivers what was sent, ends the connection and waits for the end, which a timeout does not prevent.

@@ -192,7 +192,7 @@ def test_a_recv_that_is_cancelled_at_any_moment_loses_nothing() -> None:
             # The loop does not run: the message is there, and the loop will be woken, before the cancellation.
             deadline = time.monotonic() + 10
             while not pair.near.unread() and time.monotonic() < deadline:
-                time.sleep(0.0002)  # noqa: ASYNC251
+                time.sleep(0.0002)
             for _ in range(n % 5):
                 await asyncio.sleep(0)
             task.cancel()
@@ -290,7 +290,7 @@ def test_an_abort_ends_iteration_with_its_reason() -> None:
         await pair.far.send(b"half of it")
         assert await received(pair.near) == b"half of it"
         pair.far.abort(b"the disk is full")
-        with pytest.raises(ConnectionResetError, match=r'127\.0\.0\.2 port \d+: the peer aborted it: "the disk is full"'):
+        with pytest.raises(ConnectionResetError, match=r'port \d+: the peer aborted it: "the disk is full"'):
             async for _ in pair.near:
                 pass
         assert repr(pair.near).startswith("<anabranch.aio.Connection to 127.0.0.1, 127.0.0.2 port ")
@@ -302,14 +302,12 @@ def test_an_abort_ends_iteration_with_its_reason() -> None:
 def test_events_are_iterated_until_the_connection_ends() -> None:
     async def body(pair: Pair) -> None:
         events = pair.near.events()
-        assert await pair.near.heartbeat("127.0.0.2")
-        kinds = []
-        async for event in events:
-            kinds.append(event.kind)
-            if event.kind == "heartbeat-answered":
-                assert str(event.address) == "127.0.0.2"
-                await pair.near.shutdown()
-        assert "heartbeat-answered" in kinds
+        waiting = asyncio.create_task(anext(events))
+        await pair.far.shutdown()
+        first = await waiting
+        kinds = [first.kind] + [event.kind async for event in events]
+        assert "shutdown-received" in kinds
+        assert events.lost == 0
 
     with_pair(body)
 
@@ -320,7 +318,7 @@ def test_closing_a_listener_ends_those_who_wait() -> None:
         waiting = asyncio.create_task(listener.accept())
         await asyncio.sleep(0.05)
         await listener.close()
-        with pytest.raises(anabranch.EndpointClosedError, match=r"<anabranch\.aio\.Listener 127\.0\.0\.1 port .*closed>"):
+        with pytest.raises(anabranch.EndpointClosedError, match=r"<anabranch\.aio\.Listener 127.* port .*closed>"):
             await waiting
         assert [connection async for connection in listener] == []
 

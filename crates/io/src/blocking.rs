@@ -1,7 +1,8 @@
-//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future of this crate, such as
+//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
 //! [`Events::next`](crate::Events::next).
 
 use crate::face::{BindError, Builder};
+pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
     ConnectError, ConnectionError, EndpointClosed, Message, Peer, Received, SendError, TrySendError,
@@ -12,8 +13,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::StreamId;
-
-pub use crate::shared::wait::{block_on, block_on_for};
 
 impl Builder {
     /// As [`Self::bind`], for programs without a runtime.

@@ -39,7 +39,7 @@ mod stats;
 mod types;
 
 pub use face::{BindError, Builder, Connection, Endpoint, Events, Listener, StreamReader};
-pub use sctp::{AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
+pub use sctp::{AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
     ConnectError, ConnectionError, EndpointClosed, Lagged, Message, Peer, Received, SendError, TrySendError,

@@ -26,8 +26,8 @@ mod _core {
     use crate::event::Event;
     #[pymodule_export]
     use crate::net::{
-        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents, NetListener,
-        Operation, SocketStats, Wakeups,
+        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents,
+        NetListener, Operation, SocketStats, Wakeups,
     };
     #[pymodule_export]
     use crate::run::{run, sweep};

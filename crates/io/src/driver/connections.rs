@@ -53,32 +53,22 @@ impl Connections {
     /// Accepts those that ask for an association as long as the backlog has room, and refuses the others.
     pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) {
         while let Some(arrival) = endpoint.poll_arrival() {
-            if !hub.backlog().has_room() {
+            let mut backlog = hub.backlog();
+            if !backlog.has_room() {
+                drop(backlog);
                 endpoint.refuse(arrival.id, b"backlog full");
                 continue;
             }
             // It fails if the peer gave up meanwhile.
-            let Ok(id) = endpoint.accept(now, arrival.id) else { continue };
-            let handle = self.insert(id, hub, hub.config.send_buffer);
-            // Whoever takes the connection finds it open.
-            self.on_events(now, endpoint);
-            let pushed = hub.backlog().push(handle);
-            match pushed {
-                Ok(wakers) => wakers.wake(),
-                // The listener is gone: the connection is shut down.
-                Err(handle) => drop(handle),
+            if let Ok(id) = endpoint.accept(now, arrival.id) {
+                let wakers = backlog.push(self.insert(id, hub, hub.config.send_buffer));
+                drop(backlog);
+                wakers.wake();
             }
         }
     }
 
-    /// Passes on what the endpoint tells.
-    pub(super) fn on_events(&mut self, now: Instant, endpoint: &mut Endpoint) {
-        while let Some((id, event)) = endpoint.poll_event() {
-            self.on_event(now, endpoint, id, event);
-        }
-    }
-
-    fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId, event: Event) {
+    pub(super) fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId, event: Event) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         match event {
             Event::Connected { outbound_streams, peer_addresses, peer_port, .. } => {

@@ -119,7 +119,9 @@ impl Driver {
     /// Passes events and messages from the endpoint to the mailboxes, and messages back.
     fn exchange(&mut self, now: Instant) {
         self.connections.accept(now, &mut self.endpoint, &self.hub);
-        self.connections.on_events(now, &mut self.endpoint);
+        while let Some((id, event)) = self.endpoint.poll_event() {
+            self.connections.on_event(now, &mut self.endpoint, id, event);
+        }
         self.connections.send(now, &mut self.endpoint);
         self.transmit(now);
         self.connections.answer_flushes(&self.endpoint);

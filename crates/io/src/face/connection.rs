@@ -3,7 +3,7 @@ use crate::shared::{Command, Handle, Mailbox, Phase, Ticket};
 use crate::types::{ConnectionError, Message, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo};
+use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// The number of the association at its endpoint.
-    pub fn id(&self) -> AssocId {
+    pub fn id(&self) -> sctp::AssocId {
         self.mailbox().id
     }
 

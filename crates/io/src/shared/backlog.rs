@@ -24,13 +24,10 @@ impl Backlog {
         self.handles.len() < self.limit
     }
 
-    /// Adds a connection, or gives it back if there is no room.
-    pub(crate) fn push(&mut self, handle: Handle) -> Result<Wakers, Handle> {
-        if !self.has_room() {
-            return Err(handle);
-        }
+    #[must_use]
+    pub(crate) fn push(&mut self, handle: Handle) -> Wakers {
         self.handles.push_back(handle);
-        Ok(self.wakers.take())
+        self.wakers.take()
     }
 
     /// The oldest connection; none once the driver has ended.

@@ -42,11 +42,6 @@ impl Wake for Unpark {
     }
 }
 
-thread_local! {
-    /// One for all waits of the thread: whoever keeps wakers keeps it once, however often the thread gives up waiting.
-    static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
-}
-
 /// Runs a future on this thread until it is ready.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None).expect("a wait without a deadline ends with the result")
@@ -59,7 +54,7 @@ pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Op
 }
 
 fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
-    let waker = WAKER.with(Waker::clone);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
@@ -87,19 +82,6 @@ mod tests {
         assert_eq!(block_on_for(ready(3), Duration::ZERO), Some(3));
         assert_eq!(block_on_for(pending::<()>(), Duration::from_millis(1)), None);
         assert_eq!(block_on_for(ready(3), Duration::MAX), Some(3));
-    }
-
-    #[test]
-    fn a_thread_that_waits_again_and_again_is_kept_once() {
-        let mut wakers = Wakers::default();
-        for _ in 0..3 {
-            let never = poll_fn(|cx| {
-                wakers.register(cx);
-                Poll::<()>::Pending
-            });
-            assert_eq!(block_on_for(never, Duration::ZERO), None);
-        }
-        assert_eq!(wakers.0.len(), 1);
     }
 
     #[test]

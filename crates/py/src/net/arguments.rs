@@ -17,7 +17,8 @@ impl<'py> FromPyObject<'_, 'py> for Address {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         value.extract::<IpAddr>().map(Address).or_else(|_| {
             let value = value.repr()?;
-            let text = format!("{value} is not an IP address (socket.getaddrinfo finds those of a host name)");
+            let text =
+                format!("{value} is not an IP address (socket.getaddrinfo finds those of a host name)");
             Err(PyValueError::new_err(text))
         })
     }

@@ -1,12 +1,13 @@
 //! An association, as Python holds it.
 
-use super::arguments::{Address, Data};
+use super::arguments::Data;
 use super::error;
 use super::events::NetEvents;
 use super::message::Message;
 use super::operation::Operation;
 use crate::event::{Event, event};
 use io::{Connection, ConnectionError, Ppid, StreamId, TrySendError};
+use pyo3::exceptions::PyConnectionError;
 use pyo3::prelude::*;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -35,11 +36,20 @@ impl Link {
 
     /// The peer, as messages name it.
     fn name(&self) -> String {
-        self.peer().map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
+        self.peer()
+            .map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
     }
 
     fn ended(&self, reason: ConnectionError) -> PyErr {
         error::ended(&self.name(), reason)
+    }
+
+    /// Why the connection ended; none as long as it has not.
+    fn end(&self) -> Option<ConnectionError> {
+        match pin!(self.connection.closed()).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => None,
+            Poll::Ready(reason) => Some(reason),
+        }
     }
 
     fn closed(&self, py: Python<'_>, reason: ConnectionError) -> PyResult<Event> {
@@ -113,28 +123,23 @@ impl NetConnection {
 
     fn flush(&self) -> Operation {
         let link = self.link.clone();
-        Operation::nothing(async move { link.connection.flush().await.map_err(|reason| link.ended(reason)) })
+        Operation::nothing(async move {
+            link.connection.flush().await.map_err(|failure| match link.end() {
+                Some(reason) if !reason.is_graceful() => link.ended(reason),
+                _ => PyConnectionError::new_err(format!("connection to {}: {failure}", link.name())),
+            })
+        })
     }
 
     fn events(&self) -> NetEvents {
         NetEvents::new(self.link.connection.id(), self.link.connection.events())
     }
 
-    fn set_primary(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::new(async move { Ok(link.connection.set_primary(address.0).await) })
-    }
-
-    fn heartbeat(&self, address: Address) -> Operation {
-        let link = self.link.clone();
-        Operation::new(async move { Ok(link.connection.heartbeat(address.0).await) })
-    }
-
     fn shutdown(&self) -> Operation {
         let link = self.link.clone();
-        Operation::nothing(async move {
-            link.connection.shutdown().await.map_err(|reason| link.ended(reason))
-        })
+        Operation::nothing(
+            async move { link.connection.shutdown().await.map_err(|reason| link.ended(reason)) },
+        )
     }
 
     fn abort(&self, reason: Data) {
@@ -152,10 +157,7 @@ impl NetConnection {
 
     /// How it ended; None as long as it has not.
     fn end(&self, py: Python<'_>) -> PyResult<Option<Event>> {
-        match pin!(self.link.connection.closed()).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => Ok(None),
-            Poll::Ready(reason) => self.link.closed(py, reason).map(Some),
-        }
+        self.link.end().map(|reason| self.link.closed(py, reason)).transpose()
     }
 
     #[getter]

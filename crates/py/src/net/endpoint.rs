@@ -51,7 +51,9 @@ impl From<io::SocketStats> for SocketStats {
 impl SocketStats {
     fn __repr__(&self) -> String {
         let SocketStats { address, packets_sent, sends, packets_received, receives, .. } = self;
-        format!("<SocketStats of {address}: {packets_sent} packets in {sends} calls sent, {packets_received} in {receives} received>")
+        format!(
+            "<SocketStats of {address}: {packets_sent} packets in {sends} calls sent, {packets_received} in {receives} received>"
+        )
     }
 }
 

@@ -18,7 +18,12 @@ create_exception!(
     PyConnectionError,
     "The peer no longer answers on any path, or it broke the protocol."
 );
-create_exception!(anabranch, EndpointClosedError, PyConnectionError, "The endpoint or the listener was closed.");
+create_exception!(
+    anabranch,
+    EndpointClosedError,
+    PyConnectionError,
+    "The endpoint or the listener was closed."
+);
 
 /// Addresses and an SCTP port, as messages name them.
 pub fn place(addresses: &[IpAddr], port: u16) -> String {

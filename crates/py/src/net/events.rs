@@ -6,6 +6,7 @@ use io::{Events, Lagged};
 use pyo3::prelude::*;
 use sctp::AssocId;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Events of a connection, from when it was made; one reader at a time.
@@ -27,7 +28,11 @@ impl NetEvents {
     fn next(&self) -> Operation {
         let (id, inner) = (self.id, self.inner.clone());
         Operation::new(async move {
-            let next = poll_fn(|cx| inner.lock().unwrap_or_else(PoisonError::into_inner).poll_next(cx)).await;
+            let next = poll_fn(|cx| {
+                let mut events = inner.lock().unwrap_or_else(PoisonError::into_inner);
+                pin!(events.next()).poll(cx)
+            });
+            let next = next.await;
             next.map(|next| match next {
                 Ok(what) => Python::attach(|py| Ok((Some(Py::new(py, event(py, id, what))?), 0))),
                 Err(Lagged(lost)) => Ok((None, lost)),

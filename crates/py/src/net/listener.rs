@@ -2,9 +2,10 @@
 
 use super::connection::NetConnection;
 use super::operation::Operation;
-use io::{EndpointClosed, Listener};
+use io::Listener;
 use pyo3::prelude::*;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +17,7 @@ pub struct NetListener {
 
 struct Shared {
     /// None once it was closed.
-    listener: Option<Listener>,
+    listener: Option<Arc<Listener>>,
     /// Those who wait for a connection.
     callers: Vec<Waker>,
 }
@@ -27,19 +28,21 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 
 impl NetListener {
     pub fn new(listener: Listener) -> Self {
-        NetListener { shared: Arc::new(Mutex::new(Shared { listener: Some(listener), callers: Vec::new() })) }
+        let shared = Shared { listener: Some(Arc::new(listener)), callers: Vec::new() };
+        NetListener { shared: Arc::new(Mutex::new(shared)) }
     }
 }
 
 impl Shared {
-    /// The next connection; none once the listener or its endpoint was closed.
-    fn poll_accept(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Connection>> {
-        let Some(listener) = &self.listener else { return Poll::Ready(None) };
-        let accepted = listener.poll_accept(cx);
-        if accepted.is_pending() && !self.callers.iter().any(|waker| waker.will_wake(cx.waker())) {
+    /// Ready once the listener was closed.
+    fn poll_closed(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if self.listener.is_none() {
+            return Poll::Ready(());
+        }
+        if !self.callers.iter().any(|waker| waker.will_wake(cx.waker())) {
             self.callers.push(cx.waker().clone());
         }
-        accepted.map(|accepted| accepted.map_err(|EndpointClosed| ()).ok())
+        Poll::Pending
     }
 }
 
@@ -49,8 +52,13 @@ impl NetListener {
     fn accept(&self) -> Operation {
         let shared = self.shared.clone();
         Operation::new(async move {
-            let accepted = poll_fn(|cx| lock(&shared).poll_accept(cx)).await;
-            Ok(accepted.map(NetConnection::new))
+            let Some(listener) = lock(&shared).listener.clone() else { return Ok(None) };
+            let mut accept = pin!(listener.accept());
+            let accepted = poll_fn(|cx| match lock(&shared).poll_closed(cx) {
+                Poll::Ready(()) => Poll::Ready(None),
+                Poll::Pending => accept.as_mut().poll(cx).map(Result::ok),
+            });
+            Ok(accepted.await.map(NetConnection::new))
         })
     }
 

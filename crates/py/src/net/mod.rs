@@ -9,6 +9,7 @@ mod events;
 mod listener;
 mod message;
 mod operation;
+mod pair;
 mod wakeups;
 
 pub use connection::NetConnection;

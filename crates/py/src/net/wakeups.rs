@@ -1,9 +1,8 @@
 //! Wakes an event loop through one descriptor, however many operations it waits for.
 
+use super::pair::{self, Stream};
 use pyo3::prelude::*;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
@@ -12,7 +11,7 @@ use std::task::{Wake, Waker};
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Wakeups {
     queue: Arc<Queue>,
-    reader: UnixStream,
+    reader: Stream,
     slots: Arc<Mutex<Slots>>,
 }
 
@@ -20,7 +19,7 @@ pub struct Wakeups {
 #[derive(Debug)]
 struct Queue {
     woken: Mutex<Vec<usize>>,
-    writer: UnixStream,
+    writer: Stream,
 }
 
 /// A place for an operation that waits.
@@ -91,7 +90,11 @@ impl Wakeups {
         let mut slots = lock(&self.slots);
         let number = slots.free.pop().unwrap_or_else(|| {
             let number = slots.all.len();
-            slots.all.push(Arc::new(Slot { queue: self.queue.clone(), number, woken: AtomicBool::new(false) }));
+            slots.all.push(Arc::new(Slot {
+                queue: self.queue.clone(),
+                number,
+                woken: AtomicBool::new(false),
+            }));
             number
         });
         Lease { slots: self.slots.clone(), number, waker: slots.all[number].clone().into() }
@@ -102,15 +105,13 @@ impl Wakeups {
 impl Wakeups {
     #[new]
     fn new() -> io::Result<Self> {
-        let (reader, writer) = UnixStream::pair()?;
-        reader.set_nonblocking(true)?;
-        writer.set_nonblocking(true)?;
+        let (reader, writer) = pair::pair()?;
         let queue = Arc::new(Queue { woken: Mutex::default(), writer });
         Ok(Wakeups { queue, reader, slots: Arc::default() })
     }
 
-    fn fileno(&self) -> i32 {
-        self.reader.as_raw_fd()
+    fn fileno(&self) -> i64 {
+        pair::number(&self.reader)
     }
 
     fn take(&self) -> Vec<usize> {
