@@ -1,18 +1,27 @@
-//! A congestion control of your own: two formulas, driven by hand through a few round trips over two paths.
+//! A congestion control of your own: two formulas, under which an endpoint transfers 4 MB over two paths, one of which loses
+//! packets.
 //!
 //! `cargo run -p anabranch --example own_control`
 //!
 //! To give it a name in scenarios, see the documentation of the crate `anabranch-cc`.
 
-use anabranch::cc::{
-    CongestionControl, CongestionWindow, Growth, GrowthRule, LossBased, LossKind, PathAck, PathView, Setup,
-    Snapshot, WindowPolicy,
-};
-use anabranch::{ByteCount, Instant, Span};
+mod network;
+
+use anabranch::cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
+use anabranch::{ByteCount, Config, Message, Payload, Span};
+use network::{World, addresses, endpoint};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const TOTAL: usize = 4_000_000;
+const MESSAGE: usize = 1000;
 
 /// All paths together grow as fast as one flow; a loss takes a third of the window of its path.
 #[derive(Debug)]
-struct Thirds;
+struct Thirds {
+    losses: Arc<AtomicU64>,
+}
 
 impl WindowPolicy for Thirds {
     fn name(&self) -> &'static str {
@@ -24,65 +33,56 @@ impl WindowPolicy for Thirds {
     }
 
     fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        self.losses.fetch_add(1, Ordering::Relaxed);
         at.reduced_by(1.0 / 3.0)
     }
 }
 
-/// A path as an association describes it to its controller. Its window is full.
-fn view(window: CongestionWindow, rtt: Span) -> PathView {
-    PathView {
-        window,
-        flight: window.cwnd,
-        mtu: ByteCount::new(1500),
-        srtt: Some(rtt),
-        rto: Span::from_secs(1),
-        active: true,
-        group: 0,
-        in_recovery: false,
+fn main() -> Result<(), Box<dyn Error>> {
+    let losses = Arc::<AtomicU64>::default();
+    let counter = losses.clone();
+    let thirds = ControlFactory::new("thirds", move |setup| {
+        Box::new(LossBased::new(Thirds { losses: counter.clone() }, setup))
+    });
+    let config = Config { congestion_control: thirds.into(), ..Config::recommended() };
+    // Every 40th packet is lost if it goes to the server over the network 10.1.
+    let mut world = World::new([endpoint(0, config)?, endpoint(1, Config::recommended())?], |number, to| {
+        let lost = number.is_multiple_of(40) && to == addresses(1)[0];
+        (!lost).then_some(Span::from_millis(5))
+    });
+
+    world.endpoints[1].listen(true);
+    let association = world.endpoints[0].connect(world.now, 5002, &addresses(1))?;
+    for _ in 0..TOTAL / MESSAGE {
+        let message = Message::new(Payload::Bytes(vec![0x5a; MESSAGE].into()));
+        world.endpoints[0].send(world.now, association, message)?;
     }
-}
 
-fn main() {
-    let (ip_header, peer_rwnd) = (ByteCount::new(20), ByteCount::new(1_000_000));
-    let setup = Setup::sctp(GrowthRule::Rfc9260, ip_header, peer_rwnd, 2);
-    let mut control = LossBased::new(Thirds, &setup);
-
-    let rtts = [Span::from_millis(10), Span::from_millis(40)];
-    let mut views: Vec<PathView> = rtts.iter().map(|rtt| view(CongestionWindow::default(), *rtt)).collect();
-    let mut windows: Vec<CongestionWindow> = (0..2).map(|path| control.on_path_added(&views, path)).collect();
-
-    for round in 1..=8 {
-        let now = Instant::ZERO + Span::from_millis(40 * round);
-        views = windows.iter().zip(&rtts).map(|(window, rtt)| view(*window, *rtt)).collect();
-        if round == 5 {
-            control.on_loss(now, &views, 0, LossKind::FastRetransmit, &mut windows);
-        } else {
-            let acked: Vec<PathAck> =
-                (0..2).map(|path| whole_window(path, &views[path], rtts[path])).collect();
-            control.on_sack(now, &views, &acked, &mut windows);
+    let mut received = 0;
+    while received < TOTAL && world.step() {
+        for endpoint in &mut world.endpoints {
+            while endpoint.poll_event().is_some() {}
         }
-        let [first, second] = [windows[0].cwnd.get(), windows[1].cwnd.get()];
-        println!("round {round}: cwnd {first:>6} and {second:>6} bytes");
+        let theirs = world.endpoints[1].associations().next();
+        while let Some(message) = theirs.and_then(|id| world.endpoints[1].receive(world.now, id, usize::MAX))
+        {
+            received += message.payload.len();
+        }
     }
-    assert!(windows[0].cwnd < windows[1].cwnd, "the path with the loss has the smaller window");
-}
 
-/// A SACK that acknowledges all that is in flight on a path.
-fn whole_window(path: usize, view: &PathView, rtt: Span) -> PathAck {
-    PathAck {
-        path,
-        acked: view.flight,
-        advanced: true,
-        flight_before: view.flight,
-        flight_after: ByteCount::ZERO,
-        rtt: Some(rtt),
-        owd: None,
-        lost: ByteCount::ZERO,
-        rate: None,
+    let losses = losses.load(Ordering::Relaxed);
+    println!("{received} bytes in {:.2} s, {losses} reductions of a window", world.now.as_secs_f64());
+    let paths: Vec<_> = world.endpoints[0].paths(association).ok_or("the association ended")?.collect();
+    for path in &paths {
+        println!("to {}: {} sent, cwnd {}", path.remote, path.stats.user_bytes, path.cwnd);
     }
+    assert_eq!(received, TOTAL);
+    assert!(losses > 0, "the endpoint asks the control of this program");
+    assert!(paths[0].cwnd < paths[1].cwnd, "the path with losses has the smaller window");
+    Ok(())
 }
 
 #[test]
-fn the_window_of_the_path_with_a_loss_is_the_smaller_one() {
-    main();
+fn an_endpoint_transfers_under_a_control_of_this_program() {
+    main().expect("the example runs");
 }

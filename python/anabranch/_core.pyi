@@ -132,8 +132,9 @@ class Event:
     connected: ``outbound_streams`` and ``inbound_streams`` agreed on, ``peer_addresses`` in the order of the paths,
     ``peer_port``. path-changed: ``address`` and ``state``. heartbeat-answered, for one asked for: ``address``, ``rtt``
     in nanoseconds.
-    send-failed: ``stream``, ``tsn`` if it had been sent, ``length``. peer-error: ``causes`` as they came. closed:
-    ``reason``, with ``causes`` of a peer's abort and ``detail`` of a violation.
+    primary-changed: ``address``, ``path``. delivered: the tracked messages from ``message`` to ``last_message``. send-failed:
+    ``stream``, ``tsn`` if all of it had been sent, ``length``, and ``message`` if it is tracked. peer-error: ``causes`` as
+    they came. closed: ``reason``, with ``causes`` of a peer's abort and ``detail`` of a violation.
     """
 
     association: int
@@ -144,6 +145,8 @@ class Event:
         "writable",
         "path-changed",
         "heartbeat-answered",
+        "primary-changed",
+        "delivered",
         "send-failed",
         "peer-error",
         "shutdown-received",
@@ -159,6 +162,9 @@ class Event:
     stream: int | None
     tsn: int | None
     length: int | None
+    message: int | None
+    last_message: int | None
+    path: int | None
     causes: bytes | None
     reason: (
         Literal[
@@ -219,9 +225,11 @@ class Endpoint:
         immediate_sack: bool = False,
         end_of_record: bool = True,
         path: int | None = None,
-    ) -> None:
+        tracked: bool = False,
+    ) -> int | None:
         """Queues a message, or with ``end_of_record`` false the next part of one.
 
+        Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will name it.
         ``path`` is the index in :meth:`paths` of the path for the first transmission; with None the endpoint chooses.
 
         Raises :class:`WouldBlockError` when the buffer is full, :class:`AssociationClosedError`, or ValueError for a

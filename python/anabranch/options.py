@@ -180,7 +180,7 @@ class Options(AssociationOptions, total=False):
     (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
     """Outbound streams requested. Expected: at least 1. Default: 10."""
-    paths: Literal["addresses", "pairs"]
+    paths: Literal["addresses", "pairs", "same-subnet"]
     """What a path is: an address of the peer, or a pair of an address of ours and one of the peer. Default:
     "addresses"."""
     pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]

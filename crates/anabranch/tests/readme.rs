@@ -1,17 +1,10 @@
 //! The congestion control that README.md prints is a file that compiles: `readme/gentle.rs`.
 
-// `crate::` in that file names the crate cc, where the reader is told to put it.
-use anabranch::cc::*;
-use units::ByteCount;
+use anabranch::cc::{GrowthRule, Setup};
+use anabranch::{ByteCount, Endpoint, EndpointConfig, Seed};
 
-#[path = "readme"]
-mod algorithm {
-    pub mod gentle;
-
-    pub fn build(setup: &crate::Setup) -> Box<dyn crate::CongestionControl> {
-        gentle::build(setup)
-    }
-}
+#[path = "readme/gentle.rs"]
+mod gentle;
 
 #[test]
 fn the_printed_control_is_the_compiled_one() {
@@ -21,7 +14,14 @@ fn the_printed_control_is_the_compiled_one() {
 }
 
 #[test]
-fn the_printed_control_builds_a_controller_of_its_name() {
+fn an_endpoint_takes_the_printed_control() {
+    let config = gentle::config();
     let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1_000_000), 2);
-    assert_eq!(algorithm::build(&setup).name(), "gentle");
+    assert_eq!(config.congestion_control.build(&setup).name(), "gentle");
+    let seed = Seed::for_simulation(1);
+    let config = EndpointConfig {
+        config: config.into(),
+        ..EndpointConfig::new(5001, vec![[10, 1, 0, 1].into()], seed)
+    };
+    assert!(Endpoint::new(config).is_ok());
 }

@@ -14,7 +14,7 @@ use crate::{CongestionWindow, LossKind, PathAck, PathView, WindowRule};
 /// Paths are numbered from 0 in the order they were added. Slices of [`PathView`] hold every path and are the
 /// snapshot from *before* the event; `w` holds the windows to change, equal to those of the snapshot except where a
 /// call for the same event has changed them already. Totals over paths come from the snapshot, so that they do not
-/// depend on the order in which the paths are treated.
+/// depend on the order in which the paths are treated. A window is never zero: its path would send no more data.
 pub trait CongestionControl: Send + Debug {
     /// The name the algorithm goes by in scenarios and results.
     fn name(&self) -> &'static str;

@@ -47,6 +47,9 @@
 //! on the order in which paths are treated: [`Snapshot::coupled`] are the paths that the control couples, and
 //! [`Snapshot::total_cwnd`] is C of the papers.
 //!
+//! An SCTP endpoint takes it as a [`ControlFactory`], the option `congestion_control` of its configuration:
+//! `ControlFactory::new("gentle", |setup| Box::new(LossBased::new(Gentle, setup))).into()`.
+//!
 //! To give the algorithm a name in scenarios, on the command line and in results, put it into a file of its own
 //! below `src/algorithm/`, with its source and its equations in the header and a function
 //!
@@ -81,6 +84,7 @@
 #![forbid(unsafe_code)]
 
 mod algorithm;
+mod choice;
 mod control;
 mod delay;
 mod delay_based;
@@ -95,6 +99,7 @@ mod setup;
 mod window;
 
 pub use algorithm::*;
+pub use choice::{ControlChoice, ControlFactory};
 pub use control::CongestionControl;
 pub use delay_based::{DelayBased, DelayPolicy, Exact};
 pub use loss_based::LossBased;

@@ -371,7 +371,7 @@ fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u64) -> Scenario {
     for pair in 0..pairs {
         let (client, server) = (nodes.len(), nodes.len() + 1);
         let kind = NodeKind::Host { jitter: Span::from_micros(20) };
-        nodes.push(node(format!("client{pair}"), kind));
+        nodes.push(node(format!("client{pair}"), kind.clone()));
         nodes.push(node(format!("server{pair}"), kind));
         for between in [[client, 0], [1, server]] {
             links.push(link(&nodes, between, 1, BitRate::from_mbps(10_000), Span::ZERO, 10_000));

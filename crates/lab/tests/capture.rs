@@ -222,6 +222,32 @@ fn tshark_reads_udp() {
 }
 
 #[test]
+fn tshark_reads_sctp_in_udp_with_both_checksums() {
+    if !tshark_is_here() {
+        return;
+    }
+    for ip_version in [IpVersion::V4, IpVersion::V6] {
+        let mut scenario = scenario();
+        for link in &mut scenario.links {
+            impair(link, |direction| direction.impairments.loss = Probability::ZERO);
+        }
+        let flow = &mut scenario.flows[0];
+        flow.udp_encapsulation = true;
+        flow.ip_version = ip_version;
+        for traffic in [&mut flow.forward, &mut flow.back].into_iter().flatten() {
+            traffic.max_msg_size = ByteCount::new(1424);
+        }
+        let file = &capture(scenario, &scratch("encapsulated"))[0];
+        check(file);
+        let wrong = "udp.checksum.status != 1 || udp.port != 9899 || sctp.port != 9000";
+        assert_eq!(tshark(file, wrong, &["frame.number"]), Vec::<Vec<String>>::new());
+        let lengths = tshark(file, "udp", &["frame.len"]);
+        let longest = lengths.iter().map(|line| line[0].parse::<u32>().expect("a number")).max();
+        assert_eq!(longest, Some(1500), "full packets, with a bundled SACK over IPv4");
+    }
+}
+
+#[test]
 fn bit_errors_are_found_by_the_checksum_and_the_data_is_sent_again() {
     let mut scenario = scenario();
     for link in &mut scenario.links {

@@ -15,7 +15,7 @@ fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20));
     let flow = &mut scenario.flows[0];
     (flow.protocol, flow.reset_time, flow.stop_time) = (protocol, Span::from_secs(6), Span::from_secs(12));
-    flow.client_options.congestion_control = control;
+    flow.client_options.congestion_control = control.into();
     flow.client_tcp.control = control;
     // FAST's 200 packets are more than the queue holds.
     for knobs in [&mut flow.client_options.knobs, &mut flow.client_tcp.knobs] {

@@ -46,7 +46,7 @@ const FLOWS: [Change; 12] = [
     ("CUC v1", |scenario| cmt_with(scenario, |cmt| cmt.cuc = Cuc::V1)),
     ("CMT/RP", |scenario| {
         enable_cmt(&mut scenario.flows[0]);
-        scenario.flows[0].client_options.congestion_control = cc::Algorithm::CmtRpV1;
+        scenario.flows[0].client_options.congestion_control = cc::Algorithm::CmtRpV1.into();
     }),
     ("TCP", |scenario| tcp_with(scenario, &tcp::Config::modern())),
     ("QualNet", |scenario| tcp_with(scenario, &qualnet(tcp::Variant::Sack))),

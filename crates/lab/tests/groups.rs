@@ -12,7 +12,7 @@ fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
     flow.stop_time = Span::from_secs(6);
-    flow.client_options.congestion_control = algorithm;
+    flow.client_options.congestion_control = algorithm.into();
     flow.client_options.cmt.groups = groups.to_vec();
     run(&scenario).digest.to_string()
 }

@@ -15,6 +15,61 @@ fn scenario() -> Scenario {
     scenario
 }
 
+/// A client with an uplink in each of two networks, and a server with one address, which both reach over one fast link.
+fn two_uplinks(paths: sctp::PathSet) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    let (east1, east2) = (3, 5);
+    scenario.links.truncate(5);
+    scenario.links[2] =
+        link(&scenario.nodes, [east2, east1], 2, BitRate::from_mbps(1000), Span::ZERO, 10_000);
+    scenario.links.push(link(&scenario.nodes, [east1, 1], 0, BitRate::from_mbps(1000), Span::ZERO, 10_000));
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    flow.client_options.paths = paths;
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(2), Span::from_secs(8));
+    scenario
+}
+
+#[test]
+fn a_client_with_two_uplinks_and_a_server_with_one_address_send_on_both_by_pairs() {
+    let throughput = |paths, back: bool| {
+        let mut scenario = two_uplinks(paths);
+        let flow = &mut scenario.flows[0];
+        if back {
+            flow.back = flow.forward.take();
+        }
+        let output = run(&scenario);
+        assert_eq!(output.warnings, Vec::<String>::new());
+        scalar(&output, "flow", if back { "back_throughput_bps" } else { "throughput_bps" }) / 1e6
+    };
+    let by_address = throughput(sctp::PathSet::Addresses, false);
+    assert!((9.0..9.7).contains(&by_address), "{by_address} Mbit/s on one uplink");
+    for paths in [sctp::PathSet::SameSubnet, sctp::PathSet::Pairs] {
+        for back in [false, true] {
+            let both = throughput(paths, back);
+            assert!(both > 18.0, "{paths}, back {back}: {both} Mbit/s");
+        }
+    }
+    let output = run(&two_uplinks(sctp::PathSet::Pairs));
+    for path in [0, 1] {
+        let share = path_scalar(&output, "flow", Some(path), "sent_share");
+        assert!((0.8..1.0).contains(&share), "path {path} has the rate of its own uplink: {share}");
+    }
+}
+
+#[test]
+fn groups_couple_pairs() {
+    let digest = |groups: &[u8]| {
+        let mut scenario = two_uplinks(sctp::PathSet::Pairs);
+        let options = &mut scenario.flows[0].client_options;
+        options.congestion_control = cc::Algorithm::CmtRpV2.into();
+        options.cmt.groups = groups.to_vec();
+        run(&scenario).digest
+    };
+    assert_eq!(digest(&[]), digest(&[1, 1]));
+    assert_ne!(digest(&[]), digest(&[0, 1]), "the number of a pair selects its group");
+}
+
 /// Packets that crossed the links between the routers of both paths, towards the server.
 fn carried(scenario: &Scenario) -> [f64; 2] {
     let output = run(scenario);

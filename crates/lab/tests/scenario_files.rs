@@ -103,7 +103,7 @@ fn a_set_of_sctp_options_starts_from_its_profile() {
     );
     let recommended = sctp::Config::recommended();
     let cmt = sctp::Cmt { dac: false, ..recommended.cmt.clone() };
-    let ours = sctp::Config { congestion_control: cc::Algorithm::Braid, cmt, ..recommended };
+    let ours = sctp::Config { congestion_control: cc::Algorithm::Braid.into(), cmt, ..recommended };
     assert_eq!((flow.client_options, flow.server_options), (ours, sctp::Config::default()));
 }
 

@@ -22,10 +22,14 @@ pub(crate) fn automatic(net_id: u8, number: u16) -> (Ipv4Addr, Ipv6Addr) {
 }
 
 /// Number of an address: twice that of its interface, plus one for IPv6.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AddressId(u32);
 
 impl AddressId {
+    pub fn new(interface: u32, ipv6: bool) -> Self {
+        AddressId(2 * interface + u32::from(ipv6))
+    }
+
     #[inline]
     pub fn interface(self) -> u32 {
         self.0 / 2

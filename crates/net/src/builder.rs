@@ -1,6 +1,7 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
 use crate::channel::{Channel, HostJitter, Parts, Wire};
 use crate::ids::{LinkId, NodeId};
+use crate::nat::{Nat, NatSpec};
 use crate::network::{Host, Network, NodeInfo};
 use crate::queue::{QueueFault, Site};
 use crate::routing::{Edge, Routes, Target};
@@ -18,6 +19,7 @@ pub struct NetworkBuilder {
     nodes: Vec<(String, NodeKind)>,
     links: Vec<LinkSpec>,
     overrides: Vec<(NodeId, LinkId, IpAddr)>,
+    nats: BTreeMap<NodeId, NatSpec>,
 }
 
 /// Why no network can be built.
@@ -46,6 +48,9 @@ pub enum ConfigError {
     /// A network has more host interfaces than IPv4 addresses 10.net.x.y.
     #[error("network {0} has more than 65534 host interfaces")]
     TooManyInterfaces(u8),
+    /// A NAT is a host, or its outside link does not end there.
+    #[error("`{0}` cannot be a NAT: expected a router, and an outside link that ends there")]
+    WrongNat(String),
     /// An address was set for a node without an interface there: a router, or not an end of that link.
     #[error("`{0}` has no interface on the link {1} to set an address of")]
     NoInterface(String, String),
@@ -81,6 +86,11 @@ impl NetworkBuilder {
         self.overrides.push((node, link, address));
     }
 
+    /// Makes a router a NAT.
+    pub fn set_nat(&mut self, router: NodeId, spec: NatSpec) {
+        self.nats.insert(router, spec);
+    }
+
     /// Assigns addresses, computes routes and builds the network. Its random streams come from `streams`.
     ///
     /// # Errors
@@ -94,7 +104,9 @@ impl NetworkBuilder {
         let (interfaces, hosts) = self.assign_addresses(&names)?;
         let addresses = AddressTable::new(&interfaces)
             .map_err(|Ambiguous(address)| ConfigError::DuplicateAddress(address))?;
-        let routes = self.compute_routes(&interfaces, &hosts);
+        let mut routes = self.compute_routes(&interfaces, &hosts);
+        let nats = self.nats.iter().map(|(&node, spec)| (node.0, self.nat(node, spec, &hosts, &mut routes)));
+        let nats = nats.collect();
         let mut channels = Vec::with_capacity(self.links.len() * 2);
         for (spec, name) in self.links.iter().zip(&names) {
             channels.push(self.channel(streams, &spec.forward, spec.b, &format!("{name} forward")));
@@ -102,11 +114,16 @@ impl NetworkBuilder {
         }
         let nodes =
             self.nodes.into_iter().zip(hosts).map(|((name, _), host)| NodeInfo { name, host }).collect();
-        Ok(Network::new(nodes, interfaces, addresses, routes, channels))
+        Ok(Network::new(nodes, interfaces, addresses, routes, channels, nats))
     }
 
     fn is_host(&self, node: NodeId) -> bool {
         matches!(self.nodes[node.index()].1, NodeKind::Host { .. })
+    }
+
+    /// Whether the node has an address on that link: a host, or a NAT on its outside link.
+    fn has_address(&self, node: NodeId, link: LinkId) -> bool {
+        self.is_host(node) || self.nats.get(&node).is_some_and(|nat| nat.outside == link)
     }
 
     fn name(&self, node: NodeId) -> String {
@@ -128,8 +145,16 @@ impl NetworkBuilder {
     fn check_nodes(&self) -> Result<(), ConfigError> {
         let mut names: Vec<&str> = self.nodes.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(ConfigError::DuplicateName(pair[0].to_owned())),
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ConfigError::DuplicateName(pair[0].to_owned()));
+        }
+        let wrong = |(node, nat): &(&NodeId, &NatSpec)| {
+            let ends =
+                self.links.get(nat.outside.index()).is_some_and(|link| [link.a, link.b].contains(node));
+            self.is_host(**node) || !ends
+        };
+        match self.nats.iter().find(wrong) {
+            Some((&node, _)) => Err(ConfigError::WrongNat(self.name(node))),
             None => Ok(()),
         }
     }
@@ -161,7 +186,8 @@ impl NetworkBuilder {
         let mut used = BTreeMap::new();
         for (index, spec) in self.links.iter().enumerate() {
             for node in [spec.a, spec.b] {
-                if !self.is_host(node) {
+                let link = LinkId(index as u32);
+                if !self.has_address(node, link) {
                     continue;
                 }
                 let number: &mut u16 = used.entry(spec.net_id).or_insert(0);
@@ -170,7 +196,6 @@ impl NetworkBuilder {
                 }
                 *number += 1;
                 let (ipv4, ipv6) = address::automatic(spec.net_id, *number);
-                let link = LinkId(index as u32);
                 of_node[node.index()].push(InterfaceAddress { link, net_id: spec.net_id, ipv4, ipv6 });
             }
         }
@@ -187,19 +212,23 @@ impl NetworkBuilder {
         }
         let mut interfaces = Vec::new();
         let mut hosts = Vec::new();
-        for ((_, kind), own) in self.nodes.iter().zip(of_node) {
+        for (node, own) in (0..).map(NodeId).zip(of_node) {
             let first = interfaces.len();
             interfaces.extend(own);
-            let host = matches!(kind, NodeKind::Host { .. });
-            hosts.push(host.then_some(Host { first, end: interfaces.len() }));
+            let addressed = self.is_host(node) || self.nats.contains_key(&node);
+            hosts.push(addressed.then_some(Host { first, end: interfaces.len() }));
         }
         Ok((interfaces, hosts))
     }
 
     fn compute_routes(&self, interfaces: &[InterfaceAddress], hosts: &[Option<Host>]) -> Routes {
-        let forwards: Vec<bool> = hosts.iter().map(Option::is_none).collect();
-        let edge = |spec: &LinkSpec| Edge { a: spec.a.0, b: spec.b.0, net_id: spec.net_id, cost: spec.cost };
-        let edges: Vec<Edge> = self.links.iter().map(edge).collect();
+        let forwards: Vec<bool> = (0..hosts.len() as u32).map(|node| !self.is_host(NodeId(node))).collect();
+        let edge = |(link, spec): (u32, &LinkSpec)| {
+            let is_nat = |node: &NodeId| self.nats.get(node).is_some_and(|nat| nat.outside == LinkId(link));
+            let nat = [spec.a, spec.b].into_iter().find(is_nat).map(|node| node.0);
+            Edge { a: spec.a.0, b: spec.b.0, net_id: spec.net_id, cost: spec.cost, nat }
+        };
+        let edges: Vec<Edge> = (0..).zip(&self.links).map(edge).collect();
         let mut targets = Vec::with_capacity(interfaces.len());
         for (node, host) in hosts.iter().enumerate() {
             for interface in host.iter().flat_map(|host| &interfaces[host.first..host.end]) {
@@ -207,6 +236,14 @@ impl NetworkBuilder {
             }
         }
         Routes::compute(&forwards, &edges, &targets)
+    }
+
+    /// A NAT, which gets the routes that lead outside from there.
+    fn nat(&self, node: NodeId, spec: &NatSpec, hosts: &[Option<Host>], routes: &mut Routes) -> Nat {
+        let link = &self.links[spec.outside.index()];
+        let outward = if link.a == node { spec.outside.forward() } else { spec.outside.backward() };
+        let interface = hosts[node.index()].map_or(0, |own| own.first);
+        Nat::new(spec.timeout, outward.0, interface as u32, routes.take(node.0, spec.outside.0))
     }
 
     fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {

@@ -1,4 +1,4 @@
-use crate::ids::{LinkDir, LinkId};
+use crate::ids::{LinkDir, LinkId, NodeId};
 use crate::packet::PacketId;
 use des::Kernel;
 use units::Instant;
@@ -20,6 +20,8 @@ pub(crate) enum NetAction {
     Transmit(LinkDir),
     Fail(LinkId),
     Repair(LinkId),
+    /// A NAT forgets its mappings.
+    Rebind(NodeId),
 }
 
 impl NetEvent {
@@ -34,6 +36,13 @@ impl NetEvent {
     /// The link is repaired.
     pub fn repair(link: LinkId) -> Self {
         Self::encode(LINK, link.0, REPAIR)
+    }
+
+    /// The NAT at a node forgets its mappings, so that the next packets that leave get other ports.
+    ///
+    /// The caller schedules this event.
+    pub fn rebind(nat: NodeId) -> Self {
+        Self::encode(LINK, nat.0, REBIND)
     }
 
     #[inline]
@@ -62,7 +71,8 @@ impl NetEvent {
             ARRIVE_ALONE => NetAction::ArriveAlone(LinkDir(place), PacketId::new(detail as usize)),
             TRANSMIT => NetAction::Transmit(LinkDir(place)),
             _ if detail == FAIL => NetAction::Fail(LinkId(place)),
-            _ => NetAction::Repair(LinkId(place)),
+            _ if detail == REPAIR => NetAction::Repair(LinkId(place)),
+            _ => NetAction::Rebind(NodeId(place)),
         }
     }
 }
@@ -73,9 +83,10 @@ const ARRIVE_ALONE: u64 = 1;
 const TRANSMIT: u64 = 2;
 const LINK: u64 = 3;
 
-/// What happens to a link.
+/// What happens to a link, or to the NAT of a node.
 const FAIL: u32 = 0;
 const REPAIR: u32 = 1;
+const REBIND: u32 = 2;
 
 /// The clock and event queue of the network: a [`Kernel`] of any event type that a [`NetEvent`] converts into.
 pub trait Schedule {
@@ -113,5 +124,6 @@ mod tests {
         assert_eq!(NetEvent::transmit(direction).action(), NetAction::Transmit(direction));
         assert_eq!(NetEvent::fail(link).action(), NetAction::Fail(link));
         assert_eq!(NetEvent::repair(link).action(), NetAction::Repair(link));
+        assert_eq!(NetEvent::rebind(NodeId(5)).action(), NetAction::Rebind(NodeId(5)));
     }
 }

@@ -1,18 +1,21 @@
 mod captures;
 mod forward;
 mod serve;
+mod translate;
 
-use crate::address::{AddressTable, InterfaceAddress};
+use crate::address::{AddressId, AddressTable, InterfaceAddress};
 use crate::capture::Capture;
 use crate::channel::Channel;
 use crate::counters::Counters;
 use crate::event::{NetAction, NetEvent, Schedule};
-use crate::ids::{LinkDir, NodeId};
+use crate::ids::{LinkDir, LinkId, NodeId};
+use crate::nat::Nat;
 use crate::packet::{Outgoing, Packet, PacketId, Pool, Protocol};
 use crate::parcel::Parcel;
 use crate::queue::Backlog;
 use crate::routing::Routes;
 use des::Digest;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Instant;
 
@@ -31,6 +34,8 @@ pub struct Network {
     arrivals: Vec<Arrival>,
     digest: Digest,
     unroutable: u64,
+    /// By node.
+    nats: BTreeMap<u32, Nat>,
 }
 
 #[derive(Debug)]
@@ -40,7 +45,7 @@ pub(crate) struct NodeInfo {
     pub host: Option<Host>,
 }
 
-/// A host's interfaces: `first..end` of all.
+/// A host's or a NAT's interfaces: `first..end` of all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Host {
     pub first: usize,
@@ -91,6 +96,7 @@ impl Network {
         addresses: AddressTable,
         routes: Routes,
         channels: Vec<Channel>,
+        nats: BTreeMap<u32, Nat>,
     ) -> Self {
         Network {
             channels,
@@ -103,10 +109,11 @@ impl Network {
             arrivals: Vec::new(),
             digest: Digest::new(),
             unroutable: 0,
+            nats,
         }
     }
 
-    /// The addresses of a host, in the order of its links; none for a router.
+    /// The addresses of a host, in the order of its links; that of a NAT on its outside link; none for a router.
     pub fn addresses(&self, node: NodeId) -> &[InterfaceAddress] {
         match self.nodes[node.index()].host {
             Some(Host { first, end }) => &self.interfaces[first..end],
@@ -130,27 +137,61 @@ impl Network {
 
     /// The direction of the link over which `node` sends packets to `dst`.
     pub fn next_hop(&self, node: NodeId, dst: IpAddr) -> Option<LinkDir> {
-        let id = self.addresses.find(dst)?;
-        self.routes.direction(node.0, id.interface()).map(LinkDir)
+        let interface = self.addresses.find(dst)?.interface();
+        let outward = || self.nats.get(&node.0).filter(|nat| nat.outside[interface as usize]);
+        let direction = self.routes.direction(node.0, interface);
+        direction.or_else(|| outward().map(|nat| nat.outward)).map(LinkDir)
     }
 
-    /// The links that packets from `node` to `dst` cross, in order. Without a route, it ends where that ends.
-    pub fn way(&self, node: NodeId, dst: IpAddr) -> Vec<LinkDir> {
-        let (mut way, mut at) = (Vec::new(), node);
-        while let Some(next) = self.next_hop(at, dst) {
-            way.push(next);
-            let channel = &self.channels[next.index()];
-            if channel.to_host {
-                break;
-            }
-            at = NodeId(channel.to);
+    /// The links that packets from address `src` of `node` to `dst` cross, in order. Without a route, it ends where that ends.
+    pub fn way(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> Vec<LinkDir> {
+        let first = self
+            .addresses
+            .find(src)
+            .zip(self.addresses.find(dst))
+            .and_then(|(src, dst)| Some(LinkDir(self.first_hop(node, src, dst)?)));
+        let (mut way, mut next) = (Vec::new(), first);
+        while let Some(direction) = next {
+            way.push(direction);
+            let channel = &self.channels[direction.index()];
+            next = if channel.to_host { None } else { self.next_hop(NodeId(channel.to), dst) };
         }
         way
     }
 
-    /// True if there is a route from `node` to the host that has the address `dst`.
-    pub fn reaches(&self, node: NodeId, dst: IpAddr) -> bool {
-        self.way(node, dst).last().is_some_and(|last| self.channels[last.index()].to_host)
+    /// True if there is a route from address `src` of `node` to the host or NAT that has the address `dst`.
+    pub fn reaches(&self, node: NodeId, src: IpAddr, dst: IpAddr) -> bool {
+        let owns = |node: u32| {
+            self.addresses(NodeId(node)).iter().any(|own| [own.ipv4.into(), own.ipv6.into()].contains(&dst))
+        };
+        self.way(node, src, dst).last().is_some_and(|last| owns(self.channels[last.index()].to))
+    }
+
+    /// The direction in which a host sends packets from `src`: over the link on which it has that address if `dst` can be
+    /// reached from there, as hosts with several uplinks route by source address; else as the route to `dst` says.
+    #[inline]
+    fn first_hop(&self, node: NodeId, src: AddressId, dst: AddressId) -> Option<u32> {
+        let direction = self.routes.direction(node.0, dst.interface())?;
+        let own = self.interfaces[src.interface() as usize].link;
+        Some(if LinkDir(direction).link() == own {
+            direction
+        } else {
+            self.by_source(node, own, dst, direction)
+        })
+    }
+
+    #[cold]
+    fn by_source(&self, node: NodeId, own: LinkId, dst: AddressId, otherwise: u32) -> u32 {
+        let leads = |direction: &LinkDir| {
+            let channel = &self.channels[direction.index()];
+            let there = NodeId(channel.to);
+            let found =
+                self.addresses(there).iter().any(|own| *own == self.interfaces[dst.interface() as usize]);
+            let leaves = self.channels[direction.reverse().index()].to == node.0;
+            let further = !channel.to_host && self.next_hop(there, self.addresses.address(dst)).is_some();
+            leaves && (found || further)
+        };
+        [own.forward(), own.backward()].into_iter().find(leads).map_or(otherwise, |direction| direction.0)
     }
 
     /// Sends a packet from a host: the bytes in `head`, then `outgoing.zeros` zero bytes.
@@ -167,7 +208,7 @@ impl Network {
     ) {
         let Outgoing { src, dst, protocol, ecn, zeros } = outgoing;
         let way = self.addresses.find(src).zip(self.addresses.find(dst)).and_then(|(src, dst)| {
-            let direction = self.routes.direction(from.0, dst.interface())?;
+            let direction = self.first_hop(from, src, dst)?;
             (src.is_ipv6() == dst.is_ipv6()).then_some((src, dst, direction))
         });
         let Some((src, dst, direction)) = way else {
@@ -197,6 +238,10 @@ impl Network {
             NetAction::Fail(link) => {
                 self.fail(schedule.now(), link.forward());
                 self.fail(schedule.now(), link.backward());
+                None
+            }
+            NetAction::Rebind(node) => {
+                self.nats.entry(node.0).and_modify(Nat::rebind);
                 None
             }
             NetAction::Repair(link) => {

@@ -182,6 +182,15 @@ impl Pool {
         }
     }
 
+    /// The stored bytes of a packet, to change them.
+    pub fn head_mut(&mut self, id: PacketId) -> &mut [u8] {
+        let stored = &mut self.slots[id.index()];
+        match stored.head.get_mut(..usize::from(stored.len)) {
+            Some(head) => head,
+            None => &mut self.spills[id.index()],
+        }
+    }
+
     /// Stores a copy of a packet.
     pub fn copy(&mut self, id: PacketId) -> PacketId {
         let mut head = self.head(id).to_vec();

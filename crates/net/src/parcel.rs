@@ -27,6 +27,11 @@ impl Parcel {
         Parcel { dst, hops_ecn_and_size }
     }
 
+    /// The packet on its way to another interface.
+    pub fn to(self, dst: u32) -> Self {
+        Parcel { dst, ..self }
+    }
+
     #[inline]
     pub fn size(self) -> u32 {
         self.hops_ecn_and_size & SIZE_MASK

@@ -16,6 +16,8 @@ pub(crate) struct Edge {
     pub b: u32,
     pub net_id: u8,
     pub cost: u32,
+    /// The end that is a NAT with this as its outside link: no route leads over the link into it, and beyond.
+    pub nat: Option<u32>,
 }
 
 /// What routing knows of an interface: the host, and its link.
@@ -65,6 +67,17 @@ impl Routes {
         routes
     }
 
+    /// Takes the routes of `node` over `link` away; true for each interface that had one.
+    pub fn take(&mut self, node: u32, link: u32) -> Vec<bool> {
+        let row = node as usize * self.columns..(node as usize + 1) * self.columns;
+        let take = |cell: &mut u32| {
+            let leads = *cell / 2 == link;
+            *cell = if leads { NO_ROUTE } else { *cell };
+            leads
+        };
+        self.directions[row].iter_mut().map(take).collect()
+    }
+
     #[inline]
     pub fn direction(&self, node: u32, interface: u32) -> Option<u32> {
         let direction = self.directions[node as usize * self.columns + interface as usize];
@@ -99,6 +112,9 @@ fn tree_towards(forwards: &[bool], edges: &[Edge], net: u8, root: u32) -> Vec<u3
         }
         for &link in &at_node[node as usize] {
             let edge = &edges[link as usize];
+            if edge.nat == Some(node) {
+                continue;
+            }
             let (other, towards_root) = end_of(edge, link, node);
             let candidate = (distance + u64::from(edge.cost), towards_root);
             let known = &mut best[other as usize];

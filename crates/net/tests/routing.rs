@@ -254,9 +254,39 @@ fn an_address_is_reached_over_routers_of_its_network_only() {
     }
     let network = builder.configure(&Streams::new(1, 0)).unwrap();
     let address = |node, place: usize| IpAddr::V4(network.addresses(node)[place].ipv4);
-    assert!(network.reaches(a, address(b, 0)) && network.reaches(b, address(a, 0)));
-    assert!(network.reaches(b, address(c, 0)));
-    assert!(!network.reaches(a, address(c, 0)), "only over a host");
-    assert!(!network.reaches(a, address(c, 1)), "only over two networks");
-    assert!(!network.reaches(a, "192.0.2.1".parse().unwrap()), "nobody's address");
+    let reaches = |from: NodeId, dst: IpAddr| network.reaches(from, address(from, 0), dst);
+    assert!(reaches(a, address(b, 0)) && reaches(b, address(a, 0)));
+    assert!(reaches(b, address(c, 0)));
+    assert!(!reaches(a, address(c, 0)), "only over a host");
+    assert!(!reaches(a, address(c, 1)), "only over two networks");
+    assert!(!reaches(a, "192.0.2.1".parse().unwrap()), "nobody's address");
+}
+
+/// A host with two uplinks, and a server with one address, which belongs to all networks.
+#[test]
+fn a_host_sends_over_the_link_of_the_source_address_if_that_leads_to_the_destination() {
+    let mut builder = NetworkBuilder::new();
+    let [client, server] = ["client", "server"].map(|name| builder.add_node(name, STEADY));
+    let [one, two, core] = ["one", "two", "core"].map(|name| builder.add_node(name, NodeKind::Router));
+    let first = link(&mut builder, client, one, 1);
+    let second = link(&mut builder, client, two, 2);
+    let dead_end = link(&mut builder, client, server, 3);
+    for (router, net_id) in [(one, 1), (two, 2)] {
+        link(&mut builder, router, core, net_id);
+    }
+    let last = link(&mut builder, core, server, 0);
+    let mut world = World::new(builder);
+    let dst = world.ipv4(server, 1);
+    for (uplink, src) in [(first, 0), (second, 1)].map(|(link, place)| (link, world.ipv4(client, place))) {
+        let way = world.network.way(client, src, dst);
+        assert_eq!((way[0], way[2], way.len()), (uplink.forward(), last.forward(), 3));
+        world.send_to(client, src, dst, 7, 100);
+        assert_eq!(world.network.counters(uplink.forward()).offered, 1);
+        assert_eq!(world.run_all().len(), 1);
+    }
+    // The link of the third address leads to the server, too, but that has another address there.
+    let src = world.ipv4(client, 2);
+    assert_eq!(world.network.way(client, src, dst)[0], dead_end.forward());
+    let elsewhere = world.ipv4(server, 0);
+    assert_eq!(world.network.way(client, world.ipv4(client, 0), elsewhere), [dead_end.forward()]);
 }

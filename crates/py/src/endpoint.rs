@@ -179,7 +179,7 @@ impl Endpoint {
 
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(signature = (now, association, data, *, stream = 0, ppid = 0, unordered = false, immediate_sack = false,
-        end_of_record = true, path = None))]
+        end_of_record = true, path = None, tracked = false))]
     fn send(
         &mut self,
         now: u64,
@@ -191,12 +191,15 @@ impl Endpoint {
         immediate_sack: bool,
         end_of_record: bool,
         path: Option<u8>,
-    ) -> PyResult<()> {
+        tracked: bool,
+    ) -> PyResult<Option<u64>> {
         let payload = Payload::Bytes(Bytes::copy_from_slice(data));
         let (stream, ppid) = (StreamId(stream), Ppid(ppid));
         let path = path.map(PathId);
-        let message = Message { stream, ppid, unordered, immediate_sack, end_of_record, path, payload };
-        self.inner().send(at(now), AssocId(association), message).map_err(|error| {
+        let message =
+            Message { stream, ppid, unordered, immediate_sack, end_of_record, path, tracked, payload };
+        let sent = self.inner().send(at(now), AssocId(association), message);
+        sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();
             match error {
                 SendError::WouldBlock => WouldBlockError::new_err(text),

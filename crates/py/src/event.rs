@@ -20,6 +20,9 @@ pub struct Event {
     stream: Option<u16>,
     tsn: Option<u32>,
     length: Option<usize>,
+    message: Option<u64>,
+    last_message: Option<u64>,
+    path: Option<u8>,
     causes: Option<Py<PyBytes>>,
     reason: Option<&'static str>,
     detail: Option<&'static str>,
@@ -47,6 +50,9 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         stream: None,
         tsn: None,
         length: None,
+        message: None,
+        last_message: None,
+        path: None,
         causes: None,
         reason: None,
         detail: None,
@@ -72,7 +78,18 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.rtt = Some(rtt.as_nanos());
             "heartbeat-answered"
         }
-        sctp::Event::SendFailed { stream, tsn, length } => {
+        sctp::Event::PrimaryChanged { path, address } => {
+            event.path = Some(path.0);
+            event.address = Some(address);
+            "primary-changed"
+        }
+        sctp::Event::Delivered { first, last } => {
+            event.message = Some(first.0);
+            event.last_message = Some(last.0);
+            "delivered"
+        }
+        sctp::Event::SendFailed { id, stream, tsn, length } => {
+            event.message = id.map(|id| id.0);
             event.stream = Some(stream.0);
             event.tsn = tsn.map(|tsn| tsn.0);
             event.length = Some(length);

@@ -13,6 +13,8 @@ pub struct Flow {
     pub server: usize,
     /// Transport protocol.
     pub protocol: Protocol,
+    /// Packets of SCTP travel in UDP (RFC 6951).
+    pub udp_encapsulation: bool,
     /// SCTP options of the client's endpoint.
     pub client_options: sctp::Config,
     /// SCTP options of the server's endpoint. Flows to the same port of the same server have equal ones.

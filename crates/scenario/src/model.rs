@@ -1,5 +1,5 @@
 use super::{Capture, Flow, Link, Probe, Transfers, Window};
-use units::Span;
+use units::{Instant, Span};
 
 /// One experiment, complete: every reference is resolved, every default filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Scenario {
     pub title: String,
     /// Root of all random streams.
     pub seed: u64,
-    /// Hosts and routers, in the order of the file.
+    /// Hosts, routers and NATs, in the order of the file.
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
@@ -31,7 +31,7 @@ impl Scenario {
     }
 }
 
-/// A host or a router.
+/// A host, a router or a NAT.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Unique in the scenario.
@@ -41,7 +41,7 @@ pub struct Node {
 }
 
 /// What a node does with packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Ends of flows. Each packet that arrives waits a random time, uniform from zero to `jitter`, as processing takes
     /// in a real host; packets keep their order.
@@ -51,4 +51,13 @@ pub enum NodeKind {
     },
     /// Forwards packets, at once.
     Router,
+    /// A router that translates addresses and UDP ports.
+    Nat {
+        /// Index of the link in [`Scenario::links`] that leads outside; its other links lead inside.
+        outside: usize,
+        /// A mapping ends when no packet has left through it for so long.
+        timeout: Span,
+        /// When it forgets all mappings.
+        rebind_at: Vec<Instant>,
+    },
 }

@@ -1,6 +1,5 @@
 //! Everything a user may choose about an association.
 
-pub use crate::sched::PathSelection;
 use transport::{named, options};
 use units::{ByteCount, Span};
 
@@ -108,7 +107,7 @@ options! {
         announce_address_types: bool = true;
 
         /// The congestion control.
-        congestion_control: cc::Algorithm = cc::Algorithm::Standard;
+        congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
         /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN
         /// advances, RFC 9260 does not.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
@@ -146,7 +145,7 @@ impl Config {
     /// them dies. `docs/bonding.md` says why each of them is as it is, and measures them.
     pub fn recommended() -> Self {
         Config {
-            congestion_control: cc::Algorithm::Cubic,
+            congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
             potentially_failed: Some(0),
@@ -248,6 +247,36 @@ named! {
 }
 
 named! {
+    /// Which path is offered new data first; each is filled before the next.
+    "path selection" PathSelection {
+        /// The path that transmitted least recently first.
+        SmallestLastTransmission = "smallest-last-transmission",
+        /// The path with most room in its window first.
+        LargestSpace = "largest-space",
+        /// The path with the largest slow start threshold first.
+        LargestSsthresh = "largest-ssthresh",
+        /// The largest slow start threshold first, ties by room.
+        LargestSsthreshAndSpace = "largest-ssthresh-and-space",
+        /// One packet a path in turn.
+        RoundRobin = "round-robin",
+        /// A fresh random order for each opportunity.
+        Random = "random",
+        /// The path with the lowest smoothed round-trip time first.
+        LowestRtt = "lowest-rtt",
+        /// Earliest completion first: waits for the fastest path where that is sooner than sending on a slower one.
+        Ecf = "ecf",
+        /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
+        Blest = "blest",
+        /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
+        InTime = "in-time",
+        /// Each path carries everything, as far as its window goes.
+        Redundant = "redundant",
+        /// Packets in proportion to `weights`, or to the paths' rates if there are none.
+        Weighted = "weighted",
+    }
+}
+
+named! {
     /// The path a lost chunk is sent on again.
     "retransmission policy" RtxPolicy {
         /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
@@ -277,6 +306,10 @@ named! {
         /// A pair of an address of ours and one of the peer, at most 16 pairs: two uplinks to a peer with one address are two
         /// paths. An address of the peer has failed when all its pairs have.
         Pairs = "pairs",
+        /// As `pairs`, but only those pairs whose addresses are in one subnet (/24 of IPv4, /64 of IPv6), and all pairs if
+        /// either side has one address. An address of the peer without such a pair has the path that it has with
+        /// `addresses`.
+        SameSubnet = "same-subnet",
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an endpoint tells its user.
 
+use crate::message::MessageId;
+use crate::path::PathId;
 use bytes::Bytes;
 use std::net::IpAddr;
 use units::Span;
@@ -44,11 +46,30 @@ pub enum Event {
         /// The round-trip time.
         rtt: Span,
     },
-    /// A message was lost for good: the association ended before the peer acknowledged it.
+    /// Another path is the primary path.
+    PrimaryChanged {
+        /// Its number.
+        path: PathId,
+        /// Its remote address.
+        address: IpAddr,
+    },
+    /// The peer has these [tracked](crate::Message::tracked) messages for good, all from `first` to `last`: the cumulative TSN
+    /// passed all their chunks, or NR-SACKs say that the peer will not renege on them.
+    Delivered {
+        /// The lowest of them.
+        first: MessageId,
+        /// The highest of them.
+        last: MessageId,
+    },
+    /// The association ended, or the peer restarted it, before the peer acknowledged a message. There is one event for a
+    /// tracked message, and one for each chunk of another one.
     SendFailed {
+        /// The message, if it is tracked.
+        id: Option<MessageId>,
         /// Its stream.
         stream: StreamId,
-        /// TSN of the chunk if it had been sent.
+        /// TSN of the chunk, or of the first one of a tracked message that was not acknowledged. None if it was never sent,
+        /// or if a part of a tracked message was not: then the peer does not have it.
         tsn: Option<Tsn>,
         /// Bytes not acknowledged.
         length: usize,

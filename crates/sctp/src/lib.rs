@@ -71,6 +71,7 @@ mod endpoint;
 mod event;
 mod ext;
 mod message;
+mod pair;
 mod path;
 mod per_stream;
 mod random;
@@ -86,10 +87,11 @@ pub use config::{
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
-    EndpointConfig, Listen,
+    EndpointConfig, Listen, PairFault,
 };
 pub use event::{AssocId, CloseReason, Event};
-pub use message::{Message, Payload, Received, SendError};
+pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
+pub use pair::AddressPair;
 pub use path::{PathId, PathState, PathStats};
 pub use random::Seed;
 #[cfg(feature = "system-seed")]

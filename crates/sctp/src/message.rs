@@ -2,6 +2,7 @@
 
 use crate::path::PathId;
 pub use transport::Payload;
+use units::ByteCount;
 use wire::{Ppid, Ssn, StreamId, Tsn};
 
 /// A user message to send, or a piece of one.
@@ -21,6 +22,9 @@ pub struct Message {
     /// `rfc6458#section-5.3.4`). Data behind it waits while the window of that path is full. Ignored while the path is not
     /// active.
     pub path: Option<PathId>,
+    /// Tells what becomes of it: one of [`Event::Delivered`](crate::Event::Delivered) and
+    /// [`Event::SendFailed`](crate::Event::SendFailed) will name it. Of a message in pieces that of the first piece counts.
+    pub tracked: bool,
     /// The bytes: at least one.
     pub payload: Payload,
 }
@@ -35,9 +39,23 @@ impl Message {
             immediate_sack: false,
             end_of_record: true,
             path: None,
+            tracked: false,
             payload,
         }
     }
+}
+
+/// A tracked message of an association: they are numbered from 0 in the order in which they were given to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId(pub u64);
+
+/// What a user can read of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// Messages that can be read to their end.
+    pub messages: usize,
+    /// User bytes, those of messages that have not arrived completely among them.
+    pub bytes: ByteCount,
 }
 
 /// A user message that arrived, or the next piece of it.

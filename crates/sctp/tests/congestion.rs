@@ -1,6 +1,9 @@
 //! Congestion control and loss recovery (rfc9260#section-7), as it shows on the wire.
 
 use anabranch_sctp::Config;
+use cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::Played;
 use units::{ByteCount, Span};
 
@@ -257,4 +260,51 @@ fn avoidance_adds_a_packet_for_each_window_acknowledged() {
     }
     assert!(acknowledged >= start);
     assert_eq!(client.path(0).cwnd.get(), start + 1468);
+}
+
+/// Windows of four packets, whatever happens.
+#[derive(Debug)]
+struct Fixed;
+
+impl WindowPolicy for Fixed {
+    fn name(&self) -> &'static str {
+        "fixed"
+    }
+
+    fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
+        at.segment() * 4
+    }
+
+    fn increase(&mut self, _growth: Growth, _at: &Snapshot<'_>) -> f64 {
+        0.0
+    }
+
+    fn decrease(&mut self, _kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
+        at.cwnd()
+    }
+}
+
+#[test]
+fn an_association_asks_the_factory_of_its_program_for_a_controller() {
+    let built = Arc::<AtomicU32>::default();
+    let count = built.clone();
+    let fixed = ControlFactory::new("fixed", move |setup| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Box::new(LossBased::new(Fixed, setup))
+    });
+    let config = Config { congestion_control: fixed.into(), ..Config::default() };
+    for associations in 1..=2 {
+        let mut client = Played::new(&config);
+        client.send_full(20);
+        assert_eq!(built.load(Ordering::Relaxed), 2 * associations, "one at each end");
+        assert_eq!(client.numbers(), [1, 2, 3, 4]);
+        client.pass(10);
+        client.sack(2, &[]);
+        assert_eq!(client.numbers(), [5, 6], "the window does not grow");
+        client.pass(10);
+        for last in 4..=6 {
+            client.sack(2, &[(4, last)]);
+        }
+        assert_eq!(window(&mut client), (4 * 1468, Some(4 * 1468)), "and a loss does not reduce it");
+    }
 }

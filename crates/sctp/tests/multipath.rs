@@ -120,7 +120,7 @@ fn every_sack_brings_the_delays_of_the_packets_it_answers() {
 #[test]
 fn one_way_delays_reach_the_congestion_control() {
     let cwnd = |timestamps| {
-        let config = Config { timestamps, congestion_control: cc::Algorithm::Ledbat, ..cmt() };
+        let config = Config { timestamps, congestion_control: cc::Algorithm::Ledbat.into(), ..cmt() };
         let mut pair = pair(&config);
         let client = pair.only(Side::Client);
         pair.on_wire(|sent| match sent.from {

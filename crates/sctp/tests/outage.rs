@@ -60,7 +60,9 @@ fn outage(config: &Config, nets: u8, rtt: Span, load: Load) -> Outage {
     let mut now = pair.now;
     let endpoint = pair.endpoint(Side::Client);
     match load {
-        Load::OneMessage => endpoint.send(now, client, message(500)).expect("there is room"),
+        Load::OneMessage => {
+            endpoint.send(now, client, message(500)).expect("there is room");
+        }
         Load::Burst | Load::FullWindow => while endpoint.send(now, client, message(1400)).is_ok() {},
     }
     let (end, mut done, mut buf) = (now + LASTS, Outage::default(), PacketBuf::default());
@@ -135,7 +137,7 @@ fn config() -> impl Strategy<Value = Config> {
             Config {
                 cmt,
                 burst_control: burst,
-                congestion_control: algorithm,
+                congestion_control: algorithm.into(),
                 potentially_failed: failing,
                 rto_min,
                 rto_jitter: jitter,

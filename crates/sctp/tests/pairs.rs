@@ -1,9 +1,13 @@
 //! Paths as pairs of addresses, and path MTUs that change.
 
-use anabranch_sctp::{Cmt, Config, Encapsulation, EndpointConfig, Event, PathInfo, PathSet, PathState};
+use anabranch_sctp::{
+    AddressPair, Cmt, Config, ConnectError, Encapsulation, EndpointConfig, Event, PairFault, PathInfo,
+    PathSet, PathState,
+};
 use std::net::IpAddr;
 use testkit::*;
 use units::{ByteCount, Span};
+use wire::Chunk;
 
 fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -71,6 +75,189 @@ fn data_travels_on_both_uplinks_and_acknowledgements_go_back_where_it_came_from(
     assert_eq!(read, 400_000);
     let sampled = paths(&mut pair, Side::Client).iter().filter(|path| path.srtt.is_some()).count();
     assert_eq!(sampled, 2, "each pair has a round-trip time of its own");
+}
+
+#[test]
+fn with_same_subnet_both_ends_send_on_both_uplinks_of_a_peer_with_one_address() {
+    let mut pair = two_uplinks(PathSet::SameSubnet);
+    pair.establish();
+    pair.run_for(ms(2000));
+    for side in [Side::Client, Side::Server] {
+        let before = pair.sent.len();
+        pair.send(side, 400_000);
+        pair.run_for(ms(1000));
+        let read: usize = pair.read_all(side.other()).iter().map(|received| received.payload.len()).sum();
+        assert_eq!(read, 400_000);
+        let data =
+            pair.sent[before..].iter().filter(|sent| sent.from == side && sent.chunks().contains("DATA"));
+        let (two, one): (Vec<_>, Vec<_>) = data.partition(|sent| from_uplink_2(sent));
+        assert!(one.len() > 50 && two.len() > 50, "{side:?}: {} and {}", one.len(), two.len());
+    }
+}
+
+#[test]
+fn with_same_subnet_addresses_of_one_subnet_are_pairs_and_each_address_has_a_path() {
+    let config = Config { paths: PathSet::SameSubnet, ..Config::default() };
+    let ends_of = |client: &[&str], server: &[&str]| {
+        let of = |side, list: &[&str]| EndpointConfig {
+            addresses: list.iter().map(|address| address.parse().unwrap()).collect(),
+            ..endpoint_config(side, 1, &config)
+        };
+        let mut pair = Pair::of(of(Side::Client, client), of(Side::Server, server));
+        let (now, called) = (pair.now, server[0].parse().unwrap());
+        pair.endpoint(Side::Client).connect(now, Side::Server.port(), &[called]).unwrap();
+        pair.drain();
+        pair.run_for(ms(50));
+        let ends = ends(&mut pair, Side::Client).into_iter();
+        ends.map(|(local, remote, _)| format!("{local} {remote}")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ends_of(&["10.1.0.1", "10.2.0.1"], &["10.1.0.2", "10.2.0.2", "10.2.0.3"]),
+        ["10.1.0.1 10.1.0.2", "10.2.0.1 10.2.0.2", "10.2.0.1 10.2.0.3"]
+    );
+    assert_eq!(
+        ends_of(&["10.1.0.1", "10.1.0.4"], &["10.1.0.2", "10.2.0.2"]),
+        ["10.1.0.1 10.1.0.2", "10.1.0.1 10.2.0.2", "10.1.0.4 10.1.0.2"]
+    );
+    assert_eq!(
+        ends_of(&["10.1.0.1", "10.2.0.1"], &["192.0.2.1", "198.51.100.1"]),
+        ["10.1.0.1 192.0.2.1", "10.2.0.1 198.51.100.1"]
+    );
+    // Either side has one address of each family.
+    assert_eq!(
+        ends_of(&["10.1.0.1", "10.2.0.1", "fd00:1::1", "fd00:2::1"], &["192.0.2.1", "fd00:9::1"]),
+        ["10.1.0.1 192.0.2.1", "fd00:1::1 fd00:9::1", "10.2.0.1 192.0.2.1", "fd00:2::1 fd00:9::1"]
+    );
+}
+
+/// Connects the client over exactly these paths, each given by the numbers of its two addresses.
+fn connect_pairs(pair: &mut Pair, pairs: &[(u8, u8)]) -> Result<(), ConnectError> {
+    let of = |&(local, remote): &(u8, u8)| AddressPair {
+        local: Side::Client.address(local),
+        remote: Side::Server.address(remote),
+    };
+    let (now, pairs): (_, Vec<_>) = (pair.now, pairs.iter().map(of).collect());
+    let config = Config { cmt: Cmt { enabled: true, ..Cmt::default() }, ..Config::default() };
+    let connected =
+        pair.endpoint(Side::Client).connect_pairs(now, Side::Server.port(), &pairs, config.into());
+    pair.drain();
+    connected.map(|_| ())
+}
+
+#[test]
+fn the_paths_are_the_pairs_that_the_user_named_in_their_order() {
+    let mut pair = Pair::new(3, &Config::default());
+    connect_pairs(&mut pair, &[(2, 1), (1, 1), (1, 3)]).unwrap();
+    assert_eq!((pair.sent[0].src, pair.sent[0].dst), (Side::Client.address(2), Side::Server.address(1)));
+    pair.run_for(ms(50));
+    let (a, b) = (Side::Client.address(1), Side::Client.address(2));
+    let (one, three) = (Side::Server.address(1), Side::Server.address(3));
+    let states =
+        [(b, one, PathState::Active), (a, one, PathState::Unconfirmed), (a, three, PathState::Active)];
+    assert_eq!(
+        ends(&mut pair, Side::Client),
+        states,
+        "a heartbeat has to confirm the second pair of an address"
+    );
+    let connected = pair.events(Side::Client).into_iter().next();
+    let Some(Event::Connected { peer_addresses, .. }) = connected else { panic!("{connected:?}") };
+    assert_eq!(peer_addresses, [one, three], "each address once");
+    pair.run_for(Span::from_secs(2));
+    let before = pair.sent.len();
+    transfer(&mut pair, 400_000);
+    let data = |src, dst| {
+        let on = |sent: &&Sent| (sent.src, sent.dst) == (src, dst) && sent.chunks().contains("DATA");
+        pair.sent[before..].iter().filter(on).count()
+    };
+    assert!([(b, one), (a, one), (a, three)].into_iter().all(|(src, dst)| data(src, dst) > 30));
+    assert!(pair.sent.iter().filter(|sent| sent.from == Side::Client).all(|sent| sent.net() != 2));
+}
+
+#[test]
+fn packets_from_an_address_of_the_peer_that_no_pair_names_are_taken() {
+    let mut pair = Pair::of(
+        endpoint_config(Side::Client, 2, &Config::default()),
+        endpoint_config(
+            Side::Server,
+            2,
+            &Config { cmt: Cmt { enabled: true, ..Cmt::default() }, ..Config::default() },
+        ),
+    );
+    connect_pairs(&mut pair, &[(1, 1)]).unwrap();
+    pair.run_for(Span::from_secs(2));
+    let before = pair.sent.len();
+    pair.send(Side::Server, 400_000);
+    pair.run_for(Span::from_secs(2));
+    let read: usize = pair.read_all(Side::Client).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 400_000);
+    let on_2 = |sent: &&Sent| sent.net() == 2 && sent.chunks().contains("DATA");
+    assert!(pair.sent[before..].iter().filter(on_2).count() > 50);
+    assert!(pair.sent.iter().filter(|sent| sent.from == Side::Client).all(|sent| sent.net() == 1));
+}
+
+#[test]
+fn a_pair_with_an_address_that_the_peer_does_not_name_is_left_out() {
+    let mut pair = Pair::of(
+        endpoint_config(Side::Client, 2, &Config::default()),
+        endpoint_config(Side::Server, 2, &Config::default()),
+    );
+    connect_pairs(&mut pair, &[(1, 1), (2, 3), (2, 2)]).unwrap();
+    pair.run_for(ms(50));
+    let remotes: Vec<_> = ends(&mut pair, Side::Client).into_iter().map(|(_, remote, _)| remote).collect();
+    assert_eq!(remotes, [1, 2].map(|net| Side::Server.address(net)));
+}
+
+#[test]
+fn a_pair_that_cannot_be_a_path_is_refused_with_the_reason() {
+    let mut pair = Pair::new(2, &Config::default());
+    let fault = |pair: &mut Pair, pairs: &[(u8, u8)]| match connect_pairs(pair, pairs) {
+        Err(ConnectError::UnusablePair { fault, .. }) => Some(fault),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fault(&mut pair, &[(1, 1), (7, 1)]), Some(PairFault::UnknownLocal));
+    assert_eq!(fault(&mut pair, &[(1, 1), (2, 1), (1, 1)]), Some(PairFault::Duplicate));
+    let many: Vec<(u8, u8)> = (1..=17).map(|remote| (1, remote)).collect();
+    assert_eq!(fault(&mut pair, &many), Some(PairFault::TooMany));
+    assert_eq!(connect_pairs(&mut pair, &[]), Err(ConnectError::NoUsableAddress));
+    let (now, local) = (pair.now, Side::Client.address(1));
+    let mut error = |remote: &str| {
+        let pairs = [AddressPair { local, remote: remote.parse().unwrap() }];
+        let client = pair.endpoint(Side::Client);
+        client.connect_pairs(now, 9, &pairs, Config::default().into()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("fd00::1"),
+        "no path can lead from 10.1.0.1 to fd00::1: one is an IPv4 address and the other an IPv6 address"
+    );
+    assert_eq!(
+        error("224.0.0.1"),
+        "no path can lead from 10.1.0.1 to 224.0.0.1: the second is not a unicast address"
+    );
+}
+
+// rfc9260#section-8.3
+#[test]
+fn a_heartbeat_confirms_the_pair_that_it_left_on_wherever_its_answer_arrives() {
+    let mut pair = two_uplinks(PathSet::Pairs);
+    // The answer to the heartbeat of the second pair is lost; the test sends it to the first uplink.
+    pair.on_wire(|sent| {
+        let answer = sent.from == Side::Server && sent.chunks() == "HEARTBEAT_ACK";
+        if answer && from_uplink_2(sent) { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.connect(Side::Client, 1);
+    pair.run_for(ms(1500));
+    let named = |sent: &Sent| match parse(&sent.bytes).chunks().next() {
+        Some(Ok(Chunk::Heartbeat(heartbeat))) => heartbeat.info.first().copied(),
+        _ => None,
+    };
+    let from_client = pair.sent.iter().filter(|sent| sent.from == Side::Client);
+    let numbers: Vec<_> = from_client.filter_map(|sent| Some((named(sent)?, from_uplink_2(sent)))).collect();
+    assert!(numbers.iter().all(|&(number, second)| number == u8::from(second)) && !numbers.is_empty());
+    assert_eq!(ends(&mut pair, Side::Client)[1].2, PathState::Unconfirmed);
+    let answer = pair.sent.iter().rfind(|sent| sent.chunks() == "HEARTBEAT_ACK" && from_uplink_2(sent));
+    let bytes = answer.expect("an answer").bytes.clone();
+    pair.inject(Side::Client, Side::Server.address(1), Side::Client.address(1), &bytes);
+    assert_eq!(ends(&mut pair, Side::Client)[1].2, PathState::Active);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn feed(pair: &mut Pair, side: Side, id: AssocId, lengths: &[usize], next: &mut 
     let now = pair.now;
     while *next < lengths.len() {
         match pair.endpoint(side).send(now, id, message(*next, lengths[*next])) {
-            Ok(()) => *next += 1,
+            Ok(_) => *next += 1,
             Err(SendError::WouldBlock) => break,
             Err(error) => panic!("{error}"),
         }

@@ -83,7 +83,7 @@ fn exchange(pair: &mut Pair, count: u32, len: impl Fn(u32) -> u32) {
             while said[k] < count {
                 let message = Message { ppid: Ppid(said[k]), ..Message::new(Payload::Filler(len(said[k]))) };
                 match pair.endpoint(side).send(now, id, message) {
-                    Ok(()) => said[k] += 1,
+                    Ok(_) => said[k] += 1,
                     Err(SendError::WouldBlock) => break,
                     Err(error) => panic!("{error} after {heard:?}: {:?}", pair.events(side)),
                 }

@@ -134,7 +134,7 @@ impl Speaker for Ours {
         let message =
             Message { stream: StreamId(stream), ppid: Self::PPID, unordered, ..Message::new(payload) };
         match self.endpoint.send(now, id, message) {
-            Ok(()) => true,
+            Ok(_) => true,
             Err(SendError::WouldBlock | SendError::Closed) => false,
             Err(error) => panic!("{error}"),
         }

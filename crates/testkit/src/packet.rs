@@ -60,6 +60,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::ShutdownComplete(_) => "SHUTDOWN_COMPLETE",
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
+            Chunk::Pad(_) => "PAD",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

@@ -78,7 +78,7 @@ impl Watched {
         let Some(id) = self.ours.association() else { return false };
         while let Some(piece) = self.rest.front() {
             match self.ours.endpoint().send(now, id, piece.clone()) {
-                Ok(()) => drop(self.rest.pop_front()),
+                Ok(_) => drop(self.rest.pop_front()),
                 Err(SendError::WouldBlock | SendError::Closed) => return false,
                 Err(error) => panic!("{error}"),
             }

@@ -116,7 +116,7 @@ fn config(random: &mut Random) -> Config {
             0 => config.cmt.path_selection = one_of(random, PathSelection::ALL),
             1 => config.cmt.rtx = one_of(random, RtxPolicy::ALL),
             2 => config.cmt.reinjection = one_of(random, Reinjection::ALL),
-            _ => config.congestion_control = one_of(random, cc::Algorithm::ALL),
+            _ => config.congestion_control = one_of(random, cc::Algorithm::ALL).into(),
         }
         config
     } else {

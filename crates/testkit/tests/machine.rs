@@ -77,6 +77,7 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         Chunk::CookieAck(CookieAck),
         Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
+        Chunk::Pad(Pad::of_len(100)),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];

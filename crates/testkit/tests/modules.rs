@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 const KNOWN: &[(&str, &[&str])] = &[
     // An algorithm declares its knobs beside its formulas, and the setup that it gets holds the knobs of all.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
-    ("sctp", &["cmt", "config", "message", "path", "sched", "tx"]),
 ];
 
 /// The modules at the root of a crate and which of each other they import.

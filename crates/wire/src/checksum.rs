@@ -1,3 +1,4 @@
+use crc_fast::{CrcAlgorithm, Digest};
 use transport::Octets;
 
 /// The CRC takes zeros that are not stored in pieces of this size.
@@ -10,23 +11,35 @@ const FIELD: std::ops::Range<usize> = 8..12;
 ///
 /// The packet carries it least significant byte first. A packet shorter than the common header has no checksum field.
 pub fn crc32c(packet: Octets<'_>) -> u32 {
-    let mut crc = 0;
-    let mut zeros = packet.zeros;
-    if packet.head.len() >= FIELD.end {
-        crc = crc32c::crc32c_append(crc, &packet.head[..FIELD.start]);
-        crc = crc32c::crc32c_append(crc, &[0; 4]);
-        crc = crc32c::crc32c_append(crc, &packet.head[FIELD.end..]);
-    } else {
+    let Some((header, rest)) = packet.head.split_first_chunk::<{ FIELD.end }>() else {
         let before = FIELD.start.min(packet.head.len());
-        crc = crc32c::crc32c_append(crc, &packet.head[..before]);
-        zeros += packet.head.len() - before;
-    }
+        let zeros = packet.zeros + packet.head.len() - before;
+        return crc32c_of_unfinished(Octets::new(&packet.head[..before], zeros));
+    };
+    let mut header = *header;
+    header[FIELD].fill(0);
+    let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+    digest.update(&header);
+    digest.update(rest);
+    finish(digest, packet.zeros)
+}
+
+/// CRC32c of a whole packet whose checksum field is zero.
+pub(crate) fn crc32c_of_unfinished(packet: Octets<'_>) -> u32 {
+    let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+    digest.update(packet.head);
+    finish(digest, packet.zeros)
+}
+
+/// Adds zeros that are not stored.
+fn finish(mut digest: Digest, mut zeros: usize) -> u32 {
     while zeros > 0 {
         let piece = zeros.min(ZEROS.len());
-        crc = crc32c::crc32c_append(crc, &ZEROS[..piece]);
+        digest.update(&ZEROS[..piece]);
         zeros -= piece;
     }
-    crc
+    // The algorithm has 32 bits.
+    digest.finalize() as u32
 }
 
 #[cfg(test)]
@@ -38,7 +51,7 @@ mod tests {
         // RFC 3720 appendix B.4: 32 zeros. The checksum field is zero in them anyway.
         assert_eq!(crc32c(Octets::new(&[], 32)), 0x8a91_36aa);
         // The check value of the polynomial's name, too short to have a checksum field.
-        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283);
+        assert_eq!(crc32c_of_unfinished(b"123456789".into()), 0xe306_9283);
     }
 
     #[test]
@@ -47,6 +60,8 @@ mod tests {
         let before = crc32c(packet.as_slice().into());
         packet[FIELD].copy_from_slice(&[9, 9, 9, 9]);
         assert_eq!(crc32c(packet.as_slice().into()), before);
+        packet[FIELD].fill(0);
+        assert_eq!(crc32c_of_unfinished(packet.as_slice().into()), before);
     }
 
     #[test]

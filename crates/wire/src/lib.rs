@@ -22,7 +22,7 @@ pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
     Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
-    HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Sack, Shutdown,
+    HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Pad, Sack, Shutdown,
     ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};

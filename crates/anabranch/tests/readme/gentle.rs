@@ -1,5 +1,5 @@
-use crate::{CongestionControl, Growth, LossBased, LossKind, Setup, Snapshot, WindowPolicy};
-use units::ByteCount;
+use anabranch::cc::{ControlFactory, Growth, LossBased, LossKind, Snapshot, WindowPolicy};
+use anabranch::{ByteCount, Config};
 
 /// n paths grow together as fast as one does; a loss halves the window of its own path.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ impl WindowPolicy for Gentle {
     }
 }
 
-pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(LossBased::new(Gentle, setup))
+pub fn config() -> Config {
+    let gentle = ControlFactory::new("gentle", |setup| Box::new(LossBased::new(Gentle, setup)));
+    Config { congestion_control: gentle.into(), ..Config::recommended() }
 }

@@ -15,6 +15,8 @@ pub(super) struct Connections {
     /// Those that have messages for the stack, which had room when it was last asked.
     sending: Vec<AssocId>,
     flushes: Vec<Flush>,
+    /// Those that have ended and are not told yet.
+    ended: Vec<(Arc<Mailbox>, ConnectionError)>,
 }
 
 #[derive(Debug)]
@@ -36,7 +38,7 @@ struct Flush {
 
 impl Connections {
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.ended.is_empty()
     }
 
     pub(super) fn ids(&self) -> impl Iterator<Item = AssocId> {
@@ -79,9 +81,8 @@ impl Connections {
             Event::Writable => self.has_messages(id),
             Event::Closed { reason } => {
                 entry.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
-                entry.mailbox.end(ConnectionError::Closed(reason));
+                self.ended.push((entry.mailbox.clone(), ConnectionError::Closed(reason)));
                 self.entries.remove(&id);
-                self.flushes.retain(|flush| flush.id != id);
             }
             other => entry.mailbox.announce(other),
         }
@@ -110,7 +111,7 @@ impl Connections {
                 let length = message.payload.len() as u64;
                 // The bytes are shared, not copied.
                 match endpoint.send(now, id, message.clone()) {
-                    Ok(()) => *given += length,
+                    Ok(_) => *given += length,
                     // `Event::Writable` follows.
                     Err(SendError::WouldBlock) => return false,
                     // The association ended a moment ago, and its event follows.
@@ -166,8 +167,17 @@ impl Connections {
         }
     }
 
+    /// Tells handles of connections that these have ended. The last packets must have left before: the program may exit at once.
+    pub(super) fn tell_ends(&mut self) {
+        for (mailbox, reason) in self.ended.drain(..) {
+            mailbox.end(reason);
+            self.flushes.retain(|flush| flush.id != mailbox.id);
+        }
+    }
+
     /// Ends all of them for one reason.
     pub(super) fn end_all(&mut self, reason: &ConnectionError) {
+        self.tell_ends();
         for entry in std::mem::take(&mut self.entries).into_values() {
             entry.mailbox.end(reason.clone());
         }

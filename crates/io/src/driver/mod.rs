@@ -75,6 +75,9 @@ impl Driver {
         }
         self.exchange(now);
         self.sockets.flush();
+        if self.sockets.is_empty() {
+            self.connections.tell_ends();
+        }
         !(self.leaving && self.connections.is_empty())
     }
 

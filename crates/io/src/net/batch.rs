@@ -10,6 +10,8 @@ const SEGMENTS: usize = 64;
 const BYTES: usize = 65_000;
 /// Most batches that are open at a time.
 const OPEN: usize = 16;
+/// Most pieces of memory kept to be used again.
+const SPARE: usize = 64;
 
 /// How the packets of a batch are sent; equal for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +108,7 @@ impl Batches {
 
     /// Keeps the memory of a batch that was sent.
     pub(super) fn recycle(&mut self, batch: Batch) {
-        if self.spare.len() < OPEN {
+        if self.spare.len() < SPARE {
             self.spare.push(batch.bytes);
         }
     }

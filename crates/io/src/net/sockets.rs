@@ -88,6 +88,11 @@ impl Sockets {
         self.entries.iter().all(|entry| !entry.blocked || entry.batches.len() < WAITING)
     }
 
+    /// Whether no batch waits to be sent.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.iter().all(|entry| entry.batches.len() == 0)
+    }
+
     /// Adds a packet to the open batch of its route.
     pub(crate) fn push(&mut self, transmit: Transmit, packet: &PacketBuf) {
         if let Some(entry) = self.entry_for(transmit.src) {

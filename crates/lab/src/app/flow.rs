@@ -38,6 +38,8 @@ pub(crate) struct Dial {
     pub(crate) nodes: [NodeId; 2],
     /// Addresses of the client; the first packet may come from any of them.
     pub(crate) locals: Vec<IpAddr>,
+    /// These addresses as the server sees them, behind NATs.
+    pub(crate) callers: Vec<IpAddr>,
     /// Addresses of the server, the preferred one first.
     pub(crate) remotes: Vec<IpAddr>,
     /// The client's port.

@@ -95,6 +95,8 @@ pub(crate) struct Counted {
 /// The counters of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathCounts {
+    /// Source address.
+    pub(crate) local: IpAddr,
     /// Destination address.
     pub(crate) remote: IpAddr,
     pub(crate) data_packets: u64,

@@ -2,6 +2,7 @@
 //! endpoint of their port, passes its events to the application, sends its packets, and keeps one wake-up event pending
 //! for each endpoint.
 
+pub(crate) mod encapsulation;
 mod endpoint;
 mod owners;
 mod ports;
@@ -13,7 +14,7 @@ pub(crate) use endpoint::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, 
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
-use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet};
+use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet, Protocol};
 use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
@@ -137,15 +138,13 @@ impl Hosts {
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> Option<EndpointId> {
         let packet = around.network.packet(delivered.packet);
-        let port = packet.head.get(2..4).map(|port| u16::from_be_bytes([port[0], port[1]]));
-        let id = port.and_then(|port| self.ports[delivered.node.index()].get(packet.protocol, port));
-        let Some(id) = id else {
+        let Some((id, datagram)) = receiver(&self.ports[delivered.node.index()], &packet) else {
             around.network.release(delivered.packet);
             return None;
         };
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => {
-            transport::Endpoint::handle(endpoint, around.kernel.now(), datagram(&packet));
+            transport::Endpoint::handle(endpoint, around.kernel.now(), datagram);
             around.network.release(delivered.packet);
             socket.settle(endpoint, &mut self.buf, around);
         });
@@ -187,6 +186,25 @@ impl Hosts {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => socket.settle(endpoint, &mut self.buf, around));
     }
+}
+
+/// The endpoint that a packet is for, and the packet as that takes it.
+#[inline]
+fn receiver<'a>(ports: &Ports, packet: &Packet<'a>) -> Option<(EndpointId, Datagram<'a>)> {
+    match at_port(ports, packet.protocol, packet.head) {
+        Some(id) => Some((id, datagram(packet))),
+        None => {
+            let inner = encapsulation::unwrap(packet)?;
+            Some((at_port(ports, Protocol::Sctp, inner.bytes.head)?, inner))
+        }
+    }
+}
+
+/// The endpoint at the destination port of a packet.
+#[inline]
+fn at_port(ports: &Ports, protocol: Protocol, head: &[u8]) -> Option<EndpointId> {
+    let port = head.get(2..4)?;
+    ports.get(protocol, u16::from_be_bytes([port[0], port[1]]))
 }
 
 /// A delivered packet as the endpoints take it.
@@ -234,8 +252,13 @@ impl Socket {
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> bool {
         let mut sent = false;
-        while let Some(Transmit { src, dst, ecn, .. }) = endpoint.poll_transmit(now, buf) {
-            let outgoing = Outgoing { src, dst, protocol: endpoint.protocol(), ecn, zeros: buf.zeros };
+        while let Some(Transmit { src, dst, udp_port, ecn, .. }) = endpoint.poll_transmit(now, buf) {
+            let mut protocol = endpoint.protocol();
+            if udp_port != 0 {
+                encapsulation::wrap(buf, udp_port);
+                protocol = Protocol::Udp;
+            }
+            let outgoing = Outgoing { src, dst, protocol, ecn, zeros: buf.zeros };
             around.network.send(around.kernel, self.node, outgoing, &mut buf.head);
             sent = true;
         }

@@ -34,7 +34,7 @@ impl Transport for Endpoint {
     fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
         let message = Message { unordered, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
-            Ok(()) => length,
+            Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,
             Err(error) => unreachable!("checked when the flow was built: {error}"),
         }
@@ -58,6 +58,7 @@ impl Transport for Endpoint {
         let received = self.stats(AssocId(id.0)).unwrap_or_default().received;
         let paths = Endpoint::paths(self, AssocId(id.0)).into_iter().flatten();
         let counts = paths.map(|path| PathCounts {
+            local: path.local,
             remote: path.remote,
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes,
@@ -110,6 +111,8 @@ impl Protocolled for Endpoint {
             | sctp::Event::Restarted
             | sctp::Event::PathChanged { .. }
             | sctp::Event::HeartbeatAnswered { .. }
+            | sctp::Event::PrimaryChanged { .. }
+            | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };

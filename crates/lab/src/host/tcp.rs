@@ -47,10 +47,12 @@ impl Transport for Endpoint {
 
     fn counted(&self, id: ConnId) -> Counted {
         let id = tcp::ConnId(id.0);
-        let (Some(stats), Some((remote, _))) = (self.stats(id), self.remote(id)) else {
+        let (Some(stats), Some(local), Some((remote, _))) = (self.stats(id), self.local(id), self.remote(id))
+        else {
             return Counted::default();
         };
         let path = PathCounts {
+            local,
             remote,
             data_packets: stats.data_segments_sent,
             user_bytes: stats.user_bytes_sent,

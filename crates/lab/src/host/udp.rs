@@ -130,6 +130,7 @@ impl Transport for Endpoint {
     fn counted(&self, id: ConnId) -> Counted {
         let Some(peer) = self.peer(id) else { return Counted::default() };
         let path = PathCounts {
+            local: peer.local,
             remote: peer.remote,
             data_packets: peer.sent,
             user_bytes: ByteCount::new(peer.sent_bytes),

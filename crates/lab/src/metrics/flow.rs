@@ -95,7 +95,7 @@ impl<'a> Direction<'a> {
         let [client, server] = self.flow.dial.nodes;
         let node = if self.from == Side::Client { client } else { server };
         let paths = self.sender.end.counted.paths.iter();
-        paths.map(|path| run.network.way(node, path.remote)).collect()
+        paths.map(|path| run.network.way(node, path.local, path.remote)).collect()
     }
 
     fn report(&self, run: &RunContext<'_>, rows: &mut RowWriter<'_>, achieved: &mut Achieved) {

@@ -3,12 +3,14 @@
 mod fairness;
 mod flow;
 mod link;
+mod nat;
 pub mod quantity;
 mod report;
 mod transfers;
 mod windows;
 
 pub(crate) use link::{Links, direction_name};
+pub(crate) use nat::of_nats;
 pub(crate) use report::of_run;
 pub(crate) use transfers::{completion_times, of_transfers};
 pub(crate) use windows::{Edge, Windows};

@@ -118,6 +118,11 @@ pub const LINK_UTILISATION: &str = "utilisation";
 /// Largest number of packets in the queue since the start of the run.
 pub const LINK_QUEUE_MAX: &str = "queue_max_packets";
 
+/// Mappings that a NAT made in the whole run. The name of the flow in quantities of a NAT is `nat:` and that of its node.
+pub const NAT_MAPPINGS: &str = "nat_mappings";
+/// Packets that a NAT dropped in the whole run: from outside without a mapping, or not of UDP.
+pub const NAT_DROPS: &str = "nat_drops";
+
 /// Short transfers that were delivered. Each window counts the transfers that began in it.
 pub const TRANSFERS: &str = "transfers";
 /// Short transfers that began and were never delivered.

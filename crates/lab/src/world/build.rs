@@ -18,6 +18,7 @@ impl World {
         let topology::Built { mut network, nodes, links } = topology::build(scenario, &streams)?;
         let mut kernel = Kernel::new();
         topology::schedule_outages(scenario, &links, &mut kernel);
+        topology::schedule_rebindings(scenario, &nodes, &mut kernel);
         topology::start_captures(scenario, &mut network, &nodes, &links, control)?;
 
         let mut bindings = Bindings::default();
@@ -36,7 +37,7 @@ impl World {
         let mut until = Instant::ZERO;
         for (index, (spec, dial)) in scenario.flows.iter().zip(dials).enumerate() {
             let (client, server) = (placed[2 * index], placed[2 * index + 1]);
-            hosts.expect(server, &dial.locals, spec.local_port, index);
+            hosts.expect(server, &dial.callers, spec.local_port, index);
             let flow = flow(spec, dial, [client, server], &streams);
             let Plan { connect, start, stop, .. } = flow.plan;
             kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));

@@ -107,9 +107,52 @@ pub(super) fn find(
         }
     };
     prefer(flow, network, server, &mut remotes)?;
-    fits_the_way(flow, scenario, network, [client, server], [&locals, &remotes])?;
+    let callers = callers(flow, network, client, &locals, &remotes)?;
     let (local_port, port) = (flow.local_port, flow.remote_port);
-    Ok((Dial { nodes: [client, server], locals, remotes, local_port, port }, theirs))
+    let dial = Dial { nodes: [client, server], locals, callers, remotes, local_port, port };
+    fits_the_way(flow, scenario, network, &dial, &theirs)?;
+    Ok((dial, theirs))
+}
+
+/// The addresses of the client as the server sees them: those of NATs on the way, for a flow that passes them.
+fn callers(
+    flow: &scenario::Flow,
+    network: &Network,
+    client: NodeId,
+    locals: &[IpAddr],
+    remotes: &[IpAddr],
+) -> Result<Vec<IpAddr>, Misfit> {
+    let (mut callers, mut nat) = (Vec::new(), None);
+    for &local in locals {
+        let reached = remotes.iter().filter(|&&remote| network.reaches(client, local, remote));
+        let mut seen: Vec<_> = reached.map(|&remote| network.source_at(client, local, remote)).collect();
+        if seen.is_empty() {
+            seen.push((local, None));
+        }
+        for (caller, by) in seen {
+            nat = nat.or(by);
+            if !callers.contains(&caller) {
+                callers.push(caller);
+            }
+        }
+    }
+    let Some(nat) = nat.map(|nat| network.name(nat)) else { return Ok(callers) };
+    if flow.protocol != Protocol::Sctp || !flow.udp_encapsulation {
+        let message = format!(
+            "only SCTP in UDP passes the NAT \"{nat}\" on the way; expected protocol = \"SCTP\" with \
+             udp_encapsulation = true"
+        );
+        return Err(misfit("udp_encapsulation", message));
+    }
+    if locals.len() > 1 {
+        let message = format!(
+            "the server cannot reach the {} addresses that the client lists from behind the NAT \"{nat}\"; expected \
+             `networks` or `local_address` to choose one",
+            locals.len()
+        );
+        return Err(misfit("networks", message));
+    }
+    Ok(callers)
 }
 
 /// What an end of a flow needs of its endpoint.
@@ -120,9 +163,11 @@ fn options(flow: &scenario::Flow, side: Side) -> Options {
     };
     match flow.protocol {
         Protocol::Sctp => {
-            Options::Sctp { config: sctp.clone(), queue: traffic.as_ref().map(|traffic| traffic.queue_size) }
+            let queue = traffic.as_ref().map(|traffic| traffic.queue_size);
+            let config = Box::new(sctp.clone());
+            Options::Sctp { config, queue, encapsulated: flow.udp_encapsulation }
         }
-        Protocol::Tcp => Options::Tcp(tcp.clone()),
+        Protocol::Tcp => Options::Tcp(Box::new(tcp.clone())),
         Protocol::Udp => Options::Udp,
     }
 }
@@ -155,41 +200,67 @@ fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
     network: &Network,
-    [client, server]: [NodeId; 2],
-    [locals, remotes]: [&[IpAddr]; 2],
+    dial: &Dial,
+    theirs: &[IpAddr],
 ) -> Result<(), Misfit> {
+    let [client, server] = dial.nodes;
     // TCP and UDP call the first address, SCTP any.
-    let called = if flow.protocol == Protocol::Sctp { remotes } else { &remotes[..remotes.len().min(1)] };
-    let reached: Vec<IpAddr> =
-        called.iter().copied().filter(|&remote| network.reaches(client, remote)).collect();
-    let callers: Vec<IpAddr> = match flow.protocol {
-        Protocol::Sctp => locals.to_vec(),
-        _ => called.iter().filter_map(|&remote| transport::nearest(locals, remote)).collect(),
+    let called = if flow.protocol == Protocol::Sctp {
+        &dial.remotes[..]
+    } else {
+        &dial.remotes[..dial.remotes.len().min(1)]
     };
-    let callers: Vec<IpAddr> = callers.into_iter().filter(|&local| network.reaches(server, local)).collect();
-    if reached.is_empty() || callers.is_empty() {
-        let [from, to] = if reached.is_empty() { [client, server] } else { [server, client] };
+    let callers: Vec<IpAddr> = match flow.protocol {
+        Protocol::Sctp => dial.callers.clone(),
+        _ => called.iter().filter_map(|&remote| transport::nearest(&dial.locals, remote)).collect(),
+    };
+    let forth = Ends { node: client, own: &dial.locals, sctp: &flow.client_options };
+    let back = Ends { node: server, own: theirs, sctp: &flow.server_options };
+    let ways = [
+        (&forth, forth.reached(flow, network, called), &flow.forward),
+        (&back, back.reached(flow, network, &callers), &flow.back),
+    ];
+    if let Some(missing) = ways.iter().position(|(_, reached, _)| reached.is_empty()) {
+        let [from, to] = if missing == 0 { [client, server] } else { [server, client] };
         let message = format!(
-            "no route leads from \"{}\" to \"{}\"; expected links of one network, over routers only",
+            "no route leads from \"{}\" to \"{}\"; expected links of one network, over routers only, or over NATs to \
+             their outside",
             network.name(from),
             network.name(to)
         );
         return Err(misfit("server", message));
     }
-    let ways = [
-        (client, &reached, &flow.forward, &flow.client_options),
-        (server, &callers, &flow.back, &flow.server_options),
-    ];
-    for (from, addresses, traffic, sctp) in ways {
+    for (from, reached, traffic) in ways {
         let Some(traffic) = traffic else { continue };
-        let packet = Packet::largest(flow, traffic, sctp);
-        for link in addresses.iter().flat_map(|&to| network.way(from, to)) {
+        let packet = Packet::largest(flow, traffic, from.sctp);
+        for link in reached.iter().flat_map(|&(src, dst)| network.way(from.node, src, dst)) {
             let spec = &scenario.links[link.link().index()];
             let channel = if link == link.link().forward() { &spec.forward } else { &spec.back };
             packet.fits(&spec.name, channel.mtu)?;
         }
     }
     Ok(())
+}
+
+/// The sending end of a direction.
+struct Ends<'a> {
+    node: NodeId,
+    own: &'a [IpAddr],
+    sctp: &'a sctp::Config,
+}
+
+impl Ends<'_> {
+    /// The source and destination addresses between which there is a route: to each of `remotes` from the nearest address,
+    /// or from all if a path is a pair.
+    fn reached(&self, flow: &scenario::Flow, network: &Network, remotes: &[IpAddr]) -> Vec<(IpAddr, IpAddr)> {
+        let pairs = flow.protocol == Protocol::Sctp && self.sctp.paths != sctp::PathSet::Addresses;
+        let from = |remote: IpAddr| match transport::nearest(self.own, remote) {
+            Some(near) if !pairs => vec![near],
+            _ => self.own.to_vec(),
+        };
+        let all = remotes.iter().flat_map(|&remote| from(remote).into_iter().map(move |own| (own, remote)));
+        all.filter(|&(own, remote)| network.reaches(self.node, own, remote)).collect()
+    }
 }
 
 /// The largest packet of a direction.
@@ -209,8 +280,9 @@ impl Packet {
             IpVersion::V6 => 40,
         };
         let message = traffic.max_msg_size.get();
+        let udp = if flow.udp_encapsulation { 8 } else { 0 };
         // The common header, and that of a DATA chunk (rfc9260#section-3).
-        let alone = message.next_multiple_of(4) + ip + 12 + 16;
+        let alone = message.next_multiple_of(4) + ip + udp + 12 + 16;
         match flow.protocol {
             Protocol::Sctp if !sctp.bundling && alone < sctp.mtu.get() => {
                 Packet { key: "max_msg_size", payload: message, headers: alone - message }

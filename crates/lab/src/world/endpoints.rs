@@ -1,10 +1,10 @@
 //! Which endpoints a scenario needs: one for each port in use at a host, shared by all flows there.
 
-use crate::host::{Endpoint, EndpointId, Hosts, udp};
+use crate::host::{Endpoint, EndpointId, Hosts, encapsulation, udp};
 use crate::output::RunError;
 use des::Streams;
 use net::{Network, NodeId, Protocol};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::Checksum;
@@ -14,6 +14,8 @@ use transport::Checksum;
 pub(super) struct Bindings {
     list: Vec<Binding>,
     by_port: BTreeMap<(NodeId, u8, u16), usize>,
+    /// The hosts that receive SCTP in UDP.
+    encapsulating: BTreeSet<NodeId>,
     /// For each claim the index of its endpoint.
     claims: Vec<usize>,
 }
@@ -41,11 +43,13 @@ pub(super) struct Claim<'a> {
 /// The protocol and the options of an endpoint.
 pub(super) enum Options {
     Sctp {
-        config: sctp::Config,
+        config: Box<sctp::Config>,
         /// Messages a sender there may keep waiting; none if that end does not send.
         queue: Option<u32>,
+        /// Packets travel in UDP.
+        encapsulated: bool,
     },
-    Tcp(tcp::Config),
+    Tcp(Box<tcp::Config>),
     Udp,
 }
 
@@ -64,9 +68,15 @@ impl Options {
     /// If their options differ.
     fn join(&mut self, other: &Options) -> Result<(), &'static str> {
         match (self, other) {
-            (Options::Sctp { config, queue }, Options::Sctp { config: config2, queue: queue2 }) => {
+            (
+                Options::Sctp { config, queue, encapsulated },
+                Options::Sctp { config: config2, queue: queue2, encapsulated: encapsulated2 },
+            ) => {
                 if config != config2 {
                     return Err("SCTP options");
+                }
+                if encapsulated != encapsulated2 {
+                    return Err("udp_encapsulation");
                 }
                 if queue.is_some() && queue2.is_some() && queue != queue2 {
                     return Err("queue sizes");
@@ -84,6 +94,7 @@ impl Bindings {
     /// Claims the endpoint of a port, which several flows may share if their options are equal.
     pub(super) fn claim(&mut self, claim: Claim<'_>) -> Result<(), RunError> {
         let Claim { flow, node, port, addresses, options, connections } = claim;
+        self.keep_udp_port(flow, node, &options, port)?;
         let next = self.list.len();
         let place = *self.by_port.entry((node, options.protocol() as u8, port)).or_insert(next);
         self.claims.push(place);
@@ -102,6 +113,32 @@ impl Bindings {
                 binding.flow
             ))
         })
+    }
+
+    /// A flow of UDP cannot have the port at which its host receives SCTP in UDP.
+    fn keep_udp_port(
+        &mut self,
+        flow: &str,
+        node: NodeId,
+        options: &Options,
+        port: u16,
+    ) -> Result<(), RunError> {
+        let udp = (node, Protocol::Udp as u8, encapsulation::PORT);
+        let taken = match options {
+            Options::Sctp { encapsulated: true, .. } => {
+                self.encapsulating.insert(node);
+                self.by_port.contains_key(&udp)
+            }
+            Options::Udp => port == encapsulation::PORT && self.encapsulating.contains(&node),
+            _ => false,
+        };
+        if taken {
+            return Err(RunError::Failed(format!(
+                "flow `{flow}`: UDP port {} of a host is that of SCTP in UDP: give flows of UDP another port",
+                encapsulation::PORT
+            )));
+        }
+        Ok(())
     }
 
     /// Makes the endpoints. Returns the one of each claim, in the order of the claims.
@@ -167,7 +204,7 @@ impl Binding {
         };
         let wrong = |error: &dyn std::fmt::Display| RunError::Failed(format!("flow `{flow}`: {error}"));
         match options {
-            Options::Sctp { mut config, queue } => {
+            Options::Sctp { mut config, queue, encapsulated } => {
                 config.send_queue = match (config.send_queue, queue) {
                     (Some(a), Some(b)) => Some(a.min(b)),
                     (a, b) => a.or(b),
@@ -178,8 +215,8 @@ impl Binding {
                     seed: sctp::Seed::for_simulation(stream("")),
                     checksum,
                     max_associations: connections,
-                    encapsulation: None,
-                    config: shared(config, configs),
+                    encapsulation: encapsulated.then(sctp::Encapsulation::default),
+                    config: shared(*config, configs),
                 });
                 endpoint.map(Endpoint::Sctp).map_err(|error| wrong(&error))
             }
@@ -190,7 +227,7 @@ impl Binding {
                     seed: stream("TCP "),
                     checksum,
                     max_connections: connections,
-                    config,
+                    config: *config,
                 });
                 endpoint.map(Endpoint::Tcp).map_err(|error| wrong(&error))
             }

@@ -1,11 +1,11 @@
 //! The network of a scenario.
 
 use super::LabEvent;
-use crate::host::udp;
+use crate::host::{encapsulation, udp};
 use crate::output::{RunControl, RunError};
 use crate::scenario::{self, Scenario};
 use des::{Kernel, Streams};
-use net::{LinkId, LinkSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol};
+use net::{LinkId, LinkSpec, NatSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol};
 use std::fs::{self, File};
 use std::net::IpAddr;
 use transport::{Checksum, Octets};
@@ -35,6 +35,11 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
             backward: link.back.clone(),
         }));
     }
+    for (node, &router) in scenario.nodes.iter().zip(&nodes) {
+        if let scenario::NodeKind::Nat { outside, timeout, .. } = node.kind {
+            builder.set_nat(router, NatSpec { outside: links[outside], timeout });
+        }
+    }
     let network = builder.configure(streams).map_err(|error| RunError::Failed(error.to_string()))?;
     Ok(Built { network, nodes, links })
 }
@@ -42,7 +47,7 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
 fn kind(node: &scenario::Node) -> net::NodeKind {
     match node.kind {
         scenario::NodeKind::Host { jitter } => net::NodeKind::Host { jitter },
-        scenario::NodeKind::Router => net::NodeKind::Router,
+        scenario::NodeKind::Router | scenario::NodeKind::Nat { .. } => net::NodeKind::Router,
     }
 }
 
@@ -68,6 +73,15 @@ pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &m
     }
 }
 
+/// Plans when NATs forget their mappings.
+pub(super) fn schedule_rebindings(scenario: &Scenario, nodes: &[NodeId], kernel: &mut Kernel<LabEvent>) {
+    for (node, &id) in scenario.nodes.iter().zip(nodes) {
+        if let scenario::NodeKind::Nat { rebind_at, .. } = &node.kind {
+            rebind_at.iter().for_each(|&at| kernel.schedule(at, NetEvent::rebind(id).into()));
+        }
+    }
+}
+
 /// Opens the capture files, if captures are wanted. A link is seen from the interface of its first node.
 pub(super) fn start_captures(
     scenario: &Scenario,
@@ -77,20 +91,29 @@ pub(super) fn start_captures(
     control: &RunControl,
 ) -> Result<(), RunError> {
     let Some(directory) = &control.captures else { return Ok(()) };
+    let encapsulated = scenario.flows.iter().any(|flow| flow.udp_encapsulation);
+    let finish = if encapsulated { fill_in_checksums } else { fill_in_checksum };
     for capture in &scenario.captures {
         let path = directory.join(&capture.file);
         let node = nodes[scenario.links[capture.link].between[0]];
         let mut open = || {
             fs::create_dir_all(path.parent().unwrap_or(directory))?;
-            network.capture(
-                &[(links[capture.link], node)],
-                Box::new(File::create(&path)?),
-                Some(fill_in_checksum),
-            )
+            network.capture(&[(links[capture.link], node)], Box::new(File::create(&path)?), Some(finish))
         };
         open().map_err(|source| RunError::Capture { path: path.clone(), source })?;
     }
     Ok(())
+}
+
+/// As [`fill_in_checksum`], where datagrams from or to the port of encapsulation hold SCTP packets.
+fn fill_in_checksums(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [u8]) {
+    if let (Protocol::Udp, Some((header, inner))) =
+        (protocol, packet.split_at_mut_checked(encapsulation::HEADER))
+        && header.chunks_exact(2).take(2).any(|port| port == encapsulation::PORT.to_be_bytes())
+    {
+        fill_in_checksum(Protocol::Sctp, src, dst, inner);
+    }
+    fill_in_checksum(protocol, src, dst, packet);
 }
 
 /// Puts its checksum into a packet: the CRC32c of SCTP (`rfc9260#section-6.8`), the Internet checksum of the others.

@@ -42,7 +42,7 @@ impl World {
         let most = like.forward.as_ref().map_or(u64::MAX, |traffic| traffic.max_msg_size.get());
         let client = self.hosts.add(dial.nodes[0], port, endpoint);
         let lane = self.lanes.len();
-        self.hosts.expect(source.server, &dial.locals, port, self.flows.len() + lane);
+        self.hosts.expect(source.server, &dial.callers, port, self.flows.len() + lane);
         self.lanes.push(Lane::new(number, client, most));
         self.begin(lane, size)
     }

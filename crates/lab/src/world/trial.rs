@@ -3,15 +3,20 @@
 use super::dial;
 use super::endpoints::Bindings;
 use super::topology::{self, Built};
+use crate::app::Dial;
 use crate::host::Side;
-use crate::scenario::{self, Flow, Misfit, NewTrial, Scenario, ScenarioError, Sweep};
+use crate::scenario::{self, Flow, Misfit, NewTrial, ProbeQuantity, Scenario, ScenarioError, Sweep};
 use des::Streams;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 /// A network that is built to find out whether flows fit it.
 struct Trial<'s> {
     scenario: &'s Scenario,
     built: Built,
     bindings: Bindings,
+    /// The server and port of each flow through a NAT, and its client's address and port as the server sees them.
+    translated: BTreeSet<(usize, u16, IpAddr, u16)>,
 }
 
 /// Reads a scenario file and checks that its flows can work on its network; `file` is how messages call it.
@@ -21,7 +26,7 @@ struct Trial<'s> {
 pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
     const NEW: NewTrial = |scenario| {
         let built = topology::build(scenario, &Streams::new(0, 0)).map_err(|error| error.to_string())?;
-        Ok(Box::new(Trial { scenario, built, bindings: Bindings::default() }))
+        Ok(Box::new(Trial { scenario, built, bindings: Bindings::default(), translated: BTreeSet::new() }))
     };
     Sweep::parse(text, file, NEW)
 }
@@ -40,6 +45,7 @@ impl Trial<'_> {
     fn add(&mut self, flow: &Flow, sides: &[Side]) -> Result<(), Misfit> {
         let Built { network, nodes, .. } = &self.built;
         let (dial, theirs) = dial::find(flow, self.scenario, network, nodes)?;
+        self.can_be_told_apart(flow, &dial)?;
         for &side in sides {
             let (key, port, addresses) = match side {
                 Side::Client => ("local_port", dial.local_port, dial.locals.clone()),
@@ -47,6 +53,30 @@ impl Trial<'_> {
             };
             let claimed = self.bindings.claim(dial::claim(flow, side, &dial, port, addresses, 1));
             claimed.map_err(|error| Misfit { key, message: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the server knows the flow by the address and SCTP port of its client, which NATs may have in common, and
+    /// that no probe has to know its packets by their ports, which are those of UDP.
+    fn can_be_told_apart(&mut self, flow: &Flow, dial: &Dial) -> Result<(), Misfit> {
+        let bursts = || self.scenario.probes.iter().any(|probe| probe.quantity == ProbeQuantity::Bursts);
+        if flow.udp_encapsulation && bursts() {
+            let message = "bursts are counted by SCTP ports, which stand behind those of UDP; expected no probe of bursts";
+            return Err(Misfit { key: "udp_encapsulation", message: message.to_owned() });
+        }
+        if dial.callers == dial.locals {
+            return Ok(());
+        }
+        for &caller in &dial.callers {
+            if !self.translated.insert((flow.server, dial.port, caller, dial.local_port)) {
+                let message = format!(
+                    "another flow comes to the server from {caller} and SCTP port {}, too, as both pass a NAT; \
+                     expected another `local_port`",
+                    dial.local_port
+                );
+                return Err(Misfit { key: "local_port", message });
+            }
         }
         Ok(())
     }

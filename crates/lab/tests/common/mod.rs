@@ -89,6 +89,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         client: 0,
         server: 1,
         protocol: Protocol::Sctp,
+        udp_encapsulation: false,
         client_options: options.clone(),
         server_options: options,
         client_tcp: tcp::Config::modern(),

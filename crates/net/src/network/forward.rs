@@ -255,10 +255,7 @@ impl Network {
         }
         match self.routes.direction(node, parcel.dst) {
             Some(next) => self.enqueue(schedule, next, packet, parcel.one_hop_on()),
-            None => {
-                self.unroutable += 1;
-                self.pool.release(packet);
-            }
+            None => self.arrive_without_route(schedule, direction, packet, parcel),
         }
         None
     }

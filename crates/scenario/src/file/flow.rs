@@ -23,6 +23,8 @@ table! {
         server: At<String>;
         /// Transport protocol.
         protocol: At<Protocol> = At { value: Protocol::Sctp, span: 0..0 };
+        /// Packets of SCTP travel in UDP, port 9899 at both ends (RFC 6951), as a NAT needs.
+        udp_encapsulation: At<bool> = At { value: false, span: 0..0 };
         /// Name of the SCTP option set; by default every option has its default.
         sctp: Option<At<String>>;
         /// Name of the server's SCTP option set; by default the client's.

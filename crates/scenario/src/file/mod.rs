@@ -16,7 +16,7 @@ pub(super) use transfers::TransfersTable;
 
 use super::decode::{At, table, words};
 use transport::named;
-use units::Span;
+use units::{Instant, Span};
 
 table! {
     /// A scenario.
@@ -25,7 +25,7 @@ table! {
         title: String = String::new();
         /// Root of all random streams.
         seed: u64 = 1;
-        /// Hosts and routers.
+        /// Hosts, routers and NATs.
         node: Vec<NodeTable>;
         /// Links between nodes.
         link: Vec<LinkTable>;
@@ -47,17 +47,24 @@ table! {
 }
 
 table! {
-    /// A host or a router.
+    /// A host, a router or a NAT.
     struct NodeTable in "[[node]]" {
         /// Unique name: letters, digits, `_`, `-` and `.`.
         name: At<String>;
         /// More than 1: so many nodes, `name-1`, `name-2` and so on. A link or a flow that names them by `name` is meant
         /// once for each.
         count: At<u32> = At { value: 1, span: 0..0 };
-        /// Hosts are the ends of flows; routers forward.
+        /// Hosts are the ends of flows; routers forward; NATs translate, too.
         kind: NodeWord = NodeWord::Host;
         /// Longest processing time of a host: each packet that arrives waits a random time up to this.
         jitter: Option<At<Span>>;
+        /// Of a NAT: name of the node at the other end of its outside link; all its other links lead inside.
+        outside: Option<At<String>>;
+        /// Of a NAT: a mapping ends when no packet has left through it for so long; by default 5 min.
+        timeout: Option<At<Span>>;
+        /// Of a NAT: when it forgets all mappings, so that packets leave from another port and answers to the old one are
+        /// dropped.
+        rebind_at: Vec<At<Instant>>;
     }
 }
 
@@ -68,6 +75,8 @@ named! {
         Host = "host",
         /// Forwards packets.
         Router = "router",
+        /// A router that translates the addresses and UDP ports of packets which leave over its outside link.
+        Nat = "nat",
     }
 }
 words!(NodeWord);

@@ -116,6 +116,7 @@ fn flow(
         client,
         server,
         protocol,
+        udp_encapsulation: table.udp_encapsulation.value,
         client_options: sctp.client,
         server_options: sctp.server,
         client_tcp: tcp.client,
@@ -149,11 +150,13 @@ pub(super) fn host(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Opt
 
 fn hosts(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<Range<usize>> {
     let found = node_indices(name, nodes, faults)?;
-    if nodes.all[found.start].kind == NodeKind::Router {
-        faults.note(name.span.clone(), format!("\"{}\" is a router; expected a host", name.value));
-        return None;
-    }
-    Some(found)
+    let is_a = match &nodes.all[found.start].kind {
+        NodeKind::Host { .. } => return Some(found),
+        NodeKind::Router => "router",
+        NodeKind::Nat { .. } => "NAT",
+    };
+    faults.note(name.span.clone(), format!("\"{}\" is a {is_a}; expected a host", name.value));
+    None
 }
 
 /// The options of both ends.
@@ -184,6 +187,13 @@ pub(super) fn options<S: Clone>(
 /// A flow of SCTP that says nothing of SCTP, but what TCP is to be like, was surely meant to be of TCP.
 fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     let unsaid = table.protocol.span.is_empty() && table.sctp.is_none();
+    let At { value: encapsulated, span } = &table.udp_encapsulation;
+    if *encapsulated && table.protocol.value != Protocol::Sctp {
+        let message =
+            format!("{} does not travel in UDP; expected protocol = \"SCTP\"", table.protocol.value);
+        faults.note(span.clone(), message);
+        return false;
+    }
     match table.tcp.as_ref().filter(|_| unsaid) {
         Some(tcp) => {
             faults.note(tcp.span.clone(), "the flow is of SCTP; expected protocol = \"TCP\" as well".into());

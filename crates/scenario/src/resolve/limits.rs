@@ -108,7 +108,7 @@ pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], 
         let at = file.flow.first().map_or(0..0, |table| table.traffic.forward.frame_size.span.clone());
         faults.note(at, format!("nothing is sent; {expected}"));
     }
-    let is_host = |node: &usize| scenario.nodes[*node].kind != NodeKind::Router;
+    let is_host = |node: &usize| matches!(scenario.nodes[*node].kind, NodeKind::Host { .. });
     let interfaces: usize =
         scenario.links.iter().map(|link| link.between.iter().filter(|node| is_host(node)).count()).sum();
     if interfaces.saturating_mul(scenario.nodes.len()) > ROUTES {

@@ -4,6 +4,7 @@
 mod flows;
 mod limits;
 mod links;
+mod nats;
 mod probes;
 mod transfers;
 mod trial;
@@ -37,10 +38,11 @@ const MOST_OF_A_KIND: usize = 20_000;
 /// The scenario a file stands for; `None` if a fault was noted.
 pub(super) fn scenario(file: &FileTable, new_trial: NewTrial, faults: &mut Faults) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
-    let groups = nodes(&file.node, faults)?;
+    let mut groups = nodes(&file.node, faults)?;
     let links = links::resolve(&file.link, &groups, faults);
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
+    nats::resolve(&file.node, &mut groups, &links, faults)?;
     let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
     let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
     let end = PlannedEnd::of(&flows, &transfers);
@@ -79,18 +81,20 @@ fn nodes(tables: &[NodeTable], faults: &mut Faults) -> Option<Nodes> {
         let jitter = table.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.value);
         let kind = match (table.kind, &table.jitter) {
             (NodeWord::Host, _) => NodeKind::Host { jitter },
-            (NodeWord::Router, None) => NodeKind::Router,
-            (NodeWord::Router, Some(jitter)) => {
+            // The outside link of a NAT is not known yet.
+            (NodeWord::Router | NodeWord::Nat, None) => NodeKind::Router,
+            (kind, Some(jitter)) => {
+                let kind = if kind == NodeWord::Nat { "NAT" } else { "router" };
                 faults.note(
                     jitter.span.clone(),
-                    "a router forwards at once; expected `jitter` only for a host".into(),
+                    format!("a {kind} forwards at once; expected `jitter` only for a host"),
                 );
                 right = false;
                 continue;
             }
         };
         let names = members(&table.name.value, table.count.value);
-        nodes.all.extend(names.map(|name| Node { name, kind }));
+        nodes.all.extend(names.map(|name| Node { name, kind: kind.clone() }));
         nodes.groups.push(NodeGroup { name: table.name.value.clone(), members: first..nodes.all.len() });
     }
     right.then_some(nodes)

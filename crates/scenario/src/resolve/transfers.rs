@@ -73,6 +73,7 @@ fn transfers(
         client,
         server,
         protocol,
+        udp_encapsulation: false,
         client_options: sctp.client,
         server_options: sctp.server,
         client_tcp: tcp.client,

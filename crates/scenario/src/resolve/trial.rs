@@ -45,6 +45,7 @@ fn place(table: &FlowTable, key: &str) -> Range<usize> {
         "remote_port" => &table.remote_port.span,
         "max_msg_size" => &table.traffic.forward.max_msg_size.span,
         "server" => &table.server.span,
+        "udp_encapsulation" => &table.udp_encapsulation.span,
         "mtu" => option(&table.sctp),
         "mss" => option(&table.tcp),
         "local_port" => table.local_port.as_ref().map_or(&UNSTATED, |port| &port.span),

@@ -41,15 +41,27 @@ impl Association {
     /// Takes the chunks of a packet whose verification tag is right.
     #[inline]
     pub(crate) fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, chunks: Chunks<'_>) -> Handled {
-        let Some(from) = self.paths.of(datagram) else { return self.handle_stranger(now, datagram, chunks) };
         if self.is_out_of_the_blue(&chunks) {
             return Handled::OutOfTheBlue;
         }
+        let Some(from) = self.arrived_on(datagram) else {
+            return self.handle_stranger(now, datagram, chunks);
+        };
         self.packets_received += 1;
-        self.learn_port(from, datagram.udp_port);
         let whole = self.take_chunks(now, from, datagram, chunks);
         self.settle(now);
         if whole { Handled::Here } else { Handled::CutShort }
+    }
+
+    /// The path of a packet whose sender has shown our tag, with the UDP port that it tells; the default path for a packet
+    /// from an address of the peer that is no path.
+    #[inline]
+    pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
+        let Some(path) = self.paths.of(datagram) else {
+            return self.unused.contains(&datagram.src).then(|| self.paths.default_path());
+        };
+        self.learn_port(path, datagram.udp_port);
+        Some(path)
     }
 
     /// The peer may answer our INIT from an address we do not know yet.
@@ -204,6 +216,8 @@ impl Association {
             }
             // Not negotiated, and their types ask to be skipped.
             Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            // rfc4820#section-3
+            Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
             // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
             // SHUTDOWN COMPLETE travel alone.

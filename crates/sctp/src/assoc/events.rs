@@ -1,5 +1,5 @@
 use crate::event::Event;
-use crate::path::PathState;
+use crate::path::{PathId, PathState};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -56,6 +56,11 @@ impl Events {
     pub(crate) fn path_changed(&mut self, address: IpAddr, state: PathState) {
         self.queue.retain(|event| !matches!(event, Event::PathChanged { address: a, .. } if *a == address));
         self.push(Event::PathChanged { address, state });
+    }
+
+    pub(crate) fn primary_changed(&mut self, path: PathId, address: IpAddr) {
+        self.queue.retain(|event| !matches!(event, Event::PrimaryChanged { .. }));
+        self.push(Event::PrimaryChanged { path, address });
     }
 
     pub(crate) fn restarted(&mut self) {

@@ -65,7 +65,7 @@ impl Association {
             _ => {}
         }
         if given_up && let Some(other) = self.paths.next_active(p) {
-            self.paths.primary = other;
+            self.make_primary(other);
         }
     }
 

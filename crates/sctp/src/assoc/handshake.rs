@@ -144,10 +144,10 @@ impl Association {
             return;
         }
         let listed = |address: &IpAddr| *address == peer.source || peer.addresses.contains(address);
-        let mut order: Vec<IpAddr> = self.given.iter().copied().filter(listed).collect();
+        let mut confirmed = self.given.remotes();
+        let mut order: Vec<IpAddr> = confirmed.iter().copied().filter(listed).collect();
         order.push(peer.source);
         order.extend_from_slice(&peer.addresses);
-        let mut confirmed = self.given.clone();
         confirmed.extend(proven.then_some(peer.source));
         let udp_port = |remote| match self.paths.find(remote) {
             _ if proven || remote == datagram.src => datagram.udp_port,

@@ -59,7 +59,8 @@ impl Association {
         path.heartbeat = Default::default();
         self.renamed = true;
         if self.paths.primary == p {
-            self.paths.primary = self.paths.next_active(p).unwrap_or_else(|| self.paths.default_path());
+            let other = self.paths.next_active(p).unwrap_or_else(|| self.paths.default_path());
+            self.make_primary(other);
         }
         let to = self.paths.default_path();
         self.control.redirect(p, to);

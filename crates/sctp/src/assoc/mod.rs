@@ -15,6 +15,7 @@ mod locals;
 mod offer;
 mod options;
 mod output;
+mod path_set;
 mod phase;
 mod restart;
 mod sack_path;
@@ -27,13 +28,14 @@ pub(crate) use dispatch::Handled;
 pub use info::{AssocStats, PathInfo, State};
 pub(crate) use offer::{Offer, OfferError, push_addresses};
 pub use options::AssocOptions;
+pub(crate) use path_set::Given;
 pub(crate) use restart::UnexpectedInit;
 
-use crate::config::{Config, MTU, PathSet};
+use crate::config::{Config, MTU};
 use crate::event::{AssocId, Event};
 use crate::ext::Extensions;
-use crate::message::{Message, Received, SendError};
-use crate::path::{Path, PathId, PathState, Paths};
+use crate::message::{Message, MessageId, Received, SendError, Unread};
+use crate::path::{Path, PathId, Paths};
 use crate::random::Random;
 use crate::rx::Receiver;
 use crate::tx::Sender;
@@ -41,11 +43,12 @@ use control::Control;
 use events::Events;
 use fault::Probes;
 use phase::{Begun, Phase, Retry};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, Datagram};
 use units::{ByteCount, Instant};
-use wire::Tsn;
+use wire::{StreamId, Tsn};
 
 /// What all associations of an endpoint have in common.
 #[derive(Debug)]
@@ -143,9 +146,9 @@ pub(crate) struct Association {
     ties: TieTags,
     initial_tsn: Tsn,
     streams: (u16, u16),
-    /// Addresses the user gave: confirmed without a heartbeat (`rfc9260#section-5.4`).
-    given: Vec<IpAddr>,
-    /// Addresses the peer listed that are no paths: of a kind that we have none of, or too many.
+    given: Given,
+    /// Addresses the peer listed that are no paths: of a kind that we have none of, too many, or in none of the pairs that
+    /// the user named.
     unused: Vec<IpAddr>,
     /// Addresses of the endpoint that this association may not use any more.
     lost_locals: Vec<IpAddr>,
@@ -155,20 +158,21 @@ pub(crate) struct Association {
 }
 
 impl Association {
-    /// An association that the user asks for: INIT is ready to be sent to the first of `remotes`.
+    /// An association that the user asks for: INIT is ready to be sent on the first path.
     pub(crate) fn connect(
         now: Instant,
         local: Arc<Local>,
         config: Arc<Config>,
         tag: u32,
         peer_port: u16,
-        remotes: Vec<IpAddr>,
+        given: Given,
         random: Random,
     ) -> Self {
         let mut association = Self::new(now, local, config, tag, peer_port, random);
-        association.given = remotes;
+        let remotes = given.remotes();
+        association.given = given;
         let udp_port = association.local.remote_udp_port;
-        association.paths = association.paths_to(&association.given, &association.given, |_| udp_port);
+        association.paths = association.paths_to(&remotes, &remotes, |_| udp_port);
         association.control.push(PathId(0), control::Pending::Init);
         let Phase::CookieWait { t1, .. } = &mut association.phase else { unreachable!("it was made so") };
         *t1 = Retry::start(now, PathId(0), &association.paths);
@@ -212,7 +216,7 @@ impl Association {
             checksum: local.checksum,
             ties: TieTags { local: random.tag(), peer: random.tag() },
             initial_tsn,
-            given: Vec::new(),
+            given: Given::Remotes(Vec::new()),
             unused: Vec::new(),
             lost_locals: Vec::new(),
             promised: 0,
@@ -235,35 +239,6 @@ impl Association {
         }
     }
 
-    /// Paths to `addresses` as far as we have an address of their kind, each with its UDP port, from the address of ours
-    /// most like it; those `confirmed` may carry data. With pairs paths from our other addresses follow: a heartbeat has to
-    /// show that they work.
-    fn paths_to(
-        &self,
-        addresses: &[IpAddr],
-        confirmed: &[IpAddr],
-        udp_port: impl Fn(IpAddr) -> u16,
-    ) -> Paths {
-        let config = self.sender.config();
-        let pairs = config.paths == PathSet::Pairs;
-        let mut paths = Paths::new(pairs);
-        let path = |remote, local| Path { udp_port: udp_port(remote), ..Path::new(remote, local, config) };
-        for &remote in addresses {
-            if let Some(local) = self.local_towards(remote) {
-                let known = confirmed.contains(&remote);
-                let state = if known { PathState::Active } else { PathState::Unconfirmed };
-                paths.add(Path { state, ..path(remote, local) });
-            }
-        }
-        for &remote in addresses.iter().filter(|_| pairs) {
-            let locals = self.locals().filter(|local| local.is_ipv4() == remote.is_ipv4());
-            locals.for_each(|local| {
-                paths.add(path(remote, local));
-            });
-        }
-        paths
-    }
-
     /// Its options, to be shared.
     pub(crate) fn shared_config(&self) -> Arc<Config> {
         self.sender.shared_config()
@@ -275,8 +250,8 @@ impl Association {
 
     fn connected(&self) -> Event {
         let (outbound_streams, inbound_streams) = self.streams;
-        let (peer_addresses, peer_port) =
-            (self.paths.iter().map(|path| path.remote).collect(), self.peer_port);
+        let peer_addresses = path_set::distinct(self.paths.iter().map(|path| path.remote));
+        let peer_port = self.peer_port;
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
@@ -292,7 +267,7 @@ impl Association {
         }
     }
 
-    pub(crate) fn send(&mut self, now: Instant, message: Message) -> Result<(), SendError> {
+    pub(crate) fn send(&mut self, now: Instant, message: Message) -> Result<Option<MessageId>, SendError> {
         match &self.phase {
             Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } if !begun.shutdown => {}
             Phase::Established => {}
@@ -303,9 +278,9 @@ impl Association {
         {
             return Err(SendError::NoSuchPath { path });
         }
-        self.sender.push(message)?;
+        let id = self.sender.push(message)?;
         self.settle(now);
-        Ok(())
+        Ok(id)
     }
 
     /// What is read changes nothing but the window we announce, and whether there is more.
@@ -323,14 +298,26 @@ impl Association {
         self.receiver.as_ref()?.next_message_len()
     }
 
+    /// What can be read, by stream.
+    pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
+        self.receiver.as_ref().map(Receiver::unread).unwrap_or_default()
+    }
+
     /// False if there is no such path, or it is not confirmed yet.
     pub(crate) fn set_primary(&mut self, address: IpAddr) -> bool {
         match self.paths.find(address) {
             Some(p) if !self.paths[p].is_unconfirmed() => {
-                self.paths.primary = p;
+                self.make_primary(p);
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Makes `p` the primary path.
+    fn make_primary(&mut self, p: PathId) {
+        if std::mem::replace(&mut self.paths.primary, p) != p {
+            self.events.primary_changed(p, self.paths[p].remote);
         }
     }
 
@@ -368,12 +355,14 @@ impl Association {
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {
-        self.events.pop()
+        // Before the end of the association is told.
+        let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
+        delivered.or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
+        !self.events.is_empty() || self.sender.has_delivered()
     }
 
     #[inline]

@@ -4,7 +4,6 @@ use super::collision::{Action, Tags, action};
 use super::control::Pending;
 use super::phase::Phase;
 use super::{Association, Cookie, TieTags};
-use crate::event::Event;
 use crate::path::PathState;
 use crate::tx::Sender;
 use std::net::IpAddr;
@@ -18,7 +17,9 @@ impl Association {
         self.local_tag = cookie.local_tag;
         self.initial_tsn = cookie.local_tsn;
         self.ties = TieTags { local: self.random.tag(), peer: self.random.tag() };
-        self.sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
+        let sender = Sender::new(self.sender.shared_config(), self.random.number(), cookie.local_tsn);
+        let old = std::mem::replace(&mut self.sender, sender);
+        self.sender.track_after(old);
         self.receiver = None;
         self.errors = 0;
         self.control.clear();
@@ -48,8 +49,7 @@ impl Association {
     }
 
     fn accept_cookie(&mut self, now: Instant, datagram: &Datagram<'_>) -> bool {
-        let Some(path) = self.paths.of(datagram) else { return false };
-        self.learn_port(path, datagram.udp_port);
+        let Some(path) = self.arrived_on(datagram) else { return false };
         self.establish(now);
         self.control.push_first(self.answer_path(path), Pending::CookieAck);
         true
@@ -63,7 +63,7 @@ impl Association {
             self.report(path, &Cause::CookieInShutdown);
             return false;
         }
-        self.sender.failed(|stream, tsn, length| self.events.push(Event::SendFailed { stream, tsn, length }));
+        self.fail_messages();
         self.begin_anew(now, cookie, datagram);
         self.events.all_read();
         self.events.restarted();
@@ -140,8 +140,9 @@ impl Association {
             return UnexpectedInit::Fresh(ties);
         }
         // rfc9260#section-5.2.1: our tag goes only to an address that the user gave and the INIT reports.
+        let given = self.given.remotes();
         let reported = std::iter::once(source).chain(listed.iter().copied());
-        match reported.into_iter().find(|address| self.given.contains(address)) {
+        match reported.into_iter().find(|address| given.contains(address)) {
             Some(to) => {
                 self.promised = tag;
                 let path = self.paths.find(to);

@@ -5,6 +5,7 @@ use super::control::Pending;
 use super::phase::{Farewell, Phase, Retry};
 use crate::event::{AssocId, CloseReason, Event};
 use crate::path::PathId;
+use crate::tx::Failure;
 use units::Instant;
 use wire::{Cause, CauseList, Tsn};
 
@@ -131,6 +132,13 @@ impl Association {
         self.close(reason, reachable.then_some(abort));
     }
 
+    /// Tells the user what the peer did not acknowledge.
+    pub(super) fn fail_messages(&mut self) {
+        self.sender.failed(|Failure { id, stream, tsn, length }| {
+            self.events.push(Event::SendFailed { id, stream, tsn, length });
+        });
+    }
+
     /// The end: nothing more is sent but the farewell.
     pub(super) fn close(&mut self, reason: CloseReason, farewell: Option<Farewell>) {
         if self.phase.is_closed() {
@@ -138,7 +146,7 @@ impl Association {
         }
         self.phase = Phase::Closed { farewell };
         self.control.clear();
-        self.sender.failed(|stream, tsn, length| self.events.push(Event::SendFailed { stream, tsn, length }));
+        self.fail_messages();
         if self.is_readable() {
             self.events.readable();
         }

@@ -3,22 +3,30 @@
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
 use crate::event::AssocId;
-use crate::message::{Message, Received, SendError};
+use crate::message::{Message, MessageId, Received, SendError, Unread};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::ConfigError;
 use units::{ByteCount, Instant};
+use wire::StreamId;
 
 impl Endpoint {
-    /// Takes a message to send. It may be given before the association stands, and waits then.
+    /// Takes a message to send. It may be given before the association stands, and waits then. Returns the number of the
+    /// message if it is [tracked](Message::tracked).
     ///
     /// # Errors
     /// [`SendError`]; the message is not taken then.
-    pub fn send(&mut self, now: Instant, id: AssocId, message: Message) -> Result<(), SendError> {
+    pub fn send(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        message: Message,
+    ) -> Result<Option<MessageId>, SendError> {
         let slot = self.associations.slot(id).ok_or(SendError::Closed)?;
         let association = self.associations.get_mut(slot).ok_or(SendError::Closed)?;
-        association.send(now, message)?;
+        let id = association.send(now, message)?;
         self.schedule(slot);
-        Ok(())
+        Ok(id)
     }
 
     /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
@@ -77,6 +85,12 @@ impl Endpoint {
     /// nothing to read.
     pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
         self.get(id)?.next_message_len()
+    }
+
+    /// What [`Self::receive`] would give, by stream; looks at each message that waits. Messages of a stream that come too early
+    /// are not counted.
+    pub fn unread(&self, id: AssocId) -> BTreeMap<StreamId, Unread> {
+        self.get(id).map(Association::unread).unwrap_or_default()
     }
 
     /// The options of an association that can change while it lives; none if it has ended.

@@ -17,7 +17,7 @@ mod tags;
 pub use arrivals::{Arrival, ArrivalId, Listen};
 pub use config::{Encapsulation, EndpointConfig};
 pub use discarded::Discarded;
-pub use open::{AcceptError, ConnectError};
+pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
 use crate::assoc::{CookieKey, Handled, Local, Remote};

@@ -2,9 +2,11 @@
 
 use super::accept::Reply;
 use super::{Arrival, ArrivalId, Endpoint};
-use crate::assoc::{Association, Remote};
+use crate::assoc::{Association, Given, Remote};
 use crate::config::Config;
 use crate::event::AssocId;
+use crate::pair::AddressPair;
+use crate::path::Paths;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{ConfigError, check, is_unicast};
@@ -17,6 +19,14 @@ pub enum ConnectError {
     /// No remote address is a unicast address of a family in which the endpoint has an address.
     #[error("no remote address is a unicast address of a kind that we have, too")]
     NoUsableAddress,
+    /// A pair of the list cannot be a path.
+    #[error("no path can lead from {} to {}: {fault}", pair.local, pair.remote)]
+    UnusablePair {
+        /// The first such pair.
+        pair: AddressPair,
+        /// What is wrong with it.
+        fault: PairFault,
+    },
     /// The remote port is 0, which is not a valid port.
     #[error("the remote port is 0: expected 1 to 65535")]
     PortZero,
@@ -35,6 +45,26 @@ pub enum ConnectError {
     /// An option of the association has an invalid value.
     #[error(transparent)]
     Config(#[from] ConfigError),
+}
+
+/// Reason why a pair of addresses cannot be a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PairFault {
+    /// The local address is none of [`EndpointConfig::addresses`](crate::EndpointConfig::addresses).
+    #[error("the first is not an address of this endpoint")]
+    UnknownLocal,
+    /// The remote address is not a unicast address.
+    #[error("the second is not a unicast address")]
+    NotUnicast,
+    /// One address is IPv4, the other IPv6.
+    #[error("one is an IPv4 address and the other an IPv6 address")]
+    MixedFamilies,
+    /// The list has the pair twice.
+    #[error("the list has this pair twice")]
+    Duplicate,
+    /// The pairs before it are as many as an association may have.
+    #[error("an association has at most {} paths", Paths::LIMIT)]
+    TooMany,
 }
 
 /// Reason why an arrival did not become an association.
@@ -72,7 +102,7 @@ impl Endpoint {
         remotes: &[IpAddr],
     ) -> Result<AssocId, ConnectError> {
         let config = self.local.config.clone();
-        self.begin(now, remote_port, remotes, config)
+        self.begin(now, remote_port, self.usable(remotes), config)
     }
 
     /// As [`Self::connect`], with options of its own in place of those of the endpoint.
@@ -87,19 +117,41 @@ impl Endpoint {
         config: Arc<Config>,
     ) -> Result<AssocId, ConnectError> {
         config.check()?;
-        self.begin(now, remote_port, remotes, config)
+        self.begin(now, remote_port, self.usable(remotes), config)
     }
 
-    fn begin(
+    /// As [`Self::connect_with`], over exactly these paths in this order, whatever [`Config::paths`] says; the INIT leaves on
+    /// the first. Of the pairs with one remote address the first may carry data at once, the others after a heartbeat.
+    /// Pairs with an address that the peer does not name as its own are left out; if none is left, [`Config::paths`]
+    /// decides.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; nothing changes then.
+    pub fn connect_pairs(
         &mut self,
         now: Instant,
         remote_port: u16,
-        remotes: &[IpAddr],
+        pairs: &[AddressPair],
         config: Arc<Config>,
     ) -> Result<AssocId, ConnectError> {
-        if remote_port == 0 {
-            return Err(ConnectError::PortZero);
+        config.check()?;
+        let fault = |n: usize, pair: &AddressPair| match pair {
+            _ if !self.local.addresses.contains(&pair.local) => Some(PairFault::UnknownLocal),
+            _ if !is_unicast(pair.remote) => Some(PairFault::NotUnicast),
+            _ if !pair.is_of_one_family() => Some(PairFault::MixedFamilies),
+            _ if pairs[..n].contains(pair) => Some(PairFault::Duplicate),
+            _ if n >= Paths::LIMIT => Some(PairFault::TooMany),
+            _ => None,
+        };
+        let mut faults = pairs.iter().enumerate().filter_map(|(n, pair)| Some((*pair, fault(n, pair)?)));
+        if let Some((pair, fault)) = faults.next() {
+            return Err(ConnectError::UnusablePair { pair, fault });
         }
+        self.begin(now, remote_port, Given::Pairs(pairs.to_vec()), config)
+    }
+
+    /// The unicast addresses among `remotes` of a family in which we have an address, each once.
+    fn usable(&self, remotes: &[IpAddr]) -> Given {
         let mut usable: Vec<IpAddr> = Vec::new();
         for &address in remotes {
             let reachable = self.local.address_towards(address).is_some();
@@ -107,14 +159,28 @@ impl Endpoint {
                 usable.push(address);
             }
         }
-        if usable.is_empty() {
+        Given::Remotes(usable)
+    }
+
+    fn begin(
+        &mut self,
+        now: Instant,
+        remote_port: u16,
+        given: Given,
+        config: Arc<Config>,
+    ) -> Result<AssocId, ConnectError> {
+        if remote_port == 0 {
+            return Err(ConnectError::PortZero);
+        }
+        let remotes = given.remotes();
+        if remotes.is_empty() {
             return Err(ConnectError::NoUsableAddress);
         }
         let udp_port = self.local.remote_udp_port;
         let known = |&&address: &&IpAddr| {
             self.addresses.owner(&Remote { address, port: remote_port, udp_port }).is_some()
         };
-        if let Some(&address) = usable.iter().find(known) {
+        if let Some(&address) = remotes.iter().find(known) {
             return Err(ConnectError::Exists { address });
         }
         let limit = self.max_associations;
@@ -124,7 +190,7 @@ impl Endpoint {
         let tag = self.fresh_tag();
         let random = self.secrets.random.fork();
         let local = self.local.clone();
-        let association = Association::connect(now, local, config, tag, remote_port, usable, random);
+        let association = Association::connect(now, local, config, tag, remote_port, given, random);
         self.insert(association).ok_or(ConnectError::TooManyAssociations { limit })
     }
 

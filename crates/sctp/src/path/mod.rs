@@ -1,17 +1,18 @@
 //! A path: one destination address with everything that is known about the way there. Per-path state lives here
 //! and nowhere else.
 
+mod cuc;
 mod heartbeat;
 mod list;
 mod pacer;
 mod rto;
 
+pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use rto::Rto;
 
-use crate::cmt::cuc::CucState;
 use crate::config::Config;
 use cc::{CongestionWindow, OneWayDelay};
 use std::net::IpAddr;

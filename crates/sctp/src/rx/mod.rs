@@ -21,18 +21,18 @@ mod streams;
 mod window;
 
 use crate::config::Config;
-use crate::message::{Payload, Received};
+use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
 use delays::Delays;
 use gaps::{TsnTracker, tsn_of};
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
 use sack_policy::SackPolicy;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, Tsn};
+use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -417,6 +417,17 @@ impl Receiver {
     /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
         self.ready.front().map(|piece| piece.payload.len())
+    }
+
+    /// What can be read, by stream.
+    pub(crate) fn unread(&self) -> BTreeMap<StreamId, Unread> {
+        let mut streams = BTreeMap::<StreamId, Unread>::new();
+        for piece in &self.ready {
+            let unread = streams.entry(piece.stream).or_default();
+            unread.messages += usize::from(piece.ending);
+            unread.bytes += piece.payload.byte_count();
+        }
+        streams
     }
 
     /// The delay and frequency of SACKs change.

@@ -14,42 +14,11 @@ mod in_time;
 mod sorted;
 mod weighted;
 
-use crate::config::Cmt;
+use crate::config::{Cmt, PathSelection};
 use crate::draws::Draws;
 use crate::path::{Path, PathId, Paths};
 use std::fmt::Debug;
-use transport::named;
 use units::{ByteCount, Instant, Span};
-
-named! {
-    /// Which path is offered new data first; each is filled before the next.
-    "path selection" PathSelection {
-        /// The path that transmitted least recently first.
-        SmallestLastTransmission = "smallest-last-transmission",
-        /// The path with most room in its window first.
-        LargestSpace = "largest-space",
-        /// The path with the largest slow start threshold first.
-        LargestSsthresh = "largest-ssthresh",
-        /// The largest slow start threshold first, ties by room.
-        LargestSsthreshAndSpace = "largest-ssthresh-and-space",
-        /// One packet a path in turn.
-        RoundRobin = "round-robin",
-        /// A fresh random order for each opportunity.
-        Random = "random",
-        /// The path with the lowest smoothed round-trip time first.
-        LowestRtt = "lowest-rtt",
-        /// Earliest completion first: waits for the fastest path where that is sooner than sending on a slower one.
-        Ecf = "ecf",
-        /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
-        Blest = "blest",
-        /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
-        InTime = "in-time",
-        /// Each path carries everything, as far as its window goes.
-        Redundant = "redundant",
-        /// Packets in proportion to `weights`, or to the paths' rates if there are none.
-        Weighted = "weighted",
-    }
-}
 
 impl PathSelection {
     pub(crate) fn build(self, cmt: &Cmt) -> Box<dyn Scheduler> {

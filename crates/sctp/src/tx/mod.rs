@@ -7,6 +7,8 @@ mod abandon;
 mod acked_paths;
 mod column;
 mod copies;
+mod cuc;
+mod delivery;
 mod delta;
 mod first_come;
 mod limits;
@@ -25,26 +27,29 @@ mod split;
 mod tests;
 mod timeout;
 
-pub(crate) use delta::{PathDelta, SackDelta};
-pub(crate) use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
+pub(crate) use delivery::Failure;
+pub(crate) use delta::SackDelta;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::draws::Draws;
-use crate::message::{Message, SendError};
+use crate::message::{Message, MessageId, SendError};
 use crate::path::{PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
+use delivery::Deliveries;
+use delta::PathDelta;
 use limits::Limits;
+use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
-use wire::{Data, StreamId, Tsn};
+use wire::{Data, Tsn};
 
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
@@ -122,6 +127,8 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// None before the first chunk of a tracked message.
+    deliveries: Option<Box<Deliveries>>,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -163,6 +170,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            deliveries: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
@@ -260,8 +268,8 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
-    /// Takes a message. An error says why not, and then nothing has changed.
-    pub(crate) fn push(&mut self, message: Message) -> Result<(), SendError> {
+    /// Takes a message, and numbers it if it is tracked. An error says why not, and then nothing has changed.
+    pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
         let limit = self.config.send_buffer;
         let length = message.payload.byte_count();
@@ -273,9 +281,8 @@ impl Sender {
             self.blocked = true;
             return Err(SendError::WouldBlock);
         }
-        self.queue.push(message);
         self.never_used = false;
-        Ok(())
+        Ok(self.queue.push(message))
     }
 
     /// True once after a push was refused, when there is room again.
@@ -313,20 +320,6 @@ impl Sender {
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
         self.peer_rwnd
-    }
-
-    /// Empties the queue, and names everything that the peer did not acknowledge and that was not abandoned: its stream, its TSN if it was sent, its length in bytes.
-    pub(crate) fn failed(&mut self, mut tell: impl FnMut(StreamId, Option<Tsn>, usize)) {
-        for i in self.out.indices() {
-            let chunk = &self.out[i];
-            if !chunk.is_acked() && !chunk.is(Mark::Abandoned) {
-                tell(chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
-            }
-        }
-        while !self.queue.is_empty() {
-            let unsent = self.queue.take(usize::MAX);
-            tell(unsent.stream, None, unsent.payload.len());
-        }
     }
 
     /// Bytes by which a chunk with `payload` user bytes raises the flight size of path `p`.

@@ -66,6 +66,7 @@ impl Sender {
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
                 chunk.state = ChunkState::Freed;
                 self.retained -= self.out.free(i);
+                self.note_delivery(i);
             }
         });
         self.non_renegable = non_renegable;

@@ -1,6 +1,7 @@
 //! Chunks that were sent and that the peer has not cumulatively acknowledged.
 
 use super::column::Column;
+use super::delivery::Tag;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
@@ -135,6 +136,8 @@ pub(crate) struct Outstanding {
     payload: Column<Bytes>,
     /// State of the path at the last transmission; only if the congestion control wants rate samples.
     records: Column<SendRecord>,
+    /// Tracked messages; of a chunk that the peer has for good none.
+    tags: Column<Tag>,
 }
 
 impl Outstanding {
@@ -148,6 +151,7 @@ impl Outstanding {
             chunks: VecDeque::new(),
             payload: Column::default(),
             records: Column::default(),
+            tags: Column::default(),
         }
     }
 
@@ -207,6 +211,9 @@ impl Outstanding {
         if let Payload::Bytes(bytes) = fragment.payload {
             self.payload.set(self.chunks.len(), bytes);
         }
+        if fragment.tag != Tag::default() {
+            self.tags.set(self.chunks.len(), fragment.tag);
+        }
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
             flight_size,
@@ -246,6 +253,12 @@ impl Outstanding {
         self.records.get(self.place_of(i)).copied().unwrap_or_default()
     }
 
+    /// Takes the tag of chunk `i`, which has none from now on.
+    #[inline]
+    pub(super) fn take_tag(&mut self, i: u64) -> Tag {
+        self.tags.take(self.place_of(i))
+    }
+
     /// Frees the bytes of a chunk that is never sent again, whose length is zero from now on. Returns how many there were.
     pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
@@ -278,6 +291,7 @@ impl Outstanding {
         }
         self.payload.pop_front(self.chunks.capacity());
         self.records.pop_front(self.chunks.capacity());
+        self.tags.pop_front(self.chunks.capacity());
         chunk
     }
 
@@ -420,7 +434,8 @@ mod tests {
                         let payload =
                             if filler { Payload::Filler(n as u32) } else { Payload::Bytes(bytes.clone().into()) };
                         let (flags, stream, ssn) = (DataFlags::from_bits(3), StreamId(1), Ssn(n as u16));
-                        out.push(Fragment { payload, flags, stream, ssn, ppid: Ppid(7) }, 0, PathId(0));
+                        let tag = Tag::default();
+                        out.push(Fragment { payload, flags, stream, ssn, ppid: Ppid(7), tag }, 0, PathId(0));
                         model.push_back(bytes);
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),

@@ -1,5 +1,6 @@
 //! The memory of all pieces of messages that wait, in lists: one for each stream.
 
+use super::delivery::Tag;
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 use wire::Ssn;
@@ -11,6 +12,8 @@ pub(super) struct Piece {
     pub(super) message: Message,
     /// Of the first copy.
     pub(super) ssn: Ssn,
+    /// Of a run none.
+    pub(super) tag: Tag,
     pub(super) beginning: bool,
     pub(super) copies: u32,
 }
@@ -18,7 +21,7 @@ pub(super) struct Piece {
 impl Piece {
     /// True if `next` can join the run.
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
-        let whole = self.beginning && self.message.end_of_record;
+        let whole = self.beginning && self.message.end_of_record && !self.message.tracked;
         whole && matches!(next.payload, Payload::Filler(_)) && self.message == *next
     }
 }

@@ -4,9 +4,10 @@
 //! What a message costs does not depend on how many others wait or on how many streams there are. A stream that was never
 //! used takes no memory.
 
+use super::delivery::Tag;
 use super::first_come::FirstCome;
 use super::pieces::{Piece, PieceId, Pieces};
-use crate::message::{Message, Payload, SendError};
+use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
 use crate::per_stream::PerStream;
 use units::ByteCount;
@@ -26,6 +27,8 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Pieces, each copy counted.
     len: u32,
+    /// Tracked messages so far.
+    tracked: u64,
 }
 
 /// The queue of a stream.
@@ -48,6 +51,7 @@ struct Unfinished {
     stream: StreamId,
     unordered: bool,
     ppid: Ppid,
+    tag: Tag,
 }
 
 /// What one DATA chunk will carry.
@@ -57,6 +61,7 @@ pub(crate) struct Fragment {
     pub(super) stream: StreamId,
     pub(super) ssn: Ssn,
     pub(super) ppid: Ppid,
+    pub(super) tag: Tag,
 }
 
 impl SendQueue {
@@ -70,6 +75,7 @@ impl SendQueue {
             unfinished: None,
             streams,
             len: 0,
+            tracked: 0,
         }
     }
 
@@ -96,17 +102,17 @@ impl SendQueue {
     }
 
     /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
-    /// first piece.
-    pub(super) fn push(&mut self, mut message: Message) {
-        let beginning = match self.unfinished {
-            Some(Unfinished { ppid, .. }) => {
+    /// first piece. Returns the number of a tracked message.
+    pub(super) fn push(&mut self, mut message: Message) -> Option<MessageId> {
+        let (beginning, tag) = match self.unfinished {
+            Some(Unfinished { ppid, tag, .. }) => {
                 message.ppid = ppid;
-                false
+                (false, tag)
             }
-            None => true,
+            None => (true, self.next_tag(message.tracked)),
         };
         let Message { stream, unordered, ppid, .. } = message;
-        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid });
+        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid, tag });
         self.bytes += message.payload.byte_count();
         self.len += 1;
         self.scheduler.add(stream);
@@ -118,17 +124,36 @@ impl SendQueue {
         let last = outbound.last;
         if last != PieceId::NONE && self.pieces[last].is_followed_by(&message) {
             self.pieces[last].copies += 1;
-            return;
+            return None; // no run is tracked
         }
-        outbound.last = self.pieces.add(Piece { message, ssn, beginning, copies: 1 }, PieceId::NONE);
+        outbound.last = self.pieces.add(Piece { message, ssn, tag, beginning, copies: 1 }, PieceId::NONE);
         if last != PieceId::NONE {
             self.pieces.link(last, outbound.last);
-            return;
+            return tag.id();
         }
         outbound.first = outbound.last;
         if self.head == PieceId::NONE {
             self.head = outbound.first;
         }
+        tag.id()
+    }
+
+    fn next_tag(&mut self, tracked: bool) -> Tag {
+        if !tracked {
+            return Tag::default();
+        }
+        self.tracked += 1;
+        Tag::of(MessageId(self.tracked - 1))
+    }
+
+    /// Tracked messages so far.
+    pub(super) fn tracked(&self) -> u64 {
+        self.tracked
+    }
+
+    /// So many messages were tracked before the queue was made.
+    pub(super) fn count_from(&mut self, tracked: u64) {
+        self.tracked = tracked;
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -176,7 +201,7 @@ impl SendQueue {
             ending: last && message.end_of_record,
             immediate: last && message.immediate_sack,
         };
-        let (stream, ssn, ppid) = (message.stream, piece.ssn, message.ppid);
+        let (stream, ssn, ppid, tag) = (message.stream, piece.ssn, message.ppid, piece.tag);
         let of_run = piece.copies > 1;
         let payload = if of_run {
             piece.copies -= 1;
@@ -186,7 +211,7 @@ impl SendQueue {
             piece.beginning = false;
             message.payload.split_to(len.min(most))
         };
-        let fragment = Fragment { flags, stream, ssn, ppid, payload };
+        let fragment = Fragment { flags, stream, ssn, ppid, tag, payload };
         self.bytes -= fragment.payload.byte_count();
         if last {
             self.len -= 1;
@@ -218,7 +243,9 @@ impl SendQueue {
         let (stream, ssn) = (message.stream, run.ssn);
         run.copies -= 1;
         run.ssn = if message.unordered { ssn } else { ssn.next() };
-        self.head = self.pieces.add(Piece { message, ssn, beginning: true, copies: 1 }, self.head);
+        self.head = self
+            .pieces
+            .add(Piece { message, ssn, tag: Tag::default(), beginning: true, copies: 1 }, self.head);
         self.outbound.of(stream).first = self.head;
         self.take(most)
     }

@@ -2,8 +2,7 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender};
-use crate::cmt::cuc;
+use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
@@ -159,6 +158,7 @@ impl Sender {
                     self.note_new(i, &mut delta[p]);
                 }
             }
+            self.note_delivery(i);
             let Some(chunk) = self.out.pop_front() else { break };
             if self.config.timestamps != Timestamps::Off {
                 self.acked_paths.push(&chunk);

@@ -338,6 +338,11 @@ impl Sender {
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             paths[p].queued += ByteCount::new(u64::from(flight_size));
+            if let Some(id) = fragment.tag.id()
+                && !(fragment.flags.beginning && fragment.flags.ending)
+            {
+                self.note_tracked(id, fragment.stream, fragment.flags.ending);
+            }
             let i = self.out.push(fragment, flight_size, p);
             self.transmit(now, i, p, paths, w);
             sent += 1;

@@ -7,6 +7,7 @@
 
 mod forge;
 mod options;
+mod reports;
 mod tape;
 
 pub use options::any_config;
@@ -14,6 +15,7 @@ pub use tape::Tape;
 
 use crate::Side;
 use forge::Secrets;
+use reports::Reports;
 use sctp::{
     AssocId, AssocOptions, Config, Datagram, Endpoint, EndpointConfig, Event, Message, PathId, Payload, Seed,
     State,
@@ -79,6 +81,7 @@ struct Host {
     /// The association it began or accepted last.
     association: Option<AssocId>,
     said: Said,
+    reports: Reports,
     /// Parts of messages that are being read, by their first TSN.
     parts: BTreeMap<u32, Vec<u8>>,
     read: u64,
@@ -195,6 +198,7 @@ impl Machine {
         while let Some((id, event)) = host.endpoint.poll_event() {
             events += 1;
             assert!(events <= 10_000, "{side:?} tells more and more");
+            host.reports.told(id, &event);
             match event {
                 Event::Connected { .. } => host.association = Some(id),
                 Event::Closed { .. } | Event::Restarted => self.ended = true,
@@ -253,10 +257,16 @@ impl Machine {
             immediate_sack: tape.flag(),
             end_of_record,
             path,
+            tracked: host.messages & 1 == 0,
             payload,
         };
-        if host.endpoint.send(now, id, message).is_ok() && honest {
-            host.said.push(stream, unordered, bytes);
+        if let Ok(message) = host.endpoint.send(now, id, message) {
+            if let Some(message) = message {
+                host.reports.taken(id, message);
+            }
+            if honest {
+                host.said.push(stream, unordered, bytes);
+            }
         }
         self.drain(side);
     }
@@ -499,6 +509,7 @@ impl Host {
             config,
             association: None,
             said: Said::default(),
+            reports: Reports::default(),
             parts: BTreeMap::new(),
             read: 0,
             messages: 0,

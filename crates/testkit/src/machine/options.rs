@@ -43,7 +43,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         burst_control: tape.pick(BurstControl::ALL),
         accounting: tape.pick(Accounting::ALL),
         growth: tape.pick(cc::GrowthRule::ALL),
-        congestion_control: tape.pick(cc::Algorithm::ALL),
+        congestion_control: tape.pick(cc::Algorithm::ALL).into(),
         unset_share: tape.pick(cc::UnsetShare::ALL),
         sws_limit: ByteCount::new(tape.pick(&[0, 1500, 3000])),
         mtu: ByteCount::new(tape.between(600, 1500)),

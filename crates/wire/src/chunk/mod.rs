@@ -25,6 +25,7 @@ mod init;
 mod init_ack;
 mod ledbat_control;
 mod nr_sack;
+mod pad;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -44,6 +45,7 @@ pub use init::Init;
 pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
+pub use pad::Pad;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -95,6 +97,8 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Makes the packet longer.
+    Pad(Pad<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -154,6 +158,7 @@ impl<'a> Chunk<'a> {
         let (chunk, _padding) = whole.split_at(size);
         let chunk = match chunk_type {
             Data::TYPE => Data::decode(flags, chunk).map(Chunk::Data),
+            Pad::TYPE => Some(Chunk::Pad(Pad::decode(chunk))),
             Sack::TYPE if chunk.zeros == 0 => Sack::decode(flags, &chunk.head[HEADER_LEN..]).map(Chunk::Sack),
             _ => return Chunk::control(chunk_type, flags, chunk).map(|chunk| (chunk, rest)),
         };
@@ -211,6 +216,7 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::Pad(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

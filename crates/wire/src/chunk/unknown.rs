@@ -58,7 +58,7 @@ mod tests {
         let action = |chunk_type| UnknownChunk { chunk_type, bytes: Octets::default() }.action();
         assert_eq!(action(0x3f), UnknownAction::StopDiscard);
         assert_eq!(action(0x40), UnknownAction::StopReport);
-        assert_eq!(action(0x84), UnknownAction::SkipDiscard);
+        assert_eq!(action(0x85), UnknownAction::SkipDiscard);
         assert_eq!(action(0xc0), UnknownAction::SkipReport);
     }
 

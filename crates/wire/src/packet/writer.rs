@@ -1,5 +1,5 @@
 use super::CommonHeader;
-use crate::checksum::crc32c;
+use crate::checksum::crc32c_of_unfinished;
 use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
 use crate::field::padded;
 use crate::serial::Tsn;
@@ -159,7 +159,7 @@ impl<'b> PacketWriter<'b> {
     #[inline]
     pub fn finish(self, checksum: Checksum) {
         if checksum == Checksum::Computed {
-            let crc = crc32c(self.buf.as_octets());
+            let crc = crc32c_of_unfinished(self.buf.as_octets());
             self.buf.head[8..12].copy_from_slice(&crc.to_le_bytes());
         }
     }

@@ -3,9 +3,9 @@
 use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
     Abort, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
-    Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay, PacketWriter, Parameter,
-    ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId, SupportedAddressTypes,
-    Timestamp, Tsn, UnknownChunk,
+    Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay, PacketWriter, Pad,
+    Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
+    SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -44,6 +44,10 @@ pub enum Specimen {
     ShutdownComplete(bool),
     Bare(bool),
     Timestamp(u64),
+    Pad {
+        head: Vec<u8>,
+        zeros: usize,
+    },
     Unknown {
         chunk_type: u8,
         bytes: Vec<u8>,
@@ -95,6 +99,7 @@ impl Specimen {
             Specimen::Bare(true) => Chunk::CookieAck(CookieAck),
             &Specimen::Timestamp(micros) => Chunk::Timestamp(Timestamp { micros }),
             Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
+            &Specimen::Pad { ref head, zeros } => Chunk::Pad(Pad { padding: Octets::new(head, zeros) }),
             &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
                 Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
             }
@@ -184,7 +189,7 @@ fn delays() -> impl Strategy<Value = PacketBuf> {
 }
 
 fn unknown() -> impl Strategy<Value = Specimen> {
-    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0xb0, 0xb2u8..=255];
+    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0x84, 0x85u8..0xb0, 0xb2u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -201,6 +206,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         sack().prop_map(Specimen::Written),
         delays().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
+        (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())
             .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),

@@ -4,8 +4,8 @@ use super::random::{World, drain};
 use super::*;
 use crate::config::{BurstControl, PfCwnd};
 use cc::{
-    Algorithm, CongestionControl, CongestionWindow, LossKind, PathAck, PathView, RateSample, Setup,
-    WindowRule,
+    Algorithm, CongestionControl, CongestionWindow, ControlChoice, LossKind, PathAck, PathView, RateSample,
+    Setup, WindowRule,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,11 @@ pub(super) struct Paced {
 }
 
 impl Paced {
-    pub(super) fn install(rig: &mut Rig, algorithm: Algorithm, rates: Vec<BitRate>) -> Arc<Mutex<Told>> {
+    pub(super) fn install(
+        rig: &mut Rig,
+        control: impl Into<ControlChoice>,
+        rates: Vec<BitRate>,
+    ) -> Arc<Mutex<Told>> {
         let config = rig.sender.shared_config();
         let (ip_header, rwnd) = (ByteCount::new(20), ByteCount::new(1 << 20));
         let setup = Setup {
@@ -39,7 +43,7 @@ impl Paced {
             ..Setup::sctp(config.growth, ip_header, rwnd, rates.len())
         };
         let told = Arc::<Mutex<Told>>::default();
-        let control = Paced { inner: algorithm.build(&setup), rates, told: told.clone() };
+        let control = Paced { inner: control.into().build(&setup), rates, told: told.clone() };
         rig.sender.start_control(Box::new(control), &mut rig.paths);
         told
     }

@@ -81,7 +81,7 @@ fn configs() -> impl Strategy<Value = Config> {
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
             config.rtx_losses = o[10];
-            (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a);
+            (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a.into());
             config
         },
     )
@@ -190,7 +190,7 @@ proptest! {
     ) {
         let mut rig = Rig::new(&config, 3, FIRST);
         let told = mbps.map(|mbps| {
-            Paced::install(&mut rig, config.congestion_control, vec![BitRate::from_mbps(mbps); 3])
+            Paced::install(&mut rig, config.congestion_control.clone(), vec![BitRate::from_mbps(mbps); 3])
         });
         let mut world = World::default();
         for step in steps {

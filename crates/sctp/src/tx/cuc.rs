@@ -1,25 +1,12 @@
 //! Congestion window update for CMT (paper 001 §3.2): a cumulative TSN for each path.
 
+use super::{Outstanding, PathDelta, TxChunk};
 use crate::config::Cuc;
-use crate::path::{Path, Paths};
-use crate::tx::{Outstanding, PathDelta, TxChunk};
-
-/// The pseudo-cumulative TSNs of a path: the earliest outstanding chunk sent once, and the earliest one sent again; `None`
-/// while it has to be looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CucState {
-    pub(crate) pc: Option<u64>,
-    pub(crate) rpc: Option<u64>,
-}
+use crate::path::{CucState, Path, Paths};
 
 impl CucState {
-    /// A chunk of the path is retransmitted on another one, or leaves otherwise than by a gap block: look again for both.
-    pub(crate) fn forget(&mut self) {
-        *self = CucState::default();
-    }
-
     /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
-    pub(crate) fn test(&mut self, i: u64, delta: &mut PathDelta) {
+    pub(super) fn test(&mut self, i: u64, delta: &mut PathDelta) {
         if self.pc == Some(i) {
             self.pc = None;
             delta.new_pc = true;
@@ -34,7 +21,7 @@ impl CucState {
 /// Looks for the pseudo-cumulative TSN of each path that has none: its earliest chunk not acknowledged, among those
 /// up to the last gap block. Version 2 tells chunks sent once from those sent again. The number of lost chunks that it looks at is
 /// bounded: if more are lost, no window grows before some of them are retransmitted.
-pub(crate) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
+pub(super) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;
     let mut earliest =

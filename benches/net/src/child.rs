@@ -1,0 +1,92 @@
+//! The two ends of a run, each a process of its own.
+
+use crate::cpu;
+use crate::rivals::Rival;
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a run gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// User bytes that arrived.
+    pub bytes: u64,
+    /// CPU seconds of both ends.
+    pub cpu: f64,
+    /// Seconds of real time at the receiver.
+    pub seconds: f64,
+    /// Mean number of packets of a call that sent; none if the rival does not tell.
+    pub packets_per_send: Option<f64>,
+}
+
+impl Outcome {
+    /// Megabytes per CPU-second.
+    pub fn megabytes_per_cpu_second(&self) -> f64 {
+        self.bytes as f64 / self.cpu / 1e6
+    }
+}
+
+/// Receives until the sender has finished; prints the address first, then bytes, CPU seconds and real seconds.
+pub fn receive(rival: Rival) -> Result<(), Box<dyn Error>> {
+    cpu::pin(0);
+    let receiver = rival.bind()?;
+    println!("{}", receiver.address()?);
+    std::io::stdout().flush()?;
+    let begin = cpu::used();
+    let (bytes, seconds) = receiver.run()?;
+    println!("{bytes} {} {seconds}", cpu::used() - begin);
+    Ok(())
+}
+
+/// Sends for a time; prints CPU seconds and the mean number of packets of a call.
+pub fn send(rival: Rival, address: &str, time: Duration) -> Result<(), Box<dyn Error>> {
+    cpu::pin(1);
+    let mut sender = rival.connect(address)?;
+    let begin = cpu::used();
+    let end = Instant::now() + time;
+    sender.send_until(end)?;
+    let packets = sender.packets_per_send().unwrap_or(f64::NAN);
+    sender.finish()?;
+    println!("{} {packets}", cpu::used() - begin);
+    Ok(())
+}
+
+/// Runs both ends once.
+pub fn run(rival: Rival, seconds: f64) -> Result<Outcome, Box<dyn Error>> {
+    let program = std::env::current_exe()?;
+    let name = rival.name();
+    let mut receiver = Command::new(&program).args(["receive", name]).stdout(Stdio::piped()).spawn()?;
+    let mut lines = BufReader::new(receiver.stdout.take().ok_or("no output")?).lines();
+    let address = lines.next().ok_or("the receiver did not start")??;
+    let sent = Command::new(&program)
+        .args(["send", name, &address, &seconds.to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .and_then(Child::wait_with_output);
+    let sent = match sent {
+        Ok(output) if output.status.success() => String::from_utf8(output.stdout)?,
+        failed => {
+            receiver.kill()?;
+            receiver.wait()?;
+            return Err(format!("{name}: the sender failed: {failed:?}").into());
+        }
+    };
+    let received = lines.next().ok_or("the receiver printed nothing")??;
+    receiver.wait()?;
+    let sent: Vec<f64> = numbers(&sent)?;
+    let received = numbers(&received)?;
+    match (&sent[..], &received[..]) {
+        (&[cpu, packets], &[bytes, receiver_cpu, seconds]) => Ok(Outcome {
+            bytes: bytes as u64,
+            cpu: cpu + receiver_cpu,
+            seconds,
+            packets_per_send: Some(packets).filter(|packets| !packets.is_nan()),
+        }),
+        _ => Err(format!("{name}: unexpected output").into()),
+    }
+}
+
+fn numbers(line: &str) -> Result<Vec<f64>, std::num::ParseFloatError> {
+    line.split_whitespace().map(str::parse).collect()
+}

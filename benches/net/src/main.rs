@@ -1,0 +1,65 @@
+//! User bytes per second of CPU time, both ends together, over loopback: the stack beside its rivals, in turn.
+//!
+//! `make bench-net`, or `anabranch-bench-net --rivals sctp-64k,tcp --rounds 3`.
+#![forbid(unsafe_code)]
+
+mod child;
+mod cpu;
+mod report;
+mod rivals;
+
+use clap::{Parser, Subcommand};
+use rivals::Rival;
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Compares user bytes per CPU-second of both ends over loopback.
+#[derive(Parser)]
+#[command(name = "anabranch-bench-net")]
+struct Arguments {
+    #[command(subcommand)]
+    role: Option<Role>,
+    /// Rounds; in each every rival runs once, in turn.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Seconds of each run.
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// The rivals to run, all of them unless given.
+    #[arg(long, value_delimiter = ',')]
+    rivals: Vec<Rival>,
+}
+
+#[derive(Subcommand)]
+enum Role {
+    /// Receives, and prints bytes and CPU time when done; for the bench itself.
+    #[command(hide = true)]
+    Receive { rival: Rival },
+    /// Sends to a receiver's address; for the bench itself.
+    #[command(hide = true)]
+    Send { rival: Rival, address: String, seconds: f64 },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("anabranch-bench-net: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
+    match arguments.role {
+        Some(Role::Receive { rival }) => child::receive(rival),
+        Some(Role::Send { rival, address, seconds }) => {
+            child::send(rival, &address, Duration::from_secs_f64(seconds))
+        }
+        None => {
+            let rivals = if arguments.rivals.is_empty() { Rival::ALL.to_vec() } else { arguments.rivals };
+            report::compare(&rivals, arguments.rounds, arguments.seconds)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is compared: a way to bind a receiver, and a way to connect a sender.
+
+mod quic;
+mod sctp;
+mod tcp;
+mod udp;
+
+use clap::ValueEnum;
+use std::error::Error;
+use std::time::Instant;
+
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A receiver that waits for its sender.
+pub trait Receiver {
+    /// Where to send.
+    fn address(&self) -> Result<String>;
+    /// Receives until the sender has finished; gives user bytes and seconds since the first of them.
+    fn run(self: Box<Self>) -> Result<(u64, f64)>;
+}
+
+/// A sender that is connected.
+pub trait Sender {
+    /// Sends as fast as it can.
+    fn send_until(&mut self, end: Instant) -> Result<()>;
+    /// Mean number of packets of a call that sent, if it is known.
+    fn packets_per_send(&self) -> Option<f64> {
+        None
+    }
+    /// Delivers what is left, and ends.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rival {
+    #[value(name = "udp")]
+    UdpOffload,
+    #[value(name = "sctp-64k")]
+    Sctp64K,
+    #[value(name = "sctp-1k")]
+    Sctp1K,
+    #[value(name = "tcp")]
+    Tcp,
+    #[value(name = "quic")]
+    Quic,
+}
+
+impl Rival {
+    pub const ALL: [Rival; 5] = [Rival::UdpOffload, Rival::Sctp64K, Rival::Sctp1K, Rival::Tcp, Rival::Quic];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Rival::UdpOffload => "udp",
+            Rival::Sctp64K => "sctp-64k",
+            Rival::Sctp1K => "sctp-1k",
+            Rival::Tcp => "tcp",
+            Rival::Quic => "quic",
+        }
+    }
+
+    pub fn description(self) -> &'static str {
+        match self {
+            Rival::UdpOffload => "bare UDP, 1440 bytes, GSO and GRO: the ceiling",
+            Rival::Sctp64K => "anabranch-io, messages of 64 KiB",
+            Rival::Sctp1K => "anabranch-io, messages of 1 KiB",
+            Rival::Tcp => "TCP of the kernel, writes of 64 KiB",
+            Rival::Quic => "quinn, one stream, writes of 64 KiB, encrypted",
+        }
+    }
+
+    pub fn bind(self) -> Result<Box<dyn Receiver>> {
+        Ok(match self {
+            Rival::UdpOffload => Box::new(udp::Bound::bind()?),
+            Rival::Sctp64K | Rival::Sctp1K => Box::new(sctp::Bound::bind()?),
+            Rival::Tcp => Box::new(tcp::Bound::bind()?),
+            Rival::Quic => Box::new(quic::Bound::bind()?),
+        })
+    }
+
+    pub fn connect(self, address: &str) -> Result<Box<dyn Sender>> {
+        Ok(match self {
+            Rival::UdpOffload => Box::new(udp::Connected::to(address)?),
+            Rival::Sctp64K => Box::new(sctp::Connected::to(address, 65_536)?),
+            Rival::Sctp1K => Box::new(sctp::Connected::to(address, 1024)?),
+            Rival::Tcp => Box::new(tcp::Connected::to(address)?),
+            Rival::Quic => Box::new(quic::Connected::to(address)?),
+        })
+    }
+}
+
+/// Bytes that no checksum or copy can treat as zeros.
+pub fn random_bytes(length: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Real time since the first byte.
+#[derive(Default)]
+pub struct Stopwatch(Option<Instant>);
+
+impl Stopwatch {
+    pub fn start(&mut self) {
+        self.0.get_or_insert_with(Instant::now);
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.0.map_or(0.0, |begin| begin.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,103 @@
+//! The paths that an association has: addresses of the peer, or pairs of an address of ours and one of the peer.
+
+use super::Association;
+use crate::config::PathSet;
+use crate::pair::AddressPair;
+use crate::path::{Path, PathState, Paths};
+use std::net::IpAddr;
+
+/// What the user named to begin an association: these addresses of the peer are confirmed without a heartbeat
+/// (`rfc9260#section-5.4`). Nothing if the peer began it.
+#[derive(Clone, Debug)]
+pub(crate) enum Given {
+    /// Addresses of the peer.
+    Remotes(Vec<IpAddr>),
+    /// The paths, which are to be these and no others.
+    Pairs(Vec<AddressPair>),
+}
+
+impl Given {
+    /// The addresses of the peer, each once.
+    pub(crate) fn remotes(&self) -> Vec<IpAddr> {
+        match self {
+            Given::Remotes(remotes) => remotes.clone(),
+            Given::Pairs(pairs) => distinct(pairs.iter().map(|pair| pair.remote)),
+        }
+    }
+
+    /// The paths, if the user named paths.
+    fn pairs(&self) -> &[AddressPair] {
+        match self {
+            Given::Remotes(_) => &[],
+            Given::Pairs(pairs) => pairs,
+        }
+    }
+}
+
+impl Association {
+    /// The paths to `addresses`, each with its UDP port. The first path to an address that is `confirmed` may carry data; of
+    /// further pairs a heartbeat has to show that they work.
+    pub(super) fn paths_to(
+        &self,
+        addresses: &[IpAddr],
+        confirmed: &[IpAddr],
+        udp_port: impl Fn(IpAddr) -> u16,
+    ) -> Paths {
+        let config = self.sender.config();
+        let mut paths = Paths::new(config.paths != PathSet::Addresses || !self.given.pairs().is_empty());
+        for AddressPair { local, remote } in self.pairs_with(&distinct(addresses.iter().copied())) {
+            let known = confirmed.contains(&remote) && paths.find(remote).is_none();
+            let state = if known { PathState::Active } else { PathState::Unconfirmed };
+            paths.add(Path { state, udp_port: udp_port(remote), ..Path::new(remote, local, config) });
+        }
+        paths
+    }
+
+    /// The addresses of each path to `remotes`, in order: those that the user named; if there are none, from the address of
+    /// ours most like each of `remotes`, and then those that [`PathSet`] adds.
+    fn pairs_with(&self, remotes: &[IpAddr]) -> Vec<AddressPair> {
+        let locals: Vec<IpAddr> = self.locals().collect();
+        let named = self.given.pairs().iter().copied();
+        let mut pairs: Vec<_> =
+            named.filter(|pair| remotes.contains(&pair.remote) && locals.contains(&pair.local)).collect();
+        if !pairs.is_empty() {
+            return pairs;
+        }
+        let nearest =
+            |&remote: &IpAddr| self.local_towards(remote).map(|local| AddressPair { local, remote });
+        pairs.extend(remotes.iter().filter_map(nearest));
+        let set = self.config().paths;
+        let all =
+            remotes.iter().flat_map(|&remote| locals.iter().map(move |&local| AddressPair { local, remote }));
+        for pair in all.filter(AddressPair::is_of_one_family) {
+            let wanted = match set {
+                PathSet::Addresses => false,
+                PathSet::SameSubnet => {
+                    let alone = |side: &[IpAddr]| count_like(side, pair.remote) == 1;
+                    pair.is_in_one_subnet() || alone(&locals) || alone(remotes)
+                }
+                PathSet::Pairs => true,
+            };
+            if wanted && !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        pairs
+    }
+}
+
+/// How many of `addresses` are of the family of `other`.
+fn count_like(addresses: &[IpAddr], other: IpAddr) -> usize {
+    addresses.iter().filter(|address| address.is_ipv4() == other.is_ipv4()).count()
+}
+
+/// Addresses in their order, each once.
+pub(super) fn distinct(addresses: impl Iterator<Item = IpAddr>) -> Vec<IpAddr> {
+    let mut list: Vec<IpAddr> = Vec::new();
+    for address in addresses {
+        if !list.contains(&address) {
+            list.push(address);
+        }
+    }
+    list
+}

@@ -1,0 +1,189 @@
+//! Delivery reports: which tracked messages the peer has for good, and which it did not acknowledge in the end.
+//!
+//! The peer has a chunk for good once the cumulative TSN passes it or an NR-SACK says that it is non-renegable. A gap ack block
+//! of a SACK does not count, since the peer may still renege. A message is delivered when the peer has all of its chunks.
+
+use super::{Mark, Outstanding, Sender};
+use crate::message::MessageId;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::num::NonZeroU64;
+use wire::{StreamId, Tsn};
+
+/// The tracked message that a chunk belongs to, if any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tag(Option<NonZeroU64>);
+
+impl Tag {
+    pub(super) fn of(id: MessageId) -> Self {
+        Tag(Some(NonZeroU64::MIN.saturating_add(id.0)))
+    }
+
+    #[inline]
+    pub(super) fn id(self) -> Option<MessageId> {
+        self.0.map(|number| MessageId(number.get() - 1))
+    }
+}
+
+/// The tracked messages of an association that are being delivered. Its memory is bounded by the send buffer: a message that
+/// is not delivered takes room there, and between two ranges of delivered messages lies one that is not.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    /// Messages of more than one chunk, of which some but not all were delivered or sent.
+    partial: BTreeMap<MessageId, Partial>,
+    /// Delivered messages of which the user was not told: the last of each range by the first. No two ranges touch.
+    untold: BTreeMap<MessageId, MessageId>,
+}
+
+/// A message of which at least one chunk was sent.
+#[derive(Debug)]
+struct Partial {
+    stream: StreamId,
+    /// Chunks sent that the peer may not have for good.
+    waiting: u32,
+    /// Its last chunk was sent.
+    ended: bool,
+}
+
+/// What the peer did not acknowledge: a tracked message, or a chunk of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) id: Option<MessageId>,
+    pub(crate) stream: StreamId,
+    /// Of the first chunk that the peer may not have for good; none if a part of the message was never sent.
+    pub(crate) tsn: Option<Tsn>,
+    /// Bytes that the peer may not have for good.
+    pub(crate) length: usize,
+}
+
+impl Deliveries {
+    /// A chunk that is not the whole message is sent for the first time.
+    fn sent(&mut self, id: MessageId, stream: StreamId, ending: bool) {
+        let fresh = Partial { stream, waiting: 0, ended: false };
+        let partial = self.partial.entry(id).or_insert(fresh);
+        partial.waiting += 1;
+        partial.ended |= ending;
+    }
+
+    /// The peer has another chunk of the message for good.
+    fn acknowledged(&mut self, id: MessageId) {
+        if let Entry::Occupied(mut entry) = self.partial.entry(id) {
+            let partial = entry.get_mut();
+            partial.waiting -= 1;
+            if partial.waiting > 0 || !partial.ended {
+                return;
+            }
+            entry.remove();
+        }
+        self.delivered(id);
+    }
+
+    /// Adds a message to the range before it, to the one behind it, or joins the two.
+    fn delivered(&mut self, id: MessageId) {
+        let next = MessageId(id.0 + 1);
+        let last = self.untold.remove(&next).unwrap_or(id);
+        match self.untold.range_mut(..id).next_back() {
+            Some((_, end)) if end.0 + 1 == id.0 => *end = last,
+            _ => {
+                self.untold.insert(id, last);
+            }
+        }
+    }
+}
+
+impl Sender {
+    /// Notes a chunk of a tracked message that is about to be sent for the first time.
+    #[cold]
+    pub(super) fn note_tracked(&mut self, id: MessageId, stream: StreamId, ending: bool) {
+        self.deliveries.get_or_insert_default().sent(id, stream, ending);
+    }
+
+    /// The peer has chunk `i` for good.
+    #[inline]
+    pub(super) fn note_delivery(&mut self, i: u64) {
+        if let Some(id) = self.out.take_tag(i).id()
+            && !self.out[i].is(Mark::Abandoned)
+        {
+            self.deliveries.get_or_insert_default().acknowledged(id);
+        }
+    }
+
+    /// True if messages were delivered of which the user was not told.
+    #[inline]
+    pub(crate) fn has_delivered(&self) -> bool {
+        self.deliveries.as_ref().is_some_and(|deliveries| !deliveries.untold.is_empty())
+    }
+
+    /// The first and last message of the next range of delivered ones, once.
+    #[inline]
+    pub(crate) fn next_delivered(&mut self) -> Option<(MessageId, MessageId)> {
+        self.deliveries.as_mut()?.untold.pop_first()
+    }
+
+    /// Goes on with the numbers and reports of another sender, which has failed.
+    pub(crate) fn track_after(&mut self, other: Sender) {
+        self.queue.count_from(other.queue.tracked());
+        self.deliveries = other.deliveries;
+    }
+
+    /// Empties the queue, and tells of everything that the peer did not acknowledge and that was not abandoned: each tracked
+    /// message once, and each chunk of the others.
+    pub(crate) fn failed(&mut self, mut tell: impl FnMut(Failure)) {
+        let mut tracked = BTreeMap::new();
+        let partial = self.deliveries.as_mut().map(|deliveries| std::mem::take(&mut deliveries.partial));
+        for (id, partial) in partial.into_iter().flatten() {
+            let failure = Failure { id: Some(id), stream: partial.stream, tsn: None, length: 0 };
+            tracked.insert(id, (failure, partial.ended));
+        }
+        let mut add = |failure: Failure, wholly_sent: bool| {
+            let Some(id) = failure.id else { return tell(failure) };
+            let fresh = Failure { tsn: None, length: 0, ..failure };
+            let (all, ended) = tracked.entry(id).or_insert((fresh, wholly_sent));
+            all.tsn = all.tsn.or(failure.tsn.filter(|_| *ended));
+            all.length += failure.length;
+        };
+        for i in self.out.indices() {
+            let id = self.out.take_tag(i).id();
+            let chunk = &self.out[i];
+            if id.is_some() || !(chunk.is_acked() || chunk.is(Mark::Abandoned)) {
+                let (stream, tsn, length) = (chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
+                add(Failure { id, stream, tsn, length }, true);
+            }
+        }
+        while !self.queue.is_empty() {
+            let unsent = self.queue.take(usize::MAX);
+            let (id, length) = (unsent.tag.id(), unsent.payload.len());
+            add(Failure { id, stream: unsent.stream, tsn: None, length }, false);
+        }
+        tracked.into_values().for_each(|(failure, _)| tell(failure));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_delivered_message_is_told_of_once_and_ranges_that_touch_are_one(
+            order in Just((0..60).collect::<Vec<u64>>()).prop_shuffle(),
+            told_after in 0usize..60,
+        ) {
+            let mut deliveries = Deliveries::default();
+            let mut told = Vec::new();
+            for (n, &id) in order.iter().enumerate() {
+                deliveries.delivered(MessageId(id));
+                let ranges: Vec<_> = deliveries.untold.iter().map(|(first, last)| (first.0, last.0)).collect();
+                prop_assert!(ranges.windows(2).all(|pair| pair[0].1 + 1 < pair[1].0), "{ranges:?}");
+                if n == told_after {
+                    told.extend(std::mem::take(&mut deliveries.untold));
+                }
+            }
+            told.extend(deliveries.untold);
+            let mut ids: Vec<u64> = told.into_iter().flat_map(|(first, last)| first.0..=last.0).collect();
+            ids.sort_unstable();
+            prop_assert_eq!(ids, (0..60).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,35 @@
+use sctp::{AssocId, Event, MessageId};
+use std::collections::BTreeMap;
+
+/// What an endpoint reported of the tracked messages of each association: exactly one outcome each.
+#[derive(Debug, Default)]
+pub(super) struct Reports(BTreeMap<AssocId, BTreeMap<u64, bool>>);
+
+impl Reports {
+    /// A message, or another piece of it, was taken; numbers have no gaps.
+    pub(super) fn taken(&mut self, association: AssocId, MessageId(id): MessageId) {
+        let all = self.0.entry(association).or_default();
+        let next = all.last_key_value().map_or(0, |(last, _)| last + 1);
+        assert!(id == next || id + 1 == next, "message {id} comes after {next} others");
+        all.entry(id).or_insert(false);
+    }
+
+    pub(super) fn told(&mut self, association: AssocId, event: &Event) {
+        match *event {
+            Event::Delivered { first, last } => {
+                (first.0..=last.0).for_each(|id| self.decided(association, id));
+            }
+            Event::SendFailed { id: Some(MessageId(id)), .. } => self.decided(association, id),
+            Event::Closed { .. } | Event::Restarted => {
+                let open = self.0.get(&association).into_iter().flatten().find(|(_, decided)| !**decided);
+                assert_eq!(open, None, "{association:?} ended without an outcome of a message");
+            }
+            _ => {}
+        }
+    }
+
+    fn decided(&mut self, association: AssocId, id: u64) {
+        let before = self.0.get_mut(&association).and_then(|all| all.insert(id, true));
+        assert_eq!(before, Some(false), "outcome of message {id} of {association:?}");
+    }
+}
