@@ -45,8 +45,8 @@ lint: $(VENV)/.module deny msrv
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo package --workspace --no-verify --allow-dirty --quiet
-	$(VENV)/bin/ruff check python papers suites benches
-	$(VENV)/bin/ruff format --check python papers suites benches
+	$(VENV)/bin/ruff check python papers suites benches examples
+	$(VENV)/bin/ruff format --check python papers suites benches examples
 	$(VENV)/bin/pyright --pythonpath $(PY)
 
 # Licences, sources and double versions of dependencies.

@@ -50,7 +50,7 @@ ALONE = {
     "weighted, no delayed SACKs": Look("weighted, SACK each packet", ORANGE, ":", "^"),
 }
 BIN, FINE_BIN = 0.05, 0.01
-"""Seconds: widths of the bins of throughput."""
+"""Widths of the throughput bins, in seconds."""
 STALL = 0.2
 """Seconds without a delivery that count as a stall: more than the RTT of 0.12 s and 50 packets queued at 10 Mbit/s."""
 ROUND_TRIP = 0.1215

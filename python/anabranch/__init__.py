@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ._core import (
     AssociationClosedError,
     ConfigError,
+    ConnectError,
     ConnectionLostError,
     EndpointClosedError,
     ScenarioError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AssociationClosedError",
     "ConfigError",
+    "ConnectError",
     "ConnectionLostError",
     "Endpoint",
     "EndpointClosedError",

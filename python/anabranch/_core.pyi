@@ -1,13 +1,17 @@
 """The compiled part of Anabranch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
-from typing import Generic, Literal, Self, TypeAlias, TypeVar, final
+from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
 __version__: str
 
 _Address: TypeAlias = str | IPv4Address | IPv6Address
 _T = TypeVar("_T")
+_Bytes: TypeAlias = bytes | bytearray | memoryview
+
+UDP_PORT: int
+"""The UDP port that IANA assigned to SCTP over UDP (RFC 6951)."""
 
 class ScenarioError(ValueError):
     """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
@@ -23,6 +27,9 @@ class WouldBlockError(BlockingIOError):
 
 class AssociationClosedError(ConnectionError):
     """There is no such association, or it is closing."""
+
+class ConnectError(ConnectionError):
+    """An association did not begin: there is one with the peer, there are too many, or the arrival is gone."""
 
 class ConnectionLostError(ConnectionError):
     """The peer no longer answers on any path, or it broke the protocol."""
@@ -55,89 +62,192 @@ def cli(arguments: Sequence[str]) -> int:
 
 @final
 class Transmit:
-    """A packet to send, and the addresses of its IP header."""
+    """A packet to send, and what its IP and UDP headers must say."""
 
     source: IPv4Address | IPv6Address
+    """Source address: one of the endpoint."""
     destination: IPv4Address | IPv6Address
+    """Destination address."""
+    udp_port: int
+    """Destination port of the UDP header that encapsulates the packet; 0: no UDP header."""
+    ecn: int
+    """ECN field of the IP header, 0 to 3."""
+    may_fragment: bool
+    """Whether routers may fragment the packet (DF off)."""
     data: bytes
+    """The SCTP packet."""
 
 @final
 class Received:
-    """A message that arrived, or the next part of one: ``end_of_record`` is false while more of it can be read."""
+    """A message received, or the next part of one."""
 
     data: bytes
+    """The bytes."""
     stream: int
+    """Number of the stream."""
     ssn: int
+    """Stream sequence number; 0 if unordered."""
     tsn: int
+    """TSN of the first fragment."""
     ppid: int
+    """Payload protocol identifier as the peer set it."""
     unordered: bool
+    """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
+    """Whether ``data`` ends the message; false: more of it can be read."""
+
+@final
+class Arrival:
+    """A peer that proved its address and asks for an association."""
+
+    id: int
+    """Number of the arrival, which ``accept`` and ``refuse`` take."""
+    peer_addresses: list[IPv4Address | IPv6Address]
+    """Addresses of the peer: first the source of its packet, then those that it listed."""
+    peer_port: int
+    """SCTP port of the peer."""
+    udp_port: int
+    """UDP port of the peer; 0: its packets are not encapsulated."""
+    local_address: IPv4Address | IPv6Address
+    """Address of the endpoint to which the peer sent its packet."""
+    outbound_streams: int
+    """Streams that the endpoint may use."""
+    inbound_streams: int
+    """Streams that the peer may use."""
 
 @final
 class Path:
-    """The state of a path: windows in bytes, times in nanoseconds; ``ssthresh`` and ``srtt`` are None until set.
+    """The state of a path and its counters: windows in bytes, times in nanoseconds."""
 
-    From ``data_packets`` on the fields count: packets with data, bytes, retransmitted chunks, fast recoveries, T3-rtx
-    expiries.
-    """
-
+    id: int
+    """Number of the path, which ``send`` takes as ``path``; it stays the same as long as the association exists."""
     remote: IPv4Address | IPv6Address
+    """Address of the peer."""
     local: IPv4Address | IPv6Address
+    """Address of the endpoint."""
+    udp_port: int
+    """UDP port of the peer at ``remote``; 0: packets are not encapsulated."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"]
+    """State of the path."""
     primary: bool
+    """Whether it is the primary path."""
     cwnd: int
+    """Congestion window."""
     ssthresh: int | None
+    """Slow start threshold; None before it is set."""
     in_flight: int
+    """Flight size: bytes in flight."""
     srtt: int | None
+    """Smoothed round-trip time; None before the first measurement."""
     rto: int
+    """Retransmission timeout."""
     errors: int
+    """Consecutive errors."""
     mtu: int
+    """Path MTU, with the IP header."""
     data_packets: int
+    """Packets sent with user data."""
     user_bytes: int
+    """User bytes sent, with retransmissions."""
     packet_bytes: int
+    """Bytes of all packets sent, without IP and UDP headers."""
     fast_retransmissions: int
+    """Chunks retransmitted after three missing reports."""
     timer_retransmissions: int
+    """Chunks retransmitted after an expiry of T3-rtx."""
     rescheduled: int
+    """Chunks sent again on this path to free a buffer before they counted as lost."""
     copies: int
+    """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int
+    """Fast recoveries."""
     timeouts: int
+    """Expiries of T3-rtx."""
 
 @final
 class Stats:
-    """Counters of an association (packets, chunks, bytes), and its state (bytes buffered, chunks outstanding).
-
-    ``buffered``: bytes that wait for their first transmission, and sent ones that the peer may still discard.
-    ``peer_rwnd``: the peer's receive window as the sender knows it, in bytes. ``errors``: consecutive errors.
-    """
+    """Counters of an association, and its state now."""
 
     packets_sent: int
+    """Packets sent."""
     packets_received: int
+    """Packets received."""
     data_packets_received: int
+    """Packets received with user data."""
     chunks_received: int
+    """DATA chunks received, duplicates included."""
     user_bytes_received: int
+    """User bytes received and kept."""
     sacks_sent: int
+    """SACK chunks sent."""
     duplicates: int
+    """DATA chunks received more than once."""
     dropped: int
+    """DATA chunks dropped because the receive buffer was full."""
     reneged: int
+    """DATA chunks acknowledged by a gap ack block and dropped later (reneged on)."""
     buffered: int
+    """Bytes that wait for their first transmission, and sent ones that the peer may still renege on."""
     unsent_messages: int
+    """Messages that wait for their first transmission."""
     outstanding_chunks: int
+    """Chunks sent and not cumulatively acknowledged."""
     peer_rwnd: int
+    """The peer's receive window as the sender knows it, in bytes."""
     errors: int
+    """Consecutive errors."""
+
+@final
+class EndpointStats:
+    """Counters of an endpoint, over all its associations, and the number of associations now."""
+
+    associations: int
+    """Associations that have not ended."""
+    packets_received: int
+    """Packets given to ``handle``, with those that were discarded."""
+    bytes_received: int
+    """Bytes of these packets, without IP and UDP headers."""
+    packets_sent: int
+    """Packets that ``poll_transmit`` returned."""
+    bytes_sent: int
+    """Bytes of these packets, without IP and UDP headers."""
+
+@final
+class Discarded:
+    """Packets that an endpoint discarded, whole or in part, by cause."""
+
+    too_short: int
+    """Packets shorter than the common header."""
+    bad_checksum: int
+    """Packets with a wrong CRC32c."""
+    wrong_port: int
+    """Packets for another SCTP port, or from port 0."""
+    wrong_address: int
+    """Packets from or to an address that is not unicast, or of a family in which the endpoint has no address."""
+    encapsulated: int
+    """Packets in UDP although the endpoint has no ``encapsulation``."""
+    wrong_tag: int
+    """Packets from a peer's address and ports with another verification tag than the peer's packets have."""
+    out_of_the_blue: int
+    """Packets out of the blue: they belong to no association."""
+    malformed: int
+    """Packets with a malformed chunk; the endpoint ignored it and the chunks after it."""
+    refused: int
+    """INIT and COOKIE ECHO chunks that were answered with ABORT, or not answered."""
+    bad_cookie: int
+    """COOKIE ECHO chunks with a cookie that the endpoint did not sign, or from an address that the cookie does not
+    name."""
+    stale_cookie: int
+    """COOKIE ECHO chunks with a cookie past its lifetime."""
+    unanswered: int
+    """Packets left unanswered because too many answers were waiting to be sent."""
 
 @final
 class Event:
-    """Something happened to an association: ``kind`` says what, and the fields that belong to it are not None.
-
-    connected: ``outbound_streams`` and ``inbound_streams`` agreed on, ``peer_addresses`` in the order of the paths,
-    ``peer_port``. path-changed: ``address`` and ``state``. heartbeat-answered, for one asked for: ``address``, ``rtt``
-    in nanoseconds.
-    primary-changed: ``address``, ``path``. delivered: the tracked messages from ``message`` to ``last_message``. send-failed:
-    ``stream``, ``tsn`` if all of it had been sent, ``length``, and ``message`` if it is tracked. peer-error: ``causes`` as
-    they came. closed: ``reason``, with ``causes`` of a peer's abort and ``detail`` of a violation.
-    """
+    """Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are None."""
 
     association: int
+    """Number of the association."""
     kind: Literal[
         "connected",
         "restarted",
@@ -152,20 +262,35 @@ class Event:
         "shutdown-received",
         "closed",
     ]
+    """What happened."""
     outbound_streams: int | None
+    """connected: streams that the endpoint may use."""
     inbound_streams: int | None
+    """connected: streams that the peer may use."""
     peer_addresses: list[IPv4Address | IPv6Address] | None
+    """connected: addresses of the peer, in the order of the paths."""
     peer_port: int | None
+    """connected: SCTP port of the peer."""
     rtt: int | None
+    """heartbeat-answered: round-trip time in nanoseconds."""
     address: IPv4Address | IPv6Address | None
+    """path-changed, primary-changed, heartbeat-answered: address of the peer."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
+    """path-changed: state of the path now."""
     stream: int | None
+    """send-failed: stream of the message."""
     tsn: int | None
+    """send-failed: TSN of the chunk; None if it was never sent."""
     length: int | None
+    """send-failed: bytes that the peer did not acknowledge."""
     message: int | None
+    """delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked."""
     last_message: int | None
+    """delivered: number of the last of the tracked messages."""
     path: int | None
+    """primary-changed: number of the path."""
     causes: bytes | None
+    """peer-error, and closed by an ABORT of the peer: the error causes as received."""
     reason: (
         Literal[
             "graceful",
@@ -178,46 +303,76 @@ class Event:
         ]
         | None
     )
+    """closed: how the association ended."""
     detail: str | None
+    """closed with ``protocol-violation``: what the peer did."""
+    duplicate_of: int | None
+    """closed with ``duplicate``: the association with the same peer that remains."""
 
 class Endpoint:
-    """An SCTP endpoint without sockets, threads or a clock; see :mod:`anabranch.endpoint`."""
+    """An SCTP endpoint without sockets, threads or a clock."""
+
+    addresses: list[IPv4Address | IPv6Address]
+    """Addresses of the endpoint."""
+    port: int
+    """SCTP port of the endpoint."""
 
     def __new__(
         cls,
-        addresses: Sequence[_Address],
+        addresses: Iterable[_Address],
         port: int,
-        seed: int | bytes | None,
+        seed: int | _Bytes | None,
         checksum: bool,
         max_associations: int,
+        encapsulation: int | None,
         options: str,
     ) -> Self: ...
-    def listen(self, accept: bool = True) -> None:
-        """Accepts new associations from now on, or no longer."""
+    def listen(self, who: Literal["off", "accept", "ask"] | bool = "accept", *, waiting: int = 64) -> None:
+        """Sets who may begin associations with this endpoint.
 
-    def connect(self, now: int, addresses: Sequence[_Address], port: int) -> int:
-        """Begins an association to a peer with one or more addresses, and returns its number."""
+        ``"accept"`` or True: every peer. ``"off"`` or False: no peer; an INIT is answered with ABORT. ``"ask"``:
+        each peer for which ``accept`` is called after ``poll_arrival`` returned it. At most ``waiting`` arrivals
+        wait for that decision; further ones are not answered, and the peer asks again.
+        """
 
-    def handle(self, now: int, source: _Address, destination: _Address, packet: bytes) -> None:
-        """Processes an SCTP packet from the network, with the addresses of its IP header; ignores an invalid one."""
+    def _connect(self, now: int, port: int, addresses: Iterable[_Address], options: str) -> int: ...
+    def poll_arrival(self) -> Arrival | None:
+        """The next peer that asks for an association, or None.
+
+        Each is returned once, and only after ``listen("ask")``.
+        """
+
+    def _accept(self, now: int, arrival: int, options: str) -> int: ...
+    def refuse(self, arrival: int, reason: _Bytes = b"") -> bool:
+        """Refuses an arrival: the peer gets an ABORT with ``reason``. False if the arrival is gone."""
+
+    def handle(
+        self, now: int, source: _Address, destination: _Address, packet: _Bytes, *, udp_port: int = 0, ecn: int = 0
+    ) -> None:
+        """Processes a packet from the network; ignores and counts an invalid one.
+
+        ``source`` and ``destination`` are the addresses of its IP header, ``ecn`` is the ECN field there (0 to 3).
+        ``udp_port`` is the source port of the UDP header that encapsulated it; 0: none. ``packet`` begins with the
+        SCTP common header.
+        """
 
     def poll_transmit(self, now: int) -> Transmit | None:
         """The next packet to send now, or None. Any later call that changes the endpoint may produce more packets."""
 
-    def poll_event(self) -> Event | None:
-        """The next event, or None."""
-
     def poll_timeout(self) -> int | None:
-        """The time at which to call :meth:`handle_timeout` if nothing happens before; None for never."""
+        """The time at which to call ``handle_timeout`` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
         """Runs the timers that are due; none if it is too early."""
+
+    def poll_event(self) -> Event | None:
+        """The next event, or None."""
 
     def send(
         self,
         now: int,
         association: int,
-        data: bytes,
+        data: _Bytes,
         *,
         stream: int = 0,
         ppid: int = 0,
@@ -229,34 +384,53 @@ class Endpoint:
     ) -> int | None:
         """Queues a message, or with ``end_of_record`` false the next part of one.
 
-        Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will name it.
-        ``path`` is the index in :meth:`paths` of the path for the first transmission; with None the endpoint chooses.
+        Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will
+        name it.
 
-        Raises :class:`WouldBlockError` when the buffer is full, :class:`AssociationClosedError`, or ValueError for a
+        ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
+        it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
+        ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+
+        Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a
         message that can never be sent.
         """
 
     def receive(self, now: int, association: int, limit: int | None = None) -> Received | None:
-        """The next message, or at most ``limit`` bytes of it; None if there is none."""
+        """The next message, or at most ``limit`` bytes of it; None if there is none.
+
+        Messages that arrived before the association ended can be read after the closed event.
+        """
 
     def next_message_length(self, association: int) -> int | None:
         """Bytes of the next message, or of what has arrived of a large one; None if there is nothing to read."""
 
     def options(self, association: int) -> dict[str, str | int | bool] | None:
-        """The options that can change while the association exists; None when it is closed."""
+        """The options that can change while the association exists, by name; None when it is closed."""
 
     def _set_options(self, now: int, association: int, options: str) -> bool: ...
+    @overload
+    def stats(self, association: None = None) -> EndpointStats: ...
+    @overload
     def stats(self, association: int) -> Stats | None:
-        """The counters of the association; None when it is closed and everything was read."""
+        """The counters of an association, or without ``association`` those of the endpoint.
+
+        None when the association is closed and everything was read.
+        """
+
+    def discarded(self) -> Discarded:
+        """The packets discarded so far, by cause."""
 
     def peer_port(self, association: int) -> int | None:
-        """The port of the peer; None when the association is closed."""
+        """The SCTP port of the peer; None when the association is closed."""
 
     def shutdown(self, now: int, association: int) -> None:
         """Ends the association once everything is delivered."""
 
-    def abort(self, now: int, association: int, reason: bytes = b"") -> None:
-        """Ends the association at once."""
+    def abort(self, now: int, association: int, reason: _Bytes = b"") -> None:
+        """Ends the association at once, and tells the peer ``reason``.
+
+        Received messages that were not read are lost.
+        """
 
     def state(
         self, association: int
@@ -275,48 +449,80 @@ class Endpoint:
         """The state of the association; None when it is closed."""
 
     def associations(self) -> list[int]:
-        """The numbers of all associations."""
+        """The numbers of all associations that have not ended."""
 
     def paths(self, association: int) -> list[Path]:
-        """The paths of an association in their order; empty when it is closed."""
+        """The paths of an association in the order of their numbers; empty when it is closed."""
 
     def set_primary(self, association: int, address: _Address) -> bool:
-        """Makes the path to ``address`` the primary path; false if there is no such path."""
+        """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
 
+    def set_path_mtu(self, now: int, association: int, address: _Address, mtu: int) -> bool:
+        """Sets the path MTU towards ``address``, in bytes with the IP header.
+
+        False if there is no such path, or ``mtu`` is not 576 to 65535.
+        """
+
+    def set_remote_port(self, association: int, address: _Address, udp_port: int) -> bool:
+        """Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not encapsulated.
+
+        It holds until a packet comes from there with another port. False if there is no such path, or the endpoint
+        has no ``encapsulation``.
+        """
+
+    def remove_local_address(self, now: int, association: int, address: _Address) -> bool:
+        """Ends the use of a local address by an association, as when its interface goes down.
+
+        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer
+        is not told. False, and nothing changes, if the association has ended, does not use the address, or would
+        have no path left.
+        """
+
+    def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
+        """Uses a local address again that ``remove_local_address`` removed. False if it was not removed."""
+
 @final
 class Message:
-    """A message that arrived on a connection, or a part of one that is larger than the receive buffer.
-
-    ``end_of_record`` is false while more of the message follows.
-    """
+    """A message that arrived, or a part of one that is larger than the receive buffer."""
 
     data: bytes
+    """The bytes."""
     stream: int
+    """Number of the stream."""
     ppid: int
+    """Payload protocol identifier as the peer set it."""
     unordered: bool
+    """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
+    """Whether ``data`` ends the message; false: more of it follows."""
 
     def __len__(self) -> int: ...
 
 @final
 class SocketStats:
-    """Counters of a UDP socket: packets, UDP payload bytes, and the system calls (``sends``, ``receives``) for them.
-
-    ``send_errors`` counts packets that the system refused to send; ``last_error`` is the last errno, or 0.
-    """
+    """Counters of a UDP socket."""
 
     address: IPv4Address | IPv6Address
+    """Address to which it is bound; the unspecified one for all addresses of a family."""
     packets_sent: int
+    """Packets sent."""
     bytes_sent: int
+    """UDP payload bytes sent."""
     sends: int
+    """System calls that sent them."""
     packets_received: int
+    """Packets received."""
     bytes_received: int
+    """UDP payload bytes received."""
     receives: int
+    """System calls that received them."""
     send_errors: int
+    """Packets that the system refused to send."""
     last_error: int
+    """The ``errno`` of the last such error; 0: none."""
 
 @final
 class Wakeups:
@@ -331,27 +537,30 @@ class Wakeups:
 
 @final
 class Operation(Generic[_T]):
-    """A call that takes time. It begins with the first ``poll`` or ``wait``; dropping it gives it up."""
+    """A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up."""
 
     def poll(self, wakeups: Wakeups) -> int | None:
-        """Goes on. None: it is done; otherwise the slot that :meth:`Wakeups.take` names when it can go on."""
+        """Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on."""
 
     def wait(self, timeout: float | None) -> bool:
-        """Waits without the GIL, in seconds. False: the timeout has passed, and the operation is given up."""
+        """Waits without the GIL for at most ``timeout`` seconds; None: without end.
+
+        False: the timeout has passed, and the operation is given up.
+        """
 
     def result(self) -> _T:
-        """The result, once, of an operation that is done; raises what it failed with."""
+        """The result of an operation that is done, once; raises what it failed with."""
 
     def drop(self) -> None:
         """Gives the operation up."""
 
 @final
 class NetEndpoint:
-    """An endpoint on UDP sockets; see :mod:`anabranch.net` and :mod:`anabranch.aio`."""
+    """An SCTP port on UDP sockets, driven by a thread of its own."""
 
     def __new__(
         cls,
-        local: _Address | Sequence[_Address],
+        local: _Address | Iterable[_Address],
         port: int,
         udp_port: int,
         remote_udp_port: int,
@@ -359,51 +568,101 @@ class NetEndpoint:
         options: str,
     ) -> Self: ...
     def connect(
-        self, addresses: _Address | Sequence[_Address], port: int, udp_port: int | None, options: str | None
-    ) -> Operation[NetConnection]: ...
-    def listen(self, backlog: int) -> NetListener: ...
+        self, addresses: _Address | Iterable[_Address], port: int, udp_port: int | None, options: str | None
+    ) -> Operation[NetConnection]:
+        """Connects to a peer. Options that are left out are those of the endpoint."""
+
+    def listen(self, backlog: int) -> NetListener:
+        """Lets peers connect; at most ``backlog`` of them wait to be accepted."""
+
     @property
-    def local_addresses(self) -> list[IPv4Address | IPv6Address]: ...
+    def local_addresses(self) -> list[IPv4Address | IPv6Address]:
+        """Local addresses."""
+
     @property
-    def port(self) -> int: ...
+    def port(self) -> int:
+        """SCTP port."""
+
     @property
-    def udp_port(self) -> int: ...
-    def sockets(self) -> list[SocketStats]: ...
-    def close(self) -> Operation[None]: ...
+    def udp_port(self) -> int:
+        """UDP port."""
+
+    def sockets(self) -> list[SocketStats]:
+        """Counters of each UDP socket."""
+
+    def close(self) -> Operation[None]:
+        """Shuts all connections down and waits until they have ended."""
 
 @final
 class NetListener:
     """Connections that peers begin."""
 
-    def accept(self) -> Operation[NetConnection | None]: ...
-    def close(self) -> None: ...
-    def closed(self) -> bool: ...
+    def accept(self) -> Operation[NetConnection | None]:
+        """The next connection; None once the listener or its endpoint was closed."""
+
+    def close(self) -> None:
+        """Ends listening, and with it every ``accept`` that waits."""
+
+    def closed(self) -> bool:
+        """Whether it was closed."""
 
 @final
 class NetConnection:
     """An association on UDP sockets."""
 
-    def send(
-        self, data: bytes | bytearray | memoryview, stream: int, ppid: int, unordered: bool, immediate_sack: bool
-    ) -> Operation[None]: ...
-    def try_send(
-        self, data: bytes | bytearray | memoryview, stream: int, ppid: int, unordered: bool, immediate_sack: bool
-    ) -> bool: ...
-    def recv(self) -> Operation[Message | None]: ...
-    def unread(self, stream: int) -> int: ...
-    def flush(self) -> Operation[None]: ...
-    def events(self) -> NetEvents: ...
-    def shutdown(self) -> Operation[None]: ...
-    def abort(self, reason: bytes | bytearray | memoryview) -> None: ...
-    def closed(self) -> Operation[Event]: ...
-    def end(self) -> Event | None: ...
+    def send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> Operation[None]:
+        """Sends a message once there is room."""
+
+    def try_send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> bool:
+        """Sends a message if there is room."""
+
+    def recv(self) -> Operation[Message | None]:
+        """The next message; None once the connection was shut down and everything was read."""
+
+    def unread(self, stream: int) -> int:
+        """Messages of a stream that wait to be read."""
+
+    def flush(self) -> Operation[None]:
+        """Waits until the peer has acknowledged everything."""
+
+    def events(self) -> NetEvents:
+        """Events from now on."""
+
+    def paths(self) -> Operation[list[Path]]:
+        """The paths as they are now; none once the connection has ended."""
+
+    def stats(self) -> Operation[Stats | None]:
+        """Counters and state; None once the connection has ended."""
+
+    def set_primary(self, address: _Address) -> Operation[None]:
+        """Makes an address of the peer the primary one."""
+
+    def heartbeat(self, address: _Address) -> Operation[float]:
+        """Measures the round-trip time to an address of the peer, in seconds."""
+
+    def shutdown(self) -> Operation[None]:
+        """Shuts the connection down and waits for the end."""
+
+    def abort(self, reason: _Bytes) -> None:
+        """Ends the connection at once."""
+
+    def closed(self) -> Operation[Event]:
+        """Waits for the end and returns its event."""
+
+    def end(self) -> Event | None:
+        """The event of the end; None as long as the connection has not ended."""
+
     @property
-    def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None: ...
+    def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None:
+        """Addresses and SCTP port of the peer."""
+
     @property
-    def outbound_streams(self) -> int | None: ...
+    def outbound_streams(self) -> int | None:
+        """Streams that messages can be sent on; None once the connection has ended."""
 
 @final
 class NetEvents:
-    """Events of a connection."""
+    """Events of a connection, from when it was made; one reader at a time."""
 
-    def next(self) -> Operation[tuple[Event | None, int] | None]: ...
+    def next(self) -> Operation[tuple[Event | None, int] | None]:
+        """The next event and 0, or None and the number of events lost before it; None once the connection has ended."""

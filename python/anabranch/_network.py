@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Literal, NamedTuple, TypeAlias, Unpack
 
 from . import _core
+from ._core import UDP_PORT
 from .endpoint import Address
 from .options import Options
 from .scenario import to_toml
@@ -16,9 +17,6 @@ Addresses: TypeAlias = Address | Sequence[Address]
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 """Bytes to send."""
-
-UDP_PORT = 9899
-"""The UDP port of SCTP (RFC 6951)."""
 
 
 class EndpointArguments(Options, total=False):
@@ -75,11 +73,8 @@ class BaseEndpoint:
         Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
         not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
         """
-        self._options: Options = {"profile": "recommended", **options}
         self._closed = False
-        self._handle = _core.NetEndpoint(
-            local, port, udp_port, remote_udp_port, max_associations, to_toml(self._options)
-        )
+        self._handle = _core.NetEndpoint(local, port, udp_port, remote_udp_port, max_associations, to_toml(options))
 
     @property
     def local_addresses(self) -> list[IPv4Address | IPv6Address]:
@@ -103,8 +98,7 @@ class BaseEndpoint:
     def _connecting(
         self, addresses: Addresses, port: int, udp_port: int | None, options: Options
     ) -> _core.Operation[_core.NetConnection]:
-        merged = to_toml({**self._options, **options}) if options else None
-        return self._handle.connect(addresses, port, udp_port, merged)
+        return self._handle.connect(addresses, port, udp_port, to_toml(options) if options else None)
 
     def _closing(self) -> _core.Operation[None]:
         self._closed = True

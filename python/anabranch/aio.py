@@ -24,11 +24,24 @@ from typing import Self, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from . import _core
-from ._core import Event, Message, SocketStats
-from ._network import UDP_PORT, Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Peer
+from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
+from ._network import Addresses, BaseConnection, BaseEndpoint, BaseListener, Buffer, EndpointArguments, Peer
+from .endpoint import Address
 from .options import Options
 
-__all__ = ["Connection", "Endpoint", "Event", "Events", "Listener", "Message", "Peer", "SocketStats", "connect"]
+__all__ = [
+    "Connection",
+    "Endpoint",
+    "Event",
+    "Events",
+    "Listener",
+    "Message",
+    "Path",
+    "Peer",
+    "SocketStats",
+    "Stats",
+    "connect",
+]
 
 T = TypeVar("T")
 
@@ -96,7 +109,8 @@ class Endpoint(BaseEndpoint):
     ) -> Connection:
         """Connects to an SCTP port of a peer at one or several addresses.
 
-        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` replace those of the endpoint.
+        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
+        endpoint.
 
         Raises :class:`ConnectionRefusedError` if the peer refuses, and :class:`TimeoutError` if it does not answer.
         """
@@ -217,6 +231,28 @@ class Connection(BaseConnection):
     async def flush(self) -> None:
         """Waits until the peer has acknowledged everything that was sent so far."""
         await _run(self._handle.flush())
+
+    async def paths(self) -> list[Path]:
+        """The paths as they are now; none once the connection has ended. Times are in nanoseconds."""
+        return await _run(self._handle.paths())
+
+    async def stats(self) -> Stats | None:
+        """The counters of the connection and its state; None once it has ended."""
+        return await _run(self._handle.stats())
+
+    async def set_primary(self, address: Address) -> None:
+        """Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+
+        Raises :class:`ValueError` if there is no confirmed path to the address.
+        """
+        await _run(self._handle.set_primary(address))
+
+    async def heartbeat(self, address: Address) -> float:
+        """Sends a HEARTBEAT to an address of the peer and waits for the answer: the round-trip time in seconds.
+
+        Raises :class:`TimeoutError` if the path fails before, and :class:`ValueError` if there is none.
+        """
+        return await _run(self._handle.heartbeat(address))
 
     async def shutdown(self) -> None:
         """Delivers what was sent, ends the connection and waits for the end, which cancelling does not prevent.

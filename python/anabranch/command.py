@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0 success, 1 a run failed, 2 wrong arguments, 3 a number was missed or left OPEN without a reason, 130 stopped.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    # The Rust half looks up the names of shipped scenarios there.
+    # The Rust code finds shipped scenarios in this folder.
     os.environ.setdefault("ANABRANCH_SCENARIOS", str(shipped.folder("scenarios")))
     try:
         command = _COMMANDS.get(arguments[0]) if arguments else None

@@ -19,9 +19,8 @@ from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
 from . import _core
-from ._core import Event, Message, SocketStats
+from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
 from ._network import (
-    UDP_PORT,
     Addresses,
     BaseConnection,
     BaseEndpoint,
@@ -31,9 +30,22 @@ from ._network import (
     Peer,
     place,
 )
+from .endpoint import Address
 from .options import Options
 
-__all__ = ["Connection", "Endpoint", "Event", "Events", "Listener", "Message", "Peer", "SocketStats", "connect"]
+__all__ = [
+    "Connection",
+    "Endpoint",
+    "Event",
+    "Events",
+    "Listener",
+    "Message",
+    "Path",
+    "Peer",
+    "SocketStats",
+    "Stats",
+    "connect",
+]
 
 T = TypeVar("T")
 
@@ -61,7 +73,8 @@ class Endpoint(BaseEndpoint):
     ) -> Connection:
         """Connects to an SCTP port of a peer at one or several addresses.
 
-        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` replace those of the endpoint.
+        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
+        endpoint.
 
         Raises :class:`ConnectionRefusedError` if the peer refuses, and :class:`TimeoutError` if it does not answer. The
         attempt is given up when ``timeout`` has passed.
@@ -181,6 +194,28 @@ class Connection(BaseConnection):
     def flush(self, timeout: float | None = None) -> None:
         """Waits until the peer has acknowledged everything that was sent so far."""
         _wait(self._handle.flush(), timeout, "flush", self)
+
+    def paths(self) -> list[Path]:
+        """The paths as they are now; none once the connection has ended. Times are in nanoseconds."""
+        return _wait(self._handle.paths(), None, "paths", self)
+
+    def stats(self) -> Stats | None:
+        """The counters of the connection and its state; None once it has ended."""
+        return _wait(self._handle.stats(), None, "stats", self)
+
+    def set_primary(self, address: Address) -> None:
+        """Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+
+        Raises :class:`ValueError` if there is no confirmed path to the address.
+        """
+        _wait(self._handle.set_primary(address), None, "set_primary", self)
+
+    def heartbeat(self, address: Address, timeout: float | None = None) -> float:
+        """Sends a HEARTBEAT to an address of the peer and waits for the answer: the round-trip time in seconds.
+
+        Raises :class:`TimeoutError` if the path fails before, and :class:`ValueError` if there is none.
+        """
+        return _wait(self._handle.heartbeat(address), timeout, "heartbeat", self)
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Delivers what was sent, ends the connection and waits for the end, which a timeout does not prevent.

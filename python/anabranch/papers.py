@@ -23,7 +23,7 @@ FULL_REPLICAS = 30
 
 
 class PaperError(shipped.UsageError):
-    """There is no such paper or figure, or a file of a paper is wrong."""
+    """A paper or figure does not exist, or a file of a paper is invalid."""
 
 
 @dataclass(frozen=True)

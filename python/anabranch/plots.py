@@ -37,7 +37,7 @@ FORMATS = ("pdf", "svg", "png")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one curve is drawn: colour, dash pattern and marker, each of which identifies it."""
+    """The style of one curve: colour, dash pattern and marker. Each of the three identifies it."""
 
     label: str
     color: str

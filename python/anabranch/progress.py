@@ -6,7 +6,8 @@ from typing import TextIO
 
 
 class Progress:
-    """A line that is overwritten: what runs, the finished runs, the time left."""
+    """A status line that is overwritten: the current figure or topology, the number of finished runs, and the time
+    left."""
 
     def __init__(self, stream: TextIO, kind: str) -> None:
         self._stream = stream

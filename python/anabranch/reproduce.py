@@ -27,7 +27,7 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class Options:
-    """How much to run and where to put it."""
+    """The level of detail and the output folder."""
 
     out: Path
     replicas: int | None = None
@@ -76,7 +76,7 @@ class FigureData:
         ]  # fmt: skip
 
     def foot(self, figure: Figure, shown: str = plots.MEANS_AND_INTERVALS) -> None:
-        """Writes seed and replicas at the foot of the figure, and what was left out of the paper's runs."""
+        """Writes below the figure the seed, the number of replicas, and the runs of the paper that were left out."""
         plots.foot(figure, self.seed, self.replicas, self.note, shown)
 
 

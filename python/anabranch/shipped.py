@@ -1,4 +1,4 @@
-"""Where the papers, suites and scenarios are that come with the package."""
+"""Finds the papers, suites and scenarios that are part of the package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class UsageError(ValueError):
-    """The user named something that does not exist, or a file of a paper or suite is wrong: exit code 2."""
+    """A name that does not exist, or an invalid file of a paper or suite: exit code 2."""
 
 
 def folder(kind: str) -> Path:

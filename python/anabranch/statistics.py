@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 UNANIMOUS = 6
-"""Number of replicas from which on it means something if all of them agree.
+"""Smallest number of replicas whose agreement is significant.
 
 If all of n replicas agree, the 95 % interval (Clopper and Pearson) of the share of agreeing runs begins at 0.025^(1/n),
 which is above one half from n = 6 on.
 """
 MOST_REPLICAS = 10_000
-"""If more replicas than this would be needed, the true value counts as lying on the edge of the band."""
+"""If a decision would need more replicas than this, the true value is taken to be at the edge of the band."""
 _NORMAL = 1.959963984540054
-"""The limit of Student's t for many replicas, at 95 %: a lower bound to begin the search with."""
+"""The limit of Student's t for many replicas, at 95 %. It is the lower bound at which the search begins."""
 _MANY = 1000
 """Degrees of freedom beyond which Student's t decreases by 0.1 % at most."""
 
@@ -51,13 +51,14 @@ class Estimate:
 
 
 def finite(value: float) -> float | None:
-    """The number, or None, as JSON needs it, for an infinity or what is not a number."""
+    """The number for JSON: None for infinities and NaN."""
     return value if math.isfinite(value) else None
 
 
 @lru_cache(maxsize=256)
 def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """The t for which ``confidence`` of Student's distribution with ``degrees`` of freedom lies within -t and t.
+    """The quantile t of Student's distribution with ``degrees`` of freedom: the share ``confidence`` lies between -t
+    and t.
 
     >>> round(student_t(29), 3)
     2.045

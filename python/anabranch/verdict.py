@@ -158,7 +158,7 @@ class Point:
 
     @property
     def worst(self) -> float:
-        """The value of the run that agrees least."""
+        """The value of the run that agrees least with the claim."""
         return min(self.values, key=lambda value: self.claim.slack(value, value))
 
     def slack(self) -> float:

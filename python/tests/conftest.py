@@ -1,4 +1,4 @@
-"""Results made up for tests: numbers that are known without a simulator."""
+"""Artificial results for tests: numbers that are known without a simulator."""
 
 from __future__ import annotations
 

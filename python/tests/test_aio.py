@@ -299,6 +299,15 @@ def test_an_abort_ends_iteration_with_its_reason() -> None:
     with_pair(body)
 
 
+def test_a_heartbeat_measures_a_path() -> None:
+    async def body(pair: Pair) -> None:
+        assert 0 < await pair.near.heartbeat("127.0.0.2") < 10
+        await pair.near.set_primary("127.0.0.2")
+        assert [str(path.remote) for path in await pair.near.paths() if path.primary] == ["127.0.0.2"]
+
+    with_pair(body)
+
+
 def test_events_are_iterated_until_the_connection_ends() -> None:
     async def body(pair: Pair) -> None:
         events = pair.near.events()
@@ -327,7 +336,7 @@ def test_closing_a_listener_ends_those_who_wait() -> None:
 
 def test_errors_name_the_address_and_the_port() -> None:
     async def body() -> None:
-        with pytest.raises(ValueError, match="port 99999: expected 0 to 65535"):
+        with pytest.raises(ValueError, match="port 99999 is out of range: expected 0 to 65535"):
             aio.Listener(PATHS, port=99999)
         with pytest.raises(OSError, match=r"cannot bind 192\.0\.2\.1:9899"):
             aio.Endpoint("192.0.2.1")

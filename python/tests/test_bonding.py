@@ -1,4 +1,4 @@
-"""The bonding suite: what it runs, and what it makes of the numbers."""
+"""The bonding suite: the scenarios that it runs, and the evaluation of their numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def test_a_cell_is_slower_below_98_per_cent_of_the_best_single_path() -> None:
 
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Replaces the simulator: a path carries 10 Mbit/s and two carry 20; a dead path stops everything for 0.3 s."""
+    """Replaces the simulator: one path carries 10 Mbit/s, two carry 20, and a path failure stops all traffic for 0.3
+    s."""
     asked: list[dict[str, Any]] = []
 
     def sweep(scenario: dict[str, Any], *, replicas: int, **_: Any) -> Result:

@@ -1,4 +1,4 @@
-"""Two endpoints talk over a wire in memory; time is a number that the test counts up."""
+"""Two endpoints exchange packets over a simulated wire. The test advances the time."""
 
 from __future__ import annotations
 
@@ -6,90 +6,15 @@ import ast
 import importlib.util
 import random
 from collections import deque
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pair import DELAY, PORT_A, PORT_B, A, B, Pair
 
 from anabranch import AssociationClosedError, ConfigError, Endpoint, WouldBlockError, nanoseconds
-from anabranch._core import Event, Received
+from anabranch.endpoint import Received
 from anabranch.options import AssociationOptions
-
-A, B = ("10.1.0.1", "10.2.0.1"), ("10.1.0.2", "10.2.0.2")
-PORT_A, PORT_B = 5001, 5002
-DELAY = nanoseconds(0.005)
-
-
-class Pair:
-    """A client and a listening server, and a wire between them that loses, delays and records packets."""
-
-    def __init__(self, loss: float = 0.0, seed: int = 1, **options: Any) -> None:
-        self.client = Endpoint(A, port=PORT_A, seed=seed, **options)
-        self.server = Endpoint(B, port=PORT_B, seed=seed + 1000, **options)
-        self.server.listen()
-        self.now = 0
-        self.loss = loss
-        self.dead: set[str] = set()
-        self.packets: list[tuple[int, str, str, bytes]] = []
-        self.events: dict[Endpoint, deque[Event]] = {self.client: deque(), self.server: deque()}
-        self._wire: list[tuple[int, int, Endpoint, str, str, bytes]] = []
-        self._chance = random.Random(seed)
-
-    def drain(self) -> None:
-        """Carries off what both endpoints want to send and tell."""
-        for endpoint, other in ((self.client, self.server), (self.server, self.client)):
-            while (sent := endpoint.poll_transmit(self.now)) is not None:
-                source, destination = str(sent.source), str(sent.destination)
-                self.packets.append((self.now, source, destination, sent.data))
-                if self._chance.random() >= self.loss and not {source, destination} & self.dead:
-                    entry = (self.now + DELAY, len(self.packets), other, source, destination, sent.data)
-                    heappush(self._wire, entry)
-            while (event := endpoint.poll_event()) is not None:
-                self.events[endpoint].append(event)
-
-    def step(self, until: int) -> bool:
-        """Moves on to the next thing that happens; false if nothing does before ``until``."""
-        self.drain()
-        due = [t for t in (self.client.poll_timeout(), self.server.poll_timeout()) if t is not None]
-        due += [self._wire[0][0]] if self._wire else []
-        if not due or min(due) > until:
-            self.now = until
-            return False
-        self.now = max(self.now, min(due))
-        while self._wire and self._wire[0][0] <= self.now:
-            _, _, endpoint, source, destination, packet = heappop(self._wire)
-            endpoint.handle(self.now, source, destination, packet)
-        for endpoint in (self.client, self.server):
-            if (timeout := endpoint.poll_timeout()) is not None and timeout <= self.now:
-                endpoint.handle_timeout(self.now)
-        self.drain()
-        return True
-
-    def run(self, seconds: float) -> None:
-        """Lets time pass."""
-        until = self.now + nanoseconds(seconds)
-        while self.step(until):
-            pass
-
-    def connect(self) -> tuple[int, int]:
-        """An established association: its number at the client and at the server."""
-        mine = self.client.connect(self.now, B, PORT_B)
-        self.run(20.0 if self.loss else 1.0)
-        assert self.client.state(mine) == "established"
-        (theirs,) = self.server.associations()
-        return mine, theirs
-
-    def kinds(self, endpoint: Endpoint) -> list[str]:
-        """The events so far, by kind."""
-        return [event.kind for event in self.events[endpoint]]
-
-    def read(self, endpoint: Endpoint, association: int) -> list[Received]:
-        """Everything that can be read."""
-        found: list[Received] = []
-        while (message := endpoint.receive(self.now, association)) is not None:
-            found.append(message)
-        return found
 
 
 def test_seconds_become_whole_nanoseconds() -> None:
@@ -237,7 +162,7 @@ def test_the_primary_path_can_be_chosen() -> None:
 def test_a_handshake_without_an_answer_ends_with_connect_timeout() -> None:
     pair = Pair(max_init_retransmits=2, rto_initial="100 ms", rto_min="100 ms", rto_max="400 ms")
     pair.dead = {*B}
-    mine = pair.client.connect(0, B, PORT_B)
+    mine = pair.client.connect(0, PORT_B, B)
     assert pair.client.state(mine) == "cookie-wait"
     pair.run(10.0)
     assert pair.client.state(mine) is None
@@ -298,7 +223,7 @@ def test_every_parameter_of_section_16_can_be_set(option: str, value: Any) -> No
 
 def test_rto_initial_sets_the_initial_rto() -> None:
     endpoint = Endpoint(A, port=1, seed=1, rto_initial="3 s")
-    endpoint.connect(0, B, 2)
+    endpoint.connect(0, 2, B)
     while endpoint.poll_transmit(0) is not None:
         pass
     assert endpoint.poll_timeout() == nanoseconds(3)
@@ -340,21 +265,22 @@ def test_wrong_addresses_and_messages_are_refused() -> None:
         pair.client.send(pair.now, 99, b"x")
 
 
-def test_the_types_of_options_are_those_of_the_schema() -> None:
-    path = Path(__file__).parents[1] / "tools" / "write_options.py"
-    spec = importlib.util.spec_from_file_location("write_options", path)
+@pytest.mark.parametrize("tool", ["write_options", "write_stub_docs"])
+def test_written_files_are_those_of_the_module(tool: str) -> None:
+    path = Path(__file__).parents[1] / "tools" / f"{tool}.py"
+    spec = importlib.util.spec_from_file_location(tool, path)
     assert spec is not None
     assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    written = ast.dump(ast.parse(tool.FILE.read_text()))
-    assert written == ast.dump(ast.parse(tool.text())), "run python/tools/write_options.py"
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    written = ast.dump(ast.parse(writer.FILE.read_text()))
+    assert written == ast.dump(ast.parse(writer.text())), f"run python/tools/{tool}.py"
 
 
 def test_endpoints_without_a_seed_have_different_tags() -> None:
     def first_packet(**how: Any) -> bytes:
         endpoint = Endpoint(A, port=PORT_A, **how)
-        endpoint.connect(0, B, PORT_B)
+        endpoint.connect(0, PORT_B, B)
         packet = endpoint.poll_transmit(0)
         assert packet is not None
         return packet.data
@@ -376,7 +302,7 @@ def test_options_of_an_existing_association_can_change() -> None:
     assert pair.client.set_options(pair.now, mine, **changes)
     assert pair.client.options(mine) == {**before, **changes}
     assert pair.client.paths(mine)[0].rto == nanoseconds(0.15)
-    with pytest.raises(ConfigError, match=r"`rto_mn` cannot change .* did you mean `rto_min`"):
+    with pytest.raises(ConfigError, match=r"`rto_mn` in the options that can change .* did you mean `rto_min`"):
         pair.client.set_options(pair.now, mine, rto_mn="1 s")  # pyright: ignore[reportCallIssue]
     with pytest.raises(ConfigError, match="sack_delay"):
         pair.client.set_options(pair.now, mine, sack_delay="2 s")

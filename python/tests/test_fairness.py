@@ -1,4 +1,4 @@
-"""The three design rules by hand-worked numbers, and the table on made-up results."""
+"""The three design rules with numbers computed by hand, and the table with artificial results."""
 
 import json
 import math
@@ -18,12 +18,12 @@ from anabranch.suites.running import Running, ratio
 
 
 def test_a_flow_is_compared_to_tcp_on_its_best_path() -> None:
-    # Alone TCP has 2 Mbit/s on the one path and 4 on the other; the flow has 6 on both.
+    # A TCP flow has 2 Mbit/s on the first path and 4 on the second; the multipath flow has 6 in total.
     assert improve([6.0, 6.0], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
 
 
 def test_harm_is_the_largest_harm_over_all_bottlenecks() -> None:
-    # 3 of what TCP alone would send 2 over, and 2 of 4.
+    # The flow sends 3 where a TCP flow sends 2, and 2 where a TCP flow sends 4.
     assert harm([[3.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [4.0, 4.0]]).mean == 1.5
     assert harm([[2.0, 2.0]], [[2.0, 2.0]]).mean == 1.0
 
@@ -32,7 +32,8 @@ def test_balance_is_the_share_moved_away_from_the_congested_bottleneck() -> None
     # Two TCP flows have 2 and 6, a quarter on the first path. A flow with 1 and 9 has a tenth there: 1 - 0.1/0.25.
     assert balance([[1.0], [9.0]], [[2.0], [6.0]]).mean == pytest.approx(0.6)
     assert balance([[0.0], [5.0]], [[2.0], [6.0]]).mean == 1.0
-    # As the two TCP flows, whatever the sum; and with half of its traffic on the first path, twice their part.
+    # The same shares as the two TCP flows give 0 for any sum. Half of the traffic on the first path is twice their
+    # share.
     assert balance([[1.0], [3.0]], [[2.0], [6.0]]).mean == 0.0
     assert balance([[4.0], [4.0]], [[2.0], [6.0]]).mean == -1.0
 
@@ -121,7 +122,8 @@ def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys)
     assert (tmp_path / "fairness.svg").is_file()
     table = json.loads((tmp_path / "table.json").read_text())
     found = {(s["topology"], s["rule"]): s["mean"] for s in table["scores"] if s["rival"] == "reno"}
-    # Three made-up paths of 1 where TCP has 2; over one path half of TCP; two of three paths over the first bottleneck.
+    # The artificial paths carry 1 Mbit/s each, TCP 2. Over one path the flow has half of TCP's rate; two of the three
+    # paths lead over the first bottleneck.
     assert found["shared", "improve"] == 1.5
     assert found["shared", "alone"] == 0.5
     assert found["shared", "harm"] == 1.0

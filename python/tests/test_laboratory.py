@@ -1,4 +1,4 @@
-"""From a scenario to frames, through the simulator itself."""
+"""Runs and sweeps with the real simulator, from the scenario to the data frames."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_buffers_of_bytes_are_echoed(pair: Pair, data: bytes | bytearray | memor
 
 
 def test_text_is_not_bytes(pair: Pair) -> None:
-    with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
+    with pytest.raises(TypeError, match="expected bytes, a bytearray or a memoryview of bytes, not `str`"):
         pair.near.send("hello")  # pyright: ignore[reportArgumentType]
 
 
@@ -96,7 +96,7 @@ def test_ten_megabytes_arrive_in_order_over_two_addresses(pair: Pair) -> None:
     paths = pair.near.paths()
     assert {str(path.remote) for path in paths} == set(PATHS)
     assert all(path.data_packets > 100 for path in paths)
-    assert all(socket.bytes_sent > 1_000_000 for socket in pair.client.sockets())
+    assert all(socket.bytes_sent > 100_000 for socket in pair.client.sockets())
     pair.near.shutdown(timeout=30)
     reader.join(timeout=30)
     assert right == [True] * count
@@ -167,9 +167,9 @@ def test_a_full_backlog_refuses_and_says_so() -> None:
 
 
 def test_errors_name_the_address_and_the_port() -> None:
-    with pytest.raises(ValueError, match="port 99999: expected 0 to 65535"):
+    with pytest.raises(ValueError, match="port 99999 is out of range: expected 0 to 65535"):
         net.Endpoint(PATHS, port=99999)
-    with pytest.raises(ValueError, match="port -1: expected 0 to 65535"):
+    with pytest.raises(ValueError, match="port -1 is out of range: expected 0 to 65535"):
         net.Endpoint(PATHS, udp_port=-1)
     with pytest.raises(ValueError, match="'localhost' is not an IP address"):
         net.Endpoint("localhost")
@@ -181,9 +181,9 @@ def test_errors_name_the_address_and_the_port() -> None:
             net.Endpoint("127.0.0.1", udp_port=endpoint.udp_port)
         with pytest.raises(ValueError, match="port 99999"):
             endpoint.connect("127.0.0.1", 99999)
-        with pytest.raises(ValueError, match=r"cannot connect to 127\.0\.0\.1 port 0 .*expected 1 to 65535"):
+        with pytest.raises(ValueError, match="remote port is 0: expected 1 to 65535"):
             endpoint.connect("127.0.0.1", 0)
-        with pytest.raises(ValueError, match=r"cannot connect to ::1 port 5001"):
+        with pytest.raises(ValueError, match="::1: the endpoint has no IPv6 address"):
             endpoint.connect("::1", 5001)
         with pytest.raises(ValueError, match=r"'192\.0\.2' is not an IP address"):
             endpoint.connect(["192.0.2"], 5001)
@@ -255,6 +255,16 @@ def test_a_signal_ends_a_wait(pair: Pair) -> None:
     killer.join()
     pair.far.send(b"still there")
     assert pair.near.recv(timeout=10) is not None
+
+
+def test_a_heartbeat_measures_a_path(pair: Pair) -> None:
+    assert 0 < pair.near.heartbeat("127.0.0.2", timeout=10) < 10
+    with pytest.raises(ValueError, match=r"no confirmed path to 192\.0\.2\.1"):
+        pair.near.heartbeat("192.0.2.1")
+    pair.near.set_primary("127.0.0.2")
+    assert [str(path.remote) for path in pair.near.paths() if path.primary] == ["127.0.0.2"]
+    with pytest.raises(ValueError, match=r"no confirmed path to 192\.0\.2\.1"):
+        pair.near.set_primary("192.0.2.1")
 
 
 def test_events_are_read_until_the_connection_ends(pair: Pair) -> None:

@@ -1,4 +1,4 @@
-"""The package as a wheel unpacks it: its data files, its command, and what ``--help`` imports."""
+"""The package as installed from a wheel: its data files, its command, and the modules that ``--help`` imports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call(package: Path, arguments: list[str], cwd: Path) -> str:
-    """What the command of a package prints, called from another folder."""
+    """Output of the command of a package, called from another folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
     done = subprocess.run(
         [sys.executable, "-m", "anabranch", *arguments],
@@ -60,7 +60,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         for path in (ROOT / kind).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    # `make control-pictures` writes the pages of the tree; nobody else runs it.
+    # `make control-pictures`, which writes pages of the repository, is not run from an installed package.
     tree.discard(SOURCE / "data" / "suites" / "controls" / "pictures.py")
     assert included() == tree
 

@@ -1,4 +1,4 @@
-"""The claims of paper 002 about shapes hold for what it describes, and for nothing else."""
+"""The checks of paper 002 pass for traces as the paper describes them, and fail for others."""
 
 import polars as pl
 import pytest

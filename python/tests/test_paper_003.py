@@ -1,4 +1,4 @@
-"""What figure 12 of paper 003 says of bursts, worked by hand."""
+"""The burst measures of figure 12 of paper 003, compared with values computed by hand."""
 
 import polars as pl
 import pytest
@@ -11,7 +11,7 @@ from anabranch.verdict import judge
 PAPER = papers.find("003")
 CODE = PAPER.code()
 PACKET = 8 * 1200 / CODE.FINE
-"""One packet a bin, in bit/s."""
+"""One packet per bin, in bit/s."""
 SMOOTH = [1.0] * 1200
 UNEVEN = [0.0, 2.0] * 600
 
@@ -64,7 +64,7 @@ def test_deficits_are_compared_replica_by_replica(few: float, many: float, diffe
     rows: list[dict[str, object]] = []
     for n in (4.0, 6.0, 10.0, 12.0):
         for replica in range(4):
-            sctp = 10.0 * (1 + replica)  # the replicas differ much, what CMT lacks does not
+            sctp = 10.0 * (1 + replica)  # the replicas differ much, the deficit of CMT does not
             for load, value in (("two-SCTP", sctp), ("CMT", sctp * (1 - (few if n < 8 else many)))):
                 rows.append({"n": n, "replica": replica, "load": load, "value": value * 1e6})
     known = pl.DataFrame(rows).with_columns(

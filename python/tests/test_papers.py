@@ -1,4 +1,5 @@
-"""The papers' folders hold together: every figure can be drawn and every expectation can be judged."""
+"""Consistency of the papers' folders: every figure has its scenario and drawing function, and every expectation can be
+judged."""
 
 import tomllib
 from collections.abc import Iterator

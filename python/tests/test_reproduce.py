@@ -1,4 +1,4 @@
-"""From results to verdicts and pictures, on made-up results."""
+"""Verdicts and figures of artificial results."""
 
 import json
 import math
@@ -21,7 +21,7 @@ FACTOR = {"off": 0.95, "cmt": 1.9, "cuc-v1": 1.85, "cuc-normal": 1.65, "no-sfr":
 
 
 def ideal(at: dict[str, Any]) -> dict[tuple[str, str], float]:
-    """What paper 001 says, with a little noise from replica to replica."""
+    """The numbers of paper 001, with a little noise between replicas."""
     noise = 1 + 0.001 * (at["replica"] - 1)
     rate = float(at["rho"].split()[0]) * 1e6
     return {
@@ -33,7 +33,7 @@ def ideal(at: dict[str, Any]) -> dict[tuple[str, str], float]:
 
 @pytest.fixture
 def faked(made_up, monkeypatch) -> dict[str, Any]:
-    """Replaces the simulator by made-up results; what it was asked for is in the dictionary."""
+    """Replaces the simulator by artificial results. The dictionary holds the arguments of the calls."""
     asked: dict[str, Any] = {"value": ideal}
 
     def sweep(source: dict[str, Any] | Path, *, replicas: int, **rest: Any) -> Result:

@@ -1,4 +1,4 @@
-"""Frames, summaries and what a notebook shows."""
+"""Frames, summaries and the HTML for notebooks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Scenarios become text without losing anything."""
+"""Scenarios are converted to TOML text without loss."""
 
 import tomllib
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_axes_of_one_name_are_restricted_together() -> None:
     assert found["link"][0]["rate"]["vary"] == ["30 Mbit/s", "10 Mbit/s"]
     assert found["link"][1]["rate"]["vary"] == ["3 Mbit/s", "1 Mbit/s"]
     assert found["flow"] == AXES["flow"]
-    # A scenario as a dict is of any shape to the type checker.
+    # The type checker does not know the structure of a scenario in a dict.
     assert len(AXES["link"][0]["rate"]["vary"]) == 3  # type: ignore[index]
 
 

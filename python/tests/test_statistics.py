@@ -1,4 +1,4 @@
-"""Mean and interval against published tables and hand-worked samples."""
+"""Mean and interval, compared with published tables and samples computed by hand."""
 
 import math
 from itertools import pairwise

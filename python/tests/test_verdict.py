@@ -1,4 +1,4 @@
-"""The verdict rule on hand-worked samples, and what holds of it for any."""
+"""The verdict rule with samples computed by hand, and properties that hold for all samples."""
 
 import json
 import math
@@ -52,7 +52,7 @@ def test_the_made_up_samples_have_the_mean_and_interval_that_tests_assume() -> N
 @pytest.mark.parametrize(
     ("claim", "mean", "half_width", "expected"),
     [
-        # The two of issue 12: one passed, the other missed.
+        # Intervals that contain an edge of the band, or the bound, leave the verdict open.
         (stated(1.0, TEN_PER_CENT), 0.98, 0.44, Verdict.OPEN),
         (above(0.99), 0.989, 0.023, Verdict.OPEN),
         # A relative band: 0.9 to 1.1.
@@ -75,7 +75,7 @@ def test_the_made_up_samples_have_the_mean_and_interval_that_tests_assume() -> N
         (at_most(0.0), -0.37, 0.14, Verdict.PASS),
         (within(7.0, 7.7), 7.37, 0.2, Verdict.PASS),
         (within(7.0, 7.7), 7.37, 0.5, Verdict.OPEN),
-        # A target of 60 of which 50 is near enough.
+        # A target of 60 for which 50 is near enough.
         (at_least(60, 50), 63, 2, Verdict.PASS),
         (at_least(60, 50), 61, 2, Verdict.OPEN),
         (at_least(60, 50), 55, 4, Verdict.NEAR),
@@ -185,7 +185,7 @@ def points(claim: Claim, *found: tuple[float, float]) -> list[Point]:
         ([(1.5, 0.1), (1.2, 0.1), (1.9, 0.1)], Verdict.PASS, "p1.2"),
         ([(1.5, 0.1), (1.2, 0.3), (0.8, 0.1), (0.9, 0.05)], Verdict.MISS, "p0.8"),
         ([(1.5, 0.1), (1.1, 0.2), (1.2, 0.3)], Verdict.OPEN, "p1.1"),
-        # All are to pass: the last to do so decides. One that will miss decides by itself.
+        # All points must pass, so the point that needs the most replicas decides. A single miss decides, too.
         ([(1.05, 0.2), (1.1, 0.2)], Verdict.OPEN, "p1.05"),
         ([(1.001, 0.2), (0.9, 0.2)], Verdict.OPEN, "p0.9"),
     ],

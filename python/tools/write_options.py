@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from anabranch import _core
+from anabranch import Endpoint, _core
 
 FILE = Path(__file__).parents[1] / "anabranch" / "options.py"
 
@@ -64,8 +64,8 @@ def _properties(schema: Any) -> dict[str, Any]:
 
 
 def _live() -> list[str]:
-    endpoint = _core.Endpoint(["10.0.0.1"], 1, 0, True, 1, "")
-    options = endpoint.options(endpoint.connect(0, ["10.0.0.2"], 1))
+    endpoint = Endpoint(["10.0.0.1"], port=1, seed=0)
+    options = endpoint.options(endpoint.connect(0, 1, ["10.0.0.2"]))
     assert options is not None
     return sorted(options)
 

@@ -187,7 +187,7 @@ fn olia_window_is_at_least_one_segment() {
 
 #[test]
 fn balia_increase_and_decrease_follow_the_equations() {
-    // Equal paths: 0.025 of a packet for each, and half is lost.
+    // Equal paths: each acknowledged packet adds 0.025 packets, and a loss halves the window.
     close(step(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 0.025 * 10.0);
     close(left(two(Algorithm::Balia, [10, 10], [100, 100]), 0), 5.0);
     // x = 300 and 100: a is 3 on path 2, the cut 1.5/2, the step (1/4)² (1 + 3)/2 (4 + 3)/5.

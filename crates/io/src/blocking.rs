@@ -5,7 +5,8 @@ use crate::face::{BindError, Builder};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
-    ConnectError, ConnectionError, EndpointClosed, Message, Peer, Received, SendError, TrySendError,
+    ConnectError, ConnectionError, EndpointClosed, FlushError, Message, PathError, Peer, Received, SendError,
+    TrySendError,
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
@@ -189,8 +190,8 @@ impl Connection {
     /// Waits until the peer has acknowledged everything given to send so far.
     ///
     /// # Errors
-    /// [`ConnectionError`] if the association ended before.
-    pub fn flush(&self) -> Result<(), ConnectionError> {
+    /// [`FlushError`] if messages were lost that were given since the last flush.
+    pub fn flush(&self) -> Result<(), FlushError> {
         block_on(self.inner.flush())
     }
 
@@ -209,8 +210,11 @@ impl Connection {
         block_on(self.inner.stats())
     }
 
-    /// Makes an address of the peer the primary one. False if there is no such path, or it is not confirmed.
-    pub fn set_primary(&self, address: IpAddr) -> bool {
+    /// Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn set_primary(&self, address: IpAddr) -> Result<(), PathError> {
         block_on(self.inner.set_primary(address))
     }
 

@@ -38,10 +38,13 @@ mod shared;
 mod stats;
 mod types;
 
-pub use face::{BindError, Builder, Connection, Endpoint, Events, Listener, StreamReader};
-pub use sctp::{AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
+pub use face::{
+    BindError, Builder, Connection, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
+};
+pub use sctp::{AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
-    ConnectError, ConnectionError, EndpointClosed, Lagged, Message, Peer, Received, SendError, TrySendError,
+    ConnectError, ConnectionError, EndpointClosed, FlushError, Lagged, Message, PathError, Peer, Received,
+    SendError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};

@@ -1,7 +1,7 @@
-//! What a packet-hop (a packet crossing a link) costs: CPU time and memory of whole simulations, each in a process of
-//! its own, and beside them ns-2 and ns-3 on the same work where they are installed.
+//! Cost of a packet-hop (a packet crossing a link): CPU time and memory of whole simulations, each in its own process,
+//! and of ns-2 and ns-3 in the same cases if they are installed.
 //!
-//! `cargo bench --bench hops` runs all cases; names after `--` choose some: `cargo bench --bench hops -- cmt many`.
+//! `cargo bench --bench hops` runs all cases, `cargo bench --bench hops -- cmt many` the named ones.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -16,21 +16,21 @@ use nix::sys::time::TimeValLike;
 use std::process::{Command, Stdio};
 use units::{BitRate, ByteCount, Instant, Span};
 
-/// Of so many runs the one of median cost counts.
+/// Number of runs of a case; the result is the run of median cost.
 const RUNS: usize = 3;
 
-/// What `benches/measure.py` can measure.
+/// The simulators that `benches/measure.py` can measure.
 const RIVALS: [&str; 2] = ["ns2", "ns3"];
 
 struct Case {
     name: &'static str,
     what: &'static str,
-    /// The simulators that have it, too.
+    /// The other simulators that have this case.
     rivals: &'static [&'static str],
     build: fn() -> Scenario,
 }
 
-/// The first six as in `benches/ns2`; then what the number of associations changes.
+/// The first six are those of `benches/ns2`. The others vary the number of associations.
 const CASES: [Case; 16] = [
     Case { name: "single", what: "(a) one path of 100 Mbit/s, 50 s", rivals: &["ns2"], build: single },
     Case { name: "cmt", what: "(b) CMT on two paths of 100 Mbit/s, 50 s", rivals: &["ns2"], build: cmt },
@@ -95,7 +95,7 @@ const CASES: [Case; 16] = [
     Case { name: "apart", what: "1000 associations of 2000 hosts", rivals: &[], build: || dumbbell(1000) },
 ];
 
-/// The link of a dumbbell that all flows share, from the left.
+/// The shared link of a dumbbell, in the direction from left to right.
 const MIDDLE: &str = "link:left-right";
 
 /// Cost of a run; for TCP also the goodput in Mbit/s and the share of packets that the middle link dropped.
@@ -140,7 +140,7 @@ fn main() {
     }
 }
 
-/// A line of the table, and for TCP another one of what was transported.
+/// Prints the line of a case and, for TCP, a second line with the goodput and the losses.
 fn compare(case: &Case, rivals: &[&str]) {
     let ours = median(case.name);
     let per_second = format!("{:.2} M", 1e-6 * ours.hops / ours.cpu_seconds);
@@ -204,7 +204,7 @@ fn measure(name: &str) {
     println!();
 }
 
-/// The run of median cost of a case, each in a process of its own.
+/// The run of median cost of a case. Each run has its own process.
 fn median(name: &str) -> Cost {
     let this = std::env::current_exe().expect("the system tells");
     let mut costs: Vec<Cost> = (0..RUNS)
@@ -222,7 +222,7 @@ fn median(name: &str) -> Cost {
     costs[RUNS / 2]
 }
 
-/// What `benches/measure.py` prints, or nothing if it fails; its errors go to the terminal.
+/// The output of `benches/measure.py`; `None` if it fails. Its errors go to the terminal.
 fn ask(arguments: &[&str]) -> Option<String> {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/measure.py");
     let output =
@@ -230,7 +230,7 @@ fn ask(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What another simulator needs for the case of the same name.
+/// The cost of the same case in another simulator.
 fn theirs(simulator: &str, name: &str) -> Option<Cost> {
     let text = ask(&[simulator, name])?;
     let field = |key: &str| -> Option<f64> {
@@ -245,7 +245,8 @@ fn theirs(simulator: &str, name: &str) -> Option<Cost> {
     })
 }
 
-/// Saturated flows have the given receive window, start within `spread`, and stop when the case ends.
+/// Gives all flows saturated senders and this receive window. They start within `spread` and stop at the end of the
+/// case.
 fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
     for flow in &mut scenario.flows {
         for options in [&mut flow.client_options, &mut flow.server_options] {
@@ -253,7 +254,7 @@ fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
             options.send_buffer = ByteCount::new(2 * window);
         }
         if let Some(traffic) = &mut flow.forward {
-            // Always something to send, and little left of it when the time is over.
+            // Large enough to keep the sender saturated, small enough to leave few messages at the end.
             traffic.queue_size = 50;
         }
         flow.connect_time = Distribution::Uniform(Span::ZERO, spread);
@@ -303,19 +304,19 @@ fn dumbbell(associations: usize) -> Scenario {
     scenario
 }
 
-/// A link of 1 Gbit/s, whatever their number: of a thousand associations each has two packets a round trip and loses many.
+/// Associations that share a link of 1 Gbit/s. A thousand of them have two packets per round trip each, and lose many.
 fn together(associations: u16) -> Scenario {
     crowd(associations, 1000, 1000, 20)
 }
 
-/// A link and a queue that grow with their number: each association does the same work.
+/// Associations over a link whose rate and queue are proportional to their number, so that each does the same work.
 fn shares(associations: u16, mbps_each: u64, seconds: u64) -> Scenario {
     let number = u64::from(associations);
     crowd(associations, mbps_each * number, 20 * number, seconds)
 }
 
-/// All associations between the same two hosts, each from a port of its own to the same port, over a link of so many
-/// Mbit/s with a queue of so many packets.
+/// Associations between the same two hosts, from different ports to the same port, over a link of `mbps` Mbit/s with a
+/// queue of `packets` packets.
 fn crowd(associations: u16, mbps: u64, packets: u64, seconds: u64) -> Scenario {
     let mut scenario = bell(1, BitRate::from_mbps(mbps), Span::from_millis(10), packets);
     for link in &mut scenario.links[1..] {
@@ -333,7 +334,7 @@ fn crowd(associations: u16, mbps: u64, packets: u64, seconds: u64) -> Scenario {
     scenario
 }
 
-/// TCP flows with SACK, every segment acknowledged, without timestamps, as the other simulators have them.
+/// TCP flows with SACK, an ACK for each segment, and no timestamps, as in the other simulators.
 fn rivals(flows: usize, mbps: u64, seconds: u64) -> Scenario {
     let mut scenario = bell(flows, BitRate::from_mbps(mbps), Span::from_millis(10), mbps);
     saturate(&mut scenario, 1_000_000, Span::from_secs(1), seconds);
@@ -362,7 +363,7 @@ fn window() -> Scenario {
     scenario
 }
 
-/// Pairs of hosts joined by two routers and the link between them; hosts have links of 10 Gbit/s.
+/// A dumbbell: pairs of hosts with links of 10 Gbit/s, and two routers with the shared link between them.
 fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u64) -> Scenario {
     let node = |name: String, kind: NodeKind| Node { name, kind };
     let mut nodes = vec![node("left".into(), NodeKind::Router), node("right".into(), NodeKind::Router)];

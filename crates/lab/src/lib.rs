@@ -1,6 +1,6 @@
-//! The laboratory around the protocol: [`parse`] reads the scenario of an experiment, [`world`] simulates it, and
-//! [`output`] is what a run of it yields, [`metrics`] saying what each number is. [`sweep`] does many runs, and [`results`] are their
-//! tables.
+//! The laboratory: [`parse`] reads a scenario, [`world`] simulates it, [`output`] is the output of a run, and
+//! [`metrics`] defines its quantities. [`sweep`] runs all combinations and replicas of a scenario, and [`results`]
+//! writes their tables.
 #![forbid(unsafe_code)]
 
 mod app;

@@ -8,7 +8,7 @@ use units::{Instant, Span};
 /// Controls a run from outside. Nothing here changes its results.
 #[derive(Clone, Debug, Default)]
 pub struct RunControl {
-    /// Set to true to stop the run soon.
+    /// Set this to true to stop the run within a few thousand events.
     pub cancel: Arc<AtomicBool>,
     /// Where the scenario's captures are written; none: no capture is written.
     pub captures: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub enum RunError {
     Capture {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -45,7 +45,7 @@ pub enum RunError {
 pub struct RunOutput {
     /// One number for each quantity.
     pub scalars: Vec<Scalar>,
-    /// What the probes recorded.
+    /// The series that the probes recorded.
     pub series: Vec<Series>,
     /// Warnings for the reader of the numbers: flows that never connected, or ended early.
     pub warnings: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Series {
     pub flow: String,
     /// As in [`Scalar::path`].
     pub path: Option<u8>,
-    /// What was recorded.
+    /// Name of the quantity.
     pub quantity: &'static str,
     /// Time and number, in order of time.
     pub points: Vec<(Instant, f64)>,

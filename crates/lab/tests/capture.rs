@@ -1,6 +1,6 @@
-//! Captures: what tshark makes of a whole association with CMT, loss, failure and shutdown.
+//! Captures: tshark reads whole associations and connections, with CMT, losses, path failure and shutdown.
 //!
-//! Without tshark the tests that need it say so and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they fail.
+//! Without tshark the tests that need it print a message and pass; with `ANABRANCH_REQUIRE_TOOLS=1` they fail.
 
 mod common;
 
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Where the captures of a test go.
+/// Folder of the captures of a test.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("capture").join(name)
 }
 
-/// Whether tshark is here; says so if not.
+/// True if tshark is installed; prints a message if not.
 fn tshark_is_here() -> bool {
     if Command::new("tshark").arg("--version").output().is_ok() {
         return true;
@@ -68,7 +68,7 @@ fn scenario() -> Scenario {
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        // Room for 40 chunks: tshark warns of SACKs that acknowledge more than 100 in gap blocks.
+        // A send buffer for 40 chunks: tshark warns of SACKs whose gap ack blocks contain more than 100 chunks.
         options.send_buffer = ByteCount::new(60_000);
         options.hb_interval = Some(Span::from_secs(1));
     }
@@ -97,7 +97,7 @@ fn check(file: &Path) {
     }
 }
 
-/// How many chunks of each type a file has.
+/// Counts the chunks of each type in a file.
 fn chunk_types(file: &Path, into: &mut BTreeMap<u8, usize>) {
     for line in tshark(file, "sctp", &["sctp.chunk_type"]) {
         for word in line[0].split(',') {
@@ -107,7 +107,7 @@ fn chunk_types(file: &Path, into: &mut BTreeMap<u8, usize>) {
 }
 
 #[test]
-fn tshark_names_every_chunk_and_finds_no_fault() {
+fn tshark_decodes_every_chunk_and_reports_no_fault() {
     if !tshark_is_here() {
         return;
     }
@@ -123,7 +123,7 @@ fn tshark_names_every_chunk_and_finds_no_fault() {
 }
 
 #[test]
-fn packets_over_ipv6_are_as_good() {
+fn tshark_reports_no_fault_in_packets_over_ipv6() {
     if !tshark_is_here() {
         return;
     }
@@ -140,7 +140,7 @@ fn packets_over_ipv6_are_as_good() {
     }
 }
 
-/// The same as a flow of another protocol.
+/// The same scenario with a flow of another protocol.
 fn over(protocol: Protocol) -> Scenario {
     let mut scenario = scenario();
     let flow = &mut scenario.flows[0];
@@ -173,7 +173,7 @@ fn tshark_reads_tcp_with_its_handshake_and_options() {
         }
         let file = &capture(scenario, &scratch(if v6 { "tcp6" } else { "tcp" }))[0];
         nothing_wrong(file, "tcp");
-        // Segments that were lost are missed, and noted; that is no fault of theirs.
+        // tshark notes the segments that were lost before the capture; they are not faults.
         let severe = tshark(file, "_ws.expert.severity >= 0x800000", &["frame.number", "_ws.expert.message"]);
         assert!(severe.is_empty(), "{severe:?}");
         let count = |filter: &str| tshark(file, filter, &["frame.number"]).len();
@@ -196,16 +196,16 @@ fn tshark_reads_tcp_with_its_handshake_and_options() {
             syn.len() >= 2
                 && syn.iter().all(|line| line[0] == mss && line[1..].iter().all(|v| !v.is_empty()))
         );
-        assert!(count("tcp.options.sack.count > 0") > 0, "losses are told in SACK blocks");
+        assert!(count("tcp.options.sack.count > 0") > 0, "no SACK blocks in spite of losses");
         assert_eq!(count("!tcp.options.timestamp.tsval"), 0);
         assert!(count("tcp.flags.fin == 1") >= 2);
-        // Both streams arrive whole: nothing is acknowledged that was not seen.
+        // No ACK is for data that the capture does not contain.
         assert_eq!(count("tcp.analysis.ack_lost_segment"), 0);
     }
 }
 
 #[test]
-fn tshark_reads_udp() {
+fn tshark_reads_udp_datagrams_with_valid_checksums() {
     if !tshark_is_here() {
         return;
     }
@@ -248,7 +248,7 @@ fn tshark_reads_sctp_in_udp_with_both_checksums() {
 }
 
 #[test]
-fn bit_errors_are_found_by_the_checksum_and_the_data_is_sent_again() {
+fn packets_with_bit_errors_fail_the_checksum_and_their_data_is_retransmitted() {
     let mut scenario = scenario();
     for link in &mut scenario.links {
         impair(link, |direction| {
@@ -270,7 +270,7 @@ fn bit_errors_are_found_by_the_checksum_and_the_data_is_sent_again() {
 }
 
 #[test]
-fn drops_are_told_as_comments() {
+fn dropped_packets_have_a_comment_in_the_capture() {
     if !tshark_is_here() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Every congestion control by its name, over SCTP and over TCP.
+//! Tests of every congestion control, over SCTP and over TCP.
 
 mod common;
 
@@ -9,7 +9,8 @@ use lab::output::RunOutput;
 use lab::scenario::Protocol;
 use units::{BitRate, Probability, Span};
 
-/// One saturated flow over one link of 10 Mbit/s, 40 ms, with room for 50 packets, that is, for a round trip's.
+/// One saturated flow over one link of 10 Mbit/s and 40 ms, with a queue of 50 packets, about the bandwidth-delay
+/// product.
 fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(20));
@@ -26,13 +27,14 @@ fn alone(protocol: Protocol, control: Algorithm) -> RunOutput {
 }
 
 #[test]
-fn every_control_fills_a_link_by_itself() {
+fn a_single_flow_of_each_control_fills_a_link() {
     for name in Algorithm::NAMES {
         let control = name.parse().expect("a name");
         for protocol in [Protocol::Sctp, Protocol::Tcp] {
             let output = alone(protocol, control);
             let throughput = scalar(&output, "flow", "throughput_bps");
-            // LEDBAT++ slows down for a tenth of the time. wVegas halves its window with next to nothing in the queue: docs/controls/wvegas.md.
+            // LEDBAT++ slows down for a tenth of the time. wVegas halves its window when the queue is nearly empty
+            // (docs/controls/wvegas.md).
             let least = if control == Algorithm::WVegas { 1e6 } else { 8e6 };
             assert!(throughput > least, "{name} over {protocol:?}: {throughput}");
             assert_eq!(scalar(&output, "flow", "undelivered_messages"), 0.0, "{name} over {protocol:?}");
@@ -41,7 +43,7 @@ fn every_control_fills_a_link_by_itself() {
 }
 
 #[test]
-fn on_a_single_path_a_coupled_control_is_what_it_couples() {
+fn on_a_single_path_a_coupled_control_equals_its_uncoupled_form() {
     for &control in Algorithm::ALL.iter().filter(|control| control.alone() != **control) {
         for protocol in [Protocol::Sctp, Protocol::Tcp] {
             let parent = alone(protocol, control.alone());

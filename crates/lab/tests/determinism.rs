@@ -1,4 +1,4 @@
-//! The same scenario, seed and replica give the same run, and only what is said to matter matters.
+//! The same scenario, seed and replica give the same run. Probes and unused nodes do not change it.
 
 mod common;
 
@@ -25,12 +25,12 @@ fn replica(scenario: &Scenario, replica: u32) -> RunOutput {
 }
 
 #[test]
-fn a_run_repeats_itself() {
+fn two_runs_of_one_scenario_are_equal() {
     assert_eq!(run(&scenario()), run(&scenario()));
 }
 
 #[test]
-fn seed_and_replica_make_other_runs() {
+fn runs_with_other_seeds_or_replicas_differ() {
     let base = run(&scenario());
     let mut other = scenario();
     other.seed = 2;
@@ -40,7 +40,7 @@ fn seed_and_replica_make_other_runs() {
 }
 
 #[test]
-fn a_node_that_nothing_passes_changes_no_packet() {
+fn a_node_that_forwards_no_packets_changes_no_packet() {
     let base = run(&scenario());
     let mut larger = scenario();
     let jitter = Span::from_micros(20);
@@ -53,7 +53,7 @@ fn a_node_that_nothing_passes_changes_no_packet() {
 }
 
 #[test]
-fn probes_see_and_change_nothing() {
+fn probes_record_values_and_change_no_packet() {
     let base = run(&scenario());
     let mut watched = scenario();
     for (quantity, target, every) in [
@@ -77,7 +77,7 @@ fn probes_see_and_change_nothing() {
 }
 
 #[test]
-fn a_cancelled_run_says_so() {
+fn a_cancelled_run_returns_the_error_cancelled() {
     let control = RunControl::default();
     control.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
     let outcome = lab::world::run(&scenario(), 0, &control);

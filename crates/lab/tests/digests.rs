@@ -3,7 +3,8 @@
 //! file anew with `ANABRANCH_UPDATE=1 cargo test -p anabranch-lab --test digests`, and say why in the commit. The first
 //! line of the file is the version that its digests belong to.
 //!
-//! Of each sweep those combinations run that show every value of every axis once, each with its flows cut short.
+//! Of each sweep only the combinations run in which a value of an axis appears for the first time. Their flows are
+//! shortened.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
@@ -20,7 +21,7 @@ const CONNECT: Span = Span::from_millis(500);
 const STOP: Span = Span::from_secs(6);
 
 #[test]
-fn digests_of_all_scenarios_are_those_on_record() {
+fn digests_of_all_scenarios_equal_the_recorded_ones() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut points = Vec::new();
     for file in scenario_files(&root) {
@@ -44,7 +45,7 @@ fn digests_of_all_scenarios_are_those_on_record() {
     assert!(expected == table, "another version of results, or other scenarios, than on record");
 }
 
-/// What stands before the version in the first line of the record.
+/// The text before the version in the first line of the record.
 const HEAD: &str = "# RESULTS_VERSION ";
 
 /// The digest of each scenario and combination of a record.
@@ -66,7 +67,7 @@ fn moved<'r>(before: &'r str, after: &str) -> Vec<&'r str> {
     before.into_iter().map(|(what, _)| what).collect()
 }
 
-/// Whether a record may take the place of another: not with other digests and the same version.
+/// Checks that a record may replace another: if digests differ, the version must differ, too.
 fn may_replace(before: &str, after: &str) -> Result<(), String> {
     let moved = moved(before, after);
     if moved.is_empty() || before.lines().next() != after.lines().next() {
@@ -85,7 +86,7 @@ fn a_record_with_other_digests_needs_another_results_version() {
     let old = record(1, &["0a 5 x.toml", "0b 6 y.toml loss=0"]);
     assert!(may_replace(&old, &record(1, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_err());
     assert!(may_replace(&old, &record(2, &["0a 5 x.toml", "0c 6 y.toml loss=0"])).is_ok());
-    // A scenario more or fewer moves no result.
+    // A scenario that is added or removed changes no result of another.
     assert!(may_replace(&old, &record(1, &["0b 6 y.toml loss=0", "0d 1 z.toml"])).is_ok());
 }
 
@@ -123,7 +124,7 @@ fn covering(sweep: &Sweep) -> Vec<&Variant> {
     sweep.variants().iter().filter(|variant| covers(variant)).collect()
 }
 
-/// What runs: the scenario with its flows cut short, and nothing that only watches.
+/// The scenario with shortened flows, and without probes and captures.
 fn cut_short(mut scenario: Scenario) -> Scenario {
     let flows = scenario.flows.iter_mut().chain(scenario.transfers.iter_mut().map(|t| &mut t.like));
     for flow in flows {

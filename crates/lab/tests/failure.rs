@@ -16,7 +16,7 @@ fn failing_path() -> Scenario {
     let flow = &mut scenario.flows[0];
     flow.stop_time = Span::from_secs(39);
     for options in [&mut flow.client_options, &mut flow.server_options] {
-        // Gives a path up with the second timeout in a row, 3 s after it broke, and looks for it often.
+        // The path is inactive after the second consecutive timeout, 3 s after the failure, and is probed often.
         options.path_max_retrans = 1;
         options.hb_interval = Some(Span::from_secs(1));
     }
@@ -50,7 +50,7 @@ fn assert_nothing_lost(output: &RunOutput) {
 }
 
 #[test]
-fn a_flow_moves_to_its_other_path_and_back_and_loses_nothing() {
+fn a_flow_fails_over_and_returns_to_its_primary_path_without_losing_messages() {
     let output = run(&failing_path());
     assert_nothing_lost(&output);
     let [flow, first_path] = output.series.as_slice() else { panic!("two probes") };
@@ -62,7 +62,7 @@ fn a_flow_moves_to_its_other_path_and_back_and_loses_nothing() {
 }
 
 #[test]
-fn cmt_goes_on_over_the_path_that_is_left_and_uses_both_again() {
+fn cmt_continues_on_the_remaining_path_and_uses_both_after_the_repair() {
     let mut scenario = failing_path();
     enable_cmt(&mut scenario.flows[0]);
     let output = run(&scenario);
@@ -73,9 +73,9 @@ fn cmt_goes_on_over_the_path_that_is_left_and_uses_both_again() {
     assert!(mean(flow, 30, 40) > 19.0, "after the repair");
 }
 
-/// A path that dies for 5 s stops the other for less than a second, whichever it is and however small the buffer.
+/// An outage of 5 s of either path stops the other for less than a second, with all sizes of the buffer.
 #[test]
-fn with_the_recommended_options_no_path_waits_for_a_dead_one() {
+fn with_the_recommended_options_a_failed_path_does_not_stall_the_other() {
     for (dead, buffer) in [(1, 65_536), (4, 65_536), (1, 1 << 20), (4, 1 << 20)] {
         let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
         impair(&mut scenario.links[4], |direction| direction.delay = Span::from_millis(25));
@@ -111,7 +111,7 @@ fn a_flow_that_never_connects_is_a_result_of_zero_with_a_warning() {
 }
 
 #[test]
-fn an_association_that_dies_is_measured_to_the_end_and_reported() {
+fn a_failed_association_is_measured_to_the_end_and_reported() {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     scenario.links[1].down = vec![Outage { from: at(16), to: at(10_000) }];
     let flow = &mut scenario.flows[0];
@@ -121,7 +121,7 @@ fn an_association_that_dies_is_measured_to_the_end_and_reported() {
     let output = run(&scenario);
     assert_eq!(output.warnings, ["flow `flow` ended before its time: TooManyErrors"]);
     assert_eq!(output.failures, Vec::<String>::new());
-    // Measured from 6 s to 31 s, it carried data for 10 s of them.
+    // It is measured from 6 s to 31 s, and carried data for 10 s of this time.
     let throughput = scalar(&output, "flow", "throughput_bps");
     assert!((throughput * 1e-6 / (9.635 * 10.0 / 25.0) - 1.0).abs() < 0.01, "{throughput}");
     assert!(scalar(&output, "flow", "undelivered_messages") > 0.0);

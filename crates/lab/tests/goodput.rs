@@ -1,5 +1,5 @@
-//! What saturated flows achieve in a few networks, as a table: a change of behaviour shows as a change of `goodput.txt`.
-//! `ANABRANCH_UPDATE=1 cargo test --test goodput` writes the table anew; say why in the commit.
+//! Goodput of saturated flows in a few networks, as a table: a change of behaviour changes `goodput.txt`.
+//! `ANABRANCH_UPDATE=1 cargo test --test goodput` rewrites the table; give the reason in the commit.
 
 mod common;
 
@@ -14,7 +14,7 @@ use anabranch_lab as lab;
 
 type Change = (&'static str, fn(&mut Scenario));
 
-/// What the network is like: two disjoint paths of 10 Mbit/s.
+/// Changes of the network, which has two disjoint paths of 10 Mbit/s.
 const NETWORKS: [Change; 5] = [
     ("drop-tail, 50 packets", |_| {}),
     ("RED 20/80", |scenario| {
@@ -37,7 +37,7 @@ const NETWORKS: [Change; 5] = [
     }),
 ];
 
-/// What the flow is like.
+/// Changes of the flow.
 const FLOWS: [Change; 12] = [
     ("SCTP", |_| {}),
     ("CMT", |scenario| enable_cmt(&mut scenario.flows[0])),
@@ -124,7 +124,7 @@ fn table() -> String {
 }
 
 #[test]
-fn goodput_is_what_it_was() {
+fn goodput_equals_the_recorded_table() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goodput.txt");
     let table = table();
     if std::env::var_os("ANABRANCH_UPDATE").is_some() {

@@ -17,7 +17,7 @@ fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
     run(&scenario).digest.to_string()
 }
 
-/// Whose paths know of each other.
+/// The controls that couple paths.
 const COUPLED: [Algorithm; 9] = [
     Algorithm::CmtRpV1,
     Algorithm::CmtRpV2,
@@ -31,17 +31,21 @@ const COUPLED: [Algorithm; 9] = [
 ];
 
 #[test]
-fn in_groups_of_their_own_paths_send_as_single_paths_do() {
+fn paths_in_separate_groups_send_like_single_paths() {
     for &algorithm in Algorithm::ALL {
         assert_eq!(digest(algorithm, &[0, 1]), digest(algorithm.alone(), &[0, 1]), "{algorithm}");
     }
 }
 
 #[test]
-fn groups_matter_where_paths_are_coupled() {
+fn groups_change_the_packets_of_coupled_controls() {
     for &algorithm in Algorithm::ALL {
         let (together, apart) = (digest(algorithm, &[]), digest(algorithm, &[0, 1]));
         assert_eq!(together != apart, COUPLED.contains(&algorithm), "{algorithm}");
-        assert_eq!(together, digest(algorithm, &[3, 3]), "{algorithm}: whatever the group is called");
+        assert_eq!(
+            together,
+            digest(algorithm, &[3, 3]),
+            "{algorithm}: the number of the group must not matter"
+        );
     }
 }

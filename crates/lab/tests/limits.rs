@@ -1,5 +1,5 @@
-//! Every number of a scenario file, with values that no experiment has: each is refused, or simulated without a panic
-//! and in little memory.
+//! Every number of a scenario file with extreme values: each file is refused, or is simulated without a panic and with
+//! little memory.
 
 use anabranch_lab as lab;
 use lab::output::RunControl;
@@ -13,7 +13,7 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Bytes that a thread may hold, above what it held before.
+/// Largest additional memory of a thread, bytes.
 const LIMIT: isize = 64 << 20;
 
 struct Counting;
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A small scenario of everything: tables in order, each with its keys.
+/// A small scenario with every kind of table.
 const BASE: &str = r#"
 [scenario]
 seed = 1
@@ -88,7 +88,7 @@ flow = "f"
 every = "100 ms"
 "#;
 
-/// The scenario with `key = value` in the table `table`, in place of what stands there.
+/// The scenario with `key = value` in the table `table`, instead of the present value.
 fn file(table: &str, key: &str, value: &str) -> String {
     let mut text = String::new();
     let (mut inside, mut said) = (false, false);
@@ -158,7 +158,7 @@ fn values(kind: &str) -> Vec<String> {
     }
 }
 
-/// The kinds of values that a schema takes, as far as they are numbers.
+/// The kinds of numeric values that a schema accepts.
 fn kinds(schema: &Json) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
@@ -175,7 +175,7 @@ fn kinds(schema: &Json) -> Vec<String> {
     found
 }
 
-/// The keys of an object that take numbers, those of the tables in it as `table.key`.
+/// The keys of an object that accept numbers. Keys of its tables are written `table.key`.
 fn numeric_keys(object: &Json, before: &str, found: &mut Vec<(String, String)>) {
     for (key, schema) in object["properties"].as_object().into_iter().flatten() {
         let key = format!("{before}{key}");
@@ -204,13 +204,13 @@ fn objects<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
         .collect()
 }
 
-/// Reads the file, and simulates the first events if it is right. True if it is.
+/// Parses the file, and simulates its first events if it is valid. True if it is valid.
 fn survives(text: &str) -> bool {
     let before = HELD.get();
     MOST.set(before);
     let right = match anabranch_lab::parse(text, "x.toml") {
         Ok(sweep) => {
-            // A run that is stopped looks after some thousand events whether it is.
+            // A run checks its cancel flag once in some thousand events.
             let control = RunControl::default();
             control.cancel.store(true, std::sync::atomic::Ordering::Relaxed);
             let _ = lab::world::run(&sweep.variants()[0].scenario, 0, &control);
@@ -227,7 +227,7 @@ fn survives(text: &str) -> bool {
 }
 
 #[test]
-fn no_number_of_a_scenario_makes_it_panic_or_take_all_memory() {
+fn extreme_numbers_in_scenarios_cause_no_panic_and_use_little_memory() {
     let root: Json = serde_json::from_str(&schema()).unwrap();
     assert!(survives(&file("scenario", "seed", "1")));
     let (mut tried, mut right) = (0, 0);
@@ -263,7 +263,7 @@ fn no_number_of_a_scenario_makes_it_panic_or_take_all_memory() {
 }
 
 #[test]
-fn combinations_of_many_flows_do_not_add_up_to_all_memory() {
+fn combinations_with_many_flows_in_total_are_refused() {
     let text = file("flow", "count", "1000\nstart_time = { vary = [TIMES] }");
     let times: Vec<String> = (1..=120).map(|ms| format!("\"{ms} ms\"")).collect();
     let before = HELD.get();
@@ -275,7 +275,7 @@ fn combinations_of_many_flows_do_not_add_up_to_all_memory() {
 }
 
 #[test]
-fn what_would_take_all_memory_is_refused_before_it_does() {
+fn scenarios_that_need_too_much_memory_are_refused_before_they_allocate_it() {
     for (table, key, value, message) in [
         ("node", "count", "4000000000", "expected a `count` from 1 to 10000"),
         ("flow", "count", "4000000000", "expected a `count` from 1 to 10000"),

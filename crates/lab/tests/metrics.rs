@@ -1,4 +1,4 @@
-//! The numbers of paper 003 (section 4.3.5), worked by hand.
+//! The quantities of paper 003 (section 4.3.5), compared with values computed by hand.
 
 mod common;
 
@@ -10,13 +10,13 @@ use lab::scenario::{
 use net::{Limit, QueueSpec};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// What differs from a number worked by hand.
+/// Asserts that a value equals a value computed by hand, within a relative tolerance.
 #[track_caller]
 fn near(value: f64, expected: f64, tolerance: f64) {
     assert!((value / expected - 1.0).abs() < tolerance, "{value} is not {expected}");
 }
 
-/// A flow of UDP that sends so many datagrams of 1000 bytes a second from 1 s to 31 s.
+/// A UDP flow that sends `rate` datagrams of 1000 bytes per second from 1 s to 31 s.
 fn paced(name: &str, rate: f64, local_port: u16) -> Flow {
     let mut flow = Flow { local_port, protocol: Protocol::Udp, ..saturated_flow(name) };
     let traffic = flow.forward.as_mut().expect("a direction forth");
@@ -40,14 +40,14 @@ fn two_flows() -> Scenario {
 }
 
 #[test]
-fn each_window_has_its_own_numbers() {
+fn each_window_is_measured_separately() {
     let output = run(&two_flows());
     for (name, fast, slow) in [("alone", 300.0, 0.0), ("both", 300.0, 100.0), ("late", 0.0, 100.0)] {
         for (flow, rate) in [("fast", fast), ("slow", slow)] {
             let value = |quantity| window_scalar(&output, name, flow, None, quantity);
             assert_eq!(value("sent_throughput_bps"), rate * 8000.0, "{name} {flow}");
             assert_eq!(value("transport_load_bps"), rate * 8.0 * 1008.0);
-            // A datagram may be under way as a window begins or ends.
+            // A datagram may be in flight when a window begins or ends.
             assert!((value("throughput_bps") - rate * 8000.0).abs() <= 8000.0);
             assert_eq!(value("sent_share"), rate * 8000.0 / 10e6);
             assert_eq!(value("load_share"), rate * 8.0 * 1008.0 / 10e6);
@@ -57,7 +57,7 @@ fn each_window_has_its_own_numbers() {
 }
 
 #[test]
-fn all_flows_together() {
+fn sums_over_all_flows_agree_with_values_computed_by_hand() {
     let output = run(&two_flows());
     let all = |window, quantity| window_scalar(&output, window, "flows:all", None, quantity);
     assert_eq!((all("alone", "flows"), all("alone", "fairness_index")), (1.0, 1.0));
@@ -70,12 +70,12 @@ fn all_flows_together() {
     near(link("link:west1-east1", "throughput_utilisation"), 3.2e6 / 10e6, 1e-12);
     assert_eq!(link("link:west1-east1:back", "throughput_utilisation"), 0.0);
     near(link("link:west1-east1", "utilisation"), 400.0 * 1035.0 * 8.0 / 10e6, 5e-3);
-    // From reset to stop, each in its own time.
+    // Each flow is measured from its own reset time to its own stop time.
     assert_eq!(all("", "sent_throughput_bps"), 3.2e6);
 }
 
 #[test]
-fn a_window_that_the_run_does_not_reach_is_told() {
+fn a_window_after_the_end_of_the_run_causes_a_warning() {
     let mut scenario = two_flows();
     scenario.windows.push(window("never", 50, 60));
     let output = run(&scenario);
@@ -115,14 +115,14 @@ fn sctp_has_the_overhead_that_paper_003_measures() {
         scalar(&output, "flow", "throughput_bps") / utilisation,
         1e-9,
     );
-    // With IP and PPP 1255 bytes cross the link for 1200; what is sent again comes to no more than a few in 10,000.
+    // With IP and PPP, 1255 bytes cross the link for 1200 bytes of payload. Retransmissions add a few in 10,000.
     let link = scalar(&output, "link:west1-east1", "throughput_utilisation");
     near(link, 1200.0 / 1255.0, 2e-3);
     near(scalar(&output, "flow", "sent_share"), link, 1e-12);
 }
 
 #[test]
-fn a_subflow_of_cmt_is_a_flow_and_has_its_own_link() {
+fn each_subflow_of_cmt_counts_as_a_flow_on_its_own_link() {
     let mut scenario = sctp(2);
     enable_cmt(&mut scenario.flows[0]);
     impair(&mut scenario.links[4], |direction| direction.transmitter = BitRate::from_mbps(5).into());
@@ -141,7 +141,7 @@ fn a_subflow_of_cmt_is_a_flow_and_has_its_own_link() {
 }
 
 #[test]
-fn bins_of_any_width_add_up_to_the_window() {
+fn the_mean_of_intervals_of_any_length_equals_that_of_the_window() {
     let mut scenario = sctp(2);
     enable_cmt(&mut scenario.flows[0]);
     scenario.windows = vec![window("steady", 10, 20)];
@@ -162,7 +162,7 @@ fn bins_of_any_width_add_up_to_the_window() {
         assert_eq!(series.path, [None, Some(0), Some(1)][number % 3]);
         assert_eq!((series.quantity, series.points.len()), ("sent-throughput", bins));
         let mean = series.points.iter().map(|point| point.1).sum::<f64>() / bins as f64;
-        // Bins and window differ by what happens at the very instant of an edge.
+        // Intervals and window may assign events at the instant of an edge differently.
         near(mean, window_scalar(&output, "steady", "flow", series.path, "sent_throughput_bps"), 1e-3);
     }
 }

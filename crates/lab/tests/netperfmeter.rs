@@ -1,4 +1,4 @@
-//! NetPerfMeter (paper 001, section 4.4 and table 2): what flows send, and when.
+//! NetPerfMeter (paper 001, section 4.4 and table 2): the messages that flows send, and their times.
 
 mod common;
 
@@ -8,7 +8,7 @@ use lab::output::RunOutput;
 use lab::scenario::{Distribution, Flow, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Scenario};
 use units::{ByteCount, Probability, Span};
 
-/// A flow with these lines between two hosts joined by a link of 100 Mbit/s and 1 ms.
+/// A flow, with the keys in `flow`, between two hosts joined by a link of 100 Mbit/s and 1 ms.
 fn scenario(flow: &str) -> Scenario {
     let text = format!(
         r#"
@@ -63,7 +63,7 @@ fn defaults_are_those_of_table_2() {
 #[test]
 fn a_paced_flow_sends_its_frames_at_its_rate() {
     let output = measure("");
-    // From 5 s to 30 s after the first frame, ten a second; a frame sent at the very start arrives 1.1 ms later.
+    // Ten frames per second are measured from 5 s to 30 s after the first one. A frame arrives 1.1 ms after it is sent.
     assert_eq!(scalar(&output, "flow", "offered_messages"), 250.0);
     assert_eq!(scalar(&output, "flow", "messages"), 250.0);
     assert_eq!(scalar(&output, "flow", "throughput_bps"), 8.0 * 1452.0 * 10.0);
@@ -85,7 +85,7 @@ fn transmission_and_measurement_follow_their_times() {
            stop_time = "4 s""#,
     );
     assert_eq!(scalar(&output, "flow", "messages"), 30.0);
-    // Connected at 3 s, started at 5 s, stopped at 9 s, and the handshake of the end takes a round trip and a half.
+    // The flow connects at 3 s, starts at 5 s and stops at 9 s. The shutdown takes one and a half round trips.
     let end = output.simulated.as_secs_f64();
     assert!((9.0..9.3).contains(&end), "{end}");
 }
@@ -110,14 +110,15 @@ fn a_bidirectional_saturated_flow_uses_the_link_both_ways_at_once() {
            bidirectional = true"#,
     );
     for quantity in ["throughput_bps", "back_throughput_bps"] {
-        // Of 96.8: two-way traffic compresses the SACKs that wait behind data, and bursts overflow the queue.
+        // The maximum is 96.8 Mbit/s. SACKs queue behind data of the other direction and arrive in bursts (ACK
+        // compression), which cause bursts of data that overflow the queue.
         assert!(scalar(&output, "flow", quantity) > 80e6, "{quantity}");
     }
 }
 
 #[test]
 fn the_given_fraction_of_messages_is_unordered() {
-    // Loss delays ordered messages behind a gap; unordered ones pass them.
+    // Ordered messages wait until a gap is filled; unordered messages do not.
     let mut scenario = scenario(
         r#"frame_rate = "1000 Hz"
            unordered = 0.3"#,
@@ -133,7 +134,7 @@ fn the_given_fraction_of_messages_is_unordered() {
 }
 
 #[test]
-fn random_frames_have_the_mean_of_their_law() {
+fn random_frames_have_the_mean_of_their_distribution() {
     let output = measure(
         r#"frame_rate = { exponential = "400 Hz" }
            frame_size = { uniform = ["200 B", "1000 B"] }"#,
@@ -146,7 +147,7 @@ fn random_frames_have_the_mean_of_their_law() {
 }
 
 #[test]
-fn a_paced_flow_faster_than_the_network_drops_what_finds_the_queue_full() {
+fn a_paced_flow_faster_than_the_network_drops_messages_when_its_queue_is_full() {
     // 20,000 frames of 1452 bytes a second are 232 Mbit/s over a link of 100 Mbit/s.
     let output = measure(
         r#"frame_rate = "20 kHz"
@@ -170,7 +171,7 @@ fn a_frame_size_of_zero_turns_a_direction_off() {
 }
 
 #[test]
-fn a_counted_flow_is_so_many_associations_with_one_server_port() {
+fn a_flow_with_a_count_has_that_many_associations_with_one_server_port() {
     let output = measure("count = 5");
     for number in 1..=5 {
         assert_eq!(scalar(&output, &format!("flow-{number}"), "messages"), 250.0);

@@ -1,11 +1,11 @@
-//! Options are declared once: the schema and the tables of docs/scenarios.md repeat what the declarations say.
+//! Options are declared once: the schema and the tables of docs/scenarios.md are generated from the declarations.
 
-use anabranch_lab::scenario::{schema, sctp_options};
+use anabranch_lab::scenario::{assoc_options_over, schema, sctp_options, sctp_options_over};
 use serde_json::Value as Json;
 use std::path::Path;
 use transport::{OptionValue, Options};
 
-/// An option as people read it.
+/// The row of an option in the documentation.
 struct Row {
     path: &'static str,
     default: String,
@@ -13,7 +13,7 @@ struct Row {
     doc: String,
 }
 
-/// Every option, those of groups with the name of the group.
+/// Every option; options of groups are written `group.option`.
 fn rows(options: &mut dyn Options, into: &mut Vec<Row>) {
     options.each(&mut |setting| match setting.value {
         OptionValue::Group(group) => rows(group, into),
@@ -38,7 +38,7 @@ fn defaults(options: &mut dyn Options, into: &mut Vec<String>) {
     });
 }
 
-/// The values an option may have.
+/// The valid values of an option.
 fn kind(value: &mut OptionValue<'_>) -> String {
     match value {
         OptionValue::Switch(_) => "true or false".to_owned(),
@@ -55,7 +55,7 @@ fn kind(value: &mut OptionValue<'_>) -> String {
     }
 }
 
-/// References to RFCs written out, as the schema has them.
+/// Replaces RFC anchors by the text that the schema has.
 fn in_short(doc: &str) -> String {
     let parts = doc.trim().split('`').enumerate().map(|(n, part)| match part.strip_prefix("rfc") {
         Some(rest) if n % 2 == 1 => format!("RFC {}", rest.replace("#section-", ", section ")),
@@ -94,9 +94,9 @@ fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test --test options` writes the tables anew.
+/// `ANABRANCH_UPDATE=1 cargo test --test options` rewrites the tables.
 #[test]
-fn tables_of_the_documentation_are_those_of_the_declarations() {
+fn tables_of_the_documentation_equal_the_declarations() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenarios.md");
     let before = std::fs::read_to_string(&file).expect("the page is there");
     let mut now = before.clone();
@@ -112,7 +112,7 @@ fn tables_of_the_documentation_are_those_of_the_declarations() {
     assert!(now == before, "tables of docs/scenarios.md are old: run this test with ANABRANCH_UPDATE=1");
 }
 
-/// Properties without a description, and how many have one.
+/// Collects the properties without a description and returns the number of those that have one.
 fn undescribed(schema: &Json, path: &str, into: &mut Vec<String>) -> usize {
     let mut described = 0;
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -165,7 +165,7 @@ fn every_option_is_a_property_of_the_schema_with_its_documentation_and_default()
 }
 
 #[test]
-fn an_endpoint_reads_the_same_options_without_a_scenario() {
+fn sctp_options_parse_without_a_scenario() {
     let options = "profile = \"recommended\"\nrto_min = \"200 ms\"\ncmt = { cuc = \"v1\", weights = [1, 2] }\n\
                    knobs = { cubic = { beta = 0.8 } }\ninit_rto_max = \"3 s\"\nhb_interval = \"none\"";
     let read = sctp_options(options, "options").unwrap();
@@ -178,7 +178,44 @@ fn an_endpoint_reads_the_same_options_without_a_scenario() {
 }
 
 #[test]
-fn wrong_options_of_an_endpoint_are_answered_with_their_place_and_what_was_expected() {
+fn options_of_one_association_are_read_over_those_of_the_endpoint() {
+    let of_endpoint = sctp_options("rto_min = \"200 ms\"\ncmt = { enabled = true }", "options").unwrap();
+    let read = sctp_options_over(of_endpoint.clone(), "cmt = { cuc = \"v1\" }", "options").unwrap();
+    assert_eq!((read.rto_min, read.cmt.enabled, read.cmt.cuc), (of_endpoint.rto_min, true, sctp::Cuc::V1));
+    let profile = sctp_options_over(of_endpoint, "profile = \"recommended\"", "options").unwrap();
+    assert_eq!(profile, sctp::Config::recommended(), "a profile sets every option");
+}
+
+#[test]
+fn options_of_an_existing_association_are_those_of_the_declaration() {
+    let mut live = sctp::AssocOptions::of(&sctp::Config::default());
+    let whole = table(&sctp::Config::default());
+    let mut rows = Vec::new();
+    self::rows(&mut live, &mut rows);
+    assert_eq!(rows.len(), 12);
+    for Row { path, values, doc, .. } in rows {
+        let same = whole.iter().find(|row| row.path == path).expect(path);
+        assert_eq!((&values, &doc), (&same.values, &same.doc));
+    }
+    let changed =
+        assoc_options_over(live.clone(), "nagle = true\npotentially_failed = 2", "options").unwrap();
+    assert_eq!(changed, sctp::AssocOptions { nagle: true, potentially_failed: Some(2), ..live.clone() });
+    for (change, answer) in [
+        (
+            "rto_mn = \"1 s\"",
+            "options:1:1: unknown key `rto_mn` in the options that can change while an association exists; \
+             expected one of `rto_initial`, `rto_min`,",
+        ),
+        ("mtu = \"1 kB\"", "options:1:1: unknown key `mtu` in the options that can change"),
+        ("max_burst = \"4\"", "options:1:13: "),
+    ] {
+        let error = assoc_options_over(live.clone(), change, "options").expect_err(change).to_string();
+        assert!(error.starts_with(answer), "{error}");
+    }
+}
+
+#[test]
+fn errors_in_sctp_options_name_the_position_and_the_expected_value() {
     for (options, answer) in [
         (
             "rto_mim = \"1 s\"",

@@ -1,4 +1,4 @@
-//! Which addresses and paths a flow uses, and what cannot be simulated.
+//! Addresses and paths of a flow, and flows that cannot be simulated.
 
 mod common;
 
@@ -90,7 +90,7 @@ fn the_primary_path_carries_the_data() {
 }
 
 #[test]
-fn a_flow_keeps_to_its_networks() {
+fn a_flow_uses_only_its_networks() {
     let mut scenario = scenario();
     enable_cmt(&mut scenario.flows[0]);
     assert!(carried(&scenario).iter().all(|&packets| packets > 700.0));
@@ -100,7 +100,7 @@ fn a_flow_keeps_to_its_networks() {
 }
 
 #[test]
-fn the_server_announces_what_the_client_did_not_call() {
+fn the_server_announces_addresses_that_the_client_did_not_connect_to() {
     let mut scenario = scenario();
     enable_cmt(&mut scenario.flows[0]);
     scenario.flows[0].remote_address = RemoteAddress::Ip([10, 1, 0, 2].into());
@@ -108,7 +108,7 @@ fn the_server_announces_what_the_client_did_not_call() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_explained() {
+fn errors_say_why_a_scenario_cannot_be_simulated() {
     type Spoil = fn(&mut Scenario);
     let cases: [(Spoil, &str); 6] = [
         (|s| s.flows[0].server = 0, "flow `flow`: both ends are `client`"),

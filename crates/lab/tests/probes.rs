@@ -1,4 +1,4 @@
-//! Quantities over time.
+//! Quantities that probes record over time.
 
 mod common;
 
@@ -8,7 +8,7 @@ use lab::output::{RunOutput, Series};
 use lab::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use units::{BitRate, Instant, Span};
 
-/// One flow over one path of 10 Mbit/s, watched in one way from 10 s to 12 s.
+/// One flow over one path of 10 Mbit/s, with one probe from 10 s to 12 s.
 fn watch(quantity: ProbeQuantity, target: ProbeTarget, every: Every) -> RunOutput {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     scenario.flows[0].stop_time = Span::from_secs(15);
@@ -40,7 +40,7 @@ fn on_change_the_first_value_and_every_change_are_recorded() {
     assert_eq!((cwnd.flow.as_str(), cwnd.path, cwnd.quantity), ("flow", Some(0), "cwnd"));
     assert_eq!(cwnd.points[0].0, at(10));
     assert!(cwnd.points.windows(2).all(|pair| pair[0].1 != pair[1].1));
-    // A sawtooth: by at most one MTU up, by about half down.
+    // A sawtooth: the window grows by at most one MTU and falls by about half.
     let mut cuts = 0;
     for pair in cwnd.points.windows(2) {
         let (before, after) = (pair[0].1, pair[1].1);
@@ -66,7 +66,7 @@ fn at_intervals_every_instant_is_recorded() {
 }
 
 #[test]
-fn throughput_is_that_of_the_interval_before() {
+fn throughput_is_recorded_for_the_preceding_interval() {
     let every = Every::Interval(Span::from_millis(500));
     let flow = watch(ProbeQuantity::Throughput, FLOW, every);
     let flow = only(&flow);
@@ -75,7 +75,8 @@ fn throughput_is_that_of_the_interval_before() {
     let link = only(&link);
     assert_eq!(link.flow, "link:west1-east1");
     for (flow, link) in flow.points.iter().zip(&link.points) {
-        // Payload of packets of 1452 bytes, and the same with all headers; an interval may cut a packet.
+        // The flow counts 1452 bytes of payload per packet, the link all 1507. A packet may be in flight at the end of
+        // an interval.
         assert!((flow.1 - 1e7 * 1452.0 / 1507.0).abs() < 24_000.0, "{flow:?}");
         assert!((link.1 - 1e7).abs() < 25_000.0, "{link:?}");
     }
@@ -90,7 +91,7 @@ fn the_queue_of_a_link_stays_within_its_limit() {
 }
 
 #[test]
-fn tsns_count_from_the_first_chunk_and_show_what_is_sent_again() {
+fn tsns_count_from_the_first_chunk_and_include_retransmissions() {
     let output = watch(ProbeQuantity::Tsn, FLOW, Every::Change);
     let tsn: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
     let (mut highest, mut again) = (0.0_f64, 0);
@@ -98,23 +99,23 @@ fn tsns_count_from_the_first_chunk_and_show_what_is_sent_again() {
         again += u32::from(sent <= highest);
         highest = highest.max(sent);
     }
-    // 829 chunks a second since the start of transmission at 1 s, and a loss now and then.
+    // 829 chunks per second since the start of transmission at 1 s, minus a few losses.
     assert!((8_500.0..9_200.0).contains(&highest), "{highest}");
     assert!((1..50).contains(&again), "{again}");
 }
 
 #[test]
-fn the_room_at_the_peer_is_its_buffer_without_what_is_in_flight() {
+fn the_peer_rwnd_is_the_receive_buffer_minus_the_bytes_in_flight() {
     let every = Every::Interval(Span::from_millis(10));
     let room = watch(ProbeQuantity::PeerRwnd, FLOW, every);
     let flight = watch(ProbeQuantity::Flight, FLOW, every);
     let both = only(&room).points.iter().zip(&only(&flight).points);
-    // Only while a gap is open does the buffer hold something.
+    // The receive buffer contains data only while there is a gap.
     assert!(both.filter(|(room, flight)| room.1 + flight.1 == 50e6).count() > 150);
 }
 
 #[test]
-fn drops_of_a_link_add_up() {
+fn recorded_drops_of_a_link_add_up_to_its_counter() {
     let output = watch(ProbeQuantity::Drops, LINK, Every::Change);
     let drops: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
     assert!(drops.len() > 1 && drops.is_sorted(), "{drops:?}");

@@ -1,4 +1,4 @@
-//! What scenario files mean, and that the schema says the same.
+//! The meaning of scenario files, and their agreement with the schema.
 
 use anabranch_lab::scenario::{
     AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Protocol, Scenario,
@@ -37,7 +37,7 @@ fn flow(rest: &str) -> Flow {
 }
 
 #[test]
-fn a_flow_that_says_nothing_is_as_in_table_2_of_paper_001() {
+fn defaults_of_a_flow_are_those_of_table_2_of_paper_001() {
     let flow = flow("");
     assert_eq!(flow.connect_time, Distribution::Constant(Span::ZERO));
     assert_eq!([flow.start_time, flow.reset_time, flow.stop_time], [1, 5, 30].map(Span::from_secs));
@@ -51,7 +51,7 @@ fn a_flow_that_says_nothing_is_as_in_table_2_of_paper_001() {
 }
 
 #[test]
-fn the_names_of_table_2_are_understood() {
+fn the_camel_case_names_of_table_2_are_accepted() {
     let ours = flow("start_time = \"2 s\"\nframe_rate = \"0 Hz\"\nmax_msg_size = \"100 B\"\nip_version = 6");
     let theirs = flow("startTime = \"2 s\"\nframeRate = \"0 Hz\"\nmaxMsgSize = \"100 B\"\nipVersion = 6");
     assert_eq!(ours, theirs);
@@ -66,7 +66,7 @@ fn a_frame_size_of_zero_turns_a_direction_off() {
 }
 
 #[test]
-fn the_direction_back_differs_only_in_what_it_says() {
+fn the_back_table_changes_only_the_values_that_it_contains() {
     let both = flow("bidirectional = true\nunordered = 0.5");
     assert_eq!(both.forward, both.back);
     let back = flow("unordered = 0.5\nqueue_size = 7\n[flow.back]\nunordered = 1").back.unwrap();
@@ -141,7 +141,7 @@ fn each_flow_of_a_count_has_a_name_and_a_port_of_its_own() {
     )
     .flows;
     let named: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.local_port)).collect();
-    // Port 9000 of both hosts is where they listen, and 9001 of the first was asked for.
+    // Both hosts listen at port 9000, and the file gives port 9001 of the first host to another flow.
     assert_eq!(
         named,
         [("many-1", 9002), ("many-2", 9003), ("many-3", 9004), ("fixed", 9001), ("back", 9001)]
@@ -149,7 +149,7 @@ fn each_flow_of_a_count_has_a_name_and_a_port_of_its_own() {
 }
 
 #[test]
-fn nodes_of_a_count_are_joined_and_used_one_by_one() {
+fn nodes_with_a_count_are_linked_and_used_in_turn() {
     let scenario = anabranch_lab::parse(
         "[[node]]\nname = \"s\"\ncount = 3\n[[node]]\nname = \"d\"\ncount = 3\n[[node]]\nname = \"r\"\nkind = \"router\"\n\
          [[link]]\nbetween = [\"s\", \"r\"]\nrate = \"1 Mbit/s\"\n[[link]]\nbetween = [\"s\", \"d\"]\nname = \"direct\"\n\
@@ -168,11 +168,11 @@ fn nodes_of_a_count_are_joined_and_used_one_by_one() {
     let direct = [("direct-1", [0, 3]), ("direct-2", [1, 4]), ("direct-3", [2, 5])];
     assert_eq!(links, [&to_router[..], &direct[..], &[("d-2-r", [4, 6])]].concat());
     let ends: Vec<_> = scenario.flows.iter().map(|flow| (flow.client, flow.server)).collect();
-    assert_eq!(ends, [(0, 3), (1, 4), (2, 5), (0, 3)], "round and round");
+    assert_eq!(ends, [(0, 3), (1, 4), (2, 5), (0, 3)], "the hosts are used in turn");
 }
 
 #[test]
-fn probes_name_flows_of_a_count_and_either_direction_of_a_link() {
+fn probes_can_name_flows_with_a_count_and_both_directions_of_a_link() {
     let probes = scenario(
         "[[flow]]\nname = \"f\"\ncount = 2\nclient = \"a\"\nserver = \"b\"\n\
          [[probe]]\nquantity = \"cwnd\"\nflow = \"f\"\n[[probe]]\nquantity = \"srtt\"\nflow = \"f-2\"\n\
@@ -186,7 +186,7 @@ fn probes_name_flows_of_a_count_and_either_direction_of_a_link() {
 }
 
 #[test]
-fn variations_make_their_product_with_the_last_axis_fastest() {
+fn variations_give_all_combinations_and_the_last_axis_varies_fastest() {
     let sweep = parse(
         "loss = { vary = [0, 0.5] }\n[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n\
          sctp = { name = \"set\", vary = [\"x\", \"y\"] }\nunordered = { name = \"set\", vary = [0, 1] }\n\
@@ -233,13 +233,13 @@ fn a_combination_can_be_chosen() {
 }
 
 #[test]
-fn a_fault_in_one_variation_is_told_once_and_where_it_stands() {
+fn a_fault_in_one_variation_is_reported_once_with_its_position() {
     let text = format!(
         "seed = {{ vary = [1, 2, 3] }}{}{FLOW}",
         NETWORK.replace("rate", "name = { vary = [\"l\", \"b c\", \"m\"] }\nrate")
     );
     let error = anabranch_lab::parse(&text, "x.toml").unwrap_err().to_string();
-    assert_eq!(error, "x.toml:8:23: \"b c\" is no name; expected letters, digits, `_`, `-` and `.`");
+    assert_eq!(error, "x.toml:8:23: \"b c\" is not a valid name; expected letters, digits, `_`, `-` and `.`");
 }
 
 /// The repository.
@@ -247,7 +247,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every scenario that comes with the project: the examples, and the experiments of the papers.
+/// Every scenario of the repository: the examples and the experiments of the papers.
 fn shipped() -> Vec<(PathBuf, String)> {
     let mut folders = vec![root().join("scenarios")];
     folders.extend(std::fs::read_dir(root().join("papers")).into_iter().flatten().map(|e| e.unwrap().path()));
@@ -265,7 +265,7 @@ fn shipped() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn the_scenarios_that_come_along_are_right_and_fit_the_schema() {
+fn the_scenarios_of_the_repository_are_valid_and_match_the_schema() {
     let schema: Json = serde_json::from_str(&schema()).unwrap();
     let files = shipped();
     assert!(files.len() >= 3, "{files:?}");
@@ -278,7 +278,7 @@ fn the_scenarios_that_come_along_are_right_and_fit_the_schema() {
 }
 
 #[test]
-fn the_schema_refuses_what_the_reader_refuses() {
+fn the_schema_rejects_files_that_the_parser_rejects() {
     let schema: Json = serde_json::from_str(&schema()).unwrap();
     let flow = "[[flow]]\nname = \"f\"\nclient = \"a\"\nserver = \"b\"\n";
     for wrong in [
@@ -305,8 +305,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
             "{}{wrong}\n",
             if wrong.starts_with("between") { "[[link]]\nrate = \"1 kbit/s\"\n" } else { NETWORK }
         );
-        assert!(anabranch_lab::parse(&text, "x.toml").is_err(), "the reader takes {wrong}");
-        assert!(misfit(&schema, &schema, &document(&text)).is_some(), "the schema takes {wrong}");
+        assert!(anabranch_lab::parse(&text, "x.toml").is_err(), "the parser accepts {wrong}");
+        assert!(misfit(&schema, &schema, &document(&text)).is_some(), "the schema accepts {wrong}");
     }
 }
 
@@ -334,7 +334,7 @@ fn document(text: &str) -> Json {
     table(DeTable::parse(text).unwrap().get_ref())
 }
 
-/// Why a value does not fit a schema, which may use only what is understood here.
+/// The reason why a value does not match a schema. Only the schema keywords below are supported.
 fn misfit(root: &Json, schema: &Json, value: &Json) -> Option<String> {
     let schema = schema.as_object().unwrap();
     schema.iter().find_map(|(keyword, rule)| {
@@ -394,7 +394,7 @@ fn misfit(root: &Json, schema: &Json, value: &Json) -> Option<String> {
     })
 }
 
-/// The one kind of pattern in the schema: a decimal number and one of some units.
+/// Matches the only kind of pattern in the schema: a decimal number and one of some units.
 fn is_quantity(pattern: &str, text: &str) -> bool {
     let units = pattern
         .strip_prefix(r"^\s*[0-9]+(\.[0-9]+)?\s*(")
@@ -407,9 +407,9 @@ fn is_quantity(pattern: &str, text: &str) -> bool {
 }
 
 proptest! {
-    /// Whatever happens to a right file, it is read or refused.
+    /// A valid file with random changes is parsed or rejected.
     #[test]
-    fn no_change_of_a_file_makes_the_reader_panic(
+    fn no_change_of_a_file_makes_the_parser_panic(
         which in 0..4usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..12usize, any::<prop::sample::Index>()), 1..6),
     ) {
@@ -429,9 +429,9 @@ proptest! {
         }
     }
 
-    /// Whatever the order of lines, it is read or refused.
+    /// A file with its lines in random order is parsed or rejected.
     #[test]
-    fn no_order_of_lines_makes_the_reader_panic(lines in Just(shipped().remove(0).1.lines().map(str::to_owned).collect::<Vec<_>>()).prop_shuffle()) {
+    fn no_order_of_lines_makes_the_parser_panic(lines in Just(shipped().remove(0).1.lines().map(str::to_owned).collect::<Vec<_>>()).prop_shuffle()) {
         let _ = anabranch_lab::parse(&lines.join("\n"), "x.toml");
     }
 }
@@ -442,7 +442,7 @@ fn documented() -> Vec<String> {
     text.split("```toml\n").skip(1).map(|block| block.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// A path of keys for each key of a document, without the numbers of lists.
+/// The path of each key of a document, without list indices.
 fn key_paths(value: &Json, path: &str, into: &mut Vec<String>) {
     match value {
         Json::Object(members) if members.contains_key("vary") => into.push(path.to_owned()),
@@ -458,7 +458,7 @@ fn key_paths(value: &Json, path: &str, into: &mut Vec<String>) {
     }
 }
 
-/// The same for a schema; the names of option sets are `plain`.
+/// The path of each key of a schema. The name of each option set is `plain`.
 fn schema_paths(root: &Json, schema: &Json, path: &str, into: &mut Vec<String>) {
     if let Some(name) = schema["$ref"].as_str() {
         return schema_paths(root, &root["$defs"][name.strip_prefix("#/$defs/").unwrap()], path, into);
@@ -483,7 +483,7 @@ fn schema_paths(root: &Json, schema: &Json, path: &str, into: &mut Vec<String>) 
 }
 
 #[test]
-fn the_documentation_has_every_key_and_no_other() {
+fn the_documentation_mentions_exactly_the_keys_of_the_schema() {
     let schema: Json = serde_json::from_str(&schema()).unwrap();
     let (mut there, mut told) = (Vec::new(), Vec::new());
     schema_paths(&schema, &schema, "", &mut there);

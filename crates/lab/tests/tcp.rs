@@ -1,4 +1,4 @@
-//! TCP flows in the simulated network: NetPerfMeter over a stream of bytes, and rivals on one link.
+//! TCP flows in the simulated network: NetPerfMeter over a byte stream, and competing flows on one link.
 
 mod common;
 
@@ -11,7 +11,7 @@ use lab::scenario::{
 };
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Makes a flow one of TCP.
+/// Changes a flow to TCP.
 fn over_tcp(flow: &mut Flow, config: &tcp::Config) {
     flow.protocol = Protocol::Tcp;
     (flow.client_tcp, flow.server_tcp) = (config.clone(), config.clone());
@@ -40,7 +40,7 @@ fn clean(scenario: &Scenario) -> RunOutput {
 
 #[test]
 fn a_saturated_sender_with_a_finite_queue_fills_the_link() {
-    // Of 1507 bytes with IP and PPP 1448 are payload: 9.608 Mbit/s.
+    // 1448 of the 1507 bytes of a packet with IP and PPP are payload, which gives 9.608 Mbit/s.
     for config in [tcp::Config::modern(), tcp::Config { mss: 1460, ..tcp::Config::qualnet() }] {
         let output = clean(&saturated(&config));
         let throughput = scalar(&output, "flow", "throughput_bps");
@@ -51,7 +51,7 @@ fn a_saturated_sender_with_a_finite_queue_fills_the_link() {
 }
 
 #[test]
-fn the_overhead_is_that_which_paper_003_measures() {
+fn tcp_has_the_overhead_that_paper_003_measures() {
     let mut scenario = saturated(&tcp::Config::qualnet());
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45));
     (scenario.flows[0].reset_time, scenario.flows[0].stop_time) = (Span::from_secs(60), Span::from_secs(260));
@@ -62,7 +62,7 @@ fn the_overhead_is_that_which_paper_003_measures() {
 }
 
 #[test]
-fn messages_in_a_stream_are_found_by_their_bytes() {
+fn message_boundaries_in_a_byte_stream_are_found_by_byte_counts() {
     // Frames of random size, cut into messages, both ways, over a link that loses one packet in a hundred.
     let mut scenario = saturated(&tcp::Config::modern());
     impair(&mut scenario.links[1], |direction| {
@@ -121,7 +121,7 @@ fn probes_see_the_path_of_a_connection() {
 }
 
 #[test]
-fn a_connection_whose_link_dies_is_reported() {
+fn a_connection_that_times_out_on_a_failed_link_is_reported() {
     let mut scenario = saturated(&tcp::Config { max_retransmissions: 3, ..tcp::Config::modern() });
     scenario.links[1].down = vec![Outage { from: at(16), to: at(10_000) }];
     let output = run(&scenario);
@@ -129,7 +129,7 @@ fn a_connection_whose_link_dies_is_reported() {
 }
 
 #[test]
-fn the_same_run_repeats_itself_and_the_checksum_finds_what_bit_errors_break() {
+fn two_runs_are_equal_and_the_checksum_detects_bit_errors() {
     let mut scenario = saturated(&tcp::Config { mss: 1440, ..tcp::Config::modern() });
     scenario.flows[0].ip_version = IpVersion::V6;
     let alike = [run(&scenario), run(&scenario)];
@@ -144,7 +144,7 @@ fn the_same_run_repeats_itself_and_the_checksum_finds_what_bit_errors_break() {
 }
 
 #[test]
-fn a_connection_uses_the_network_it_is_told_to() {
+fn a_connection_uses_the_network_of_its_scenario() {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     scenario.flows[0].networks = Some(vec![2]);
     over_tcp(&mut scenario.flows[0], &tcp::Config::modern());
@@ -155,7 +155,7 @@ fn a_connection_uses_the_network_it_is_told_to() {
 }
 
 #[test]
-fn segments_that_no_link_carries_are_refused() {
+fn a_flow_whose_segments_exceed_the_mtu_of_a_link_is_refused() {
     let mut scenario = saturated(&tcp::Config::modern());
     scenario.flows[0].ip_version = IpVersion::V6;
     let error = lab::world::run(&scenario, 0, &RunControl::default()).expect_err("too large");
@@ -167,7 +167,7 @@ fn segments_that_no_link_carries_are_refused() {
 }
 
 #[test]
-fn rivals_share_a_link_and_sctp_gets_more_than_the_tcp_of_its_time() {
+fn competing_flows_share_a_link_and_sctp_gets_more_than_early_tcp() {
     let mut scenario = saturated(&tcp::Config::qualnet());
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(45));
     let mut sctp = saturated_flow("sctp");

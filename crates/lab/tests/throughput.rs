@@ -1,4 +1,4 @@
-//! What flows get of the links they use.
+//! Throughput of flows in relation to the rate of their links.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Short transfers: a connection for each, and how long they take.
+//! Short transfers, each over its own connection, and their completion times.
 
 mod common;
 
@@ -8,7 +8,7 @@ use lab::output::{RunOutput, Series};
 use lab::scenario::{Distribution, Flow, Hertz, Protocol, Scenario, Transfers, Window};
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Two transfers of 100,000 bytes a second over 10 Mbit/s and 10 ms, from 1 s to 61 s, and nothing else.
+/// Two transfers of 100,000 bytes per second over 10 Mbit/s and 10 ms, from 1 s to 61 s, without other traffic.
 fn scenario(protocol: Protocol) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
@@ -37,7 +37,7 @@ fn series<'o>(output: &'o RunOutput, quantity: &str) -> &'o Series {
 }
 
 #[test]
-fn transfers_of_one_size_take_one_time() {
+fn transfers_of_equal_size_have_equal_completion_times() {
     for protocol in [Protocol::Sctp, Protocol::Tcp] {
         let output = clean(&scenario(protocol));
         assert_eq!(scalar(&output, "short", "transfers"), 120.0);
@@ -63,7 +63,7 @@ fn a_window_counts_the_transfers_that_begin_in_it() {
 }
 
 #[test]
-fn arrivals_of_poisson_and_sizes_of_pareto() {
+fn poisson_arrivals_and_pareto_sizes_have_their_means() {
     for protocol in [Protocol::Sctp, Protocol::Tcp] {
         let mut scenario = scenario(protocol);
         let transfers = &mut scenario.transfers[0];
@@ -71,7 +71,8 @@ fn arrivals_of_poisson_and_sizes_of_pareto() {
         transfers.size = Distribution::Pareto(ByteCount::new(20_000), 2.5);
         let output = clean(&scenario);
         let number = scalar(&output, "short", "transfers");
-        // 1200 and a standard deviation of 35; sizes from 12,000 bytes on, a standard deviation of 18,000.
+        // The mean number is 1200 with a standard deviation of 35. Sizes are at least 12,000 bytes, with a standard
+        // deviation of 18,000.
         assert!((1060.0..1340.0).contains(&number), "{number}");
         let mean = scalar(&output, "short", "transfer_bytes") / number;
         assert!((18_000.0..22_500.0).contains(&mean), "{mean}");
@@ -82,7 +83,7 @@ fn arrivals_of_poisson_and_sizes_of_pareto() {
 }
 
 #[test]
-fn a_rival_makes_transfers_slower() {
+fn a_competing_flow_makes_transfers_slower() {
     let alone = scalar(&clean(&scenario(Protocol::Tcp)), "short", "completion_time_mean_s");
     let mut scenario = scenario(Protocol::Tcp);
     let mut rival = saturated_flow("rival");
@@ -96,7 +97,7 @@ fn a_rival_makes_transfers_slower() {
 }
 
 #[test]
-fn loss_delays_transfers_and_loses_none() {
+fn packet_loss_delays_transfers_but_all_are_delivered() {
     for protocol in [Protocol::Sctp, Protocol::Tcp] {
         let mut scenario = scenario(protocol);
         impair(&mut scenario.links[1], |direction| {

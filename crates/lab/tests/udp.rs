@@ -1,4 +1,4 @@
-//! UDP flows: what they send, when, and that nothing else becomes of a datagram than to arrive or to be dropped.
+//! UDP flows: the datagrams that they send, and that each datagram either arrives or is dropped.
 
 mod common;
 
@@ -9,7 +9,7 @@ use lab::scenario::{
 };
 use units::{BitRate, ByteCount, Probability, Span};
 
-/// Datagrams of 1452 bytes over 10 Mbit/s, so many a second.
+/// `rate` datagrams of 1452 bytes per second over 10 Mbit/s.
 fn scenario(rate: f64) -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     let flow = &mut scenario.flows[0];
@@ -21,7 +21,7 @@ fn scenario(rate: f64) -> Scenario {
 }
 
 #[test]
-fn a_constant_rate_arrives_whole_where_there_is_room() {
+fn all_datagrams_below_the_rate_of_the_link_arrive() {
     let output = run(&scenario(500.0));
     assert_eq!(output.warnings, Vec::<String>::new());
     assert_eq!(scalar(&output, "flow", "messages"), 500.0 * 25.0);
@@ -33,7 +33,8 @@ fn a_constant_rate_arrives_whole_where_there_is_room() {
 
 #[test]
 fn every_datagram_arrives_or_is_dropped_once() {
-    // 1000 datagrams a second of 1487 bytes with IP and PPP want 11.9 Mbit/s; a link of 10 Mbit/s carries 840.6.
+    // 1000 datagrams per second of 1487 bytes with IP and PPP are 11.9 Mbit/s; a link of 10 Mbit/s carries 840.6 per
+    // second.
     let mut scenario = scenario(1000.0);
     impair(&mut scenario.links[1], |direction| {
         direction.impairments.loss = Probability::new(0.01).expect("a probability");
@@ -44,15 +45,15 @@ fn every_datagram_arrives_or_is_dropped_once() {
         output.scalars.iter().filter(|s| s.quantity.starts_with("drops_")).map(|s| s.value).sum();
     assert!(dropped > 25.0 * 150.0, "{dropped}");
     let goodput = scalar(&output, "flow", "messages") / 25.0;
-    // Less 1 % lost, and 1.2 % damaged by about 11,900 bits.
+    // 1 % are lost, and bit errors damage 1.2 % (each has about 11,900 bits).
     assert!((goodput / (840.6 * 0.99 * 0.988) - 1.0).abs() < 0.01, "{goodput}");
-    // Over the whole run the datagrams that are missing are those that were dropped by a link or found damaged.
+    // Over the whole run, each undelivered datagram was dropped by a link or had a wrong checksum.
     let undelivered = scalar(&output, "flow", "undelivered_messages");
     assert!(undelivered > dropped, "{undelivered}");
 }
 
 #[test]
-fn an_on_off_source_pauses_as_long_as_it_should() {
+fn an_on_off_source_sends_only_in_its_active_times() {
     let mut scenario = scenario(100.0);
     let on_off = OnOff {
         on: Distribution::Constant(Span::from_millis(200)),
@@ -60,7 +61,7 @@ fn an_on_off_source_pauses_as_long_as_it_should() {
     };
     scenario.flows[0].forward.as_mut().expect("a direction forth").on_off = Some(on_off);
     let output = run(&scenario);
-    // Twice a second 20 datagrams, at 0, 10, ..., 190 ms.
+    // 20 datagrams twice a second, at 0, 10, ..., 190 ms.
     assert_eq!(scalar(&output, "flow", "messages"), 25.0 * 2.0 * 20.0);
 }
 
@@ -77,12 +78,13 @@ fn random_active_times_and_pauses_have_their_means() {
     });
     let output = run(&scenario);
     let share = scalar(&output, "flow", "messages") / 400_000.0;
-    // A quarter; 1000 periods: a standard deviation of 3 % of it and a bit. A first frame comes with every active time.
+    // The source is active for a quarter of the time. With 1000 periods the standard deviation is a little above 3 % of
+    // that. Each active time begins with a frame.
     assert!((share / 0.25 - 1.0).abs() < 0.1, "{share}");
 }
 
 #[test]
-fn the_server_sends_as_well_and_two_protocols_share_a_port() {
+fn the_server_sends_too_and_two_protocols_share_a_port_number() {
     let mut scenario = scenario(100.0);
     scenario.flows[0].back = scenario.flows[0].forward.clone();
     let mut sctp = saturated_flow("sctp");
@@ -98,8 +100,8 @@ fn the_server_sends_as_well_and_two_protocols_share_a_port() {
 }
 
 #[test]
-fn bursts_are_counted_where_they_come() {
-    // Ten frames a second of five messages each, over 1 Gbit/s to a router: there they come 11.896 us apart.
+fn bursts_are_counted_at_the_link_where_they_arrive() {
+    // Ten frames per second of five messages each, over 1 Gbit/s to a router, where they arrive 11.896 us apart.
     let mut scenario = scenario(10.0);
     scenario.flows[0].forward.as_mut().expect("a direction forth").frame_size =
         Distribution::Constant(ByteCount::new(5 * 1452));
@@ -114,13 +116,13 @@ fn bursts_are_counted_where_they_come() {
         });
     }
     let output = run(&scenario);
-    // A frame at 10 s and one at 20 s; they are under way to the router a little later.
+    // The frames at 10 s and at 20 s both count at the first link; at the router they arrive a little later.
     for (link, bursts) in [("client-west1", 101.0), ("west1-east1", 100.0)] {
         let count = |quantity| scalar(&output, &format!("flow@link:{link}"), quantity);
         assert_eq!((count("bursts"), count("bursts_of_5"), count("bursts_of_4")), (bursts, bursts, 0.0));
         assert_eq!((count("burst_packets_mean"), count("burst_packets_max")), (5.0, 5.0));
     }
-    // The bottleneck has spaced them out.
+    // The bottleneck has spread the messages of a burst.
     assert_eq!(scalar(&output, "flow@link:east1-server", "bursts_of_1"), 500.0);
     let mut unwatched = scenario.clone();
     unwatched.probes.clear();

@@ -1,4 +1,4 @@
-//! What a wrong scenario file is answered with. Each case changes one thing in a right file.
+//! Messages about wrong scenario files. Each case changes one thing in a valid file.
 
 const RIGHT: &str = r#"title = "right"
 seed = 1
@@ -40,22 +40,22 @@ link = "router-server"
 file = "bottleneck.pcapng"
 "#;
 
-/// What the file is answered with once `from` has been replaced by `to`.
+/// The message for the file in which `from` is replaced by `to`.
 fn answer(from: &str, to: &str) -> String {
-    assert_eq!(RIGHT.matches(from).count(), 1, "{from} stands in the file once");
+    assert_eq!(RIGHT.matches(from).count(), 1, "{from} must appear once in the file");
     anabranch_lab::parse(&RIGHT.replace(from, to), "x.toml").expect_err(to).to_string()
 }
 
 #[test]
-fn the_file_itself_is_right() {
+fn the_unchanged_file_is_valid() {
     let sweep = anabranch_lab::parse(RIGHT, "x.toml").unwrap();
     assert_eq!((sweep.title(), sweep.axes().len(), sweep.variants().len()), ("right", 0, 1));
 }
 
-/// Lines of a change (`from => to`) and of the answer, which may have several. `ANABRANCH_UPDATE=1 cargo test --test
-/// wrong_scenarios` writes the answers anew: read them.
+/// Each case is a line with the change (`from => to`), followed by the lines of the message. `ANABRANCH_UPDATE=1 cargo
+/// test --test wrong_scenarios` rewrites the messages; review them.
 #[test]
-fn every_fault_is_answered_with_its_place_what_was_expected_and_the_nearest_word() {
+fn each_fault_is_reported_with_its_position_the_expected_value_and_a_similar_word() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong_scenarios.txt");
     let cases = std::fs::read_to_string(file).expect("the cases are there");
     let mut answered = Vec::new();

@@ -168,7 +168,8 @@ mod tests {
         Instant::ZERO + Span::from_millis(n)
     }
 
-    /// Start and end in milliseconds of packets, each of them (arrival in ms, bytes with framing).
+    /// Start and end of the transmission of each packet in ms. A packet is given by its arrival in ms and its bytes
+    /// with framing.
     fn times(transmitter: &mut Transmitter, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let millis = |at: Instant| at.as_nanos() / 1_000_000;
         let take = |&(at, bytes): &(u64, u64)| {

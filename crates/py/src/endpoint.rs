@@ -1,204 +1,247 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
-use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
-use crate::event::{Event, event, path_state_name};
-use crate::{live, options};
-use bytes::Bytes;
-use pyo3::exceptions::{PyOSError, PyValueError};
-use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use sctp::{
-    AssocId, AssocOptions, Datagram, EndpointConfig, Message, PathId, Payload, Seed, SendError, State,
+use crate::arguments::{
+    Address, Addresses, ArrivalNumber, Association, ByteString, EcnField, Mtu, Now, PathNumber,
+    PayloadProtocol, Port, Randomness, Stream,
 };
-use std::collections::BTreeMap;
+use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
+use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
+use crate::event::{Event, event};
+use crate::info::{Discarded, EndpointStats, Path, Stats, Traffic, state_name};
+use crate::packet::{Received, Transmit};
+use crate::{live, options};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sctp::{
+    ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Listen, Message, PathId, Payload,
+    SendError,
+};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use transport::{Checksum, Octets, PacketBuf};
-use units::{Instant, Span};
+use units::{ByteCount, Instant};
 use wire::{Ppid, StreamId};
 
-/// A packet to put on the network.
-#[pyclass(frozen, get_all, module = "anabranch")]
-pub struct Transmit {
-    source: IpAddr,
-    destination: IpAddr,
-    data: Py<PyBytes>,
-}
-
-/// A message that arrived, or the next part of one.
-#[pyclass(frozen, get_all, module = "anabranch")]
-pub struct Received {
-    data: Py<PyBytes>,
-    stream: u16,
-    ssn: u16,
-    tsn: u32,
-    ppid: u32,
-    unordered: bool,
-    end_of_record: bool,
-}
-
-/// What is known of a path.
-#[pyclass(frozen, get_all, module = "anabranch")]
-pub struct Path {
-    remote: IpAddr,
-    local: IpAddr,
-    state: &'static str,
-    primary: bool,
-    cwnd: u64,
-    ssthresh: Option<u64>,
-    in_flight: u64,
-    srtt: Option<u64>,
-    rto: u64,
-    errors: u32,
-    mtu: u64,
-    data_packets: u64,
-    user_bytes: u64,
-    packet_bytes: u64,
-    fast_retransmissions: u64,
-    timer_retransmissions: u64,
-    rescheduled: u64,
-    copies: u64,
-    fast_recoveries: u64,
-    timeouts: u64,
-}
-
-/// What an association did so far, and how it stands.
-#[pyclass(frozen, get_all, module = "anabranch")]
-pub struct Stats {
-    packets_sent: u64,
-    packets_received: u64,
-    data_packets_received: u64,
-    chunks_received: u64,
-    user_bytes_received: u64,
-    sacks_sent: u64,
-    duplicates: u64,
-    dropped: u64,
-    reneged: u64,
-    buffered: u64,
-    unsent_messages: usize,
-    outstanding_chunks: usize,
-    peer_rwnd: u64,
-    errors: u32,
-}
-
-/// Where the randomness of an endpoint comes from.
-#[derive(FromPyObject)]
-enum Randomness {
-    /// For simulations.
-    Number(u64),
-    Bytes([u8; 32]),
-}
-
-impl Randomness {
-    fn seed(choice: Option<Randomness>) -> PyResult<Seed> {
-        match choice {
-            None => Seed::from_system().map_err(|error| PyOSError::new_err(error.to_string())),
-            Some(Randomness::Number(number)) => Ok(Seed::for_simulation(number)),
-            Some(Randomness::Bytes(bytes)) => Ok(Seed::from(bytes)),
-        }
-    }
-}
-
 /// An SCTP endpoint without sockets, threads or a clock.
-#[pyclass(subclass, module = "anabranch")]
+#[pyclass(subclass, module = "anabranch.endpoint")]
 pub struct Endpoint {
-    /// Never contended; it makes the whole shareable, as Python asks of a class.
+    /// Python requires that objects can be shared between threads. The GIL serialises the calls, so the lock is never
+    /// contended.
     inner: Mutex<sctp::Endpoint>,
     buffer: PacketBuf,
+    config: Arc<Config>,
+    listen: Listen,
+    traffic: Traffic,
+    /// Addresses of the endpoint.
+    #[pyo3(get)]
+    addresses: Vec<IpAddr>,
+    /// SCTP port of the endpoint.
+    #[pyo3(get)]
+    port: u16,
 }
 
 impl Endpoint {
     fn inner(&mut self) -> &mut sctp::Endpoint {
         self.inner.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// The options of the endpoint with those of one association over them.
+    fn config_over(&self, options: &str) -> PyResult<Arc<Config>> {
+        if options.is_empty() {
+            return Ok(self.config.clone());
+        }
+        options::config_over(Config::clone(&self.config), options).map(Arc::new)
+    }
 }
 
-fn at(now: u64) -> Instant {
-    Instant::from_nanos(now)
+impl Now {
+    fn instant(self) -> Instant {
+        Instant::from_nanos(self.0)
+    }
 }
 
-fn nanos(span: Span) -> u64 {
-    span.as_nanos()
+impl Association {
+    fn id(self) -> AssocId {
+        AssocId(self.0)
+    }
 }
 
 #[pymethods]
 impl Endpoint {
     #[new]
     fn new(
-        addresses: Vec<IpAddr>,
-        port: u16,
+        addresses: Addresses,
+        port: Port,
         seed: Option<Randomness>,
         checksum: bool,
         max_associations: usize,
+        encapsulation: Option<Port>,
         options: &str,
     ) -> PyResult<Self> {
-        let checksum = if checksum { Checksum::Computed } else { Checksum::Offloaded };
-        let config = options::config(options)?.into();
-        let seed = Randomness::seed(seed)?;
-        let settings =
-            EndpointConfig { port, addresses, seed, checksum, max_associations, encapsulation: None, config };
+        let config = Arc::new(options::config_over(Config::default(), options)?);
+        let settings = EndpointConfig {
+            port: port.0,
+            addresses: addresses.0,
+            seed: seed.map_or_else(Randomness::from_system, Ok)?.0,
+            checksum: if checksum { Checksum::Computed } else { Checksum::Offloaded },
+            max_associations,
+            encapsulation: encapsulation.map(|port| Encapsulation { remote_port: port.0 }),
+            config: config.clone(),
+        };
+        let addresses = settings.addresses.clone();
         let inner = sctp::Endpoint::new(settings).map_err(|error| ConfigError::new_err(error.to_string()))?;
-        Ok(Endpoint { inner: Mutex::new(inner), buffer: PacketBuf::default() })
+        Ok(Endpoint {
+            inner: Mutex::new(inner),
+            buffer: PacketBuf::default(),
+            config,
+            listen: Listen::Off,
+            traffic: Traffic::default(),
+            addresses,
+            port: port.0,
+        })
     }
 
-    #[pyo3(signature = (accept = true))]
-    fn listen(&mut self, accept: bool) {
-        self.inner().listen(accept);
+    fn __repr__(&mut self) -> String {
+        let listen = match self.listen {
+            Listen::Off => "does not listen",
+            Listen::Accept => "accepts associations",
+            Listen::Ask { .. } => "asks before it accepts associations",
+        };
+        let count = self.inner().associations().count();
+        let plural = if count == 1 { "" } else { "s" };
+        let (port, addresses) = (self.port, list(&self.addresses));
+        format!("<Endpoint at {addresses} port {port}: {listen}, {count} association{plural}>")
     }
 
-    fn connect(&mut self, now: u64, addresses: Vec<IpAddr>, port: u16) -> PyResult<u32> {
-        let id = self.inner().connect(at(now), port, &addresses);
-        id.map(|id| id.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    /// Sets who may begin associations with this endpoint.
+    ///
+    /// ``"accept"`` or True: every peer. ``"off"`` or False: no peer; an INIT is answered with ABORT. ``"ask"``: each peer for
+    /// which ``accept`` is called after ``poll_arrival`` returned it. At most ``waiting`` arrivals wait for that decision;
+    /// further ones are not answered, and the peer asks again.
+    #[pyo3(
+        signature = (who = None, *, waiting = 64),
+        text_signature = "($self, who=\"accept\", *, waiting=64)"
+    )]
+    fn listen(&mut self, who: Option<&Bound<'_, PyAny>>, waiting: usize) -> PyResult<()> {
+        self.listen = who.map_or(Ok(Listen::Accept), |who| listen(who, waiting))?;
+        let who = self.listen;
+        self.inner().listen(who);
+        Ok(())
     }
 
-    fn handle(&mut self, now: u64, source: IpAddr, destination: IpAddr, packet: &[u8]) {
-        self.inner().handle(at(now), Datagram::new(source, destination, Octets::from(packet)));
+    fn _connect(&mut self, now: Now, port: Port, addresses: Addresses, options: &str) -> PyResult<u32> {
+        let config = self.config_over(options)?;
+        let id = self.inner().connect_with(now.instant(), port.0, &addresses.0, config);
+        id.map(|id| id.0).map_err(|error| connect_error(&error, &addresses))
     }
 
-    fn poll_transmit(&mut self, py: Python<'_>, now: u64) -> Option<Transmit> {
-        let way = self
-            .inner
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .poll_transmit(at(now), &mut self.buffer)?;
-        let data = PyBytes::new(py, &self.buffer.as_octets().to_vec()).unbind();
-        Some(Transmit { source: way.src, destination: way.dst, data })
+    /// The next peer that asks for an association, or None.
+    ///
+    /// Each is returned once, and only after ``listen("ask")``.
+    fn poll_arrival(&mut self) -> Option<Arrival> {
+        self.inner().poll_arrival().map(Arrival::from)
     }
 
+    fn _accept(&mut self, now: Now, arrival: ArrivalNumber, options: &str) -> PyResult<u32> {
+        let config = self.config_over(options)?;
+        let id = self.inner().accept_with(now.instant(), ArrivalId(arrival.0), config);
+        id.map(|id| id.0).map_err(|error| accept_error(&error))
+    }
+
+    /// Refuses an arrival: the peer gets an ABORT with ``reason``. False if the arrival is gone.
+    #[pyo3(
+        signature = (arrival, reason = ByteString::EMPTY),
+        text_signature = "($self, arrival, reason=b\"\")"
+    )]
+    fn refuse(&mut self, arrival: ArrivalNumber, reason: ByteString<'_>) -> bool {
+        self.inner().refuse(ArrivalId(arrival.0), reason.as_slice())
+    }
+
+    /// Processes a packet from the network; ignores and counts an invalid one.
+    ///
+    /// ``source`` and ``destination`` are the addresses of its IP header, ``ecn`` is the ECN field there (0 to 3).
+    /// ``udp_port`` is the source port of the UDP header that encapsulated it; 0: none. ``packet`` begins with the SCTP common
+    /// header.
+    #[pyo3(
+        signature = (now, source, destination, packet, *, udp_port = Port(0), ecn = EcnField::NOT_CAPABLE),
+        text_signature = "($self, now, source, destination, packet, *, udp_port=0, ecn=0)"
+    )]
+    fn handle(
+        &mut self,
+        now: Now,
+        source: Address,
+        destination: Address,
+        packet: ByteString<'_>,
+        udp_port: Port,
+        ecn: EcnField,
+    ) {
+        let bytes = Octets::from(packet.as_slice());
+        self.traffic.on_received(bytes.len());
+        let datagram =
+            Datagram { udp_port: udp_port.0, ecn: ecn.0, ..Datagram::new(source.0, destination.0, bytes) };
+        self.inner().handle(now.instant(), datagram);
+    }
+
+    /// The next packet to send now, or None. Any later call that changes the endpoint may produce more packets.
+    fn poll_transmit(&mut self, py: Python<'_>, now: Now) -> PyResult<Option<Transmit>> {
+        let inner = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(way) = inner.poll_transmit(now.instant(), &mut self.buffer) else { return Ok(None) };
+        self.traffic.on_sent(self.buffer.len());
+        Transmit::new(py, &way, &self.buffer).map(Some)
+    }
+
+    /// The time at which to call ``handle_timeout`` if nothing happens before; None for never.
     fn poll_timeout(&mut self) -> Option<u64> {
         self.inner().poll_timeout().map(Instant::as_nanos)
     }
 
-    fn handle_timeout(&mut self, now: u64) {
-        self.inner().handle_timeout(at(now));
+    /// Runs the timers that are due; none if it is too early.
+    fn handle_timeout(&mut self, now: Now) {
+        self.inner().handle_timeout(now.instant());
     }
 
+    /// The next event, or None.
     fn poll_event(&mut self, py: Python<'_>) -> Option<Event> {
         self.inner().poll_event().map(|(id, what)| event(py, id, what))
     }
 
+    /// Queues a message, or with ``end_of_record`` false the next part of one.
+    ///
+    /// Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will name it.
+    ///
+    /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver it before
+    /// earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay. ``path``: the
+    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+    ///
+    /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a message
+    /// that can never be sent.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
-    #[pyo3(signature = (now, association, data, *, stream = 0, ppid = 0, unordered = false, immediate_sack = false,
-        end_of_record = true, path = None, tracked = false))]
+    #[pyo3(
+        signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
+            immediate_sack = false, end_of_record = true, path = None, tracked = false),
+        text_signature = "($self, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, \
+                          end_of_record=True, path=None, tracked=False)"
+    )]
     fn send(
         &mut self,
-        now: u64,
-        association: u32,
-        data: &[u8],
-        stream: u16,
-        ppid: u32,
+        now: Now,
+        association: Association,
+        data: ByteString<'_>,
+        stream: Stream,
+        ppid: PayloadProtocol,
         unordered: bool,
         immediate_sack: bool,
         end_of_record: bool,
-        path: Option<u8>,
+        path: Option<PathNumber>,
         tracked: bool,
     ) -> PyResult<Option<u64>> {
-        let payload = Payload::Bytes(Bytes::copy_from_slice(data));
-        let (stream, ppid) = (StreamId(stream), Ppid(ppid));
-        let path = path.map(PathId);
+        let payload = Payload::Bytes(data.into_bytes());
+        let (stream, ppid) = (StreamId(stream.0), Ppid(ppid.0));
+        let path = path.map(|path| PathId(path.0));
         let message =
             Message { stream, ppid, unordered, immediate_sack, end_of_record, path, tracked, payload };
-        let sent = self.inner().send(at(now), AssocId(association), message);
+        let sent = self.inner().send(now.instant(), association.id(), message);
         sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();
             match error {
@@ -209,126 +252,144 @@ impl Endpoint {
         })
     }
 
+    /// The next message, or at most ``limit`` bytes of it; None if there is none.
+    ///
+    /// Messages that arrived before the association ended can be read after the closed event.
     #[pyo3(signature = (now, association, limit = None))]
     fn receive(
         &mut self,
         py: Python<'_>,
-        now: u64,
-        association: u32,
+        now: Now,
+        association: Association,
         limit: Option<usize>,
     ) -> Option<Received> {
-        let message = self.inner().receive(at(now), AssocId(association), limit.unwrap_or(usize::MAX))?;
-        Some(Received {
-            data: PyBytes::new(py, &message.payload.to_bytes()).unbind(),
-            stream: message.stream.0,
-            ssn: message.ssn.0,
-            tsn: message.tsn.0,
-            ppid: message.ppid.0,
-            unordered: message.unordered,
-            end_of_record: message.end_of_record,
-        })
+        let limit = limit.unwrap_or(usize::MAX);
+        let message = self.inner().receive(now.instant(), association.id(), limit)?;
+        Some(Received::new(py, &message))
     }
 
-    fn next_message_length(&mut self, association: u32) -> Option<usize> {
-        self.inner().next_message_len(AssocId(association))
+    /// Bytes of the next message, or of what has arrived of a large one; None if there is nothing to read.
+    fn next_message_length(&mut self, association: Association) -> Option<usize> {
+        self.inner().next_message_len(association.id())
     }
 
-    fn options(&mut self, association: u32) -> Option<BTreeMap<&'static str, live::Value>> {
-        self.inner().options(AssocId(association)).as_ref().map(live::to_map)
+    /// The options that can change while the association exists, by name; None when it is closed.
+    fn options<'py>(
+        &mut self,
+        py: Python<'py>,
+        association: Association,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let options = self.inner().options(association.id());
+        options.map(|mut options| live::to_dict(py, &mut options)).transpose()
     }
 
-    fn _set_options(&mut self, now: u64, association: u32, options: &str) -> PyResult<bool> {
-        let options = AssocOptions::of(&options::config(options)?);
-        let set = self.inner().set_options(at(now), AssocId(association), &options);
+    fn _set_options(&mut self, now: Now, association: Association, options: &str) -> PyResult<bool> {
+        let Some(current) = self.inner().options(association.id()) else { return Ok(false) };
+        let options = options::live_over(current, options)?;
+        let set = self.inner().set_options(now.instant(), association.id(), &options);
         set.map_err(|error| ConfigError::new_err(error.to_string()))
     }
 
-    fn stats(&mut self, association: u32) -> Option<Stats> {
-        let stats = self.inner().stats(AssocId(association))?;
-        Some(Stats {
-            packets_sent: stats.packets_sent,
-            packets_received: stats.packets_received,
-            data_packets_received: stats.received.data_packets,
-            chunks_received: stats.received.chunks,
-            user_bytes_received: stats.received.user_bytes.get(),
-            sacks_sent: stats.received.sacks,
-            duplicates: stats.received.duplicates,
-            dropped: stats.received.dropped,
-            reneged: stats.received.reneged,
-            buffered: stats.buffered.get(),
-            unsent_messages: stats.unsent_messages,
-            outstanding_chunks: stats.outstanding_chunks,
-            peer_rwnd: stats.peer_rwnd.get(),
-            errors: stats.errors,
-        })
+    /// The counters of an association, or without ``association`` those of the endpoint.
+    ///
+    /// None when the association is closed and everything was read.
+    #[pyo3(signature = (association = None))]
+    fn stats(&mut self, association: Option<Association>) -> Option<AnyStats> {
+        match association {
+            Some(association) => {
+                self.inner().stats(association.id()).map(|s| AnyStats::Association(s.into()))
+            }
+            None => {
+                let associations = self.inner().associations().count();
+                Some(AnyStats::Endpoint(self.traffic.stats(associations)))
+            }
+        }
     }
 
-    fn peer_port(&mut self, association: u32) -> Option<u16> {
-        self.inner().peer_port(AssocId(association))
+    /// The packets discarded so far, by cause.
+    fn discarded(&mut self) -> Discarded {
+        self.inner().discarded().into()
     }
 
-    fn shutdown(&mut self, now: u64, association: u32) {
-        self.inner().shutdown(at(now), AssocId(association));
+    /// The SCTP port of the peer; None when the association is closed.
+    fn peer_port(&mut self, association: Association) -> Option<u16> {
+        self.inner().peer_port(association.id())
     }
 
-    #[pyo3(signature = (now, association, reason = &b""[..]))]
-    fn abort(&mut self, now: u64, association: u32, reason: &[u8]) {
-        self.inner().abort(at(now), AssocId(association), reason);
+    /// Ends the association once everything is delivered.
+    fn shutdown(&mut self, now: Now, association: Association) {
+        self.inner().shutdown(now.instant(), association.id());
     }
 
-    fn state(&mut self, association: u32) -> Option<&'static str> {
-        self.inner().state(AssocId(association)).map(state_name)
+    /// Ends the association at once, and tells the peer ``reason``.
+    ///
+    /// Received messages that were not read are lost.
+    #[pyo3(
+        signature = (now, association, reason = ByteString::EMPTY),
+        text_signature = "($self, now, association, reason=b\"\")"
+    )]
+    fn abort(&mut self, now: Now, association: Association, reason: ByteString<'_>) {
+        self.inner().abort(now.instant(), association.id(), reason.as_slice());
     }
 
+    /// The state of the association; None when it is closed.
+    fn state(&mut self, association: Association) -> Option<&'static str> {
+        self.inner().state(association.id()).map(state_name)
+    }
+
+    /// The numbers of all associations that have not ended.
     fn associations(&mut self) -> Vec<u32> {
         self.inner().associations().map(|id| id.0).collect()
     }
 
-    fn paths(&mut self, association: u32) -> Vec<Path> {
-        let Some(paths) = self.inner().paths(AssocId(association)) else { return Vec::new() };
-        paths
-            .map(|path| Path {
-                remote: path.remote,
-                local: path.local,
-                state: path_state_name(path.state),
-                primary: path.is_primary,
-                cwnd: path.cwnd.get(),
-                ssthresh: path.ssthresh.map(|bytes| bytes.get()),
-                in_flight: path.flight.get(),
-                srtt: path.srtt.map(nanos),
-                rto: nanos(path.rto),
-                errors: path.errors,
-                mtu: path.mtu.get(),
-                data_packets: path.stats.data_packets,
-                user_bytes: path.stats.user_bytes.get(),
-                packet_bytes: path.stats.packet_bytes.get(),
-                fast_retransmissions: path.stats.fast_retransmissions,
-                timer_retransmissions: path.stats.timer_retransmissions,
-                rescheduled: path.stats.rescheduled,
-                copies: path.stats.copies,
-                fast_recoveries: path.stats.fast_recoveries,
-                timeouts: path.stats.timeouts,
-            })
-            .collect()
+    /// The paths of an association in the order of their numbers; empty when it is closed.
+    fn paths(&mut self, association: Association) -> Vec<Path> {
+        let paths = self.inner().paths(association.id());
+        paths.map_or_else(Vec::new, |paths| paths.map(Path::from).collect())
     }
 
-    fn set_primary(&mut self, association: u32, address: IpAddr) -> bool {
-        self.inner().set_primary(AssocId(association), address)
+    /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed.
+    fn set_primary(&mut self, association: Association, address: Address) -> bool {
+        self.inner().set_primary(association.id(), address.0)
     }
 
-    fn heartbeat(&mut self, now: u64, association: u32, address: IpAddr) -> bool {
-        self.inner().heartbeat(at(now), AssocId(association), address)
+    /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
+    fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().heartbeat(now.instant(), association.id(), address.0)
+    }
+
+    /// Sets the path MTU towards ``address``, in bytes with the IP header.
+    ///
+    /// False if there is no such path, or ``mtu`` is not 576 to 65535.
+    fn set_path_mtu(&mut self, now: Now, association: Association, address: Address, mtu: Mtu) -> bool {
+        self.inner().set_path_mtu(now.instant(), association.id(), address.0, ByteCount::new(mtu.0))
+    }
+
+    /// Sets the UDP port to which packets for ``address`` of the peer are sent; 0: packets are not encapsulated.
+    ///
+    /// It holds until a packet comes from there with another port. False if there is no such path, or the endpoint has no
+    /// ``encapsulation``.
+    fn set_remote_port(&mut self, association: Association, address: Address, udp_port: Port) -> bool {
+        self.inner().set_remote_port(association.id(), address.0, udp_port.0)
+    }
+
+    /// Ends the use of a local address by an association, as when its interface goes down.
+    ///
+    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer is not
+    /// told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
+    fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().remove_local_address(now.instant(), association.id(), address.0)
+    }
+
+    /// Uses a local address again that ``remove_local_address`` removed. False if it was not removed.
+    fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().restore_local_address(now.instant(), association.id(), address.0)
     }
 }
 
-fn state_name(state: State) -> &'static str {
-    match state {
-        State::CookieWait => "cookie-wait",
-        State::CookieEchoed => "cookie-echoed",
-        State::Established => "established",
-        State::ShutdownPending => "shutdown-pending",
-        State::ShutdownSent => "shutdown-sent",
-        State::ShutdownReceived => "shutdown-received",
-        State::ShutdownAckSent => "shutdown-ack-sent",
-    }
+/// What `stats` returns.
+#[derive(IntoPyObject)]
+enum AnyStats {
+    Association(Stats),
+    Endpoint(EndpointStats),
 }

@@ -1,62 +1,115 @@
-//! What an endpoint tells its user, for Python.
+//! Events of an endpoint, as Python objects.
 
+use crate::arrivals::list;
+use crate::info::path_state_name;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sctp::{AssocId, CloseReason, PathState};
+use sctp::{AssocId, CloseReason};
 use std::net::IpAddr;
 
-/// Something happened to an association: `kind` says what, the other fields what belongs to it, None if nothing.
-#[pyclass(frozen, get_all, module = "anabranch")]
-pub struct Event {
-    association: u32,
-    kind: &'static str,
-    outbound_streams: Option<u16>,
-    inbound_streams: Option<u16>,
-    peer_addresses: Option<Vec<IpAddr>>,
-    peer_port: Option<u16>,
-    rtt: Option<u64>,
-    address: Option<IpAddr>,
-    state: Option<&'static str>,
-    stream: Option<u16>,
-    tsn: Option<u32>,
-    length: Option<usize>,
-    message: Option<u64>,
-    last_message: Option<u64>,
-    path: Option<u8>,
-    causes: Option<Py<PyBytes>>,
-    reason: Option<&'static str>,
-    detail: Option<&'static str>,
+/// Declares the class of events: fields that belong to some kinds of events and are None for others.
+macro_rules! event_class {
+    ($(#[doc = $doc:literal])* $class:ident { $($(#[doc = $text:literal])* $name:ident: $of:ty,)+ }) => {
+        $(#[doc = $doc])*
+        #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
+        pub struct $class {
+            /// Number of the association.
+            association: u32,
+            /// What happened.
+            kind: &'static str,
+            $($(#[doc = $text])* $name: Option<$of>,)+
+        }
+
+        impl $class {
+            fn new(association: u32, kind: &'static str) -> Self {
+                $class { association, kind, $($name: None),+ }
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            fn __repr__(&self, py: Python<'_>) -> String {
+                let mut text = format!("<Event {} of association {}", self.kind, self.association);
+                $(if let Some(value) = &self.$name {
+                    text += &format!(", {} {}", stringify!($name), value.show(py));
+                })+
+                text + ">"
+            }
+        }
+    };
 }
 
-#[pymethods]
-impl Event {
-    fn __repr__(&self) -> String {
-        format!("<Event {} of association {}>", self.kind, self.association)
+event_class! {
+    /// Something happened to an association: ``kind`` says what. Fields that do not belong to that kind are None.
+    Event {
+        /// connected: streams that the endpoint may use.
+        outbound_streams: u16,
+        /// connected: streams that the peer may use.
+        inbound_streams: u16,
+        /// connected: addresses of the peer, in the order of the paths.
+        peer_addresses: Vec<IpAddr>,
+        /// connected: SCTP port of the peer.
+        peer_port: u16,
+        /// heartbeat-answered: round-trip time in nanoseconds.
+        rtt: u64,
+        /// path-changed, primary-changed, heartbeat-answered: address of the peer.
+        address: IpAddr,
+        /// path-changed: state of the path now.
+        state: &'static str,
+        /// delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked.
+        message: u64,
+        /// delivered: number of the last of the tracked messages.
+        last_message: u64,
+        /// primary-changed: number of the path.
+        path: u8,
+        /// send-failed: stream of the message.
+        stream: u16,
+        /// send-failed: TSN of the chunk; None if it was never sent.
+        tsn: u32,
+        /// send-failed: bytes that the peer did not acknowledge.
+        length: usize,
+        /// peer-error, and closed by an ABORT of the peer: the error causes as received.
+        causes: Py<PyBytes>,
+        /// closed: how the association ended.
+        reason: &'static str,
+        /// closed with ``protocol-violation``: what the peer did.
+        detail: &'static str,
+        /// closed with ``duplicate``: the association with the same peer that remains.
+        duplicate_of: u32,
     }
 }
 
-/// The event of an association as Python sees it.
+/// A value in the `repr` of an event.
+trait Show {
+    fn show(&self, py: Python<'_>) -> String;
+}
+
+macro_rules! show_by_display {
+    ($($type:ty),+) => {$(
+        impl Show for $type {
+            fn show(&self, _: Python<'_>) -> String {
+                self.to_string()
+            }
+        }
+    )+};
+}
+show_by_display!(u8, u16, u32, u64, usize, IpAddr, &'static str);
+
+impl Show for Vec<IpAddr> {
+    fn show(&self, _: Python<'_>) -> String {
+        format!("[{}]", list(self))
+    }
+}
+
+impl Show for Py<PyBytes> {
+    fn show(&self, py: Python<'_>) -> String {
+        format!("{:?}", self.bind(py))
+    }
+}
+
+/// Converts an event of an association to its Python object.
 pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
-    let mut event = Event {
-        association: id.0,
-        kind: "",
-        outbound_streams: None,
-        inbound_streams: None,
-        peer_addresses: None,
-        peer_port: None,
-        rtt: None,
-        address: None,
-        state: None,
-        stream: None,
-        tsn: None,
-        length: None,
-        message: None,
-        last_message: None,
-        path: None,
-        causes: None,
-        reason: None,
-        detail: None,
-    };
+    let mut event = Event::new(id.0, "");
     event.kind = match what {
         sctp::Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port } => {
             event.outbound_streams = Some(outbound_streams);
@@ -105,6 +158,7 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             match reason {
                 CloseReason::PeerAbort { causes } => event.causes = Some(PyBytes::new(py, &causes).unbind()),
                 CloseReason::ProtocolViolation { what } => event.detail = Some(what),
+                CloseReason::Duplicate { of } => event.duplicate_of = Some(of.0),
                 _ => {}
             }
             "closed"
@@ -122,15 +176,5 @@ fn reason_name(reason: &CloseReason) -> &'static str {
         CloseReason::Duplicate { .. } => "duplicate",
         CloseReason::TooManyErrors => "too-many-errors",
         CloseReason::ProtocolViolation { .. } => "protocol-violation",
-    }
-}
-
-/// The word for the state of a path.
-pub fn path_state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Unconfirmed => "unconfirmed",
-        PathState::Active => "active",
-        PathState::PotentiallyFailed => "potentially-failed",
-        PathState::Inactive => "inactive",
     }
 }

@@ -1,14 +1,18 @@
 //! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself, and the
 //! protocol on UDP sockets.
-//! What Python sees is documented in `python/anabranch/_core.pyi`.
+//! Documentation of what Python sees is written for Python; `python/tools/write_stub_docs.py` copies it to the stub.
 #![deny(unsafe_code)]
 
+mod arguments;
+mod arrivals;
 mod endpoint;
 mod error;
 mod event;
+mod info;
 mod live;
 mod net;
 mod options;
+mod packet;
 mod run;
 
 use pyo3::prelude::*;
@@ -17,18 +21,24 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
     #[pymodule_export]
-    use crate::endpoint::{Endpoint, Path, Received, Stats, Transmit};
+    use crate::arrivals::Arrival;
+    #[pymodule_export]
+    use crate::endpoint::Endpoint;
     #[pymodule_export]
     use crate::error::{
-        AssociationClosedError, ConfigError, ScenarioError, SimulationError, WouldBlockError,
+        AssociationClosedError, ConfigError, ConnectError, ScenarioError, SimulationError, WouldBlockError,
     };
     #[pymodule_export]
     use crate::event::Event;
+    #[pymodule_export]
+    use crate::info::{Discarded, EndpointStats, Path, Stats};
     #[pymodule_export]
     use crate::net::{
         ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents,
         NetListener, Operation, SocketStats, Wakeups,
     };
+    #[pymodule_export]
+    use crate::packet::{Received, Transmit};
     #[pymodule_export]
     use crate::run::{run, sweep};
 
@@ -36,12 +46,16 @@ mod _core {
     #[expect(non_upper_case_globals, reason = "as Python calls it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    const UDP_PORT: u16 = sctp::Encapsulation::PORT;
+
+    /// Runs the command with its arguments, the name left out, and returns the exit code.
     #[pyfunction]
     fn cli(py: Python<'_>, arguments: Vec<String>) -> i32 {
         py.detach(|| ::cli::main(arguments))
     }
 
-    /// The t for which `confidence` of Student's distribution lies within -t and t.
+    /// The t for which ``confidence`` of Student's distribution lies within -t and t.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
         ::cli::statistics::student_t(degrees, confidence)

@@ -1,56 +1,28 @@
-//! Options of a living association by the words and units of scenario files.
+//! Options of an existing association as Python objects, with the words and units of scenario files.
 
 use pyo3::prelude::*;
-use sctp::AssocOptions;
-use std::collections::BTreeMap;
-use units::Span;
+use pyo3::types::PyDict;
+use transport::{OptionValue, Options};
 
-/// The value of an option as a scenario file has it.
-#[derive(IntoPyObject)]
-pub enum Value {
-    Text(String),
-    Number(u32),
-    Switch(bool),
-}
-
-impl From<Span> for Value {
-    fn from(span: Span) -> Self {
-        Value::Text(span.to_string())
+/// Every option by its name, in the order of declaration.
+pub fn to_dict<'py>(py: Python<'py>, options: &mut dyn Options) -> PyResult<Bound<'py, PyDict>> {
+    let mut items = Vec::new();
+    options.each(&mut |setting| items.push((setting.name(), to_object(py, setting.value))));
+    let dict = PyDict::new(py);
+    for (name, value) in items {
+        dict.set_item(name, value?)?;
     }
+    Ok(dict)
 }
 
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Value::Number(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(on: bool) -> Self {
-        Value::Switch(on)
-    }
-}
-
-impl<T: Into<Value>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Self {
-        value.map_or_else(|| Value::Text("none".to_owned()), T::into)
-    }
-}
-
-/// Every option, by its key.
-pub fn to_map(options: &AssocOptions) -> BTreeMap<&'static str, Value> {
-    BTreeMap::from([
-        ("rto_initial", options.rto_initial.into()),
-        ("rto_min", options.rto_min.into()),
-        ("rto_max", options.rto_max.into()),
-        ("association_max_retrans", options.association_max_retrans.into()),
-        ("path_max_retrans", options.path_max_retrans.into()),
-        ("potentially_failed", options.potentially_failed.into()),
-        ("primary_switchover", options.primary_switchover.into()),
-        ("hb_interval", options.hb_interval.into()),
-        ("sack_delay", options.sack_delay.into()),
-        ("sack_frequency", options.sack_frequency.into()),
-        ("max_burst", options.max_burst.into()),
-        ("nagle", options.nagle.into()),
-    ])
+fn to_object<'py>(py: Python<'py>, value: OptionValue<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        OptionValue::Switch(on) => on.into_pyobject(py)?.to_owned().into_any(),
+        OptionValue::Whole(count) => count.get().into_pyobject(py)?.into_any(),
+        OptionValue::Maybe(maybe) => match maybe.get() {
+            Some(value) => to_object(py, value)?,
+            None => "none".into_pyobject(py)?.into_any(),
+        },
+        value => value.text().into_pyobject(py)?.into_any(),
+    })
 }

@@ -1,4 +1,4 @@
-//! Runs and sweeps: without the GIL, and stopped by a signal such as Ctrl-C.
+//! Runs and sweeps. They release the GIL, and a signal such as Ctrl-C stops them.
 
 use crate::error::{ScenarioError, SimulationError};
 use lab::output::RunControl;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often a run that goes on looks for signals.
+/// Time between two checks for signals during a run.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// Scalars and series as Parquet, and the manifest.
@@ -32,6 +32,7 @@ fn failed(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
+/// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
 #[pyfunction]
 pub fn run(py: Python<'_>, text: &str, name: &str, seed: Option<u64>, replica: u32) -> PyResult<Tables> {
     let sweep = read(text, name, seed)?;
@@ -45,7 +46,7 @@ pub fn run(py: Python<'_>, text: &str, name: &str, seed: Option<u64>, replica: u
             let (done, waiting) = channel();
             let worker = &control;
             scope.spawn(move || {
-                // Nobody waits for a run that a signal stopped.
+                // After a signal the output of the run is not used.
                 let _ = done.send(run_single(&sweep, replica, worker));
             });
             loop {
@@ -69,6 +70,7 @@ fn stop(cancel: &AtomicBool) {
     cancel.store(true, Ordering::Relaxed);
 }
 
+/// Runs a sweep and writes its tables and its manifest to ``out``.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(

@@ -1,34 +1,34 @@
-//! What is wrong with a scenario file, and where.
+//! Diagnostics: the faults of a scenario file and their positions.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A scenario file that cannot be used: everything that was found wrong, in the order of the file.
+/// The error of a scenario file that cannot be used: all faults found, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// The file as it was named.
+    /// The name of the file, as the caller gave it.
     pub file: String,
-    /// At least one.
+    /// The faults; at least one.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// One thing that is wrong.
+/// One fault of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// From 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// Characters concerned, on this line; at least 1.
+    /// Number of wrong characters on this line; at least 1.
     pub width: usize,
-    /// The line itself.
+    /// Text of the line.
     pub source: String,
-    /// What is wrong; what was expected; the nearest right word.
+    /// What is wrong, what was expected, and the most similar valid word if there is one.
     pub message: String,
 }
 
 impl ScenarioError {
-    /// The messages with the lines they speak of, for a terminal.
+    /// All messages, each followed by its line of the file with the wrong characters underlined, for a terminal.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for d in &self.diagnostics {
@@ -55,12 +55,13 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// What has been found wrong so far, by byte range of the file.
+/// The faults found so far, with their byte ranges in the file.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Vec<(Range<usize>, String)>);
 
 impl Faults {
-    /// Adds a fault; none is kept twice, as several variants of a file share most of it.
+    /// Adds a fault unless it is noted already: the variants of a file share most of its text, so each finds the same
+    /// faults.
     pub fn note(&mut self, span: Range<usize>, message: String) {
         let fault = (span, message);
         if !self.0.contains(&fault) {
@@ -76,7 +77,7 @@ impl Faults {
         self.0.len()
     }
 
-    /// The error to report, once there is a fault.
+    /// The error that reports these faults, sorted by position.
     pub fn into_error(mut self, file: &str, text: &str) -> ScenarioError {
         self.0.sort_by_key(|(span, _)| (span.start, span.end));
         let diagnostics = self.0.into_iter().map(|(span, message)| locate(text, span, message)).collect();
@@ -99,12 +100,12 @@ fn locate(text: &str, span: Range<usize>, message: String) -> Diagnostic {
     }
 }
 
-/// The last character boundary not after `at`.
+/// The last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
-/// The word among `words` that `given` most likely stands for.
+/// The word among `words` that is most similar to `given`; `None` if none is similar.
 pub(super) fn nearest<'w>(given: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let plain = |word: &str| word.to_lowercase().replace(['-', ' '], "_");
     let wanted = plain(given);
@@ -124,7 +125,7 @@ pub(super) fn nearest<'w>(given: &str, words: impl IntoIterator<Item = &'w str>)
         .map(|(_, w)| w)
 }
 
-/// `expected one of ...`, and the nearest of the words if one is near.
+/// The text `expected one of ...`, with the most similar word if there is one.
 pub(super) fn expected_one_of<'w>(given: &str, words: impl IntoIterator<Item = &'w str> + Clone) -> String {
     let list: Vec<String> = words.clone().into_iter().map(|word| format!("`{word}`")).collect();
     let list = match &list[..] {
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_word_is_found_and_a_far_one_is_not() {
+    fn a_similar_word_is_suggested_and_a_different_one_is_not() {
         let words = ["rate", "delay", "drop-tail", "s", "Mbit/s", "smallest-last-transmission"];
         for (given, right) in [
             ("rat", Some("rate")),
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rendered_error_points_at_the_words() {
+    fn a_rendered_error_underlines_the_wrong_characters() {
         let mut faults = Faults::default();
         faults.note(12..16, "wrong".into());
         faults.note(12..16, "wrong".into());

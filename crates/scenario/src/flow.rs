@@ -5,7 +5,7 @@ use units::{ByteCount, Probability, Span};
 /// A NetPerfMeter flow (paper 001, table 2): one connection, its application, and its measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Unique in the scenario; with a `count` above 1 the name of the file and a number: `background-1`.
+    /// Unique in the scenario. With a `count` above 1, the name in the file and a number: `background-1`.
     pub name: String,
     /// Index of the connecting host in [`Scenario::nodes`](super::Scenario::nodes).
     pub client: usize,
@@ -17,37 +17,38 @@ pub struct Flow {
     pub udp_encapsulation: bool,
     /// SCTP options of the client's endpoint.
     pub client_options: sctp::Config,
-    /// SCTP options of the server's endpoint. Flows to the same port of the same server have equal ones.
+    /// SCTP options of the server's endpoint; equal for all flows to the same port of the same server.
     pub server_options: sctp::Config,
-    /// TCP options of the client's endpoint, if it is one.
+    /// TCP options of the client's endpoint; used only by flows over TCP.
     pub client_tcp: tcp::Config,
-    /// TCP options of the server's endpoint, if it is one.
+    /// TCP options of the server's endpoint; used only by flows over TCP.
     pub server_tcp: tcp::Config,
     /// When the client connects, from the start of the run.
     pub connect_time: Distribution<Span>,
-    /// Transmission starts so long after `connect_time`.
+    /// Time from `connect_time` to the start of transmission.
     pub start_time: Span,
-    /// Measurement starts so long after the start of transmission.
+    /// Time from the start of transmission to the start of measurement.
     pub reset_time: Span,
-    /// Measurement and transmission stop so long after the start of transmission; the association is then shut down.
+    /// Time from the start of transmission to the end of transmission and measurement. The association is then shut
+    /// down.
     pub stop_time: Span,
-    /// From client to server; none: turned off.
+    /// Traffic from client to server; `None`: no traffic.
     pub forward: Option<Traffic>,
-    /// From server to client; none: turned off.
+    /// Traffic from server to client; `None`: no traffic.
     pub back: Option<Traffic>,
-    /// What the client binds.
+    /// The addresses that the client binds.
     pub local_address: LocalAddress,
-    /// The client's port. No two flows of a client to the same server and remote port share it.
+    /// The client's port. Flows of one protocol from one client have different ports.
     pub local_port: u16,
-    /// What the client connects to.
+    /// The addresses that the client connects to.
     pub remote_address: RemoteAddress,
     /// The server's port.
     pub remote_port: u16,
-    /// The path preferred from the start.
+    /// The client's primary path.
     pub primary_path: PrimaryPath,
-    /// The networks whose interfaces both ends use; none: all.
+    /// The networks whose interfaces both ends use; `None`: all.
     pub networks: Option<Vec<u16>>,
-    /// The kind of addresses both ends use.
+    /// The IP version of the addresses of both ends.
     pub ip_version: IpVersion,
 }
 
@@ -64,52 +65,53 @@ named! {
     }
 }
 
-/// What an application sends in one direction.
+/// The traffic that an application sends in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// When frames are sent.
+    /// The times at which frames are sent.
     pub pace: Pace,
-    /// A paced sender that pauses now and then.
+    /// Active and pause times of a paced sender; `None`: it never pauses.
     pub on_off: Option<OnOff>,
-    /// Payload of a frame, drawn anew for each.
+    /// Payload of a frame, drawn for each frame.
     pub frame_size: Distribution<ByteCount>,
-    /// Frames are cut into messages of at most this.
+    /// Largest message; larger frames are sent as several messages.
     pub max_msg_size: ByteCount,
-    /// Messages a saturated sender keeps waiting for their first transmission; a paced sender drops what exceeds it.
+    /// Limit of the messages that wait for their first transmission. A saturated sender keeps so many waiting; a paced
+    /// sender drops messages beyond it.
     pub queue_size: u32,
-    /// Fraction of messages sent unordered, drawn for each.
+    /// Probability with which a message is sent unordered.
     pub unordered: Probability,
 }
 
-/// Active times and pauses of a paced sender, in turn, starting with an active time of at least one frame.
+/// Alternating active times and pauses of a paced sender. It starts with an active time of at least one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnOff {
-    /// Length of an active time, drawn anew for each.
+    /// Length of an active time, drawn for each.
     pub on: Distribution<Span>,
-    /// Length of a pause, drawn anew for each.
+    /// Length of a pause, drawn for each.
     pub off: Distribution<Span>,
 }
 
-/// When frames are sent.
+/// The times at which frames are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// As many as the transport takes (a frame rate of 0 Hz).
+    /// As soon as the transport accepts them (a frame rate of 0 Hz in the file).
     Saturated,
-    /// So many a second; the rate that determines the wait for the next frame is drawn anew for each. With an
-    /// exponential distribution the waits are exponential, with the inverse of the rate as their mean.
+    /// At this rate in frames per second, drawn for each wait for the next frame. With an exponential distribution the
+    /// waits are exponential, with the inverse of the rate as their mean.
     Frames(Distribution<Hertz>),
 }
 
-/// A number or what it is drawn from.
+/// The distribution that a value is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution<T> {
-    /// Always the same.
+    /// Always this value.
     Constant(T),
     /// Uniform from the first, inclusive, to the second.
     Uniform(T, T),
-    /// Exponential with this mean.
+    /// Exponential, with this mean.
     Exponential(T),
-    /// Pareto with this mean and shape, the shape above 1. Up to a shape of 2 the variance is infinite.
+    /// Pareto, with this mean and shape. The shape is above 1; up to 2 the variance is infinite.
     Pareto(T, f64),
 }
 
@@ -118,7 +120,7 @@ pub enum Distribution<T> {
 pub struct Hertz(pub(super) f64);
 
 impl Hertz {
-    /// A frequency; none if it is negative or not finite.
+    /// A frequency; `None` if it is negative or not finite.
     pub fn new(per_second: f64) -> Option<Hertz> {
         (per_second.is_finite() && per_second >= 0.0).then_some(Hertz(per_second))
     }
@@ -134,7 +136,7 @@ impl Hertz {
 pub enum LocalAddress {
     /// Every address of the host in the networks of the flow.
     Any,
-    /// This one only.
+    /// Only this address.
     Ip(IpAddr),
 }
 
@@ -143,22 +145,22 @@ pub enum LocalAddress {
 pub enum RemoteAddress {
     /// Every address of the server in the networks of the flow.
     Any,
-    /// This one; the peer announces the others by itself.
+    /// This address; an SCTP server announces its other addresses in the handshake.
     Ip(IpAddr),
 }
 
-/// The path preferred from the start.
+/// The client's primary path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrimaryPath {
-    /// The first.
+    /// The first path.
     Any,
-    /// The one to this address of the server.
+    /// The path to this address of the server.
     Ip(IpAddr),
-    /// The one through this network.
+    /// The path through this network.
     Network(u16),
 }
 
-/// The kind of addresses a flow uses.
+/// The IP version of the addresses of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpVersion {
     /// IPv4.

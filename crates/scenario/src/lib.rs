@@ -1,7 +1,7 @@
-//! Scenarios: the network, the flows over it and what is recorded, all in one TOML file.
+//! Scenarios: the network, the flows over it and the quantities to record, all in one TOML file.
 //!
-//! [`Sweep::parse`] reads a file, which stands for one [`Scenario`], or for one of each combination of its variations;
-//! [`schema`] says what can stand in it.
+//! [`Sweep::parse`] reads a file. A file describes one [`Scenario`], or with variations one for each combination of
+//! them. [`schema`] is the JSON Schema of such files.
 #![forbid(unsafe_code)]
 
 mod decode;
@@ -22,7 +22,7 @@ mod vary;
 mod window;
 
 pub use diagnostic::{Diagnostic, ScenarioError};
-pub use file::sctp_options;
+pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     Traffic,
@@ -40,5 +40,5 @@ pub use window::Window;
 use quantity::Quantity;
 use units::Span;
 
-/// The longest time that a scenario may state: a hundred years.
+/// The longest time that a scenario may contain: a hundred years.
 pub const LONGEST_TIME: Span = Span::from_nanos(Span::MOST_SMALLEST);

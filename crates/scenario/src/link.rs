@@ -4,9 +4,9 @@ use units::Instant;
 /// A full-duplex link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Unique in the scenario; if the file gives none, the names of both nodes joined by `-`.
+    /// Unique in the scenario; by default the names of both nodes joined by `-`.
     pub name: String,
-    /// Index of the two nodes in [`Scenario::nodes`](super::Scenario::nodes).
+    /// Indices of the two nodes in [`Scenario::nodes`](super::Scenario::nodes).
     pub between: [usize; 2],
     /// The independent network it belongs to; 0 belongs to all (paper 001, section 4.3).
     pub net_id: u8,
@@ -14,11 +14,11 @@ pub struct Link {
     pub forward: ChannelSpec,
     /// From the second node to the first.
     pub back: ChannelSpec,
-    /// When it carries nothing, in order of time, without overlap.
+    /// Outages of the link, in order of time, without overlap.
     pub down: Vec<Outage>,
 }
 
-/// A time in which a link carries nothing: packets sent into it, or on their way as it starts, are lost.
+/// A time in which a link is down. Packets that are sent in it, or are in flight on the link when it begins, are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// The link fails.

@@ -1,31 +1,31 @@
 use super::{Capture, Flow, Link, Probe, Transfers, Window};
 use units::{Instant, Span};
 
-/// One experiment, complete: every reference is resolved, every default filled in.
+/// One experiment in which all names are resolved and all defaults are filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// For people; no result depends on it.
+    /// A title for readers; no result depends on it.
     pub title: String,
-    /// Root of all random streams.
+    /// Root seed of all random streams.
     pub seed: u64,
     /// Hosts, routers and NATs, in the order of the file.
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
-    /// Flows; one written with a `count` stands here that many times.
+    /// Flows; a table with a `count` gives that many flows.
     pub flows: Vec<Flow>,
     /// Short transfers.
     pub transfers: Vec<Transfers>,
-    /// Stretches of time in which everything is measured.
+    /// Additional intervals in which all flows are measured.
     pub windows: Vec<Window>,
-    /// What is recorded over time.
+    /// Quantities recorded over time.
     pub probes: Vec<Probe>,
     /// Links whose packets are captured.
     pub captures: Vec<Capture>,
 }
 
 impl Scenario {
-    /// How many nodes, links, flows and probes it has.
+    /// Number of nodes, links, flows and probes.
     pub(super) fn parts(&self) -> usize {
         self.nodes.len() + self.links.len() + self.flows.len() + self.transfers.len() + self.probes.len()
     }
@@ -36,20 +36,20 @@ impl Scenario {
 pub struct Node {
     /// Unique in the scenario.
     pub name: String,
-    /// What it does.
+    /// Host or router.
     pub kind: NodeKind,
 }
 
-/// What a node does with packets.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Ends of flows. Each packet that arrives waits a random time, uniform from zero to `jitter`, as processing takes
-    /// in a real host; packets keep their order.
+    /// An end of flows. Each arriving packet waits a random time, uniform from zero to `jitter`, like the processing
+    /// time of a real host. Packets keep their order.
     Host {
         /// Longest wait.
         jitter: Span,
     },
-    /// Forwards packets, at once.
+    /// Forwards packets without delay.
     Router,
     /// A router that translates addresses and UDP ports.
     Nat {

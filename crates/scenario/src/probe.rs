@@ -4,35 +4,35 @@ use units::{Instant, Span};
 /// A quantity recorded over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// What is recorded.
+    /// The quantity.
     pub quantity: ProbeQuantity,
-    /// Where.
+    /// The flow or link that it is recorded of.
     pub target: ProbeTarget,
     /// First instant recorded.
     pub from: Instant,
     /// Last instant recorded; none: to the end of the run.
     pub to: Option<Instant>,
-    /// How often.
+    /// Times of recording.
     pub every: Every,
-    /// Of bursts: the longest wait between two packets of one burst. Other quantities do not use it.
+    /// For [`ProbeQuantity::Bursts`]: the longest time between two packets of one burst. Other quantities ignore it.
     pub gap: Span,
 }
 
-/// What a probe watches.
+/// The flow or link that a probe records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTarget {
-    /// Index in [`Scenario::flows`](super::Scenario::flows); each path of the client is recorded by itself.
+    /// Index in [`Scenario::flows`](super::Scenario::flows). Each path of the client is recorded separately.
     Flow(usize),
-    /// Index in [`Scenario::links`](super::Scenario::links), and whether it is the direction back.
+    /// One direction of a link.
     Link {
-        /// Which link.
+        /// Index in [`Scenario::links`](super::Scenario::links).
         link: usize,
-        /// From the second node to the first.
+        /// True for the direction from the second node to the first.
         back: bool,
     },
 }
 
-/// When a probe records.
+/// The times at which a probe records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
     /// Whenever the quantity changes.
@@ -42,7 +42,7 @@ pub enum Every {
 }
 
 named! {
-    /// What a probe can record.
+    /// A quantity that a probe records.
     "quantity" ProbeQuantity {
         /// Congestion window of each path, bytes.
         Cwnd = "cwnd",
@@ -54,15 +54,17 @@ named! {
         Srtt = "srtt",
         /// Retransmission timeout of each path, seconds.
         Rto = "rto",
-        /// The number of the chunk that each path sent last; the first chunk of the association is number 1. On change: a
-        /// value at each instant at which the path sends, retransmissions included. SCTP only.
+        /// The number of the DATA chunk that each path sent last; the first chunk of the association is number 1. With
+        /// `every = "change"` it is recorded at each instant at which the path sends, retransmissions included. SCTP
+        /// only.
         Tsn = "tsn",
-        /// Bytes that the peer can still take, as the sender knows it: of SCTP without what is in flight, of TCP with it.
+        /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are subtracted; for
+        /// TCP they are not.
         PeerRwnd = "peer-rwnd",
-        /// Payload received, bit/s over each interval: of the flow at its server, or carried by the link.
+        /// Payload in bit/s over each interval: received by the flow's server, or carried by the link.
         Throughput = "throughput",
-        /// Payload sent with all retransmissions, bit/s over each interval, of the flow and of each path of its client: the
-        /// throughput of paper 003.
+        /// Payload sent in bit/s over each interval, retransmissions included, of the flow and of each path of its
+        /// client: the throughput of paper 003.
         SentThroughput = "sent-throughput",
         /// Packets waiting in the queue of a link.
         Queue = "queue",
@@ -70,16 +72,17 @@ named! {
         QueueAverage = "queue-average",
         /// Packets that a link has dropped since the start of the run.
         Drops = "drops",
-        /// Lengths of bursts that come to the queue of a link: packets of one flow, each at most `gap` after the one before.
+        /// Lengths in packets of the bursts that arrive at the queue of a link. A burst consists of packets of one
+        /// flow, each at most `gap` after the previous one.
         Bursts = "bursts",
     }
 }
 
-/// A link whose packets are written to a pcapng file, both directions, as they enter it.
+/// A link whose packets are written to a pcapng file, in both directions, at the time they enter the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
     /// Index in [`Scenario::links`](super::Scenario::links).
     pub link: usize,
-    /// Name of the file, below the directory of the run.
+    /// Name of the file in the directory of the run.
     pub file: String,
 }

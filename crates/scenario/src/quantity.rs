@@ -1,34 +1,34 @@
-//! Quantities as people write them: a decimal number and a unit, taken exactly.
+//! Quantities written as a decimal number and a unit, read without rounding.
 
 use super::Hertz;
 use super::diagnostic::expected_one_of;
 use units::{BitRate, ByteCount, Span};
 
-/// A quantity that a file states with its unit.
+/// A quantity that a file writes with its unit.
 pub(super) trait Quantity: Sized {
-    /// What it is, with an article.
+    /// Name of the kind of quantity, with an article.
     const KIND: &'static str;
     /// Name of its definition in the schema.
     const NAME: &'static str;
-    /// How it is written.
+    /// Example of the notation.
     const EXAMPLE: &'static str;
-    /// Every unit, and how many of the smallest units it is.
+    /// Every unit, as a multiple of the smallest unit.
     const UNITS: &'static [(&'static str, u64)];
-    /// The largest that a scenario may state, as it is written. Sums of a few fit 64 bits, whatever the unit.
+    /// The largest value that a scenario may contain, as it is written. The sum of a few such values fits 64 bits.
     const MOST: &'static str;
-    /// How many of the smallest units that is.
+    /// [`MOST`](Self::MOST) in the smallest unit.
     const MOST_SMALLEST: u64;
-    /// The quantity of so many of the smallest units.
+    /// The quantity of `n` smallest units.
     fn from_smallest(n: u64) -> Self;
 
-    /// Reads `text`; the error says what is wrong and what was expected.
+    /// Parses `text`. The error says what is wrong and what was expected.
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = (&text[..split], text[split..].trim_start());
         let expected = || format!("expected {} such as \"{}\"", Self::KIND, Self::EXAMPLE);
         let decimal =
-            Decimal::parse(number).ok_or_else(|| format!("\"{text}\" is no quantity; {}", expected()))?;
+            Decimal::parse(number).ok_or_else(|| format!("\"{text}\" is not a quantity; {}", expected()))?;
         if unit.is_empty() {
             return Err(format!("\"{text}\" has no unit; {}", expected()));
         }
@@ -44,7 +44,7 @@ pub(super) trait Quantity: Sized {
             Err(Inexact::Fraction) => {
                 let smallest = Self::UNITS[0].0;
                 Err(format!(
-                    "\"{text}\" is finer than can be counted; expected a whole number of `{smallest}`"
+                    "\"{text}\" is finer than the resolution; expected a whole number of `{smallest}`"
                 ))
             }
         }
@@ -117,7 +117,7 @@ impl Quantity for Hertz {
     const KIND: &'static str = "a frequency";
     const NAME: &'static str = "frequency";
     const EXAMPLE: &'static str = "10 Hz";
-    /// One a nanosecond.
+    /// One per nanosecond.
     const MOST: &'static str = "1000 MHz";
     const MOST_SMALLEST: u64 = 1_000_000_000_000_000_000;
     const UNITS: &'static [(&'static str, u64)] = &[
@@ -131,7 +131,7 @@ impl Quantity for Hertz {
     }
 }
 
-/// A non-negative decimal number: `digits` divided by ten to the power of `places`.
+/// A non-negative decimal number: `digits` / 10^`places`.
 struct Decimal {
     digits: u128,
     places: u32,
@@ -155,7 +155,7 @@ impl Decimal {
         Some(Decimal { digits, places: fraction.len() as u32 })
     }
 
-    /// This times `factor`, if it is whole and fits.
+    /// The number times `factor`, if the product is an integer that fits 64 bits.
     fn times(&self, factor: u64) -> Result<u64, Inexact> {
         let divisor = 10u128.pow(self.places);
         let product = self.digits.checked_mul(u128::from(factor)).ok_or(Inexact::TooLarge)?;
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_exact() {
+    fn quantities_are_read_without_rounding() {
         assert_eq!(Span::parse("10 ms"), Ok(Span::from_millis(10)));
         assert_eq!(Span::parse(" 0.000000001s"), Ok(Span::from_nanos(1)));
         assert_eq!(Span::parse("1.5min"), Ok(Span::from_secs(90)));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_quantities_are_those_of_the_messages() {
+    fn the_limit_in_the_message_is_the_largest_accepted_quantity() {
         fn check<Q: Quantity + PartialEq + std::fmt::Debug>() {
             assert_eq!(Q::parse(Q::MOST), Ok(Q::from_smallest(Q::MOST_SMALLEST)));
             let (number, unit) = Q::MOST.split_once(' ').unwrap();
@@ -197,19 +197,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_explained() {
+    fn errors_say_why_a_text_is_not_a_quantity() {
         for (got, message) in [
             (Span::parse("10").err(), r#""10" has no unit; expected a time such as "10 ms""#),
-            (Span::parse("fast").err(), r#""fast" is no quantity; expected a time such as "10 ms""#),
-            (Span::parse("-1 s").err(), r#""-1 s" is no quantity; expected a time such as "10 ms""#),
-            (Span::parse("1. s").err(), r#""1. s" is no quantity; expected a time such as "10 ms""#),
+            (Span::parse("fast").err(), r#""fast" is not a quantity; expected a time such as "10 ms""#),
+            (Span::parse("-1 s").err(), r#""-1 s" is not a quantity; expected a time such as "10 ms""#),
+            (Span::parse("1. s").err(), r#""1. s" is not a quantity; expected a time such as "10 ms""#),
             (
                 Span::parse("1 sec").err(),
                 "unknown unit `sec` in \"1 sec\"; expected one of `ns`, `us`, `µs`, `ms`, `s`, `min`, `h`; did you mean `s`?",
             ),
             (
                 ByteCount::parse("0.5 B").err(),
-                r#""0.5 B" is finer than can be counted; expected a whole number of `B`"#,
+                r#""0.5 B" is finer than the resolution; expected a whole number of `B`"#,
             ),
             (
                 Span::parse("9999999999999 h").err(),

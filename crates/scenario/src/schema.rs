@@ -2,7 +2,7 @@ use super::decode::{Decode, Definitions};
 use super::file::FileTable;
 use serde_json::{Value as Json, json};
 
-/// JSON Schema of scenario files, for editors and for the check of what is generated.
+/// JSON Schema of scenario files, for editors and for programs that generate scenario files.
 pub fn schema() -> String {
     let mut definitions = Definitions::new();
     let mut schema = FileTable::schema(&mut definitions);
@@ -13,7 +13,7 @@ pub fn schema() -> String {
     format!("{schema:#}\n")
 }
 
-/// Flows may also be written in the names of paper 001.
+/// Adds to flows the camelCase names of paper 001.
 fn understand_camel_case(schema: &mut Json) {
     match schema {
         Json::Object(members) => {

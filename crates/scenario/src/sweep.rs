@@ -7,7 +7,7 @@ use super::{NewTrial, Scenario, ScenarioError, resolve};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
-/// A scenario file: one scenario, or with variations one for each combination.
+/// The scenarios of a file: one, or with variations one for each combination of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     title: String,
@@ -16,26 +16,27 @@ pub struct Sweep {
     variants: Vec<Variant>,
 }
 
-/// One combination of variations.
+/// One combination of the variations of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
     /// Name and value of each axis, in the order of [`Sweep::axes`].
     pub parameters: Vec<(String, AxisValue)>,
-    /// The experiment.
+    /// The scenario of this combination.
     pub scenario: Scenario,
 }
 
-/// Combinations a file may have at most.
+/// Largest number of combinations in a file.
 const MOST_VARIANTS: usize = 100_000;
 
-/// Nodes, links, flows and probes that the combinations of a file may have together: all are kept in memory.
+/// Largest number of nodes, links, flows and probes in all combinations of a file together. All of them are kept in
+/// memory.
 const MOST_PARTS: usize = 100_000;
 
 impl Sweep {
-    /// Reads a scenario file; `file` is how messages call it, `new_trial` finds flows that cannot work on their network.
+    /// Parses a scenario file. `file` is its name in messages; `new_trial` checks that the flows work on their network.
     ///
     /// # Errors
-    /// Everything that is wrong, with its place.
+    /// All faults, with their positions.
     pub fn parse(text: &str, file: &str, new_trial: NewTrial) -> Result<Sweep, ScenarioError> {
         let mut faults = Faults::default();
         let (document, errors) = DeTable::parse_recoverable(text);
@@ -57,12 +58,12 @@ impl Sweep {
         &self.title
     }
 
-    /// What varies; nothing if the file is one scenario.
+    /// The axes of the variations; empty if the file has none.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// Every combination; the last axis varies fastest.
+    /// All combinations; the last axis varies fastest.
     pub fn variants(&self) -> &[Variant] {
         &self.variants
     }
@@ -72,10 +73,10 @@ impl Sweep {
         hexadecimal(&Sha256::digest(&self.text))
     }
 
-    /// Keeps only the combinations in which `axis` has the value that the file writes as `value`.
+    /// Keeps only the combinations in which `axis` has the value written as `value` in the file.
     ///
     /// # Errors
-    /// What axes, or what values, there are.
+    /// An unknown axis or value; the message lists the valid ones.
     pub fn restrict(&mut self, axis: &str, value: &str) -> Result<(), String> {
         let names = self.axes.iter().map(|axis| axis.name.as_str());
         let Some(found) = self.axes.iter().position(|a| a.name == axis) else {
@@ -143,10 +144,10 @@ fn expand(
     Some((axes, variants))
 }
 
-/// Wrong combinations after which the others are not looked at: most faults stand in what all of them share.
+/// Number of wrong combinations after which parsing stops. Most faults are in the part that all combinations share.
 const MOST_FAILED: usize = 20;
 
-/// The choice for each axis that makes up combination `number`.
+/// The index of the value of each axis in combination `number`.
 fn digits(mut number: usize, axes: &[Axis]) -> Vec<usize> {
     let mut choice: Vec<usize> = axes
         .iter()

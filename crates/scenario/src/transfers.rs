@@ -1,19 +1,19 @@
 use super::{Distribution, Flow, Hertz};
 use units::{ByteCount, Instant};
 
-/// Short transfers: each a connection of its own that begins at a random time, carries so many bytes from client to
-/// server, and ends.
+/// Short transfers. Each is a connection that begins at a random time, carries a number of bytes from client to server,
+/// and ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfers {
-    /// What each connection is like. Its name is that of all the transfers; its times, ports of the client and pace are
-    /// not used.
+    /// Template of each connection. Its name is the name of these transfers; its times, client port and pace are not
+    /// used.
     pub like: Flow,
-    /// Transfers a second; with an exponential law their arrivals are Poisson's.
+    /// Transfers per second. With an exponential distribution the arrivals are a Poisson process.
     pub rate: Distribution<Hertz>,
-    /// Bytes of each.
+    /// Size of a transfer.
     pub size: Distribution<ByteCount>,
-    /// The first comes one wait after this.
+    /// The first transfer begins one random wait after this time.
     pub from: Instant,
-    /// None comes after this.
+    /// No transfer begins after this time.
     pub to: Instant,
 }

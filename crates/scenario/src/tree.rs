@@ -1,21 +1,21 @@
-//! A TOML document as a tree that remembers where everything stands.
+//! A TOML document as a tree of values with their byte ranges in the file.
 
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands.
+/// A value and its byte range in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub span: Range<usize>,
     pub value: Value,
 }
 
-/// What a value is.
+/// The value, by its TOML type.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(String),
-    /// Beyond any number that TOML allows, the nearest that fits.
+    /// An integer; one that does not fit is clamped to the nearest that does.
     Integer(i128),
     Real(f64),
     Flag(bool),
@@ -28,7 +28,7 @@ pub(super) enum Value {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table(Vec<Entry>);
 
-/// A key, where it stands, and its value.
+/// A key, its byte range in the file, and its value.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub key: String,

@@ -1,5 +1,5 @@
-//! Variations: any value of a scenario file may be `{ vary = [a, b] }`, and the file then stands for one scenario for
-//! each choice.
+//! Variations: any value of a scenario file may be `{ vary = [a, b] }`; the file then describes one scenario for each
+//! of the values.
 
 use super::decode::describe;
 use super::diagnostic::Faults;
@@ -7,12 +7,13 @@ use super::tree::{Entry, Item, Table, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// One thing a sweep varies.
+/// One axis of a sweep: a value that varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Its name in the results: the `name` of the variation, or else where it stands, as `link.r1-r2.rate`.
+    /// Its name in the results: the `name` of the variation, by default its position in the file, such as
+    /// `link.r1-r2.rate`.
     pub name: String,
-    /// What it takes on, in the order of the file.
+    /// The values, in the order of the file.
     pub values: Vec<AxisValue>,
 }
 
@@ -23,12 +24,12 @@ pub enum AxisValue {
     Flag(bool),
     /// A bare number.
     Number(f64),
-    /// Text, such as a word or a quantity, and tables and lists as the file writes them.
+    /// Text, such as a word or a quantity. Tables and lists are kept as the text of the file.
     Text(String),
 }
 
 impl fmt::Display for AxisValue {
-    /// As in the file, but without quotes.
+    /// Writes the value as in the file, but without quotes.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             AxisValue::Flag(flag) => flag.fmt(f),
@@ -38,7 +39,7 @@ impl fmt::Display for AxisValue {
     }
 }
 
-/// A place with variations.
+/// A value of the file that has variations.
 pub(super) struct Site {
     steps: Vec<Step>,
     axis: String,
@@ -52,10 +53,10 @@ enum Step {
     Index(usize),
 }
 
-/// Columns of the results, which no axis can be called.
+/// Names of columns of the results; an axis cannot have one of them.
 const RESERVED: [&str; 8] = ["run", "replica", "seed", "flow", "path", "quantity", "time", "value"];
 
-/// Every place of the file with variations, in the order of the file.
+/// All values that have variations, in the order of the file.
 pub(super) fn sites(root: &Item, faults: &mut Faults) -> Vec<Site> {
     let mut found = Vec::new();
     visit(root, &mut Vec::new(), "", &mut found, faults);
@@ -95,7 +96,7 @@ fn visit(item: &Item, steps: &mut Vec<Step>, dotted: &str, found: &mut Vec<Site>
     }
 }
 
-/// What an element of a list is called: its `name`, the nodes it is `between`, or its number from 1.
+/// Label of an element of a list: its `name`, the nodes it is `between`, or its number from 1.
 fn label(element: &Item, index: usize) -> String {
     let text = |item: Option<&Item>| match &item?.value {
         Value::Text(text) => Some(text.clone()),
@@ -150,7 +151,7 @@ fn site(item: &Item, table: &Table, steps: &[Step], dotted: &str, faults: &mut F
     Some(Site { steps: steps.to_vec(), axis, alternatives: list.clone(), span: item.span.clone() })
 }
 
-/// The axes of the sites. Sites of the same axis advance together, so they must have as many variations.
+/// The axes of the sites. Sites of one axis change together, so they must have the same number of variations.
 pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     for site in sites {
@@ -183,7 +184,7 @@ fn axis_value(item: &Item, text: &str) -> AxisValue {
     }
 }
 
-/// The file with a choice made for each axis.
+/// The file with one value chosen for each axis.
 pub(super) fn choose(root: &Item, sites: &[Site], axes: &[Axis], choice: &[usize]) -> Item {
     let mut chosen = root.clone();
     for site in sites {

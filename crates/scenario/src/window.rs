@@ -1,12 +1,12 @@
 use units::Instant;
 
-/// A stretch of simulated time in which everything is measured, beside the flows' own times.
+/// An interval of simulated time in which all flows are measured, in addition to the measurement time of each flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Unique in the scenario.
     pub name: String,
-    /// Its begin.
+    /// Start of the interval.
     pub from: Instant,
-    /// Its end.
+    /// End of the interval.
     pub to: Instant,
 }

@@ -112,7 +112,7 @@ pub enum CloseReason {
     TooManyErrors,
     /// The peer broke the protocol.
     ProtocolViolation {
-        /// What it did.
+        /// Description of the violation.
         what: &'static str,
     },
 }

@@ -173,7 +173,8 @@ fn a_partial_acknowledgement_in_recovery_reports_what_is_missing() {
     assert_eq!(after.flight.get(), before.flight.get() - 2 * 1468);
 }
 
-// rfc9260#section-7.2.4, rule 3: one packet whatever the window says, the rest as the window allows.
+// rfc9260#section-7.2.4, rule 3: fast retransmission sends one packet without regard to cwnd, and more only as cwnd
+// allows.
 #[test]
 fn one_packet_of_lost_chunks_ignores_the_window() {
     let (mut client, acked) = grown(&Config::default(), 12);

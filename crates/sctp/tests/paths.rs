@@ -111,7 +111,8 @@ fn an_address_that_cannot_be_verified_does_not_end_the_association() {
     pair.run_for(secs(600));
     let second = path(&mut pair, Side::Server, server, 1);
     assert_eq!(second.state, PathState::Unconfirmed);
-    // Six probes an RTO apart, backing off, then at the pace of heartbeats: 30 s and an RTO of 60 s, half more or less.
+    // The first heartbeats are an RTO apart, with backoff. The later ones follow the heartbeat interval: 30 s plus an
+    // RTO of 60 s, with a jitter of half an RTO.
     let times = times(&pair, Side::Server, 2, "HEARTBEAT");
     let gaps: Vec<u64> = times.windows(2).map(|w| w[1].since(w[0]).as_nanos() / 1_000_000_000).collect();
     assert_eq!(gaps[..5], [1, 2, 4, 8, 16]);

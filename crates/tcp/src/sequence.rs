@@ -8,7 +8,7 @@ serial_number! {
     Seq, u32, i32
 }
 
-/// The position of a SYN. One lap ahead, so that there is room below for old numbers.
+/// The unwrapped sequence number of a SYN. It is 2^32, so that older sequence numbers remain positive.
 pub(crate) const ORIGIN: u64 = 1 << 32;
 
 /// The sequence numbers of one direction.

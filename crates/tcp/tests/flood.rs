@@ -204,7 +204,8 @@ fn syn_cookie_opens_only_its_own_connection() {
     }
 }
 
-/// The peer repeats its SYN, finds a place the second time, and acknowledges the cookie all the same.
+/// The peer repeats its SYN, which creates a half-open connection this time. Then it acknowledges the SYN cookie of the
+/// first SYN-ACK.
 #[test]
 fn syn_cookie_is_accepted_for_a_connection_that_is_half_open_meanwhile() {
     let mut pair = TcpPair::new(&Config::modern(), &Config::modern());

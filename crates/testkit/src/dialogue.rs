@@ -1,26 +1,27 @@
 use crate::{Ending, Ledger, Script, Speaker, World};
 use units::{Instant, Span};
 
-/// Two speakers with something to say to each other.
+/// An exchange of messages between two speakers over one association.
 ///
-/// Speaker 0 connects. Both say their lines as fast as they are let, until one of them ends it.
+/// Speaker 0 connects. Both send the messages of their scripts as fast as their send buffers accept them; then one of
+/// them shuts the association down.
 pub struct Dialogue<'a> {
-    /// What they say.
+    /// The messages that speakers 0 and 1 send.
     pub scripts: [&'a Script; 2],
-    /// Who ends it.
+    /// Index of the speaker that shuts down.
     pub closer: usize,
-    /// False: when each has heard all of the other's lines. True: as soon as the closer has said its own; then what
-    /// was said by then must be heard all the same.
+    /// False: the closer shuts down when both have received all messages. True: it shuts down as soon as its send
+    /// buffer has accepted its last message; all messages accepted before the shutdown must still be delivered.
     pub hasty: bool,
-    /// When both have to be done.
+    /// Longest duration of the exchange.
     pub limit: Span,
 }
 
 impl Dialogue<'_> {
-    /// Runs it to its end and answers when that was.
+    /// Runs the exchange and returns the time at which the association has ended on both sides.
     ///
     /// # Errors
-    /// What went wrong: a message lost, twice, changed or out of order; an end that was not graceful; no end in time.
+    /// A message was lost, duplicated, changed or out of order; the shutdown was not graceful; or the limit passed.
     pub fn run(&self, world: &mut World, speakers: &mut [&mut dyn Speaker; 2]) -> Result<Instant, String> {
         let mut ledgers = [Ledger::new(self.scripts[1]), Ledger::new(self.scripts[0])];
         let mut said = [0, 0];
@@ -43,23 +44,27 @@ impl Dialogue<'_> {
             }
             match [speakers[0].ending(), speakers[1].ending()] {
                 [None, None] => {}
-                endings if !closing => return Err(format!("an early end: {endings:?}")),
+                endings if !closing => {
+                    return Err(format!("the association ended before the shutdown: {endings:?}"));
+                }
                 [Some(Ending::Graceful), Some(Ending::Graceful | Ending::Aborted)]
                 | [Some(Ending::Aborted), Some(Ending::Graceful)] => {
                     let unheard = [0, 1].map(|n| said[1 - n] - ledgers[n].heard());
                     return if unheard == [0, 0] {
                         Ok(world.now())
                     } else {
-                        Err(format!("said and not heard when all ended: {unheard:?}"))
+                        Err(format!("accepted messages that were not delivered: {unheard:?}"))
                     };
                 }
                 [Some(Ending::Graceful), None] | [None, Some(Ending::Graceful)] => {}
-                endings => return Err(format!("no graceful end: {endings:?}")),
+                endings => return Err(format!("the shutdown was not graceful: {endings:?}")),
             }
         }
         let heard = ledgers.map(|ledger| ledger.heard());
         let endings = [speakers[0].ending(), speakers[1].ending()];
-        Err(format!("no end: said {said:?}, heard {heard:?}, endings {endings:?}"))
+        Err(format!(
+            "not finished in time: {said:?} messages accepted, {heard:?} delivered, endings {endings:?}"
+        ))
     }
 
     fn act(
@@ -73,7 +78,7 @@ impl Dialogue<'_> {
         let now = world.now();
         let speaker = &mut *speakers[host];
         while let Some((stream, bytes)) = speaker.receive(now) {
-            ledgers[host].hear(stream, &bytes).map_err(|what| format!("speaker {host} heard: {what}"))?;
+            ledgers[host].hear(stream, &bytes).map_err(|what| format!("speaker {host} received: {what}"))?;
         }
         let script = self.scripts[host];
         while speaker.is_connected()

@@ -1,6 +1,6 @@
-//! What only tests need: two endpoints face to face ([`Pair`], [`TcpPair`]), one whose peer the test plays ([`Played`]), clients behind a NAT
-//! ([`Natted`]), and
-//! dialogues of any two stacks over a simulated network ([`World`]).
+//! Test harnesses: two connected endpoints ([`Pair`], [`TcpPair`]), an endpoint whose peer is scripted by the test
+//! ([`Played`]), clients behind a NAT ([`Natted`]), and exchanges of messages between any two stacks over a simulated
+//! network ([`Dialogue`], [`World`]).
 #![forbid(unsafe_code)]
 
 mod dialogue;

@@ -9,20 +9,21 @@ use std::net::IpAddr;
 use transport::{Checksum, PacketBuf, Transmit};
 use units::{Instant, Span};
 
-/// Clients with the same private address and SCTP port behind one NAT each of which has a UDP port of its own there, and a
-/// server that they reach through it; in virtual time. A packet takes 10 ms.
+/// A server and several clients behind one NAT, in virtual time. The clients have the same private address and SCTP
+/// port; the NAT maps each to its own UDP port. The one-way delay is 10 ms.
 pub struct Natted {
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// Every packet that reached the NAT or left the server.
+    /// All packets that arrived at the NAT or were sent by the server.
     pub sent: Vec<NatSent>,
-    /// The server, which listens.
+    /// The server; it listens.
     pub server: Endpoint,
     /// The clients.
     pub clients: Vec<Endpoint>,
-    /// The UDP port that the NAT gives the packets of each client; 0: it lets them through as they are, not encapsulated.
+    /// The UDP port to which the NAT maps each client; 0: the NAT forwards the packets of this client without UDP
+    /// encapsulation.
     pub ports: Vec<u16>,
-    /// Events of the server since they were taken.
+    /// Events of the server that the test has not taken yet.
     pub events: Vec<(AssocId, Event)>,
     flying: BinaryHeap<Reverse<(Instant, usize)>>,
 }
@@ -30,9 +31,9 @@ pub struct Natted {
 /// A packet on the public side of the NAT.
 #[derive(Clone, Debug)]
 pub struct NatSent {
-    /// When.
+    /// Time at which it arrived at the NAT or left the server.
     pub at: Instant,
-    /// UDP port of the NAT that it comes from, or goes to.
+    /// Its UDP port at the NAT: the source port of packets to the server, the destination port of the others.
     pub port: u16,
     /// True if it goes to the server.
     pub to_server: bool,
@@ -41,19 +42,19 @@ pub struct NatSent {
 }
 
 impl NatSent {
-    /// The names of its chunks.
+    /// The names of its chunks, as [`describe`](crate::describe) writes them.
     pub fn chunks(&self) -> String {
         describe(&self.bytes)
     }
 }
 
-/// The delay of a packet one way.
+/// One-way delay.
 const DELAY: Span = Span::from_millis(10);
 
 impl Natted {
     /// The public address of the NAT.
     pub const PUBLIC: [u8; 4] = [192, 0, 2, 1];
-    /// The address of each client, which the server never sees.
+    /// The private address of every client.
     pub const PRIVATE: [u8; 4] = [10, 0, 0, 7];
     /// The address of the server.
     pub const SERVER: [u8; 4] = [198, 51, 100, 1];
@@ -62,10 +63,11 @@ impl Natted {
     /// The SCTP port of each client.
     pub const CLIENT_PORT: u16 = 5001;
 
-    /// A server and as many clients, none of them associated, behind UDP ports 40000 and so on.
+    /// A server and `clients` clients without associations. The NAT maps the clients to UDP ports 40000, 40001 and so
+    /// on.
     ///
     /// # Panics
-    /// If the configuration cannot work.
+    /// If the configuration is invalid.
     pub fn new(clients: u16, config: &Config) -> Natted {
         let endpoint = |port, address: [u8; 4], seed: u64| {
             let config = EndpointConfig {
@@ -77,7 +79,7 @@ impl Natted {
                 encapsulation: Some(Encapsulation::default()),
                 config: config.clone().into(),
             };
-            Endpoint::new(config).expect("it can work")
+            Endpoint::new(config).expect("a valid configuration")
         };
         let mut server = endpoint(Self::SERVER_PORT, Self::SERVER, 1);
         server.listen(true);
@@ -94,38 +96,38 @@ impl Natted {
         }
     }
 
-    /// Lets a client begin an association, and runs until the handshake is over.
+    /// Starts an association from a client and runs until its handshake has ended.
     ///
     /// # Panics
-    /// If it cannot begin.
+    /// If the endpoint refuses.
     pub fn connect(&mut self, client: usize) -> AssocId {
         let server = [Self::SERVER.into()];
         let begun = self.clients[client].connect(self.now, Self::SERVER_PORT, &server);
         self.run_for(DELAY * 5);
-        begun.expect("nothing speaks against it")
+        begun.expect("a new association")
     }
 
-    /// Gives the server a message of filler for an association.
+    /// Sends a message of zeros from the server on an association.
     ///
     /// # Panics
-    /// If it is not taken.
+    /// If the send buffer does not accept it.
     pub fn send_to(&mut self, id: AssocId, length: u32) {
         self.server.send(self.now, id, Message::new(Payload::Filler(length))).expect("there is room");
         self.drain();
     }
 
-    /// Gives a client a message of filler for the server.
+    /// Sends a message of zeros from a client to the server.
     ///
     /// # Panics
-    /// If it is not taken, or the client has no association.
+    /// If the send buffer does not accept it, or the client has no association.
     pub fn send_from(&mut self, client: usize, length: u32) {
-        let id = self.clients[client].associations().next().expect("it has an association");
+        let id = self.clients[client].associations().next().expect("an association");
         let message = Message::new(Payload::Filler(length));
         self.clients[client].send(self.now, id, message).expect("there is room");
         self.drain();
     }
 
-    /// User bytes that an association of the server can read now.
+    /// Reads an association of the server and returns the number of user bytes.
     pub fn read(&mut self, id: AssocId) -> usize {
         let mut bytes = 0;
         while let Some(received) = self.server.receive(self.now, id, usize::MAX) {
@@ -135,24 +137,24 @@ impl Natted {
         bytes
     }
 
-    /// Hands the server a packet as if it had come from this address and UDP port.
+    /// Delivers a packet to the server now, with this source address and UDP port.
     pub fn inject(&mut self, src: impl Into<IpAddr>, udp_port: u16, bytes: &PacketBuf) {
         let datagram = Datagram::new(src.into(), Self::SERVER.into(), bytes.as_octets());
         self.server.handle(self.now, Datagram { udp_port, ..datagram });
         self.drain();
     }
 
-    /// Accepts an arrival.
+    /// Lets the server accept an association.
     ///
     /// # Panics
-    /// If it is gone.
+    /// If it no longer exists.
     pub fn accept(&mut self, id: ArrivalId) -> AssocId {
         let accepted = self.server.accept(self.now, id).expect("it waits");
         self.drain();
         accepted
     }
 
-    /// Takes everything that anybody wants to send or to tell.
+    /// Takes all packets and events that the endpoints have ready.
     pub fn drain(&mut self) {
         let mut buf = PacketBuf::default();
         for (n, client) in self.clients.iter_mut().enumerate() {
@@ -170,7 +172,7 @@ impl Natted {
         self.events.extend(std::iter::from_fn(|| self.server.poll_event()));
     }
 
-    /// Does everything that happens within `span`. A packet to a UDP port that no client has any more is lost.
+    /// Runs for `span`. Packets to a UDP port that is not mapped to a client are lost.
     pub fn run_for(&mut self, span: Span) {
         let end = self.now + span;
         self.drain();
@@ -207,7 +209,7 @@ impl Natted {
         self.clients[client].handle(self.now, Datagram { udp_port, ..datagram });
     }
 
-    /// UDP ports that packets of the server since number `from` went to.
+    /// Destination UDP ports of the server's packets since number `from`.
     pub fn server_wrote_to(&self, from: usize) -> Vec<u16> {
         let written = self.sent[from..].iter().filter(|sent| !sent.to_server);
         let mut ports: Vec<u16> = written.map(|sent| sent.port).collect();

@@ -8,7 +8,7 @@ use transport::{Octets, PacketBuf};
 use units::Instant;
 use wire::{Ppid, StreamId};
 
-/// Our own endpoint as a speaker.
+/// An Anabranch endpoint with one association, as a speaker.
 #[derive(Debug)]
 pub struct Ours {
     endpoint: Endpoint,
@@ -18,24 +18,24 @@ pub struct Ours {
     connected: bool,
     events: VecDeque<Event>,
     ending: Option<Ending>,
-    /// Messages of which parts were read, by the TSN they begin with.
+    /// Messages that are partly read, by their first TSN.
     partial: BTreeMap<u32, Vec<u8>>,
     bytes_read: u64,
-    /// Bytes it asks for at a time.
+    /// Largest number of bytes in one call of `receive`.
     bite: usize,
 }
 
 impl Ours {
-    /// Payload protocol identifier of all it says: binary data of WebRTC, which every stack passes on.
+    /// Payload protocol identifier of all messages: WebRTC binary data, which all tested stacks deliver.
     pub const PPID: Ppid = Ppid(53);
 
-    /// A listening endpoint that connects to `remotes` if asked to, at the port it has itself.
+    /// A listening endpoint; [`Speaker::connect`] connects it to `remotes`, at the same port number as its own.
     ///
     /// # Panics
-    /// If the configuration cannot work.
+    /// If the configuration is invalid.
     pub fn new(config: EndpointConfig, remotes: Vec<IpAddr>) -> Self {
         let port = config.port;
-        let mut endpoint = Endpoint::new(config).expect("a configuration that can work");
+        let mut endpoint = Endpoint::new(config).expect("a valid configuration");
         endpoint.listen(true);
         Ours {
             endpoint,
@@ -56,22 +56,22 @@ impl Ours {
         &mut self.endpoint
     }
 
-    /// Its association, from the moment there is one.
+    /// The association; `None` before it exists.
     pub fn association(&self) -> Option<AssocId> {
         self.association
     }
 
-    /// Makes it read messages in parts of so many bytes at most.
+    /// Makes it read messages in parts of at most `bytes`.
     pub fn set_bite(&mut self, bytes: usize) {
         self.bite = bytes;
     }
 
-    /// User bytes it has read, those of messages that are not complete yet among them.
+    /// User bytes that it has read, including those of incomplete messages.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
-    /// The next event, in the order they happened.
+    /// The next event, in the order of occurrence.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -120,7 +120,7 @@ impl Station for Ours {
 
 impl Speaker for Ours {
     fn connect(&mut self, now: Instant) {
-        let id = self.endpoint.connect(now, self.port, &self.remotes).expect("remotes that can be reached");
+        let id = self.endpoint.connect(now, self.port, &self.remotes).expect("valid remote addresses");
         self.association = Some(id);
     }
 

@@ -1,7 +1,7 @@
 use transport::{Checksum, PacketBuf};
 use wire::{Chunk, CommonHeader, Packet, PacketWriter};
 
-/// A packet of the given chunks, with its checksum.
+/// Builds a packet of the given chunks, with its checksum.
 ///
 /// # Panics
 /// If the chunks do not fit 64 KB.
@@ -24,20 +24,21 @@ pub fn packet(
 /// The common header of a packet.
 ///
 /// # Panics
-/// If it is none.
+/// If the bytes are not an SCTP packet.
 pub fn header(bytes: &PacketBuf) -> CommonHeader {
     parse(bytes).header
 }
 
-/// Reads a packet.
+/// Parses a packet.
 ///
 /// # Panics
-/// If it is none.
+/// If the bytes are not an SCTP packet.
 pub fn parse(bytes: &PacketBuf) -> Packet<'_> {
     Packet::parse(bytes.as_octets(), Checksum::Computed).expect("a packet")
 }
 
-/// The names of the chunks of a packet, as in `"COOKIE_ECHO DATA"`; flags that matter follow their chunk.
+/// The names of the chunks of a packet, as in `"COOKIE_ECHO DATA"`. Flags that tests check follow the name of their
+/// chunk.
 pub fn describe(bytes: &PacketBuf) -> String {
     let names: Vec<&str> = parse(bytes)
         .chunks()
@@ -67,7 +68,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
     names.join(" ")
 }
 
-/// The error causes in the ABORT or ERROR chunks of a packet, written out.
+/// The error causes in the ABORT and ERROR chunks of a packet, as text.
 pub fn causes(bytes: &PacketBuf) -> Vec<String> {
     let mut all = Vec::new();
     for chunk in parse(bytes).chunks() {

@@ -12,14 +12,14 @@ use units::{Instant, Span};
 /// One of the two endpoints of a [`Pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// The one that usually connects: port 5001, addresses 10.1.0.1, 10.2.0.1 and so on.
+    /// The side that usually connects: port 5001, addresses 10.1.0.1, 10.2.0.1 and so on.
     Client,
-    /// The one that listens: port 5002, addresses 10.1.0.2, 10.2.0.2 and so on.
+    /// The side that listens: port 5002, addresses 10.1.0.2, 10.2.0.2 and so on.
     Server,
 }
 
 impl Side {
-    /// The other one.
+    /// The other side.
     pub fn other(self) -> Side {
         match self {
             Side::Client => Side::Server,
@@ -44,21 +44,21 @@ impl Side {
 /// A packet as it was sent.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// When.
+    /// Time of transmission.
     pub at: Instant,
-    /// By whom.
+    /// The sender.
     pub from: Side,
     /// Its source address.
     pub src: IpAddr,
     /// Its destination address.
     pub dst: IpAddr,
-    /// Its UDP destination port; 0: not encapsulated.
+    /// Its UDP destination port; 0: no UDP encapsulation.
     pub udp_port: u16,
-    /// Routers may fragment it.
+    /// True if the DF bit is not set.
     pub may_fragment: bool,
     /// Its bytes.
     pub bytes: PacketBuf,
-    /// Its place among all packets of the pair.
+    /// Its index in [`Pair::sent`].
     pub number: usize,
 }
 
@@ -68,7 +68,7 @@ impl Sent {
         describe(&self.bytes)
     }
 
-    /// The network it travels: the second number of an IPv4 address of a pair.
+    /// The network that carries it: the second byte of its IPv4 addresses.
     pub fn net(&self) -> u8 {
         match self.dst {
             IpAddr::V4(address) => address.octets()[1],
@@ -77,29 +77,29 @@ impl Sent {
     }
 }
 
-/// What the wire does with a packet.
+/// The treatment of a packet by the simulated wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives after the delay of the wire.
+    /// It arrives after the one-way delay.
     Arrives,
     /// It is lost.
     Lost,
-    /// It arrives later by so much.
+    /// It arrives after this additional delay.
     Late(Span),
-    /// It arrives, and once more later by so much.
+    /// It arrives, and a duplicate arrives this much later.
     Twice(Span),
 }
 
-/// Two endpoints and a wire between them, in virtual time. Every packet is written down.
+/// Two endpoints connected by a simulated wire, in virtual time. All packets are recorded.
 pub struct Pair {
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// Every packet sent so far, lost ones among them.
+    /// All packets sent so far, including lost ones.
     pub sent: Vec<Sent>,
     client: Node,
     server: Node,
     delay: Span,
-    /// UDP source ports of packets in UDP, by side and network; 9899 elsewhere.
+    /// UDP source ports of encapsulated packets, by side and network; by default 9899.
     udp_ports: BTreeMap<(Side, u8), u16>,
     fate: Box<dyn FnMut(&Sent) -> Fate>,
     flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
@@ -112,7 +112,7 @@ struct Node {
     events: Vec<(AssocId, Event)>,
 }
 
-/// The configuration of one side with `nets` addresses.
+/// The endpoint configuration of one side, with `nets` addresses.
 pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig {
     EndpointConfig {
         port: side.port(),
@@ -126,18 +126,20 @@ pub fn endpoint_config(side: Side, nets: u8, config: &Config) -> EndpointConfig 
 }
 
 impl Pair {
-    /// Two endpoints of the same configuration in `nets` networks. The server listens; a packet takes 10 ms.
+    /// Two endpoints with the same configuration in `nets` networks. The server listens; the one-way delay is 10 ms.
     pub fn new(nets: u8, config: &Config) -> Pair {
         Pair::of(endpoint_config(Side::Client, nets, config), endpoint_config(Side::Server, nets, config))
     }
 
-    /// Two endpoints as given. The server listens; a packet takes 10 ms.
+    /// Two endpoints with the given configurations. The server listens; the one-way delay is 10 ms.
     ///
     /// # Panics
-    /// If a configuration cannot work.
+    /// If a configuration is invalid.
     pub fn of(client: EndpointConfig, server: EndpointConfig) -> Pair {
-        let node =
-            |config| Node { endpoint: Endpoint::new(config).expect("it can work"), events: Vec::new() };
+        let node = |config| Node {
+            endpoint: Endpoint::new(config).expect("a valid configuration"),
+            events: Vec::new(),
+        };
         let mut pair = Pair {
             now: Instant::ZERO + Span::from_secs(1000),
             sent: Vec::new(),
@@ -154,22 +156,22 @@ impl Pair {
         pair
     }
 
-    /// Decides on every packet from now on.
+    /// Sets the function that decides the fate of each packet sent from now on.
     pub fn on_wire(&mut self, fate: impl FnMut(&Sent) -> Fate + 'static) {
         self.fate = Box::new(fate);
     }
 
-    /// Every packet arrives from now on.
+    /// Delivers all packets sent from now on.
     pub fn heal(&mut self) {
         self.on_wire(|_| Fate::Arrives);
     }
 
-    /// Changes how long packets take from now on.
+    /// Sets the one-way delay of packets sent from now on.
     pub fn set_delay(&mut self, delay: Span) {
         self.delay = delay;
     }
 
-    /// Packets in UDP from a side in network `net` have this source port from now on.
+    /// Sets the UDP source port of encapsulated packets from a side in network `net`.
     pub fn set_udp_port(&mut self, side: Side, net: u8, port: u16) {
         self.udp_ports.insert((side, net), port);
     }
@@ -181,17 +183,17 @@ impl Pair {
         }
     }
 
-    /// An endpoint, to look at it. After a change call [`Self::drain`].
+    /// The endpoint of a side. Call [`Self::drain`] after each call that changes it.
     pub fn endpoint(&mut self, side: Side) -> &mut Endpoint {
         &mut self.node(side).endpoint
     }
 
-    /// Puts another endpoint in the place of one, as if its host had started anew.
+    /// Replaces the endpoint of a side by a new one, as if its host had restarted.
     ///
     /// # Panics
-    /// If the configuration cannot work.
+    /// If the configuration is invalid.
     pub fn replace(&mut self, side: Side, config: EndpointConfig) {
-        self.node(side).endpoint = Endpoint::new(config).expect("it can work");
+        self.node(side).endpoint = Endpoint::new(config).expect("a valid configuration");
     }
 
     /// Events of one side since the last call.
@@ -199,7 +201,7 @@ impl Pair {
         self.node(side).events.drain(..).map(|(_, event)| event).collect()
     }
 
-    /// Events of one side since the last call, with the associations they are of.
+    /// Events of one side since the last call, each with its association.
     pub fn named_events(&mut self, side: Side) -> Vec<(AssocId, Event)> {
         std::mem::take(&mut self.node(side).events)
     }
@@ -207,36 +209,36 @@ impl Pair {
     /// The only association of one side.
     ///
     /// # Panics
-    /// If there is none, or more than one.
+    /// If it has none, or more than one.
     pub fn only(&mut self, side: Side) -> AssocId {
         let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
         assert_eq!(ids.len(), 1, "{side:?} has {ids:?}");
         ids[0]
     }
 
-    /// The state of the only association of one side; none if there is none.
+    /// The state of the only association of one side; `None` if it has no association.
     pub fn state(&mut self, side: Side) -> Option<State> {
         let id = self.endpoint(side).associations().next()?;
         self.endpoint(side).state(id)
     }
 
-    /// Begins an association from one side to all addresses in `nets` networks of the other.
+    /// Starts an association from one side to the addresses of the other in networks 1 to `nets`.
     ///
     /// # Panics
-    /// If it cannot begin.
+    /// If the endpoint refuses.
     pub fn connect(&mut self, side: Side, nets: u8) -> AssocId {
         let peer = side.other();
         let remotes: Vec<IpAddr> = (1..=nets).map(|net| peer.address(net)).collect();
         let now = self.now;
-        let id = self.endpoint(side).connect(now, peer.port(), &remotes).expect("nothing speaks against it");
+        let id = self.endpoint(side).connect(now, peer.port(), &remotes).expect("a new association");
         self.drain();
         id
     }
 
-    /// Begins an association from the client through network 1 and runs until it stands on both sides.
+    /// Starts an association from the client through network 1 and runs until it is established on both sides.
     ///
     /// # Panics
-    /// If it does not stand.
+    /// If it is not established.
     pub fn establish(&mut self) -> (AssocId, AssocId) {
         self.connect(Side::Client, 1);
         self.run_for(self.delay * 5);
@@ -247,17 +249,17 @@ impl Pair {
         (self.only(Side::Client), self.only(Side::Server))
     }
 
-    /// Sends a message of filler.
+    /// Sends a message of zeros.
     ///
     /// # Panics
-    /// If it is not taken.
+    /// If the send buffer does not accept it.
     pub fn send(&mut self, side: Side, length: u32) {
         let (id, now) = (self.only(side), self.now);
         self.endpoint(side).send(now, id, Message::new(Payload::Filler(length))).expect("there is room");
         self.drain();
     }
 
-    /// Everything one side can read now.
+    /// Reads everything that one side has received.
     pub fn read_all(&mut self, side: Side) -> Vec<Received> {
         let now = self.now;
         let ids: Vec<AssocId> = self.endpoint(side).associations().collect();
@@ -271,14 +273,14 @@ impl Pair {
         all
     }
 
-    /// Lets a side shut down its only association.
+    /// Shuts down the only association of a side.
     pub fn shutdown(&mut self, side: Side) {
         let (id, now) = (self.only(side), self.now);
         self.endpoint(side).shutdown(now, id);
         self.drain();
     }
 
-    /// Hands a packet to a side as if it had come over the wire, now.
+    /// Delivers a packet to a side now.
     pub fn inject(&mut self, to: Side, src: IpAddr, dst: IpAddr, bytes: &PacketBuf) {
         self.deliver(to, Datagram::new(src, dst, bytes.as_octets()));
     }
@@ -289,7 +291,7 @@ impl Pair {
         self.drain();
     }
 
-    /// Takes everything both sides want to send or to tell.
+    /// Takes all packets and events that both sides have ready.
     pub fn drain(&mut self) {
         for side in [Side::Client, Side::Server] {
             let (now, mut buf) = (self.now, std::mem::take(&mut self.buf));
@@ -327,14 +329,14 @@ impl Pair {
         self.flying.push(Reverse((at, self.arrivals, number)));
     }
 
-    /// When something happens next.
+    /// Time of the next arrival or timeout.
     pub fn next_change(&self) -> Option<Instant> {
         let arrival = self.flying.peek().map(|Reverse((at, ..))| *at);
         let timers = [&self.client, &self.server].into_iter().filter_map(|node| node.endpoint.poll_timeout());
         arrival.into_iter().chain(timers).min()
     }
 
-    /// Does everything that happens until `end`, and makes that the time.
+    /// Runs until `end`, which becomes the current time.
     pub fn run_until(&mut self, end: Instant) {
         self.drain();
         while let Some(at) = self.next_change().filter(|&at| at <= end) {
@@ -361,12 +363,12 @@ impl Pair {
         self.now = end;
     }
 
-    /// Does everything that happens within `span`.
+    /// Runs for `span`.
     pub fn run_for(&mut self, span: Span) {
         self.run_until(self.now + span);
     }
 
-    /// The chunks of each packet from one side since packet `number`, one string a packet.
+    /// The chunk names of each packet that one side has sent since packet `number`.
     pub fn said(&self, side: Side, number: usize) -> Vec<String> {
         self.sent[number..].iter().filter(|sent| sent.from == side).map(Sent::chunks).collect()
     }

@@ -4,34 +4,34 @@ use transport::{Checksum, PacketBuf};
 use units::{Instant, Span};
 use wire::*;
 
-/// A client whose server is played by the test: what the client sends is read, and what it hears is made up.
+/// A client whose server is scripted by the test: the test reads the client's packets and injects the server's.
 pub struct Played {
-    /// Both, and the wire, which loses everything.
+    /// Both endpoints, and a wire that loses every packet after the handshake.
     pub pair: Pair,
     /// The client's association.
     pub id: AssocId,
-    /// The client's tag.
+    /// The client's verification tag.
     tag: u32,
     /// The client's first TSN.
     first: Tsn,
-    /// Packets of the client that were looked at.
+    /// Number of packets that the test has already read.
     seen: usize,
 }
 
 /// A DATA chunk that the client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// When.
+    /// Time of transmission.
     pub at: Instant,
-    /// The network it went through.
+    /// The network that it was sent through.
     pub net: u8,
-    /// Its place among the TSNs of the client, the first being 1.
+    /// Its number: TSN - initial TSN + 1.
     pub n: u32,
     /// Its stream.
     pub stream: u16,
-    /// Its number in the stream.
+    /// Its stream sequence number.
     pub ssn: u16,
-    /// Its user bytes.
+    /// Length of its user data.
     pub len: usize,
     /// Its flags.
     pub flags: DataFlags,
@@ -41,12 +41,13 @@ impl Played {
     /// User bytes of a chunk that fills a packet of 1500 bytes.
     pub const FULL: u32 = 1452;
 
-    /// An association in one network that stands. From here on nothing reaches anybody but what the test says.
+    /// An established association in one network. From here on the wire loses all packets, and only packets that the
+    /// test injects arrive.
     pub fn new(config: &Config) -> Played {
         Played::in_nets(1, config)
     }
 
-    /// An association in several networks, all of them verified.
+    /// An established association in several networks, with all paths confirmed.
     pub fn in_nets(nets: u8, config: &Config) -> Played {
         let mut pair = Pair::new(nets, config);
         let (id, _) = pair.establish();
@@ -58,7 +59,7 @@ impl Played {
         Played { pair, id, tag, first, seen }
     }
 
-    /// Sends filler on stream 0.
+    /// Sends a message of zeros on stream 0.
     pub fn send(&mut self, len: u32) {
         self.say(Message::new(Payload::Filler(len)));
     }
@@ -66,26 +67,26 @@ impl Played {
     /// Sends a message.
     ///
     /// # Panics
-    /// If it is not taken.
+    /// If the send buffer does not accept it.
     pub fn say(&mut self, message: Message) {
         let now = self.pair.now;
         self.pair.endpoint(Side::Client).send(now, self.id, message).expect("there is room");
         self.pair.drain();
     }
 
-    /// Sends several messages that fill a packet each, at one instant.
+    /// Sends `count` messages that each fill a packet, at the current time.
     pub fn send_full(&mut self, count: usize) {
         for _ in 0..count {
             self.send(Self::FULL);
         }
     }
 
-    /// Lets some milliseconds pass.
+    /// Runs for `ms` milliseconds.
     pub fn pass(&mut self, ms: u64) {
         self.pair.run_for(Span::from_millis(ms));
     }
 
-    /// The packets with DATA that the client has sent since the last look.
+    /// The DATA chunks of each packet that the client has sent since the last call.
     pub fn packets(&mut self) -> Vec<Vec<Seen>> {
         let new = &self.pair.sent[self.seen..];
         let packets = new.iter().filter(|sent| sent.from == Side::Client).map(|sent| self.read(sent));
@@ -94,7 +95,7 @@ impl Played {
         packets
     }
 
-    /// The numbers of the chunks that the client has sent since the last look.
+    /// The numbers of the DATA chunks that the client has sent since the last call.
     pub fn numbers(&mut self) -> Vec<u32> {
         self.packets().iter().flatten().map(|seen| seen.n).collect()
     }
@@ -117,12 +118,12 @@ impl Played {
         data.collect()
     }
 
-    /// The server acknowledges chunks up to number `cum` and those in `gaps`, with plenty of room.
+    /// Injects a SACK for the chunks up to number `cum` and those in `gaps`, with a large a_rwnd.
     pub fn sack(&mut self, cum: u32, gaps: &[(u32, u32)]) {
         self.sack_with(cum, gaps, 1 << 20);
     }
 
-    /// The same, with the given window.
+    /// Injects a SACK for the chunks up to number `cum` and those in `gaps`, with this a_rwnd in bytes.
     pub fn sack_with(&mut self, cum: u32, gaps: &[(u32, u32)], a_rwnd: u32) {
         let blocks = gaps.iter().map(|&(a, b)| GapBlock { start: (a - cum) as u16, end: (b - cum) as u16 });
         let mut bytes = PacketBuf::default();
@@ -141,7 +142,7 @@ impl Played {
         self.pair.endpoint(Side::Client).paths(self.id).expect("it stands").nth(n).expect("a path")
     }
 
-    /// What the client believes the server has room for.
+    /// The peer's receive window as the client knows it, bytes.
     ///
     /// # Panics
     /// If the association has ended.

@@ -2,43 +2,44 @@ use std::net::IpAddr;
 use transport::{Octets, PacketBuf};
 use units::Instant;
 
-/// What runs on a host of a [`crate::World`]: any SCTP, driven as ours is, packets in, packets out, time an argument.
+/// A transport stack on a host of a [`World`](crate::World), driven through a sans-IO interface.
 pub trait Station {
-    /// Takes a packet: an SCTP packet without its IP header.
+    /// Processes an arriving SCTP packet, without its IP header.
     fn handle(&mut self, now: Instant, src: IpAddr, dst: IpAddr, packet: Octets<'_>);
-    /// Writes the next packet to send, and says from where to where; none if there is none.
+    /// Writes the next packet to send into `packet` and returns its source and destination; `None` if there is no
+    /// packet.
     fn poll_transmit(&mut self, now: Instant, packet: &mut PacketBuf) -> Option<(IpAddr, IpAddr)>;
-    /// When [`Station::handle_timeout`] wants to be called.
+    /// The time at which [`Station::handle_timeout`] must be called.
     fn poll_timeout(&self) -> Option<Instant>;
-    /// Time has come.
+    /// Processes the timers that have expired.
     fn handle_timeout(&mut self, now: Instant);
 }
 
-/// How a conversation ended, as one side sees it.
+/// The end of an association, as one side sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With everything delivered.
+    /// By SHUTDOWN, with all data delivered.
     Graceful,
-    /// By an ABORT that gives no cause. If the other side ended gracefully that is no failure: a packet overtaken by
-    /// the last of its association is answered so (`rfc9260#section-8.4`), and may be all that is heard of the end if
-    /// the SHUTDOWN COMPLETE is lost or late.
+    /// By an ABORT without a cause. This is no failure if the other side ended gracefully: a packet that arrives after
+    /// the association has ended is answered by an ABORT (`rfc9260#section-8.4`), which arrives instead of a lost or
+    /// delayed SHUTDOWN COMPLETE.
     Aborted,
-    /// In any other way.
+    /// In any other way, described by the text.
     Broken(String),
 }
 
-/// A station that has one association and talks over it.
+/// A station that exchanges messages over one association.
 pub trait Speaker: Station {
-    /// Begins the handshake; the other side only listens.
+    /// Starts the handshake. The other side listens.
     fn connect(&mut self, now: Instant);
-    /// True from the end of the handshake on.
+    /// True after the handshake.
     fn is_connected(&self) -> bool;
-    /// Sends a message; false if that cannot be now: the buffer is full, or the end has begun.
+    /// Sends a message; false if it is not accepted, because the send buffer is full or the shutdown has begun.
     fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool;
-    /// The next message that arrived, and its stream.
+    /// The stream and bytes of the next received message.
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)>;
-    /// Begins the graceful end.
+    /// Begins a graceful shutdown.
     fn shutdown(&mut self, now: Instant);
-    /// How it ended, once it has.
+    /// How the association ended; `None` if it has not ended.
     fn ending(&self) -> Option<Ending>;
 }

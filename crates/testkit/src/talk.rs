@@ -1,36 +1,36 @@
 use std::collections::BTreeMap;
 
-/// What one side says: messages whose every byte follows from who says it and their number, so that the listener
-/// knows each of them in advance.
+/// The messages that one side sends. The bytes of a message are a function of the sender (`voice`) and the number of
+/// the message, so that the receiver can check them.
 #[derive(Clone, Debug)]
 pub struct Script {
     voice: u64,
     lines: Vec<Line>,
 }
 
-/// One message.
+/// One message of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its stream.
     pub stream: u16,
-    /// Outside the order of its stream.
+    /// True if it is sent unordered.
     pub unordered: bool,
-    /// Bytes, at least [`Script::SHORTEST`].
+    /// Length in bytes, at least [`Script::SHORTEST`].
     pub len: usize,
 }
 
 impl Script {
-    /// Bytes in the shortest message: its number.
+    /// Length of the shortest message, which contains only its number.
     pub const SHORTEST: usize = 4;
 
-    /// A script of the given lines; another `voice` makes other bytes.
+    /// A script of the given messages. Scripts with different `voice` have different bytes.
     pub fn new(voice: u64, lines: Vec<Line>) -> Self {
         assert!(lines.iter().all(|line| line.len >= Self::SHORTEST));
         Script { voice, lines }
     }
 
-    /// `count` messages over `streams` streams, a third of them unordered: mostly short ones, some that fill packets,
-    /// one in eight up to `longest`.
+    /// `count` random messages over `streams` streams, a third of them unordered. Most are short, some fill a packet,
+    /// and one in eight has up to `longest` bytes.
     pub fn random(seed: u64, count: usize, streams: u16, longest: usize) -> Self {
         let mut random = des::Streams::new(seed, 0).stream("script");
         let mut lines = Vec::with_capacity(count);
@@ -68,18 +68,19 @@ impl Script {
     }
 }
 
-/// What the listener has heard of a script: nothing twice, nothing changed, the order of each stream kept.
+/// The receiver's record of a script. It checks that each message arrives once, unchanged, and in the order of its
+/// stream.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     script: &'a Script,
     heard: Vec<bool>,
-    /// For each stream the ordered messages not heard yet, last first.
+    /// The ordered messages of each stream that have not been received, in reverse order.
     expected: BTreeMap<u16, Vec<usize>>,
     missing: usize,
 }
 
 impl<'a> Ledger<'a> {
-    /// Nothing heard yet.
+    /// A record without received messages.
     pub fn new(script: &'a Script) -> Self {
         let mut expected: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
         for (n, line) in script.lines.iter().enumerate().rev().filter(|(_, line)| !line.unordered) {
@@ -88,42 +89,42 @@ impl<'a> Ledger<'a> {
         Ledger { script, heard: vec![false; script.lines.len()], expected, missing: script.lines.len() }
     }
 
-    /// Takes a message as it was received.
+    /// Records a received message.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The message is not one of the script, or is duplicated, changed or out of order.
     pub fn hear(&mut self, stream: u16, bytes: &[u8]) -> Result<(), String> {
         let number = bytes.first_chunk().map(|number| u32::from_be_bytes(*number) as usize);
         let known = number.filter(|&n| n < self.heard.len());
         let Some(n) = known else {
-            return Err(format!("{} bytes that nobody sent on stream {stream}", bytes.len()));
+            return Err(format!("{} bytes on stream {stream} that were not sent", bytes.len()));
         };
         let line = self.script.lines[n];
         if line.stream != stream {
-            return Err(format!("message {n} of stream {} came on stream {stream}", line.stream));
+            return Err(format!("message {n} of stream {} arrived on stream {stream}", line.stream));
         }
         if self.script.bytes(n) != bytes {
-            return Err(format!("message {n} of {} bytes came changed, with {}", line.len, bytes.len()));
+            return Err(format!("message {n} of {} bytes arrived changed, with {}", line.len, bytes.len()));
         }
         if std::mem::replace(&mut self.heard[n], true) {
-            return Err(format!("message {n} came twice"));
+            return Err(format!("message {n} arrived twice"));
         }
         if !line.unordered {
             let next = self.expected.get_mut(&stream).and_then(Vec::pop);
             if next != Some(n) {
-                return Err(format!("message {n} came before {next:?} on stream {stream}"));
+                return Err(format!("message {n} arrived before {next:?} on stream {stream}"));
             }
         }
         self.missing -= 1;
         Ok(())
     }
 
-    /// True if every message came.
+    /// True if all messages were received.
     pub fn is_complete(&self) -> bool {
         self.missing == 0
     }
 
-    /// The number of messages that came.
+    /// The number of messages received.
     pub fn heard(&self) -> usize {
         self.heard.len() - self.missing
     }
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_heard_in_any_order_that_streams_allow() {
+    fn messages_are_accepted_in_any_order_that_keeps_the_order_of_each_stream() {
         let script = script();
         let mut ledger = Ledger::new(&script);
         for (stream, n) in [(1, 3), (0, 0), (0, 2), (0, 1)] {
@@ -149,20 +150,20 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_wrong_is_noticed() {
+    fn lost_duplicated_changed_and_reordered_messages_are_detected() {
         let script = script();
         let hear = |told: &[(u16, Vec<u8>)]| {
             let mut ledger = Ledger::new(&script);
             told.iter().try_for_each(|(stream, bytes)| ledger.hear(*stream, bytes)).unwrap_err()
         };
         let bytes = |n| script.bytes(n);
-        assert_eq!(hear(&[(0, bytes(2))]), "message 2 came before Some(0) on stream 0");
-        assert_eq!(hear(&[(0, bytes(1)), (0, bytes(1))]), "message 1 came twice");
-        assert_eq!(hear(&[(1, bytes(0))]), "message 0 of stream 0 came on stream 1");
+        assert_eq!(hear(&[(0, bytes(2))]), "message 2 arrived before Some(0) on stream 0");
+        assert_eq!(hear(&[(0, bytes(1)), (0, bytes(1))]), "message 1 arrived twice");
+        assert_eq!(hear(&[(1, bytes(0))]), "message 0 of stream 0 arrived on stream 1");
         let mut changed = bytes(0);
         changed[8] ^= 1;
-        assert_eq!(hear(&[(0, changed)]), "message 0 of 9 bytes came changed, with 9");
-        assert_eq!(hear(&[(0, bytes(0)[..8].to_vec())]), "message 0 of 9 bytes came changed, with 8");
-        assert_eq!(hear(&[(0, vec![9; 9])]), "9 bytes that nobody sent on stream 0");
+        assert_eq!(hear(&[(0, changed)]), "message 0 of 9 bytes arrived changed, with 9");
+        assert_eq!(hear(&[(0, bytes(0)[..8].to_vec())]), "message 0 of 9 bytes arrived changed, with 8");
+        assert_eq!(hear(&[(0, vec![9; 9])]), "9 bytes on stream 0 that were not sent");
     }
 }

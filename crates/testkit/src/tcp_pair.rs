@@ -9,50 +9,50 @@ use units::{BitRate, ByteCount, Instant, Span};
 /// A segment as it was sent.
 #[derive(Clone, Debug)]
 pub struct TcpSent {
-    /// When.
+    /// Time of transmission.
     pub at: Instant,
-    /// By whom.
+    /// The sender.
     pub from: Side,
     /// Its header.
     pub header: Header,
     /// Its options.
     pub options: Options,
-    /// Bytes of its data.
+    /// Length of its data in bytes.
     pub len: usize,
-    /// Position of its first sequence number behind that of the SYN of its sender.
+    /// Its sequence number relative to that of the sender's SYN.
     pub offset: u32,
-    /// Position of its acknowledgment behind the SYN of its receiver.
+    /// Its acknowledgment number relative to the sequence number of the receiver's SYN.
     pub ack: u32,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Its place among all segments of the pair.
+    /// Its number among all segments of the pair.
     pub number: usize,
     /// The segment itself.
     pub bytes: PacketBuf,
 }
 
 impl TcpSent {
-    /// True if it has all of the flags.
+    /// True if all of `flags` are set.
     pub fn has(&self, flags: Flags) -> bool {
         self.header.flags.has(flags)
     }
 
-    /// True for an acknowledgement and nothing else.
+    /// True for an ACK without data and without SYN, FIN or RST.
     pub fn is_bare(&self) -> bool {
         self.len == 0 && !self.header.flags.any(Flags::SYN | Flags::FIN | Flags::RST)
     }
 }
 
-/// Two TCP endpoints and a wire between them, in virtual time. Whoever is connected sends what it is given and reads
-/// what arrives.
+/// Two TCP endpoints connected by a simulated wire, in virtual time. A connected side sends the data it was given and
+/// reads all data that arrives.
 pub struct TcpPair {
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// Every segment sent so far, lost ones among them, if [`Self::keep_log`] is on.
+    /// All segments sent so far, including lost ones, if [`Self::keep_log`] is on.
     pub sent: Vec<TcpSent>,
-    /// Whether segments are written down.
+    /// Whether segments are recorded.
     pub keep_log: bool,
-    /// Marks segments with congestion instead of losing them, if they can be marked.
+    /// If true, ECN-capable segments are marked CE instead of being lost.
     pub mark: bool,
     nodes: [Node; 2],
     delay: Span,
@@ -71,22 +71,22 @@ struct Node {
     id: Option<ConnId>,
     events: Vec<Event>,
     pending: VecDeque<Payload>,
-    /// It shuts its side down once nothing is pending.
+    /// The side closes its direction once all pending data is written.
     ending: bool,
     reads: bool,
     received: Vec<u8>,
     keep: bool,
     count: u64,
-    /// First number of its SYN.
+    /// Sequence number of its SYN.
     initial: Option<u32>,
     busy_until: Instant,
 }
 
 impl TcpPair {
-    /// Two endpoints. The server listens; a segment takes 10 ms.
+    /// Two endpoints. The server listens; the one-way delay is 10 ms.
     ///
     /// # Panics
-    /// If a configuration cannot work.
+    /// If a configuration is invalid.
     pub fn new(client: &Config, server: &Config) -> TcpPair {
         let node = |side: Side, config: &Config| {
             let endpoint = Endpoint::new(EndpointConfig {
@@ -98,7 +98,7 @@ impl TcpPair {
                 config: config.clone(),
             });
             Node {
-                endpoint: endpoint.expect("it can work"),
+                endpoint: endpoint.expect("a valid configuration"),
                 id: None,
                 events: Vec::new(),
                 pending: VecDeque::new(),
@@ -131,7 +131,7 @@ impl TcpPair {
         pair
     }
 
-    /// Two endpoints of the same configuration whose handshake is over.
+    /// Two endpoints with the same configuration and an established connection.
     ///
     /// # Panics
     /// If the handshake fails.
@@ -151,59 +151,58 @@ impl TcpPair {
         &mut self.nodes[index(side)]
     }
 
-    /// An endpoint. After a change call [`Self::drain`].
+    /// The endpoint of a side. Call [`Self::drain`] after each call that changes it.
     pub fn endpoint(&mut self, side: Side) -> &mut Endpoint {
         &mut self.node(side).endpoint
     }
 
-    /// Decides on every segment from now on.
+    /// Sets the function that decides the fate of each segment sent from now on.
     pub fn on_wire(&mut self, fate: impl FnMut(&TcpSent) -> Fate + 'static) {
         self.fate = Box::new(fate);
     }
 
-    /// Changes how long segments take, and how fast they follow each other; none: at once.
+    /// Sets the one-way delay and the rate of the wire; `None`: no transmission time.
     pub fn set_wire(&mut self, delay: Span, rate: Option<BitRate>) {
         self.delay = delay;
         self.rate = rate;
     }
 
-    /// Begins a connection.
+    /// Starts a connection.
     ///
     /// # Panics
-    /// If it cannot begin.
+    /// If the endpoint refuses.
     pub fn connect(&mut self, side: Side) -> ConnId {
         let (now, peer) = (self.now, side.other());
         let node = self.node(side);
-        let id =
-            node.endpoint.connect(now, peer.port(), &[peer.address(1)]).expect("nothing speaks against it");
+        let id = node.endpoint.connect(now, peer.port(), &[peer.address(1)]).expect("a new connection");
         node.id = Some(id);
         self.drain();
         id
     }
 
-    /// The connection of a side that was begun last.
+    /// The latest connection of a side.
     ///
     /// # Panics
-    /// If there was none.
+    /// If it has none.
     pub fn id(&mut self, side: Side) -> ConnId {
         self.node(side).id.expect("a connection")
     }
 
-    /// Gives a side something to send; what does not fit its buffer waits.
+    /// Gives a side data to send. Data that does not fit the send buffer is written later.
     pub fn send(&mut self, side: Side, payload: Payload) {
         self.node(side).pending.push_back(payload);
         self.push(side);
         self.drain();
     }
 
-    /// A side has nothing more to send than what it was given.
+    /// Closes the sending direction of a side after the data it was given.
     pub fn end(&mut self, side: Side) {
         self.node(side).ending = true;
         self.push(side);
         self.drain();
     }
 
-    /// Whether a side reads what arrives at once.
+    /// Sets whether a side reads arriving data immediately.
     pub fn set_reading(&mut self, side: Side, reads: bool) {
         self.node(side).reads = reads;
         if reads {
@@ -212,51 +211,51 @@ impl TcpPair {
         }
     }
 
-    /// Only counts what a side reads.
+    /// Counts the bytes that a side reads without keeping them.
     pub fn count_only(&mut self, side: Side) {
         self.node(side).keep = false;
     }
 
-    /// Everything a side has read.
+    /// All bytes that a side has read.
     pub fn received(&self, side: Side) -> &[u8] {
         &self.nodes[index(side)].received
     }
 
-    /// Bytes a side has read.
+    /// Number of bytes that a side has read.
     pub fn received_bytes(&self, side: Side) -> u64 {
         self.nodes[index(side)].count
     }
 
-    /// Events of one side since the last call, but for those that something can be read or written.
+    /// Events of one side since the last call, except those that say that it can read or write.
     pub fn events(&mut self, side: Side) -> Vec<Event> {
         std::mem::take(&mut self.node(side).events)
     }
 
-    /// The state of a side's connection; none if it is gone.
+    /// The state of a side's connection; `None` if it no longer exists.
     pub fn state(&mut self, side: Side) -> Option<State> {
         let id = self.node(side).id?;
         self.endpoint(side).state(id)
     }
 
-    /// A side's connection as it is now.
+    /// The current status of a side's connection.
     ///
     /// # Panics
-    /// If it is gone.
+    /// If it no longer exists.
     pub fn info(&mut self, side: Side) -> Info {
         let id = self.id(side);
         self.endpoint(side).info(id).expect("a connection")
     }
 
-    /// What a side's connection did.
+    /// The counters of a side's connection.
     ///
     /// # Panics
-    /// If it is gone.
+    /// If it no longer exists.
     pub fn stats(&mut self, side: Side) -> Stats {
         let id = self.id(side);
         self.endpoint(side).stats(id).expect("a connection")
     }
 
-    /// Hands a segment to a side as if it had arrived now.
+    /// Delivers a segment to a side now.
     pub fn inject(&mut self, to: Side, ecn: Ecn, bytes: &PacketBuf) {
         let (now, src, dst) = (self.now, to.other().address(1), to.address(1));
         self.endpoint(to).handle(now, Datagram { ecn, ..Datagram::new(src, dst, bytes.as_octets()) });
@@ -292,7 +291,7 @@ impl TcpPair {
         }
     }
 
-    /// Lets both endpoints do what they want to do now.
+    /// Takes all segments and events that both endpoints have ready.
     pub fn drain(&mut self) {
         for side in [Side::Client, Side::Server] {
             while self.drain_events(side) | self.drain_packets(side) {}
@@ -370,7 +369,7 @@ impl TcpPair {
         }
     }
 
-    /// When the last bit of a segment leaves; 20 bytes of IP go with it.
+    /// Time at which the last bit of a segment is sent, with an IP header of 20 bytes.
     fn departure(&mut self, side: Side, buf: &PacketBuf) -> Instant {
         let now = self.now;
         let Some(rate) = self.rate else { return now };
@@ -390,7 +389,7 @@ impl TcpPair {
         self.flying.push(Reverse((at, self.arrivals, place)));
     }
 
-    /// Does the next thing that happens, if that is before `until`.
+    /// Processes the next arrival or timeout; false if there is none before `until`.
     pub fn step(&mut self, until: Instant) -> bool {
         let timers = [0, 1].map(|side| self.nodes[side].endpoint.poll_timeout().unwrap_or(Instant::FAR));
         let timer = timers[0].min(timers[1]);
@@ -415,13 +414,13 @@ impl TcpPair {
         true
     }
 
-    /// Lets time pass.
+    /// Runs for `span`.
     pub fn run_for(&mut self, span: Span) {
         let until = self.now + span;
         while self.step(until) {}
     }
 
-    /// Runs until nothing is left to happen; false if that takes longer than a day.
+    /// Runs until no arrival or timeout is pending; false if that takes longer than a day.
     pub fn run_dry(&mut self) -> bool {
         let until = self.now + Span::from_secs(86_400);
         while self.step(until) {}

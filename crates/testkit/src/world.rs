@@ -19,14 +19,14 @@ pub struct World {
     packet: PacketBuf,
 }
 
-/// Packets by what became of them.
+/// Counters of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// All that were sent.
+    /// Packets sent.
     pub sent: u64,
-    /// Those that did not arrive.
+    /// Packets that did not arrive.
     pub lost: u64,
-    /// Those that arrived twice.
+    /// Packets that arrived twice.
     pub doubled: u64,
 }
 
@@ -43,10 +43,10 @@ impl From<NetEvent> for Occurrence {
 }
 
 impl World {
-    /// A world with a path for each of `channels`, the same both ways.
+    /// Two hosts with one path for each of `channels`, equal in both directions.
     ///
     /// # Panics
-    /// If the channels make no network.
+    /// If a channel is invalid.
     pub fn new(seed: u64, channels: &[ChannelSpec]) -> Self {
         let mut builder = NetworkBuilder::new();
         let hosts =
@@ -73,23 +73,23 @@ impl World {
         self.network.addresses(self.hosts[host]).iter().map(|interface| interface.ipv4.into()).collect()
     }
 
-    /// The time.
+    /// Current time.
     pub fn now(&self) -> Instant {
         self.kernel.now()
     }
 
-    /// A path fails from `from` until `until`.
+    /// Adds an outage of a path, from `from` until `until`.
     pub fn cut(&mut self, path: usize, from: Instant, until: Instant) {
         self.kernel.schedule(from, NetEvent::fail(self.links[path]).into());
         self.kernel.schedule(until, NetEvent::repair(self.links[path]).into());
     }
 
-    /// The fingerprint of all packets that arrived and when.
+    /// Digest of all packets that arrived and of their arrival times.
     pub fn digest(&self) -> u64 {
         self.network.digest()
     }
 
-    /// What became of all packets so far.
+    /// Counters of all packets so far.
     pub fn traffic(&self) -> Traffic {
         let mut all = Traffic::default();
         for direction in self.links.iter().flat_map(|link| [link.forward(), link.backward()]) {
@@ -101,8 +101,8 @@ impl World {
         all
     }
 
-    /// Sends what a station has to send, and sets its alarm. To be called after every call of the station from
-    /// outside.
+    /// Sends the packets of a station and schedules its next timeout. Call this after each call of the station that
+    /// [`Self::step`] did not make.
     pub fn flush(&mut self, host: usize, station: &mut (impl Station + ?Sized)) {
         let now = self.kernel.now();
         while let Some((src, dst)) = station.poll_transmit(now, &mut self.packet) {
@@ -121,8 +121,8 @@ impl World {
         }
     }
 
-    /// Does the next thing that happens, if that is not after `until`: answers the host it happened to, or none if
-    /// nothing is left to happen.
+    /// Processes the next event if it is not after `until`, and returns the host that it concerned; `None` if there is
+    /// no such event.
     pub fn step<S: Station + ?Sized>(&mut self, stations: &mut [&mut S; 2], until: Instant) -> Option<usize> {
         loop {
             let host = match self.kernel.pop(until)? {

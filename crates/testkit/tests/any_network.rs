@@ -1,5 +1,5 @@
-//! Any two endpoints over any network: whatever is configured and whatever happens on the way, everything arrives once
-//! and in order, memory stays within its bounds, and the association ends well.
+//! Two endpoints with random options over random networks: with all options and impairments, each message is delivered
+//! once and in order, memory stays within its bounds, and the shutdown is graceful.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World, parse};
@@ -38,17 +38,17 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     )
 }
 
-/// How a speaker treats its endpoint.
+/// The application's use of its endpoint.
 #[derive(Clone, Debug)]
 struct Habits {
-    /// Bytes of the pieces in which it sends messages, at most.
+    /// Largest part of a message in one call of `send`, bytes.
     piece: usize,
-    /// Bytes of the parts in which it reads messages, at most.
+    /// Largest part of a message in one call of `receive`, bytes.
     bite: usize,
-    /// Time it takes between one message and the next.
+    /// Time between reading one message and the next.
     pause: Span,
-    /// After so many packets it chooses another primary path, asks for a heartbeat, removes or restores an address of its own,
-    /// or changes a path MTU; zero: never.
+    /// Number of packets after which it chooses another primary path, requests a heartbeat, removes or restores a local
+    /// address, or changes a path MTU; zero: never.
     restless: usize,
 }
 
@@ -59,7 +59,7 @@ fn habits() -> impl Strategy<Value = Habits> {
     )
 }
 
-/// One speaker that looks after its endpoint's bounds.
+/// A speaker that checks the bounds of its endpoint.
 struct Watched {
     ours: Ours,
     config: Config,
@@ -67,9 +67,9 @@ struct Watched {
     remotes: Vec<IpAddr>,
     locals: Vec<IpAddr>,
     packets: usize,
-    /// The rest of the message that is being sent.
+    /// The parts of the current message that are not sent yet.
     rest: VecDeque<Message>,
-    /// When it reads again.
+    /// Time from which it reads the next message.
     reads_at: Instant,
 }
 
@@ -92,7 +92,7 @@ impl Watched {
         let (Some(id), 0) = (self.ours.association(), self.packets % self.habits.restless) else { return };
         let which = turn / 5 % self.remotes.len();
         let (remote, local) = (self.remotes[which], self.locals[which]);
-        // Not above that of the configuration, by which packets are checked.
+        // Not above the configured MTU, against which the packets are checked.
         let mtu = ByteCount::new(576 + 97 * (turn as u64 % 10)).min(self.config.mtu);
         let endpoint = self.ours.endpoint();
         match turn % 5 {
@@ -104,7 +104,7 @@ impl Watched {
         };
     }
 
-    /// With nothing more to send now, what is not acknowledged has a timer.
+    /// Checks that a timer runs if data waits or is outstanding and no packet can be sent now.
     fn check_timer(&mut self) {
         let Some(stats) = self.ours.association().and_then(|id| self.ours.endpoint().stats(id)) else {
             return;
@@ -123,14 +123,14 @@ impl Watched {
         if let Some(most) = self.config.send_queue {
             assert!(stats.unsent_messages <= most as usize, "{stats:?}");
         }
-        // One chunk may come on top of a buffer that was empty.
+        // An empty buffer accepts one chunk that is larger than it.
         let held = stats.received.user_bytes.get() - self.ours.bytes_read();
         assert!(held <= self.config.receive_buffer.get() + 1500, "{held} bytes held: {stats:?}");
     }
 }
 
-/// What every packet looks like: control chunks, then a SACK, then DATA by TSN; but what travels alone travels alone
-/// (`rfc9260#section-6.10`).
+/// Checks the form of a packet: control chunks, then a SACK, then DATA in TSN order. INIT, INIT ACK and SHUTDOWN
+/// COMPLETE are not bundled (`rfc9260#section-6.10`).
 fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
@@ -239,7 +239,7 @@ impl Speaker for Watched {
 #[derive(Clone, Debug)]
 struct Side {
     config: Config,
-    /// Messages, and bytes in the longest.
+    /// Number of messages, and the length of the longest in bytes.
     messages: (usize, usize),
     habits: Habits,
 }
@@ -254,7 +254,7 @@ proptest! {
 
     // rfc9260#section-6, rfc9260#section-6.10, rfc9260#section-9.2
     #[test]
-    fn everything_arrives_once_and_in_order_and_the_end_is_graceful(
+    fn messages_are_delivered_once_and_in_order_and_the_shutdown_is_graceful(
         seed in any::<u32>(),
         channels in prop::collection::vec(channel(), 1..4),
         sides in [side(), side()],
@@ -282,7 +282,7 @@ proptest! {
             let mut ours = Ours::new(endpoint, remotes.clone());
             ours.set_bite(habits.bite);
             if hasty {
-                // Of a message in pieces the last may be refused when the other side ends it.
+                // If a message is sent in parts and the other side shuts down, the last part may be refused.
                 habits.piece = 1 << 20;
             }
             let (rest, reads_at) = (VecDeque::new(), world.now());

@@ -1,9 +1,9 @@
-//! The direction of the dependencies, as ARCHITECTURE.md draws it.
+//! Checks the directions of the dependencies that ARCHITECTURE.md lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// What each crate names directly in the drawing.
+/// The direct dependencies of each crate in ARCHITECTURE.md.
 const ARROWS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("transport", &["units"]),
@@ -19,17 +19,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cli", &["lab"]),
     ("py", &["lab", "cli", "io"]),
     ("io", &["sctp"]),
+    ("tokio", &["io"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 
-/// What a crate reaches through the arrows.
+/// All direct and indirect dependencies of a crate.
 fn reach(name: &str) -> BTreeSet<String> {
     let (_, direct) =
-        ARROWS.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} is not in the drawing"));
+        ARROWS.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} is not in ARROWS"));
     direct.iter().flat_map(|d| reach(d).into_iter().chain([(*d).to_owned()])).collect()
 }
 
-/// The crates of the workspace and which of each other they name, but for tests.
+/// The crates of the workspace and their direct dependencies on each other, without dev-dependencies.
 fn edges() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -65,15 +66,15 @@ fn dependencies_go_one_way() {
     }
 }
 
-/// The protocol and the simulator stay free of what would make a run depend on the machine.
+/// The protocol and simulator crates do not use anything that makes a run depend on the machine.
 #[test]
-fn the_core_names_no_clock_socket_or_thread() {
+fn protocol_and_simulator_crates_use_no_clock_socket_or_thread() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     for name in ["units", "transport", "wire", "cc", "sctp", "tcp", "anabranch", "des", "net"] {
         let manifest = std::fs::read_to_string(format!("{root}/{name}/Cargo.toml")).expect("a manifest");
         for crate_name in ["tokio", "mio", "socket2", "getrandom", "rayon", "libc"] {
             let mut lines = manifest.lines().filter(|line| line.starts_with(crate_name));
-            // The system's randomness is a feature of sctp that the simulator does not ask for.
+            // `getrandom` is behind a feature of sctp that the simulator does not enable.
             let allowed = |line: &str| crate_name == "getrandom" && line.contains("optional = true");
             assert!(lines.all(allowed), "{name} depends on {crate_name}");
         }

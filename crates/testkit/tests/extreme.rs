@@ -1,6 +1,6 @@
-//! Networks as bad as they get: half of the packets lost, a second of jitter, small MTUs and buffers, paths that die in
-//! turn and all at once. Everything arrives once and in order, each run repeats itself, has an end, and sends few packets
-//! while nothing gets through.
+//! Extreme networks: half of the packets are lost, the jitter is up to a second, MTUs and buffers are small, and paths
+//! fail one after the other and all together. Each message is delivered once and in order, each run ends, two runs with
+//! one seed are equal, and few packets are sent while all paths are down.
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World};
@@ -13,18 +13,18 @@ use std::rc::Rc;
 use transport::{Checksum, Octets, PacketBuf};
 use units::{BitRate, ByteCount, Instant, Probability, Span};
 
-/// Runs in the tests; `ANABRANCH_RUNS=10000` makes more.
+/// Number of runs; `ANABRANCH_RUNS=10000` sets another number.
 const RUNS: u64 = 300;
 
-/// When nothing gets through on any path, and for how long.
+/// Start and length of the outage of all paths.
 const OUTAGE: (Span, Span) = (Span::from_secs(4), Span::from_secs(10));
 
-/// A speaker that counts what it sends while nothing gets through.
+/// A speaker that counts the packets it sends during the outage.
 struct Counted {
     ours: Ours,
     outage: (Instant, Instant),
     sent_in_vain: u64,
-    /// Everything was heard, and one of the two ends it.
+    /// True once all messages are delivered and one side has shut down.
     closing: Rc<Cell<bool>>,
 }
 
@@ -71,8 +71,8 @@ impl Speaker for Counted {
         self.ours.shutdown(now);
     }
 
-    /// A SHUTDOWN that is lost for five times RTO.Max ends an association, too (`rfc9260#section-9.2`, T5): here that is
-    /// bad luck, and as good an end as any.
+    /// If all SHUTDOWN chunks are lost for five times RTO.Max, T5 ends the association by an ABORT
+    /// (`rfc9260#section-9.2`). On these networks that counts as a graceful end.
     fn ending(&self) -> Option<Ending> {
         let ending = self.ours.ending();
         if self.closing.get() { ending.map(|_| Ending::Graceful) } else { ending }
@@ -106,7 +106,7 @@ fn channel(random: &mut Random) -> ChannelSpec {
     }
 }
 
-/// Any options, or the recommended ones with a few changes; buffers that hold from one packet to a few.
+/// Random options, or the recommended ones with a few changes. The buffers hold from one packet to a few dozen.
 fn config(random: &mut Random) -> Config {
     let bytes: Vec<u8> = (0..100).map(|_| random.below(256) as u8).collect();
     let any = any_config(&mut Tape::new(&bytes));
@@ -131,7 +131,7 @@ fn config(random: &mut Random) -> Config {
         rto_max: Span::from_secs(1 + random.below(100)),
         rto_initial: Span::from_secs(1),
         rto_min: Span::from_millis(50 + random.below(950)),
-        // Without heartbeats a side that has nothing to send never learns that the other has gone.
+        // Without heartbeats a side without data to send does not notice that its peer has ended the association.
         hb_interval: Some(Span::from_secs(30)),
         association_max_retrans: 1000,
         max_init_retransmits: 1_000_000,
@@ -139,7 +139,7 @@ fn config(random: &mut Random) -> Config {
     }
 }
 
-/// What must be the same when it is done again.
+/// The results that must be equal in two runs with the same seed.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     digest: u64,
@@ -197,20 +197,20 @@ fn run(seed: u64) -> Outcome {
     Outcome { digest: world.digest(), end, sent_in_vain }
 }
 
-/// Nothing takes longer: half of the packets lost on the way there and half on the way back.
+/// Upper bound of the duration of a run: half of the packets are lost in each direction.
 const LIMIT: Span = Span::from_secs(5_000_000);
 
-/// Packets in an outage of ten seconds: what buffers of 40 kB let out in packets of 576 bytes, in both directions, and a
-/// few dozen retransmissions, copies and heartbeats for each path.
+/// Upper bound of the packets sent in the outage of ten seconds, in both directions: a send buffer of 40 kB in packets
+/// of 576 bytes, and a few dozen retransmissions, reinjected copies and heartbeats for each of three paths.
 const MOST_IN_VAIN: u64 = 2 * (40_000 / 500 + 3 * 60);
 
 #[test]
-fn everything_arrives_through_extreme_networks_and_outages_stay_quiet() {
+fn messages_are_delivered_over_extreme_networks_and_few_packets_are_sent_in_outages() {
     let runs = std::env::var("ANABRANCH_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS);
     let mut most = 0;
     for seed in 0..runs {
         let outcome = run(seed);
-        assert_eq!(outcome, run(seed), "seed {seed} repeats itself");
+        assert_eq!(outcome, run(seed), "seed {seed}: two runs differ");
         assert!(
             outcome.sent_in_vain <= MOST_IN_VAIN,
             "seed {seed}: {} packets in an outage",

@@ -1,5 +1,5 @@
-//! Our endpoint talks to the stacks of others, each as client and as server, over links that lose, reorder and
-//! duplicate packets.
+//! Interoperability: an Anabranch endpoint exchanges messages with other SCTP stacks, each as client and as server,
+//! over links that lose, reorder and duplicate packets.
 
 mod peers;
 
@@ -38,13 +38,13 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
         checksum: Checksum::Computed,
         max_associations: 1,
         encapsulation: None,
-        // To a peer with one address that knows nothing of it, CMT changes little, and must do no harm.
+        // Half of the runs enable CMT, which must also work with a single-homed peer that does not support it.
         config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() }.into(),
     };
     Ours::new(config, world.addresses(1 - host))
 }
 
-/// Runs one dialogue for each seed. The two sides take turns in ending it.
+/// Runs one dialogue for each seed. Client and server shut down in turn, from one seed to the next.
 fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host_of_foreign: usize) {
     let mut all = Traffic::default();
     for seed in SEEDS {
@@ -80,21 +80,21 @@ fn sctp_proto(_seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
 }
 
 #[test]
-fn dcsctp_as_client() {
+fn messages_are_exchanged_with_dcsctp_as_client() {
     with_each_seed(dcsctp, 0);
 }
 
 #[test]
-fn dcsctp_as_server() {
+fn messages_are_exchanged_with_dcsctp_as_server() {
     with_each_seed(dcsctp, 1);
 }
 
 #[test]
-fn sctp_proto_as_client() {
+fn messages_are_exchanged_with_sctp_proto_as_client() {
     with_each_seed(sctp_proto, 0);
 }
 
 #[test]
-fn sctp_proto_as_server() {
+fn messages_are_exchanged_with_sctp_proto_as_server() {
     with_each_seed(sctp_proto, 1);
 }

@@ -1,5 +1,5 @@
-//! The state machine of an endpoint under random commands, under every case that fuzzing ever found, and under specimens
-//! of each chunk, which fuzzing begins with.
+//! Tests of the state machine of an endpoint: random commands, all stored cases of fuzzing, and the initial corpus of
+//! fuzzing, which has an example of each chunk.
 
 use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use transport::{Checksum, PacketBuf};
 use wire::*;
 
-/// What fuzzing of `target` begins with: specimens, and cases that once failed.
+/// Folder with the initial corpus of the fuzz target: examples, and cases that once failed.
 fn cases(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/cases").join(target)
 }
 
 #[test]
-fn every_case_of_fuzzing_is_played_again() {
+fn stored_cases_of_fuzzing_break_no_invariant() {
     let mut played = 0;
-    for entry in std::fs::read_dir(cases("machine")).expect("the cases are there") {
+    for entry in std::fs::read_dir(cases("machine")).expect("the folder of cases") {
         play(&std::fs::read(entry.expect("a file").path()).expect("readable"));
         played += 1;
     }
     assert!(played > 16);
 }
 
-/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-testkit --test machine` writes them.
+/// `ANABRANCH_UPDATE=1 cargo test -p anabranch-testkit --test machine` writes the examples.
 #[test]
-fn fuzzing_begins_with_a_specimen_of_each_chunk() {
+fn the_fuzz_corpus_has_an_example_of_each_chunk() {
     let packets = packets().into_iter().map(|(name, bytes)| (cases("packet").join(name), bytes));
     let to_two = (0..16u8).map(|kind| (cases("machine").join(format!("forged-{kind:02}")), forged(0, kind)));
     let to_one =
@@ -38,7 +38,7 @@ fn fuzzing_begins_with_a_specimen_of_each_chunk() {
     }
 }
 
-/// Packets for the parser, each with the leading byte that chooses how many zeros follow.
+/// Packets for the parser. The first byte of each chooses the number of zeros that follow the packet.
 fn packets() -> Vec<(String, Vec<u8>)> {
     let mut parameters = ParameterList::new();
     parameters.push(&Parameter::Ipv4([10, 1, 0, 2].into()));
@@ -98,8 +98,8 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// An established association, and then packets with a chunk of one kind that nobody sent. `mode` is the first byte: whether
-/// the peer is there.
+/// Commands that establish an association and then deliver forged packets with a chunk of one type. `mode` is the first
+/// byte, which says whether the peer stays reachable.
 fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let zeros = [0; 1000];
     let mut tape = Tape::new(&zeros);
@@ -110,7 +110,8 @@ fn forged(mode: u8, kind: u8) -> Vec<u8> {
     let mut bytes = vec![0; zeros.len() - tape.left()];
     bytes[0] = mode;
     for n in 0..6u8 {
-        // A side, the command `forge`, the victim, the network, the right tag, one chunk.
+        // The bytes choose a side, the command `forge`, the receiver, the network, the correct verification tag and one
+        // chunk.
         bytes.extend([0, 20, n, 1, 0, 0, kind]);
         bytes.extend((0..40u8).map(|byte| byte.wrapping_mul(7).wrapping_add(n)));
     }

@@ -1,29 +1,30 @@
-//! The imports between the modules of each crate go one way, as those between crates do.
+//! Checks that the imports between the modules of each crate have no cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules that are still part of a circle of imports, by crate. A module that is no longer part of one must leave this
-/// list; none may be added.
+/// Modules that are still part of a cycle of imports, by crate. Do not add any; remove a module when it is no longer
+/// part of a cycle.
 const KNOWN: &[(&str, &[&str])] = &[
-    // An algorithm declares its knobs beside its formulas, and the setup that it gets holds the knobs of all.
+    // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs of all
+    // algorithms.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
 ];
 
-/// The modules at the root of a crate and which of each other they import.
+/// The modules at the root of a crate and their imports of each other.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// What a crate's root file declares.
+/// The declarations in the root file of a crate.
 struct Root {
     modules: BTreeSet<String>,
-    /// The module of each name that the root imports from it.
+    /// The module from which the root re-exports each name.
     items: BTreeMap<String, String>,
-    /// The modules from which the root imports everything.
+    /// The modules of which the root re-exports all names.
     globs: Vec<String>,
 }
 
-/// A source without comments and tests.
+/// The source text without comments and unit tests.
 fn code(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -34,7 +35,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The paths that a list of imports stands for: `a::{b, c::d}` is `a::b` and `a::c::d`. It ends where the tree ends.
+/// The paths of an import tree: `a::{b, c::d}` is `a::b` and `a::c::d`. Text after the tree is ignored.
 fn paths(tree: &str) -> Vec<Vec<String>> {
     fn group(text: &str, at: &mut usize, before: &[String], into: &mut Vec<Vec<String>>) {
         let mut path = before.to_vec();
@@ -77,7 +78,7 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
     into
 }
 
-/// Every path that stands behind `prefix` in a source.
+/// All paths that follow `prefix` in a source.
 fn behind(code: &str, prefix: &str) -> Vec<Vec<String>> {
     let starts = code.match_indices(prefix).filter(|(at, _)| {
         let before = code[..*at].chars().next_back();
@@ -103,7 +104,7 @@ impl Root {
         Root { modules, items, globs }
     }
 
-    /// The modules that a path from the root of the crate may lead to.
+    /// The modules that a path from the crate root can refer to.
     fn targets(&self, path: &[String]) -> Vec<String> {
         let Some(first) = path.first() else { return Vec::new() };
         match (self.modules.contains(first), self.items.get(first)) {
@@ -114,7 +115,7 @@ impl Root {
     }
 }
 
-/// The Rust files below a folder, without those of tests.
+/// The Rust files below a folder, except files of tests.
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.map(|entry| entry.expect("an entry").path()) {
@@ -143,7 +144,7 @@ fn graph(name: &str) -> Graph {
             continue;
         };
         let code = read(&file);
-        // So many `super::` lead to the root.
+        // This number of `super::` refers to the crate root.
         let up = "super::".repeat(place.len());
         let named = behind(&code, "crate::").into_iter().chain(behind(&code, &up));
         let imports: BTreeSet<_> =
@@ -153,7 +154,7 @@ fn graph(name: &str) -> Graph {
     graph
 }
 
-/// What can be reached from a module.
+/// All modules that a module imports, directly or indirectly.
 fn reach(graph: &Graph, from: &str) -> BTreeSet<String> {
     let (mut found, mut todo) = (BTreeSet::new(), vec![from.to_owned()]);
     while let Some(module) = todo.pop() {
@@ -186,19 +187,20 @@ fn imports_between_modules_go_one_way() {
         for module in circles.difference(&known) {
             let back = graph[module].iter().filter(|next| reach(&graph, next).contains(module));
             wrong.push(format!(
-                "{name}: `{module}` is in a circle, by its imports of {:?}",
+                "{name}: `{module}` is in a cycle of imports, through {:?}",
                 back.collect::<Vec<_>>()
             ));
         }
         for module in known.difference(&circles) {
-            wrong.push(format!("{name}: `{module}` is in no circle any more; remove it from KNOWN"));
+            wrong
+                .push(format!("{name}: `{module}` is no longer in a cycle of imports; remove it from KNOWN"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn a_circle_is_found_through_groups_of_imports_and_items_of_the_root() {
+fn a_cycle_is_found_through_import_groups_and_names_of_the_crate_root() {
     let root =
         Root::read("mod a;\npub mod b;\nmod c;\npub use a::{Thing, deep::Other as Name};\npub use c::*;\n");
     let to = |path: &str| root.targets(&paths(path)[0]).join(" ");

@@ -1,5 +1,5 @@
-//! Standard SCTP is what is left when CMT is off, packet by packet: runs are compared by the fingerprint of all packets
-//! that arrived, and when.
+//! With CMT off the endpoint is standard SCTP, packet by packet. The tests compare digests of all packets that arrived
+//! and of their arrival times.
 
 use anabranch_testkit::{Dialogue, Ours, Script, World};
 use net::{ChannelSpec, Impairments};
@@ -7,7 +7,8 @@ use sctp::{BurstControl, Cmt, Config, Cuc, EndpointConfig, PathSelection, RtxPol
 use transport::Checksum;
 use units::{BitRate, Probability, Span};
 
-/// The fingerprint of two endpoints that exchange messages over bad links, of which the first fails for a while.
+/// Digest of a run in which two endpoints exchange messages over links with losses and reordering. The first link has
+/// an outage.
 fn fingerprint(paths: usize, config: &Config) -> u64 {
     let channel = |n: u64| ChannelSpec {
         transmitter: BitRate::from_mbps(5 + 5 * n).into(),
@@ -44,7 +45,7 @@ fn fingerprint(paths: usize, config: &Config) -> u64 {
         hasty: false,
         limit: Span::from_secs(1000),
     };
-    dialogue.run(&mut world, &mut [&mut a, &mut b]).expect("a transfer that ends well");
+    dialogue.run(&mut world, &mut [&mut a, &mut b]).expect("a graceful shutdown");
     world.digest()
 }
 
@@ -52,7 +53,7 @@ fn with(cmt: Cmt) -> Config {
     Config { cmt, ..Config::default() }
 }
 
-/// Each option of CMT by itself set otherwise than it is by default.
+/// Configurations of CMT that each set one option to a value other than its default, and some that equal the default.
 fn other_options() -> Vec<(&'static str, Cmt)> {
     let cmt = Cmt::default;
     let mut all = vec![
@@ -74,7 +75,7 @@ fn other_options() -> Vec<(&'static str, Cmt)> {
 
 // rfc9260#section-7
 #[test]
-fn with_cmt_off_none_of_its_options_shows() {
+fn without_cmt_its_options_change_no_packet() {
     for paths in [1, 2] {
         let standard = fingerprint(paths, &Config::default());
         for (option, cmt) in other_options() {
@@ -84,9 +85,9 @@ fn with_cmt_off_none_of_its_options_shows() {
     }
 }
 
-/// The fingerprint tells runs apart: with CMT on, each of these options shows.
+/// Checks that the digest detects differences: with CMT on, these options change it.
 #[test]
-fn with_cmt_on_its_options_show() {
+fn with_cmt_its_options_change_packets() {
     let base = fingerprint(2, &with(Cmt { enabled: true, ..Cmt::default() }));
     assert_ne!(base, fingerprint(2, &Config::default()));
     for (option, cmt) in other_options().into_iter().filter(|(_, cmt)| *cmt != Cmt::default()) {
@@ -97,7 +98,7 @@ fn with_cmt_on_its_options_show() {
     }
 }
 
-/// With one path and every option that changes standard rules off, nothing is left of CMT.
+/// With one path, CMT equals standard SCTP once all options that change standard rules are off.
 #[test]
 fn with_one_path_cmt_without_its_options_is_standard_sctp() {
     let plain = Cmt {

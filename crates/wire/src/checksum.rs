@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_vectors() {
+    fn crc32c_matches_published_vectors() {
         // RFC 3720 appendix B.4: 32 zeros. The checksum field is zero in them anyway.
         assert_eq!(crc32c(Octets::new(&[], 32)), 0x8a91_36aa);
         // The check value of the polynomial's name, too short to have a checksum field.
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_field_does_not_count() {
+    fn the_checksum_is_computed_with_a_zero_checksum_field() {
         let mut packet: Vec<u8> = (0..40).collect();
         let before = crc32c(packet.as_slice().into());
         packet[FIELD].copy_from_slice(&[9, 9, 9, 9]);

@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_read_without_a_panic(bytes in any_bytes(), zeros in 0usize..70_000) {
+    fn parsing_random_bytes_never_panics(bytes in any_bytes(), zeros in 0usize..70_000) {
         for octets in [Octets::from(bytes.as_slice()), Octets::new(&bytes, zeros % 9), Octets::new(&bytes, zeros)] {
             for checksum in [Checksum::Computed, Checksum::Offloaded] {
                 if let Ok(packet) = Packet::parse(octets, checksum) {
@@ -55,14 +55,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_never_exceeds_the_packet(bytes in plausible(), zeros in 0usize..3000) {
+    fn parsed_chunks_are_never_longer_than_the_packet(bytes in plausible(), zeros in 0usize..3000) {
         let packet = Packet::parse(Octets::new(&bytes, zeros), Checksum::Offloaded).unwrap();
         let read: usize = packet.chunks().flatten().map(|chunk| chunk.encoded_len()).sum();
         prop_assert!(CommonHeader::LEN + read <= bytes.len() + zeros);
     }
 
     #[test]
-    fn what_is_read_is_written_and_read_the_same(bytes in plausible()) {
+    fn parsed_chunks_encode_and_parse_to_the_same_chunks(bytes in plausible()) {
         let packet = Packet::parse(bytes.as_slice().into(), Checksum::Offloaded).unwrap();
         for chunk in packet.chunks().flatten() {
             let mut buf = PacketBuf::default();
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn unstored_zeros_read_as_stored_ones(bytes in plausible(), zeros in 0usize..100) {
+    fn unstored_zeros_parse_like_stored_zeros(bytes in plausible(), zeros in 0usize..100) {
         let split = Octets::new(&bytes, zeros);
         let stored = split.to_vec();
         let of_split = Packet::parse(split, Checksum::Offloaded).unwrap();
@@ -88,7 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn a_packet_of_any_chunks_comes_back(chunks in specimens(), limit in 12usize..4000) {
+    fn a_packet_of_random_chunks_parses_to_the_same_chunks(chunks in specimens(), limit in 12usize..4000) {
         let (mut buf, fit) = write(&chunks, limit, Checksum::Computed);
         prop_assert!(buf.len() <= limit);
         prop_assert_eq!(buf.len() % 4, 0);
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_never_passes_the_checksum(chunks in specimens(), at in any::<prop::sample::Index>()) {
+    fn a_packet_with_one_inverted_bit_never_passes_the_checksum(chunks in specimens(), at in any::<prop::sample::Index>()) {
         let (mut buf, _) = write(&chunks, 4000, Checksum::Computed);
         buf.materialise();
         let bit = at.index(buf.len() * 8);
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn a_mutated_packet_is_read_without_a_panic(
+    fn parsing_a_mutated_packet_never_panics(
         chunks in specimens(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sack_says_what_was_given(
+    fn a_sack_round_trip_keeps_all_fields(
         cumulative: u32,
         a_rwnd: u32,
         packets in 0u8..4,

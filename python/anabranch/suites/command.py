@@ -1,4 +1,4 @@
-"""The command of a suite: its options, and where table and figure go."""
+"""The command of a suite: its options, and the files of its table and figure."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ T = TypeVar("T", bound=Measured)
 
 @dataclass(frozen=True)
 class Suite(Generic[T]):
-    """A suite as its command needs it."""
+    """The parts of a suite that its command uses."""
 
     name: str
     description: str
     epilog: str
     replicas: int
     choice: tuple[str, str, str]
-    """The option that chooses what is compared: its name, the placeholder of its value, and its help."""
+    """The option that selects the controls or sets of options to compare: its name, the placeholder of its value, and
+    its help."""
     chosen: Callable[[str | None], tuple[str, ...]]
     measure: Callable[[Running, tuple[str, ...], Report | None], T]
     legend: Callable[[T], str]

@@ -18,17 +18,22 @@ impl Driver {
 
     fn execute(&mut self, now: Instant, command: Command) {
         match command {
+            // Closed: the answer is dropped.
+            Command::Connect(..) if self.leaving => {}
             Command::Connect(peer, config, answer) => {
                 // If the caller is gone, the handle comes back and releases the association.
                 let _ = answer.send(self.connect(now, &peer, config));
             }
-            Command::Listen(on) => {
-                let who = if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off };
-                self.endpoint.listen(who);
+            Command::Listen => {
+                let on = self.hub.backlog().is_open();
+                self.endpoint.listen(if on { sctp::Listen::Ask { waiting: 64 } } else { sctp::Listen::Off });
             }
             Command::Outbox(id) => self.connections.has_messages(id),
             Command::Inbox(id) => self.connections.deliver(now, &mut self.endpoint, id),
             Command::Flush(id, answer) => self.connections.flush(id, answer),
+            Command::Heartbeat(id, address, answer) => {
+                self.connections.heartbeat(now, &mut self.endpoint, id, address, answer);
+            }
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
             Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
@@ -40,27 +45,23 @@ impl Driver {
     }
 
     fn connect(&mut self, now: Instant, peer: &Peer, config: Option<Arc<Config>>) -> Opening {
-        let send_buffer = config.as_ref().unwrap_or(&self.hub.config).send_buffer;
-        let id = match config {
-            None => self.endpoint.connect(now, peer.port, &peer.addresses),
-            Some(config) => self.endpoint.connect_with(now, peer.port, &peer.addresses, config),
-        }?;
+        let config = config.unwrap_or_else(|| self.hub.config.clone());
+        let id = self.endpoint.connect_with(now, peer.port, &peer.addresses, config.clone())?;
         if let Some(udp_port) = peer.udp_port {
             for &address in &peer.addresses {
                 self.endpoint.set_remote_port(id, address, udp_port);
             }
         }
-        Ok(self.connections.insert(id, &self.hub, send_buffer))
+        Ok(self.connections.insert(id, &self.hub, &config))
     }
 
     fn close(&mut self, now: Instant) {
         self.leaving = true;
         self.endpoint.listen(false);
-        let untaken = self.hub.backlog().close();
-        drop(untaken);
+        self.hub.end_backlog();
         let all: Vec<AssocId> = self.connections.ids().collect();
         for id in all {
-            self.connections.release(now, &mut self.endpoint, id);
+            self.connections.close(now, &mut self.endpoint, id);
         }
     }
 }

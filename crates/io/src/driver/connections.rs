@@ -1,12 +1,15 @@
 //! The associations of the endpoint and their mailboxes.
 
+use super::entry::Entry;
 use crate::shared::{Handle, Hub, Mailbox, Phase};
-use crate::types::ConnectionError;
+use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
-use sctp::{AssocId, Endpoint, Event, SendError};
-use std::collections::BTreeMap;
+use sctp::{AssocId, Config, Endpoint, Event, PathState};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
-use units::{ByteCount, Instant};
+use std::time::Duration;
+use units::Instant;
 
 /// All connections that have not ended.
 #[derive(Debug, Default)]
@@ -14,26 +17,12 @@ pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
     /// Those that have messages for the stack, which had room when it was last asked.
     sending: Vec<AssocId>,
-    flushes: Vec<Flush>,
+    /// Those that somebody waits for to be flushed.
+    flushing: BTreeSet<AssocId>,
+    /// Those that are closed in the background.
+    closing: BTreeSet<AssocId>,
     /// Those that have ended and are not told yet.
-    ended: Vec<(Arc<Mailbox>, ConnectionError)>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    mailbox: Arc<Mailbox>,
-    /// User bytes given to the stack.
-    given: u64,
-    /// Shut down once the outbox is empty.
-    shutting_down: bool,
-}
-
-#[derive(Debug)]
-struct Flush {
-    id: AssocId,
-    /// User bytes that must be acknowledged.
-    bytes: u64,
-    answer: oneshot::Sender<()>,
+    ended: Vec<(Entry, ConnectionError)>,
 }
 
 impl Connections {
@@ -46,28 +35,28 @@ impl Connections {
     }
 
     /// Makes the mailbox of an association.
-    pub(super) fn insert(&mut self, id: AssocId, hub: &Arc<Hub>, send_buffer: ByteCount) -> Handle {
-        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), send_buffer));
-        self.entries.insert(id, Entry { mailbox: mailbox.clone(), given: 0, shutting_down: false });
+    pub(super) fn insert(&mut self, id: AssocId, hub: &Arc<Hub>, config: &Config) -> Handle {
+        let mailbox = Arc::new(Mailbox::new(id, hub.clone(), config.send_buffer));
+        self.entries.insert(id, Entry::new(mailbox.clone(), config));
         Handle(mailbox)
     }
 
-    /// Accepts those that ask for an association as long as the backlog has room, and refuses the others.
-    pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) {
-        while let Some(arrival) = endpoint.poll_arrival() {
-            let mut backlog = hub.backlog();
-            if !backlog.has_room() {
-                drop(backlog);
-                endpoint.refuse(arrival.id, b"backlog full");
-                continue;
-            }
-            // It fails if the peer gave up meanwhile.
-            if let Ok(id) = endpoint.accept(now, arrival.id) {
-                let wakers = backlog.push(self.insert(id, hub, hub.config.send_buffer));
-                drop(backlog);
-                wakers.wake();
+    /// Accepts the next peer that asks for an association if the backlog has room, and refuses it otherwise. False if there
+    /// is none.
+    pub(super) fn accept(&mut self, now: Instant, endpoint: &mut Endpoint, hub: &Arc<Hub>) -> bool {
+        let Some(arrival) = endpoint.poll_arrival() else { return false };
+        if !hub.backlog().has_room() {
+            endpoint.refuse(arrival.id, b"backlog full");
+            return true;
+        }
+        // It fails if the peer gave up meanwhile.
+        if let Ok(id) = endpoint.accept(now, arrival.id) {
+            let handle = self.insert(id, hub, &hub.config);
+            if let Some(entry) = self.entries.get_mut(&id) {
+                entry.arrival = Some(handle);
             }
         }
+        true
     }
 
     pub(super) fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId, event: Event) {
@@ -75,103 +64,119 @@ impl Connections {
         match event {
             Event::Connected { outbound_streams, peer_addresses, peer_port, .. } => {
                 entry.mailbox.open(outbound_streams, peer_addresses, peer_port);
+                if let Some(handle) = entry.arrival.take() {
+                    offer(handle);
+                }
                 self.has_messages(id);
             }
-            Event::Readable => self.deliver(now, endpoint, id),
+            Event::Readable => entry.deliver(now, endpoint),
             Event::Writable => self.has_messages(id),
             Event::Closed { reason } => {
-                entry.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
-                self.ended.push((entry.mailbox.clone(), ConnectionError::Closed(reason)));
-                self.entries.remove(&id);
+                entry.finish(now, endpoint);
+                self.flushing.remove(&id);
+                self.closing.remove(&id);
+                let entry = self.entries.remove(&id);
+                self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
             }
-            other => entry.mailbox.announce(other),
+            other => note(now, endpoint, entry, other),
         }
     }
 
     /// Moves messages from the stack to the inbox.
     pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         if let Some(entry) = self.entries.get(&id) {
-            entry.mailbox.fill_inbox(false, || endpoint.receive(now, id, usize::MAX));
+            entry.deliver(now, endpoint);
         }
     }
 
     /// There are messages for the stack, or the stack has room again.
     pub(super) fn has_messages(&mut self, id: AssocId) {
-        if !self.sending.contains(&id) {
+        if let Some(entry) = self.entries.get_mut(&id)
+            && !std::mem::replace(&mut entry.sends, true)
+        {
             self.sending.push(id);
         }
     }
 
     /// Moves messages from the outboxes to the stack as far as it has room.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
-        for id in std::mem::take(&mut self.sending) {
-            let Some(entry) = self.entries.get_mut(&id) else { continue };
-            let given = &mut entry.given;
-            let full = entry.mailbox.empty_outbox(|message| {
-                let length = message.payload.len() as u64;
-                // The bytes are shared, not copied.
-                match endpoint.send(now, id, message.clone()) {
-                    Ok(_) => *given += length,
-                    // `Event::Writable` follows.
-                    Err(SendError::WouldBlock) => return false,
-                    // The association ended a moment ago, and its event follows.
-                    Err(_) => {}
-                }
-                true
-            });
-            if entry.shutting_down && !full {
-                endpoint.shutdown(now, id);
+        for id in self.sending.drain(..) {
+            if let Some(entry) = self.entries.get_mut(&id) {
+                entry.sends = false;
+                entry.send(now, endpoint);
             }
         }
     }
 
     /// Shuts an association down once its outbox is empty.
     pub(super) fn shutdown(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.shutdown(now, endpoint);
+        }
+    }
+
+    /// As [`Self::shutdown`], but an attempt is given up, and a peer that takes nothing does not stop it for ever.
+    pub(super) fn close(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        entry.mailbox.shut();
-        entry.shutting_down = true;
-        if entry.mailbox.outbox_is_empty() {
-            endpoint.shutdown(now, id);
+        if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
+            endpoint.abort(now, id, b"");
+        } else {
+            entry.shutdown_in_background(now, endpoint);
+            self.closing.insert(id);
         }
     }
 
     /// Nobody holds the connection any more.
     pub(super) fn release(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
-        let Some(entry) = self.entries.get(&id) else { return };
-        if entry.mailbox.phase() == Phase::Opening && entry.mailbox.outbox_is_empty() {
-            endpoint.abort(now, id, b"");
-        } else {
-            self.shutdown(now, endpoint, id);
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.released = true;
+            entry.mailbox.clear_inbox();
+            entry.deliver(now, endpoint);
+            self.close(now, endpoint, id);
+        }
+    }
+
+    /// Aborts the associations that are closed in the background and whose peer has taken nothing for too long.
+    pub(super) fn abort_stalled(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        for id in &self.closing {
+            if self.entries.get_mut(id).is_some_and(|entry| entry.is_stalled(now, endpoint)) {
+                endpoint.abort(now, *id, b"the peer takes no data");
+            }
         }
     }
 
     /// Answers once everything given so far is acknowledged.
-    pub(super) fn flush(&mut self, id: AssocId, answer: oneshot::Sender<()>) {
-        let Some(entry) = self.entries.get(&id) else { return };
-        let bytes = entry.given + entry.mailbox.outbox_bytes() as u64;
-        self.flushes.push(Flush { id, bytes, answer });
+    pub(super) fn flush(&mut self, id: AssocId, answer: oneshot::Sender<bool>) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.flush(answer);
+            self.flushing.insert(id);
+        }
     }
 
-    /// Answers the flushes that are complete. Chunks are first sent in the order in which their messages were given, and
-    /// `buffered` falls as the cumulative TSN advances: the first bytes given are the first acknowledged.
+    /// Answers the flushes that are complete.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) {
-        let mut n = 0;
-        while let Some(flush) = self.flushes.get(n) {
-            let given = self.entries.get(&flush.id).map_or(0, |entry| entry.given);
-            let buffered = endpoint.stats(flush.id).map_or(u64::MAX, |stats| stats.buffered.get());
-            if given.saturating_sub(buffered) >= flush.bytes {
-                let _ = self.flushes.swap_remove(n).answer.send(());
-            } else {
-                n += 1;
-            }
+        let entries = &mut self.entries;
+        self.flushing.retain(|id| entries.get_mut(id).is_some_and(|entry| entry.answer_flushes(endpoint)));
+    }
+
+    /// Sends a heartbeat, and answers when the peer does.
+    pub(super) fn heartbeat(
+        &mut self,
+        now: Instant,
+        endpoint: &mut Endpoint,
+        id: AssocId,
+        address: IpAddr,
+        answer: oneshot::Sender<Result<Duration, PathError>>,
+    ) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.heartbeat(now, endpoint, address, answer);
         }
     }
 
     /// Tells handles of connections that these have ended. The last packets must have left before: the program may exit at once.
     pub(super) fn tell_ends(&mut self) {
-        for (mailbox, reason) in self.ended.drain(..) {
-            mailbox.end(reason);
-            self.flushes.retain(|flush| flush.id != mailbox.id);
+        for (entry, reason) in self.ended.drain(..) {
+            entry.mailbox.end(reason);
         }
     }
 
@@ -182,4 +187,35 @@ impl Connections {
             entry.mailbox.end(reason.clone());
         }
     }
+}
+
+/// Puts a connection into the backlog. If nobody listens any more, its handle releases it.
+fn offer(handle: Handle) {
+    let hub = handle.0.hub.clone();
+    let offered = hub.backlog().push(handle);
+    if let Ok(listeners) = offered {
+        listeners.wake();
+    }
+}
+
+/// What events other than those of the connection's life and data mean to those who wait.
+fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
+    let mailbox = entry.mailbox.clone();
+    match event {
+        Event::HeartbeatAnswered { address, rtt } => {
+            entry.answer_heartbeats(address, &Ok(Duration::from_nanos(rtt.as_nanos())));
+        }
+        Event::PathChanged { address, state: PathState::Inactive } => {
+            entry.answer_heartbeats(address, &Err(PathError::Failed { address }));
+        }
+        Event::Restarted if !entry.restart() => endpoint.abort(now, mailbox.id, b"restart within a message"),
+        Event::ShutdownReceived => {
+            for lost in entry.refuse_messages() {
+                let length = lost.payload.len();
+                mailbox.announce(Event::SendFailed { id: None, stream: lost.stream, tsn: None, length });
+            }
+        }
+        _ => {}
+    }
+    mailbox.announce(event);
 }

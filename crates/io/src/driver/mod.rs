@@ -2,6 +2,7 @@
 
 mod commands;
 mod connections;
+mod entry;
 
 use crate::net::{Buffers, Clock, Sockets};
 use crate::shared::{Command, Hub};
@@ -121,10 +122,16 @@ impl Driver {
 
     /// Passes events and messages from the endpoint to the mailboxes, and messages back.
     fn exchange(&mut self, now: Instant) {
-        self.connections.accept(now, &mut self.endpoint, &self.hub);
-        while let Some((id, event)) = self.endpoint.poll_event() {
-            self.connections.on_event(now, &mut self.endpoint, id, event);
+        loop {
+            while let Some((id, event)) = self.endpoint.poll_event() {
+                self.connections.on_event(now, &mut self.endpoint, id, event);
+            }
+            // The events of one arrival fill the backlog before the next one is looked at.
+            if !self.connections.accept(now, &mut self.endpoint, &self.hub) {
+                break;
+            }
         }
+        self.connections.abort_stalled(now, &mut self.endpoint);
         self.connections.send(now, &mut self.endpoint);
         self.transmit(now);
         self.connections.answer_flushes(&self.endpoint);

@@ -1,21 +1,24 @@
-use super::Events;
+use super::{Events, MessageWriter, Messages, StreamReader};
+use crate::shared::wait::wait;
 use crate::shared::{Command, Handle, Mailbox, Phase, Ticket};
-use crate::types::{ConnectionError, Message, Received, SendError, TrySendError};
+use crate::types::{ConnectionError, FlushError, Message, PathError, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};
-use std::future::{Future, poll_fn};
+use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo};
+use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use units::Instant;
 use wire::StreamId;
 
 /// An association.
 ///
 /// Clones are handles to the same association. When the last one is dropped, everything that was given to send is
-/// delivered in the background, and the association is shut down.
+/// delivered in the background, what arrives is discarded, and the association is shut down. It is aborted if the peer takes
+/// nothing for five times RTO.Max meanwhile.
 #[derive(Clone, Debug)]
 pub struct Connection {
     handle: Arc<Handle>,
@@ -26,17 +29,23 @@ impl Connection {
         Connection { handle: Arc::new(handle) }
     }
 
-    fn mailbox(&self) -> &Arc<Mailbox> {
+    pub(super) fn mailbox(&self) -> &Arc<Mailbox> {
         &self.handle.0
     }
 
+    /// Waits until `wanted` finds what it looks for in the phase.
+    async fn phase<T>(&self, wanted: impl Fn(&Phase) -> Option<T>) -> T {
+        let mailbox = self.mailbox();
+        wait(|cx, place| mailbox.poll_phase(cx, place, &wanted), |place| mailbox.stop_watching(place)).await
+    }
+
     pub(super) async fn opened(&self) -> Result<(), ConnectionError> {
-        let phase = |phase: &Phase| match phase {
+        self.phase(|phase| match phase {
             Phase::Opening => None,
             Phase::Open { .. } => Some(Ok(())),
             Phase::Ended(reason) => Some(Err(reason.clone())),
-        };
-        poll_fn(|cx| self.mailbox().poll_phase(cx, phase)).await
+        })
+        .await
     }
 
     /// Gives a message to send, and waits until there is room for it. Callers get room in the order in which they came.
@@ -65,22 +74,30 @@ impl Connection {
         offered.map_err(|inner| TrySendError::Full(Message { inner }))
     }
 
+    /// A message that is written piece by piece, for one that is longer than the send buffer.
+    pub fn writer(&self, stream: StreamId) -> MessageWriter {
+        MessageWriter::new(self.clone(), stream)
+    }
+
     /// The next message of any stream without a reader of its own; none once the connection has ended and everything was
     /// read. Dropping the future loses nothing.
     pub async fn recv(&self) -> Option<Received> {
-        poll_fn(|cx| self.poll_recv(cx)).await
+        let mailbox = self.mailbox();
+        let received =
+            wait(|cx, place| mailbox.poll_receive(cx, None, place), |place| mailbox.stop_reading(place))
+                .await;
+        received.map(Received::from)
     }
 
-    /// As [`Self::recv`], for those who write a future or a stream of their own.
-    pub fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<Option<Received>> {
-        self.mailbox().poll_receive(cx, None).map(|message| message.map(Received::from))
+    /// The messages that [`Self::recv`] gives, as a stream.
+    pub fn messages(&self) -> Messages {
+        Messages::new(self.clone())
     }
 
     /// Gives a stream a reader of its own: its messages leave [`Self::recv`]. All streams share one receive buffer, so that a
     /// reader that does not read stalls the others in the end.
     pub fn read_stream(&self, stream: StreamId) -> StreamReader {
-        self.mailbox().separate(stream, true);
-        StreamReader { connection: self.clone(), stream }
+        StreamReader::new(self.clone(), stream)
     }
 
     /// Messages of a stream that have arrived in order and wait to be read.
@@ -91,15 +108,18 @@ impl Connection {
     /// Waits until the peer has acknowledged everything given to send so far.
     ///
     /// # Errors
-    /// [`ConnectionError`] if the association ended before.
-    pub async fn flush(&self) -> Result<(), ConnectionError> {
+    /// [`FlushError`] if messages were lost that were given since the last flush.
+    pub async fn flush(&self) -> Result<(), FlushError> {
         let (answer, receiver) = oneshot::channel();
         self.mailbox().hub.tell(Command::Flush(self.mailbox().id, answer));
-        match (receiver.await, self.mailbox().phase()) {
-            (Ok(()), _) => Ok(()),
-            (Err(_), Phase::Ended(reason)) if !reason.is_graceful() => Err(reason),
-            (Err(_), Phase::Ended(_)) => Ok(()),
-            (Err(_), _) => Err(ConnectionError::Driver),
+        match receiver.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(FlushError::Lost),
+            Err(_) => match self.closed().await {
+                reason if !reason.is_graceful() => Err(FlushError::Ended(reason)),
+                _ if self.mailbox().take_lost() => Err(FlushError::Lost),
+                _ => Ok(()),
+            },
         }
     }
 
@@ -109,7 +129,7 @@ impl Connection {
     }
 
     /// The number of the association at its endpoint.
-    pub fn id(&self) -> sctp::AssocId {
+    pub fn id(&self) -> AssocId {
         self.mailbox().id
     }
 
@@ -141,17 +161,31 @@ impl Connection {
         self.ask(move |endpoint, _| endpoint.stats(id)).await.flatten()
     }
 
-    /// Makes an address of the peer the primary one. False if there is no such path, or it is not confirmed.
-    pub async fn set_primary(&self, address: IpAddr) -> bool {
+    /// Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub async fn set_primary(&self, address: IpAddr) -> Result<(), PathError> {
         let id = self.mailbox().id;
-        self.ask(move |endpoint, _| endpoint.set_primary(id, address)).await.unwrap_or(false)
+        match self.ask(move |endpoint, _| (endpoint.state(id), endpoint.set_primary(id, address))).await {
+            Some((_, true)) => Ok(()),
+            Some((Some(_), false)) => Err(PathError::NoSuchPath { address }),
+            Some((None, false)) | None => Err(PathError::Ended(self.closed().await)),
+        }
     }
 
-    /// Sends a heartbeat to an address of the peer; [`Event::HeartbeatAnswered`](sctp::Event::HeartbeatAnswered) tells its
-    /// round-trip time. False if there is no such path.
-    pub async fn heartbeat(&self, address: IpAddr) -> bool {
-        let id = self.mailbox().id;
-        self.ask(move |endpoint, now| endpoint.heartbeat(now, id, address)).await.unwrap_or(false)
+    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time. A heartbeat that is lost is
+    /// sent again. On a path that has failed already, waits until it works again.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub async fn heartbeat(&self, address: IpAddr) -> Result<Duration, PathError> {
+        let (answer, receiver) = oneshot::channel();
+        self.mailbox().hub.tell(Command::Heartbeat(self.mailbox().id, address, answer));
+        match receiver.await {
+            Ok(answer) => answer,
+            Err(_) => Err(PathError::Ended(self.closed().await)),
+        }
     }
 
     /// The options that can change while the association lives; none if it has ended.
@@ -198,11 +232,11 @@ impl Connection {
 
     /// Waits for the end, and tells its reason.
     pub async fn closed(&self) -> ConnectionError {
-        let ended = |phase: &Phase| match phase {
+        self.phase(|phase| match phase {
             Phase::Ended(reason) => Some(reason.clone()),
             Phase::Opening | Phase::Open { .. } => None,
-        };
-        poll_fn(|cx| self.mailbox().poll_phase(cx, ended)).await
+        })
+        .await
     }
 }
 
@@ -229,31 +263,5 @@ impl Drop for Sending {
         if let Some(ticket) = self.ticket {
             self.mailbox.leave_queue(ticket);
         }
-    }
-}
-
-/// The messages of one stream. Dropping it returns them to [`Connection::recv`].
-#[derive(Debug)]
-pub struct StreamReader {
-    connection: Connection,
-    stream: StreamId,
-}
-
-impl StreamReader {
-    /// The next message of the stream; none once the connection has ended and everything was read.
-    pub async fn recv(&mut self) -> Option<Received> {
-        poll_fn(|cx| self.poll_recv(cx)).await
-    }
-
-    /// As [`Self::recv`], for those who write a future or a stream of their own.
-    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<Received>> {
-        let received = self.connection.mailbox().poll_receive(cx, Some(self.stream));
-        received.map(|message| message.map(Received::from))
-    }
-}
-
-impl Drop for StreamReader {
-    fn drop(&mut self) {
-        self.connection.mailbox().separate(self.stream, false);
     }
 }

@@ -1,10 +1,10 @@
 use super::{Builder, Connection, Listener};
+use crate::shared::wait::wait;
 use crate::shared::{Command, Hub};
 use crate::stats::EndpointStats;
 use crate::types::{ConnectError, ConnectionError, EndpointClosed, Peer};
 use futures_channel::oneshot;
 use sctp::{Config, Discarded};
-use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -101,9 +101,11 @@ impl Endpoint {
         self.hold.hub.ask(|endpoint, _| endpoint.discarded()).await.ok_or(EndpointClosed)
     }
 
-    /// Shuts all connections down, and waits until they have ended and the driver with them.
+    /// Shuts all connections down, and waits until they have ended and the driver with them. A connection is aborted if its
+    /// peer takes nothing for five times RTO.Max. Dropping the future does not stop that.
     pub async fn close(&self) {
         self.hold.hub.tell(Command::Close);
-        poll_fn(|cx| self.hold.hub.poll_ended(cx)).await;
+        let hub = &self.hold.hub;
+        wait(|cx, place| hub.poll_ended(cx, place), |place| hub.stop_waiting(place)).await;
     }
 }

@@ -1,44 +1,59 @@
 use super::Connection;
 use super::endpoint::Hold;
-use crate::shared::{Command, Handle};
+use crate::shared::Command;
+use crate::shared::wait::{Place, wait};
 use crate::types::EndpointClosed;
-use std::future::poll_fn;
+use futures_core::Stream;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Connections that peers began. Dropping it ends listening and shuts down those that nobody accepted.
+/// Connections that peers began. Dropping the last one of an endpoint ends listening and shuts down those that nobody
+/// accepted.
 #[derive(Debug)]
 pub struct Listener {
     hold: Arc<Hold>,
+    place: Place,
 }
 
 impl Listener {
     pub(super) fn new(hold: Arc<Hold>, backlog: usize) -> Self {
-        hold.hub.backlog().listen(backlog);
-        hold.hub.tell(Command::Listen(true));
-        Listener { hold }
+        hold.hub.backlog().join(backlog);
+        hold.hub.tell(Command::Listen);
+        Listener { hold, place: Place::default() }
     }
 
-    /// The next connection.
+    /// The next connection. Dropping the future loses none.
     ///
     /// # Errors
     /// [`EndpointClosed`].
     pub async fn accept(&self) -> Result<Connection, EndpointClosed> {
-        poll_fn(|cx| self.poll_accept(cx)).await
+        let hub = &self.hold.hub;
+        let next =
+            wait(|cx, place| hub.backlog().poll_next(cx, place), |place| hub.backlog().stop_waiting(place));
+        next.await.map(Connection::new).ok_or(EndpointClosed)
     }
+}
 
-    /// As [`Self::accept`], for those who write a future or a stream of their own.
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<Result<Connection, EndpointClosed>> {
-        let next = self.hold.hub.backlog().poll_next(cx);
-        next.map(|handle: Option<Handle>| handle.map(Connection::new).ok_or(EndpointClosed))
+/// Ends when the endpoint was closed.
+impl Stream for Listener {
+    type Item = Connection;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Connection>> {
+        let Listener { hold, place } = self.get_mut();
+        let next = hold.hub.backlog().poll_next(cx, place);
+        next.map(|handle| handle.map(Connection::new))
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.hold.hub.tell(Command::Listen(false));
-        let untaken = self.hold.hub.backlog().close();
+        let mut backlog = self.hold.hub.backlog();
+        backlog.stop_waiting(&self.place);
+        let untaken = backlog.leave();
+        drop(backlog);
         // Their handles release them, and must not do so under the lock.
         drop(untaken);
+        self.hold.hub.tell(Command::Listen);
     }
 }

@@ -5,9 +5,13 @@ mod connection;
 mod endpoint;
 mod events;
 mod listener;
+mod reader;
+mod writer;
 
 pub use builder::{BindError, Builder};
-pub use connection::{Connection, StreamReader};
+pub use connection::Connection;
 pub use endpoint::Endpoint;
 pub use events::Events;
 pub use listener::Listener;
+pub use reader::{Messages, StreamReader};
+pub use writer::MessageWriter;

@@ -1,5 +1,5 @@
 use super::mailbox::Handle;
-use super::wait::Wakers;
+use super::wait::{Place, Wakers, Woken};
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
@@ -7,7 +7,9 @@ use std::task::{Context, Poll};
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     handles: VecDeque<Handle>,
-    /// Most that may wait; 0: nobody listens.
+    /// Those who take connections.
+    listeners: usize,
+    /// Most that may wait.
     limit: usize,
     /// The driver has ended.
     ended: bool,
@@ -15,43 +17,61 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    pub(crate) fn listen(&mut self, limit: usize) {
+    /// There is one more listener; the limit is the last one's.
+    pub(crate) fn join(&mut self, limit: usize) {
+        self.listeners += 1;
         self.limit = limit;
+    }
+
+    /// A listener is gone; gives back the connections that nobody will take if it was the last.
+    #[must_use]
+    pub(crate) fn leave(&mut self) -> VecDeque<Handle> {
+        self.listeners -= 1;
+        if self.listeners == 0 { std::mem::take(&mut self.handles) } else { VecDeque::new() }
+    }
+
+    /// Whether anybody listens.
+    pub(crate) fn is_open(&self) -> bool {
+        self.listeners > 0 && !self.ended
     }
 
     /// Whether one more connection may wait.
     pub(crate) fn has_room(&self) -> bool {
-        self.handles.len() < self.limit
+        self.is_open() && self.handles.len() < self.limit
     }
 
-    #[must_use]
-    pub(crate) fn push(&mut self, handle: Handle) -> Wakers {
+    /// Adds a connection.
+    ///
+    /// # Errors
+    /// Gives it back if nobody listens any more.
+    pub(crate) fn push(&mut self, handle: Handle) -> Result<Woken, Handle> {
+        if !self.is_open() {
+            return Err(handle);
+        }
         self.handles.push_back(handle);
-        self.wakers.take()
+        Ok(self.wakers.take())
     }
 
-    /// The oldest connection; none once the driver has ended.
-    pub(crate) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Handle>> {
+    /// The oldest connection; none once the endpoint was closed or the driver has ended.
+    pub(crate) fn poll_next(&mut self, cx: &Context<'_>, place: &mut Place) -> Poll<Option<Handle>> {
         match self.handles.pop_front() {
             Some(handle) => Poll::Ready(Some(handle)),
             None if self.ended => Poll::Ready(None),
             None => {
-                self.wakers.register(cx);
+                self.wakers.register(cx, place);
                 Poll::Pending
             }
         }
     }
 
-    /// Nobody listens any more: gives back the connections that nobody took.
-    #[must_use]
-    pub(crate) fn close(&mut self) -> VecDeque<Handle> {
-        self.limit = 0;
-        std::mem::take(&mut self.handles)
+    /// A caller waits no longer.
+    pub(crate) fn stop_waiting(&mut self, place: &Place) {
+        self.wakers.leave(place);
     }
 
-    #[must_use]
-    pub(crate) fn end(&mut self) -> Wakers {
+    /// The endpoint takes no more connections: gives back those that nobody took.
+    pub(crate) fn end(&mut self) -> (VecDeque<Handle>, Woken) {
         self.ended = true;
-        self.wakers.take()
+        (std::mem::take(&mut self.handles), self.wakers.take())
     }
 }

@@ -2,9 +2,9 @@
 
 use super::backlog::Backlog;
 use super::mailbox::Handle;
-use super::wait::Wakers;
+use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
-use crate::types::Peer;
+use crate::types::{PathError, Peer};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocId, Config};
@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 use units::Instant;
 
 /// What a connection attempt answers at once.
@@ -25,14 +26,16 @@ pub(crate) type Call = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
 pub(crate) enum Command {
     /// Begin an association, with options of its own if there are any.
     Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
-    /// Let peers begin associations, or no more.
-    Listen(bool),
+    /// Listeners came or went: let peers begin associations if there are any.
+    Listen,
     /// There are messages in the outbox.
     Outbox(AssocId),
     /// There is room in the inbox.
     Inbox(AssocId),
-    /// Answer once the peer has acknowledged everything that was given so far.
-    Flush(AssocId, oneshot::Sender<()>),
+    /// Answer once the peer has acknowledged everything that was given so far; false if some of it was lost.
+    Flush(AssocId, oneshot::Sender<bool>),
+    /// Send a heartbeat to an address of the peer, and answer with its round-trip time.
+    Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
     /// Shut the association down once everything is delivered.
     Shutdown(AssocId),
     /// Nobody holds the connection any more: shut it down, or give up the attempt.
@@ -167,21 +170,29 @@ impl Hub {
         // Dropping a command may lock again: answers that never come wake whoever waits, handles release connections.
         drop(dropped);
         watchers.wake();
-        let mut backlog = self.backlog();
-        let untaken = backlog.close();
-        let listeners = backlog.end();
-        drop(backlog);
+        self.end_backlog();
+    }
+
+    /// Nobody gets a connection that a peer begins from now on.
+    pub(crate) fn end_backlog(&self) {
+        let (untaken, listeners) = self.backlog().end();
+        // Their handles release them, and must not do so under the lock.
         drop(untaken);
         listeners.wake();
     }
 
     /// Ready once the driver has ended.
-    pub(crate) fn poll_ended(&self, cx: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_ended(&self, cx: &Context<'_>, place: &mut Place) -> Poll<()> {
         let mut queue = self.queue();
         if queue.ended {
             return Poll::Ready(());
         }
-        queue.watchers.register(cx);
+        queue.watchers.register(cx, place);
         Poll::Pending
+    }
+
+    /// A caller waits no longer for the driver's end.
+    pub(crate) fn stop_waiting(&self, place: &Place) {
+        self.queue().watchers.leave(place);
     }
 }

@@ -11,16 +11,24 @@ const LIMIT: usize = 128 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     messages: VecDeque<Received>,
-    streams: BTreeMap<StreamId, VecDeque<Received>>,
+    streams: BTreeMap<StreamId, Own>,
     bytes: usize,
     /// The driver stopped because of the limit.
     stopped: bool,
 }
 
+/// The queue of one stream.
+#[derive(Debug, Default)]
+struct Own {
+    readers: usize,
+    messages: VecDeque<Received>,
+}
+
 impl Inbox {
     pub(super) fn push(&mut self, message: Received) {
         self.bytes += message.payload.len();
-        self.streams.get_mut(&message.stream).unwrap_or(&mut self.messages).push_back(message);
+        let own = self.streams.get_mut(&message.stream).map(|own| &mut own.messages);
+        own.unwrap_or(&mut self.messages).push_back(message);
     }
 
     /// Whether the driver may add messages; if not, it is told once there is room.
@@ -33,7 +41,7 @@ impl Inbox {
     pub(super) fn pop(&mut self, stream: Option<StreamId>) -> Option<Received> {
         let queue = match stream {
             None => &mut self.messages,
-            Some(stream) => self.streams.get_mut(&stream)?,
+            Some(stream) => &mut self.streams.get_mut(&stream)?.messages,
         };
         let message = queue.pop_front()?;
         self.bytes -= message.payload.len();
@@ -47,23 +55,34 @@ impl Inbox {
         resumes
     }
 
-    /// Gives a stream a queue of its own, with what has arrived.
+    /// A stream has one more reader of its own; the first one gets what has arrived.
     pub(super) fn open_stream(&mut self, stream: StreamId) {
-        let queue = self.streams.entry(stream).or_default();
-        let (theirs, others) = self.messages.drain(..).partition(|message| message.stream == stream);
-        self.messages = others;
-        let theirs: VecDeque<_> = theirs;
-        queue.extend(theirs);
+        let own = self.streams.entry(stream).or_default();
+        own.readers += 1;
+        if own.readers == 1 {
+            let (theirs, others) = self.messages.drain(..).partition(|message| message.stream == stream);
+            (own.messages, self.messages) = (theirs, others);
+        }
     }
 
-    /// Ends a stream's queue; what is in it can be read with the messages of all streams.
+    /// A reader of a stream is gone; what the last one left can be read with the messages of all streams.
     pub(super) fn close_stream(&mut self, stream: StreamId) {
-        self.messages.extend(self.streams.remove(&stream).into_iter().flatten());
+        let Some(own) = self.streams.get_mut(&stream) else { return };
+        own.readers -= 1;
+        if own.readers == 0 {
+            self.messages.append(&mut own.messages);
+            self.streams.remove(&stream);
+        }
+    }
+
+    /// Forgets the messages, when nobody can read them any more.
+    pub(super) fn clear(&mut self) {
+        *self = Inbox::default();
     }
 
     /// Messages that wait, of a stream.
     pub(super) fn unread(&self, stream: StreamId) -> usize {
-        let own = self.streams.get(&stream).map_or(0, VecDeque::len);
+        let own = self.streams.get(&stream).map_or(0, |own| own.messages.len());
         own + self.messages.iter().filter(|message| message.stream == stream).count()
     }
 }
@@ -100,6 +119,20 @@ mod tests {
         let lengths: Vec<_> =
             std::iter::from_fn(|| inbox.pop(None)).map(|message| message.payload.len()).collect();
         assert_eq!(lengths, [10, 30]);
+    }
+
+    #[test]
+    fn a_stream_with_two_readers_stays_theirs_until_both_are_gone() {
+        let mut inbox = Inbox::default();
+        inbox.open_stream(StreamId(1));
+        inbox.open_stream(StreamId(1));
+        inbox.push(message(1, 10));
+        inbox.close_stream(StreamId(1));
+        assert_eq!(inbox.pop(None), None);
+        assert!(inbox.pop(Some(StreamId(1))).is_some());
+        inbox.push(message(1, 10));
+        inbox.close_stream(StreamId(1));
+        assert!(inbox.pop(None).is_some());
     }
 
     #[test]

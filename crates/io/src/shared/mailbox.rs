@@ -2,9 +2,9 @@
 
 use super::hub::{Command, Hub};
 use super::inbox::Inbox;
-use super::news::News;
+use super::news::{News, Reader};
 use super::outbox::{Outbox, Ticket};
-use super::wait::Wakers;
+use super::wait::{Place, Wakers, Woken};
 use crate::types::{ConnectionError, SendError};
 use sctp::{AssocId, Event, Message, Received};
 use std::net::IpAddr;
@@ -38,7 +38,7 @@ pub(crate) struct Mailbox {
     pub(crate) id: AssocId,
     pub(crate) hub: Arc<Hub>,
     /// The stack's send buffer: a longer message can never be sent at once.
-    send_buffer: ByteCount,
+    pub(crate) send_buffer: ByteCount,
     contents: Mutex<Contents>,
 }
 
@@ -50,6 +50,8 @@ struct Contents {
     outbox: Outbox,
     /// The driver knows that there is something in the outbox.
     told: bool,
+    /// Messages that were taken have been lost, and nobody was told.
+    lost: bool,
     inbox: Inbox,
     news: News,
     /// Tasks that wait for a message.
@@ -75,6 +77,7 @@ impl Mailbox {
             shut: false,
             outbox: Outbox::default(),
             told: false,
+            lost: false,
             inbox: Inbox::default(),
             news: News::default(),
             readers: Wakers::default(),
@@ -96,16 +99,22 @@ impl Mailbox {
     pub(crate) fn poll_phase<T>(
         &self,
         cx: &Context<'_>,
+        place: &mut Place,
         wanted: impl FnOnce(&Phase) -> Option<T>,
     ) -> Poll<T> {
         let mut contents = self.lock();
         match wanted(&contents.phase) {
             Some(found) => Poll::Ready(found),
             None => {
-                contents.watchers.register(cx);
+                contents.watchers.register(cx, place);
                 Poll::Pending
             }
         }
+    }
+
+    /// A caller waits no longer for the next phase.
+    pub(crate) fn stop_watching(&self, place: &Place) {
+        self.lock().watchers.leave(place);
     }
 
     // Sending.
@@ -120,7 +129,7 @@ impl Mailbox {
     ) -> Poll<Result<(), SendError>> {
         let mut contents = self.lock();
         let Some(offered) = message.take() else { return Poll::Ready(Ok(())) };
-        contents.check(&offered, self.send_buffer)?;
+        contents.check(&offered, self.send_buffer, *ticket)?;
         match contents.outbox.offer(offered, ticket) {
             Ok(()) => {
                 self.tell_of_outbox(contents);
@@ -148,7 +157,7 @@ impl Mailbox {
     /// Takes a message if there is room and nobody waits, and gives it back otherwise.
     pub(crate) fn try_send(&self, message: Message) -> Result<Result<(), Message>, SendError> {
         let mut contents = self.lock();
-        contents.check(&message, self.send_buffer)?;
+        contents.check(&message, self.send_buffer, None)?;
         if let Err(message) = contents.outbox.offer(message, &mut None) {
             return Ok(Err(message));
         }
@@ -198,16 +207,42 @@ impl Mailbox {
         first
     }
 
-    /// Everything that was given to send is with the stack.
+    /// Everything that was given to send is with the stack, and no message is incomplete.
     pub(crate) fn outbox_is_empty(&self) -> bool {
         self.lock().outbox.is_empty()
+    }
+
+    /// Nothing can be sent any more, though the connection has not ended: gives the messages that the driver has not taken.
+    pub(crate) fn close_outbox(&self) -> Vec<Message> {
+        self.shut();
+        let mut contents = self.lock();
+        let messages = contents.outbox.take_messages();
+        let callers = contents.outbox.clear();
+        drop(contents);
+        callers.wake();
+        messages
+    }
+
+    /// Messages that were taken are lost: the next flush tells.
+    pub(crate) fn set_lost(&self) {
+        self.lock().lost = true;
+    }
+
+    /// Whether messages were lost of which nobody was told; says so once.
+    pub(crate) fn take_lost(&self) -> bool {
+        std::mem::take(&mut self.lock().lost)
     }
 
     // Receiving.
 
     /// The next message of a stream, or of all those without a reader of their own; none once the connection has ended and
     /// everything was read.
-    pub(crate) fn poll_receive(&self, cx: &Context<'_>, stream: Option<StreamId>) -> Poll<Option<Received>> {
+    pub(crate) fn poll_receive(
+        &self,
+        cx: &Context<'_>,
+        stream: Option<StreamId>,
+        place: &mut Place,
+    ) -> Poll<Option<Received>> {
         let mut contents = self.lock();
         if let Some(message) = contents.inbox.pop(stream) {
             let resumes = contents.inbox.resumes();
@@ -220,8 +255,13 @@ impl Mailbox {
         if matches!(contents.phase, Phase::Ended(_)) {
             return Poll::Ready(None);
         }
-        contents.readers.register(cx);
+        contents.readers.register(cx, place);
         Poll::Pending
+    }
+
+    /// A caller waits no longer for a message.
+    pub(crate) fn stop_reading(&self, place: &Place) {
+        self.lock().readers.leave(place);
     }
 
     /// Puts messages into the inbox as long as there is room, or regardless of that; only the driver calls it. False if it
@@ -237,7 +277,7 @@ impl Mailbox {
             contents.inbox.push(message);
             added = true;
         };
-        let readers = if added { contents.readers.take() } else { Wakers::default() };
+        let readers = if added { contents.readers.take() } else { Woken::default() };
         drop(contents);
         readers.wake();
         has_room
@@ -256,6 +296,11 @@ impl Mailbox {
         readers.wake();
     }
 
+    /// Nobody can read any more.
+    pub(crate) fn clear_inbox(&self) {
+        self.lock().inbox.clear();
+    }
+
     /// Messages of a stream that wait to be read.
     pub(crate) fn unread(&self, stream: StreamId) -> usize {
         self.lock().inbox.unread(stream)
@@ -263,24 +308,29 @@ impl Mailbox {
 
     // Events.
 
-    /// Begins to keep events, or ends that.
-    pub(crate) fn subscribe(&self, on: bool) {
-        let mut contents = self.lock();
-        contents.news.close();
-        contents.news.open = on;
+    /// Begins to keep events for a reader, in place of the one before.
+    pub(crate) fn subscribe(&self) -> Reader {
+        let (reader, earlier) = self.lock().news.open();
+        earlier.wake();
+        reader
     }
 
-    /// The next event, or how many were lost before it; none once the connection has ended.
-    pub(crate) fn poll_event(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, u64>>> {
+    /// A reader of events is gone.
+    pub(crate) fn unsubscribe(&self, reader: Reader) {
+        self.lock().news.close(reader);
+    }
+
+    /// The next event, or how many were lost before it; none once the connection has ended, and if another reader took
+    /// over.
+    pub(crate) fn poll_event(
+        &self,
+        cx: &Context<'_>,
+        reader: Reader,
+        place: &mut Place,
+    ) -> Poll<Option<Result<Event, u64>>> {
         let mut contents = self.lock();
-        match contents.news.pop() {
-            Some(news) => Poll::Ready(Some(news)),
-            None if matches!(contents.phase, Phase::Ended(_)) => Poll::Ready(None),
-            None => {
-                contents.news.wakers.register(cx);
-                Poll::Pending
-            }
-        }
+        let ended = matches!(contents.phase, Phase::Ended(_));
+        contents.news.poll_next(cx, reader, place, ended)
     }
 
     /// Passes an event on.
@@ -295,7 +345,7 @@ impl Mailbox {
         contents.phase = Phase::Open { streams, peer, peer_port };
         let wakers = [contents.watchers.take(), contents.outbox.next_caller()];
         drop(contents);
-        wakers.into_iter().for_each(Wakers::wake);
+        wakers.into_iter().for_each(Woken::wake);
     }
 
     /// The connection ended; what arrived can still be read.
@@ -305,24 +355,29 @@ impl Mailbox {
             return;
         }
         contents.phase = Phase::Ended(reason);
-        contents.outbox.clear();
         let wakers = [
             contents.watchers.take(),
             contents.readers.take(),
-            contents.news.wakers.take(),
-            contents.outbox.all_callers(),
+            contents.news.waiting(),
+            contents.outbox.clear(),
         ];
         drop(contents);
-        wakers.into_iter().for_each(Wakers::wake);
+        wakers.into_iter().for_each(Woken::wake);
     }
 }
 
 impl Contents {
     /// Refuses what the stack would refuse, as long as somebody can be told.
-    fn check(&self, message: &Message, send_buffer: ByteCount) -> Result<(), SendError> {
+    fn check(
+        &self,
+        message: &Message,
+        send_buffer: ByteCount,
+        ticket: Option<Ticket>,
+    ) -> Result<(), SendError> {
         match &self.phase {
             Phase::Ended(reason) => return Err(SendError::Ended(reason.clone())),
-            _ if self.shut => return Err(SendError::Shut),
+            // A message that was begun can be completed.
+            _ if self.shut && !self.outbox.is_writer(ticket) => return Err(SendError::Shut),
             Phase::Open { streams, .. } if message.stream.0 >= *streams => {
                 return Err(SendError::NoSuchStream { stream: message.stream, streams: *streams });
             }

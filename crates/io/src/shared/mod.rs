@@ -10,4 +10,5 @@ pub(crate) mod wait;
 
 pub(crate) use hub::{Command, Hub, Names, Opening};
 pub(crate) use mailbox::{Handle, Mailbox, Phase};
+pub(crate) use news::Reader;
 pub(crate) use outbox::Ticket;

@@ -1,6 +1,6 @@
 //! Messages on their way from the callers to the stack.
 
-use super::wait::Wakers;
+use super::wait::Woken;
 use sctp::Message;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
@@ -17,8 +17,17 @@ pub(crate) struct Ticket(u64);
 pub(crate) struct Outbox {
     messages: VecDeque<Message>,
     bytes: usize,
-    waiting: VecDeque<(Ticket, Option<Waker>)>,
+    waiting: VecDeque<Waiting>,
+    /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets room.
+    writer: Option<Waiting>,
     tickets: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    ticket: Ticket,
+    /// None while the caller knows that it may try.
+    waker: Option<Waker>,
 }
 
 impl Outbox {
@@ -26,15 +35,33 @@ impl Outbox {
         self.messages.is_empty() || self.bytes + length <= LIMIT
     }
 
+    /// Whether a caller has given a part of a message.
+    pub(super) fn is_writer(&self, ticket: Option<Ticket>) -> bool {
+        self.writer.as_ref().is_some_and(|writer| Some(writer.ticket) == ticket)
+    }
+
+    /// Whether another caller is before this one.
+    fn is_behind(&self, ticket: Option<Ticket>) -> bool {
+        let first = self.writer.as_ref().or(self.waiting.front());
+        first.is_some_and(|first| Some(first.ticket) != ticket)
+    }
+
     /// Takes the message if there is room and no other caller is before this one; gives it back otherwise. `ticket` is the
-    /// caller's place in the queue, if it has one, and is given up when the message is taken.
+    /// caller's place in the queue, if it has one. It is given up when the message is taken; after a piece that does not
+    /// end its message the caller stays the first.
     pub(super) fn offer(&mut self, message: Message, ticket: &mut Option<Ticket>) -> Result<(), Message> {
-        let first = self.waiting.front().map(|&(ticket, _)| ticket);
-        if (first.is_some() && first != *ticket) || !self.has_room(message.payload.len()) {
+        if self.is_behind(*ticket) || !self.has_room(message.payload.len()) {
             return Err(message);
         }
-        if ticket.take().is_some() {
+        if self.writer.is_none() && ticket.is_some() {
             self.waiting.pop_front();
+        }
+        if message.end_of_record {
+            self.writer = None;
+            *ticket = None;
+        } else if self.writer.is_none() {
+            let ticket = *ticket.get_or_insert_with(|| next_ticket(&mut self.tickets));
+            self.writer = Some(Waiting { ticket, waker: None });
         }
         self.bytes += message.payload.len();
         self.messages.push_back(message);
@@ -44,34 +71,34 @@ impl Outbox {
     /// Puts a caller into the queue, or renews its waker.
     pub(super) fn wait(&mut self, ticket: &mut Option<Ticket>, cx: &Context<'_>) {
         let ticket = *ticket.get_or_insert_with(|| {
-            self.tickets += 1;
-            self.waiting.push_back((Ticket(self.tickets), None));
-            Ticket(self.tickets)
+            let ticket = next_ticket(&mut self.tickets);
+            self.waiting.push_back(Waiting { ticket, waker: None });
+            ticket
         });
-        if let Some((_, waker)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == ticket) {
-            *waker = Some(cx.waker().clone());
+        let mut all = self.writer.iter_mut().chain(&mut self.waiting);
+        if let Some(waiting) = all.find(|waiting| waiting.ticket == ticket) {
+            waiting.waker = Some(cx.waker().clone());
         }
     }
 
     /// Takes a caller out of the queue.
     pub(super) fn leave(&mut self, ticket: Ticket) {
-        self.waiting.retain(|&(waiting, _)| waiting != ticket);
+        self.waiting.retain(|waiting| waiting.ticket != ticket);
     }
 
     /// Whoever is next, if there may be room: it looks itself whether its message fits.
-    pub(super) fn next_caller(&mut self) -> Wakers {
-        let mut wakers = Wakers::default();
-        if self.has_room(1) {
-            wakers.add(self.waiting.front_mut().and_then(|(_, waker)| waker.take()));
-        }
-        wakers
+    pub(super) fn next_caller(&mut self) -> Woken {
+        let next = self
+            .writer
+            .as_mut()
+            .or(self.waiting.front_mut())
+            .filter(|_| self.messages.is_empty() || self.bytes < LIMIT);
+        next.and_then(|waiting| waiting.waker.take()).into()
     }
 
-    /// All callers, when the connection has ended.
-    pub(super) fn all_callers(&mut self) -> Wakers {
-        let mut wakers = Wakers::default();
-        self.waiting.drain(..).for_each(|(_, waker)| wakers.add(waker));
-        wakers
+    /// All callers but the writer, when no new message is taken any more.
+    pub(super) fn all_callers(&mut self) -> Woken {
+        self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
 
     pub(super) fn front(&self) -> Option<&Message> {
@@ -88,15 +115,28 @@ impl Outbox {
         self.bytes
     }
 
+    /// Everything was taken out, and no message is incomplete.
     pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+        self.messages.is_empty() && self.writer.is_none()
     }
 
-    /// Forgets the messages, when the connection has ended.
-    pub(super) fn clear(&mut self) {
-        self.messages.clear();
+    /// Takes all messages out.
+    pub(super) fn take_messages(&mut self) -> Vec<Message> {
         self.bytes = 0;
+        self.messages.drain(..).collect()
     }
+
+    /// Forgets the messages and the callers when nothing can be sent any more; gives all callers.
+    pub(super) fn clear(&mut self) -> Woken {
+        let tickets = self.tickets;
+        let Outbox { writer, waiting, .. } = std::mem::replace(self, Outbox { tickets, ..Outbox::default() });
+        writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect()
+    }
+}
+
+fn next_ticket(tickets: &mut u64) -> Ticket {
+    *tickets += 1;
+    Ticket(*tickets)
 }
 
 #[cfg(test)]
@@ -145,5 +185,20 @@ mod tests {
         let mut outbox = Outbox::default();
         assert!(offer(&mut outbox, 1_000_000, &mut None));
         assert!(!offer(&mut outbox, 1, &mut None));
+    }
+
+    #[test]
+    fn while_a_message_is_incomplete_only_its_writer_gets_room() {
+        let mut outbox = Outbox::default();
+        let piece = |end_of_record| Message { end_of_record, ..message(100) };
+        let (mut writer, mut other) = (None, None);
+        outbox.offer(piece(false), &mut writer).expect("there is room");
+        assert!(outbox.is_writer(writer));
+        outbox.pop();
+        assert!(!outbox.is_empty(), "the message has no end yet");
+        assert!(!offer(&mut outbox, 10, &mut other));
+        outbox.offer(piece(true), &mut writer).expect("there is room");
+        assert!(!outbox.is_writer(writer));
+        assert!(offer(&mut outbox, 10, &mut other));
     }
 }

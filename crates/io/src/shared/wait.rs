@@ -1,37 +1,95 @@
 //! Wakers, and the wait of a thread without a runtime.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+/// A caller's place among those that wait for one thing: its waker can be renewed and removed.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Option<u64>);
+
 /// Tasks that wait for one thing.
 #[derive(Debug, Default)]
-pub(crate) struct Wakers(Vec<Waker>);
+pub(crate) struct Wakers {
+    waiting: Vec<(u64, Waker)>,
+    places: u64,
+}
 
 impl Wakers {
-    /// Adds the task of `cx` unless it is there.
-    pub(crate) fn register(&mut self, cx: &Context<'_>) {
-        if !self.0.iter().any(|waker| waker.will_wake(cx.waker())) {
-            self.0.push(cx.waker().clone());
+    /// Adds the task of `cx`, or renews its waker.
+    pub(crate) fn register(&mut self, cx: &Context<'_>, place: &mut Place) {
+        let known = place.0.and_then(|id| self.waiting.iter_mut().find(|(other, _)| *other == id));
+        if let Some((_, waker)) = known {
+            waker.clone_from(cx.waker());
+            return;
         }
+        self.places += 1;
+        place.0 = Some(self.places);
+        self.waiting.push((self.places, cx.waker().clone()));
+    }
+
+    /// Removes the waker of a caller that waits no longer.
+    pub(crate) fn leave(&mut self, place: &Place) {
+        self.waiting.retain(|&(id, _)| Some(id) != place.0);
     }
 
     /// Takes all out, to be woken once no lock is held.
-    #[must_use]
-    pub(crate) fn take(&mut self) -> Wakers {
-        Wakers(std::mem::take(&mut self.0))
+    pub(crate) fn take(&mut self) -> Woken {
+        Woken { one: None, others: std::mem::take(&mut self.waiting) }
     }
+}
 
-    pub(crate) fn add(&mut self, waker: Option<Waker>) {
-        self.0.extend(waker);
-    }
+/// Tasks to wake once no lock is held.
+#[must_use]
+#[derive(Debug, Default)]
+pub(crate) struct Woken {
+    one: Option<Waker>,
+    others: Vec<(u64, Waker)>,
+}
 
+impl Woken {
     pub(crate) fn wake(self) {
-        self.0.into_iter().for_each(Waker::wake);
+        self.one.into_iter().chain(self.others.into_iter().map(|(_, waker)| waker)).for_each(Waker::wake);
     }
+}
+
+impl From<Option<Waker>> for Woken {
+    fn from(one: Option<Waker>) -> Self {
+        Woken { one, others: Vec::new() }
+    }
+}
+
+impl FromIterator<Waker> for Woken {
+    fn from_iter<I: IntoIterator<Item = Waker>>(wakers: I) -> Self {
+        Woken { one: None, others: wakers.into_iter().map(|waker| (0, waker)).collect() }
+    }
+}
+
+/// Gives up a place when the future that has it is dropped.
+struct Leave<L: FnMut(&Place)> {
+    place: Place,
+    leave: L,
+}
+
+impl<L: FnMut(&Place)> Drop for Leave<L> {
+    fn drop(&mut self) {
+        if self.place.0.is_some() {
+            (self.leave)(&self.place);
+        }
+    }
+}
+
+/// Waits until `poll` is ready. `leave` gives up the place that `poll` took, also when the future is dropped: callers that
+/// wait for a moment, again and again, leave nothing behind.
+pub(crate) async fn wait<T>(
+    mut poll: impl FnMut(&Context<'_>, &mut Place) -> Poll<T>,
+    leave: impl FnMut(&Place),
+) -> T {
+    let mut seat = Leave { place: Place::default(), leave };
+    poll_fn(|cx| poll(cx, &mut seat.place)).await
 }
 
 struct Unpark(Thread);
@@ -74,7 +132,8 @@ fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::future::{pending, poll_fn, ready};
+    use std::future::{pending, ready};
+    use std::sync::Mutex;
 
     #[test]
     fn a_ready_future_needs_no_time_and_a_pending_one_takes_all() {
@@ -97,5 +156,22 @@ mod tests {
             Poll::Pending
         }));
         assert_eq!(result, 2);
+    }
+
+    #[test]
+    fn callers_that_gave_up_waiting_leave_no_waker_behind() {
+        let wakers = Mutex::new(Wakers::default());
+        let lock = || wakers.lock().expect("no panic");
+        for _ in 0..10 {
+            let never = wait(
+                |cx, place| {
+                    lock().register(cx, place);
+                    Poll::<()>::Pending
+                },
+                |place| lock().leave(place),
+            );
+            assert_eq!(block_on_for(never, Duration::from_millis(1)), None);
+        }
+        assert!(lock().waiting.is_empty());
     }
 }

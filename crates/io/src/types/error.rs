@@ -1,5 +1,6 @@
 use super::Message;
 use sctp::CloseReason;
+use std::net::IpAddr;
 use wire::StreamId;
 
 /// Reason why a connection ended.
@@ -18,6 +19,38 @@ impl ConnectionError {
     pub fn is_graceful(&self) -> bool {
         matches!(self, ConnectionError::Closed(CloseReason::Graceful))
     }
+}
+
+/// Reason why a flush failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlushError {
+    /// The connection ended before the peer had acknowledged everything.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// Messages were lost although the connection goes on: the peer began anew, or shut the connection down before all
+    /// messages were sent.
+    #[error("messages were lost because the peer began anew or shut the connection down")]
+    Lost,
+}
+
+/// Reason why a call about a path failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// There is no such path, or it cannot be used yet.
+    #[error("there is no confirmed path to {address}")]
+    NoSuchPath {
+        /// The address asked for.
+        address: IpAddr,
+    },
+    /// The path failed before the peer answered.
+    #[error("the peer does not answer on the path to {address}")]
+    Failed {
+        /// The address asked for.
+        address: IpAddr,
+    },
 }
 
 /// Reason why no connection could be made.

@@ -4,6 +4,8 @@ mod error;
 mod message;
 mod peer;
 
-pub use error::{ConnectError, ConnectionError, EndpointClosed, Lagged, SendError, TrySendError};
+pub use error::{
+    ConnectError, ConnectionError, EndpointClosed, FlushError, Lagged, PathError, SendError, TrySendError,
+};
 pub use message::{Message, Received};
 pub use peer::Peer;

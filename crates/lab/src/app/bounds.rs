@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-/// The lengths of messages in a stream of bytes, in their order; messages of one length in a row take the room of one.
+/// The lengths of the messages in a stream of bytes, run-length encoded.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     runs: VecDeque<Run>,
@@ -15,7 +15,7 @@ struct Run {
 }
 
 impl Bounds {
-    /// One more message.
+    /// Adds a message at the end of the stream.
     pub(super) fn push(&mut self, length: u32) {
         match self.runs.back_mut() {
             Some(run) if run.length == length => run.messages += 1,
@@ -23,7 +23,7 @@ impl Bounds {
         }
     }
 
-    /// Forgets the messages that end within the first `bytes` bytes of the stream. Returns how many they were.
+    /// Removes the messages that end within the first `bytes` bytes of the stream, and returns their number.
     pub(super) fn pass(&mut self, bytes: u64) -> u64 {
         let mut passed = 0;
         while let Some(run) = self.runs.front_mut() {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_counts_once_its_last_byte_has_come() {
+    fn a_message_counts_when_its_last_byte_has_arrived() {
         let mut bounds = Bounds::default();
         for length in [10, 10, 10, 5, 10] {
             bounds.push(length);

@@ -4,7 +4,7 @@ use crate::scenario::{Distribution, Hertz, LONGEST_TIME};
 use des::Random;
 use units::{ByteCount, Span};
 
-/// A length of time, at most the longest that a scenario may state: sums of a few do not overflow.
+/// A length of time, at most the longest that a scenario may contain, so that sums of a few do not overflow.
 pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
     let drawn = match law {
         Distribution::Constant(value) => value,
@@ -17,7 +17,7 @@ pub(crate) fn span(law: Distribution<Span>, random: &mut Random) -> Span {
     drawn.min(LONGEST_TIME)
 }
 
-/// A size: of a continuous law the nearest whole number of bytes, but at least one.
+/// A size. Values of continuous distributions are rounded to bytes, and are at least one byte.
 pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCount {
     let drawn = match law {
         Distribution::Constant(value) => value,
@@ -30,8 +30,8 @@ pub(crate) fn size(law: Distribution<ByteCount>, random: &mut Random) -> ByteCou
     drawn.max(ByteCount::new(1))
 }
 
-/// The wait from one frame to the next at a rate drawn from `law`; an exponential law gives exponential waits, a
-/// Pareto law waits of Pareto's.
+/// The wait from one frame to the next, at a rate drawn from `law`. With an exponential or Pareto distribution of the
+/// rate, the waits have that distribution.
 pub(crate) fn wait(law: Distribution<Hertz>, random: &mut Random) -> Span {
     let seconds = match law {
         Distribution::Constant(rate) => 1.0 / rate.as_f64(),

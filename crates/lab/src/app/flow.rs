@@ -19,7 +19,7 @@ pub(crate) enum Step {
     Frame(Side),
 }
 
-/// When things happen (paper 001, table 2).
+/// The times of a flow (paper 001, table 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) connect: Instant,
@@ -51,7 +51,7 @@ pub(crate) struct Dial {
 /// How a flow ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It has not.
+    /// It has not ended.
     Open,
     /// The handshake failed.
     NeverConnected,
@@ -73,9 +73,9 @@ pub(crate) enum Measured {
     /// Not begun.
     #[default]
     No,
-    /// Under way since.
+    /// It has begun; the counters at its start.
     Since(Box<Window>),
-    /// Done: its begin, and its end.
+    /// It has ended; the counters at its start and at its end.
     Done(Box<(Window, Window)>),
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     pub(crate) dial: Dial,
-    /// Its paths carry data concurrently, each like a separate flow.
+    /// True with CMT: each path then counts as a flow in the sums over all flows.
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
@@ -95,7 +95,7 @@ pub(crate) struct Flow {
     pub(crate) started: Option<Instant>,
     pub(crate) measured: Measured,
     pub(crate) fate: Fate,
-    /// The connection has ended at the server too, or never began there.
+    /// True if the connection has ended at the server, too, or never began there.
     pub(crate) server_closed: bool,
 }
 
@@ -152,7 +152,7 @@ impl Flow {
         reaction
     }
 
-    /// NetPerfMeter at one end, to look at.
+    /// NetPerfMeter at one end, for reading.
     pub(crate) fn end(&self, side: Side) -> &Meter {
         match side {
             Side::Client => &self.client,

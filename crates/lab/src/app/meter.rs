@@ -4,7 +4,7 @@ use units::{Instant, Span};
 
 /// NetPerfMeter at one end of a flow.
 #[derive(Debug)]
-#[repr(C, align(64))] // what a message changes first
+#[repr(C, align(64))] // the fields that each message changes come first
 pub(crate) struct Meter {
     received: Received,
     /// The connection, while there is one.
@@ -26,20 +26,21 @@ pub(crate) struct Received {
     pub(crate) bytes: u64,
 }
 
-/// What an event means to the flow.
+/// The effect of an event on the flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// Nothing beyond this end.
+    /// No effect on the other end.
     None,
-    /// The connection is there.
+    /// The connection is established.
     Connected,
     /// All of a transfer has been delivered.
     Delivered,
-    /// The connection is gone.
+    /// The connection has ended.
     Closed(Ending),
 }
 
-/// Everything an end counts, all since the start of the run: differences of two tallies describe the time between.
+/// All counters of an end since the start of the run. The difference of two tallies is the count of the time between
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) received: Received,
@@ -66,7 +67,7 @@ impl Meter {
         self.frame(now, endpoint)
     }
 
-    /// Sends nothing new any more.
+    /// Stops sending new messages.
     pub(crate) fn stop(&mut self) {
         self.sending = false;
     }
@@ -117,7 +118,7 @@ impl Meter {
         Reaction::None
     }
 
-    /// Reads everything there is.
+    /// Reads all data that can be read.
     #[inline]
     fn read(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) {
         while let Some(piece) = endpoint.receive(now, id) {
@@ -149,7 +150,7 @@ impl Meter {
         self.source.is_some()
     }
 
-    /// The counters as they stand.
+    /// The current counters.
     pub(crate) fn tally(&self, endpoint: &impl Transport) -> Tally {
         let counted = match (self.conn, &self.last) {
             (Some(id), _) => endpoint.counted(id),

@@ -7,14 +7,14 @@ use units::{Instant, Span};
 
 /// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
 #[derive(Debug)]
-#[repr(C)] // what a message changes first
+#[repr(C)] // the fields that each message changes come first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
     /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,
     random: Random,
-    /// The message that the transport has not fully accepted. It is offered again as it is, so that no draw depends on
-    /// when there is room.
+    /// The message that the transport has not fully accepted. It is offered again unchanged, so that the random draws
+    /// do not depend on the times at which the buffer has room.
     refused: Option<Draft>,
     traffic: Traffic,
     /// End of the current active time of a source that pauses.
@@ -28,7 +28,7 @@ pub(crate) struct Source {
 pub(crate) struct SourceCounters {
     /// Messages that the transport accepted completely.
     pub(crate) messages: u64,
-    /// Payload the transport took.
+    /// Payload that the transport accepted, bytes.
     pub(crate) bytes: u64,
     /// Messages of a paced source that were dropped because the queue was full.
     pub(crate) dropped: u64,
@@ -82,7 +82,7 @@ impl Source {
         }
         loop {
             let draft = self.draft();
-            // On a stream the rest of an earlier message goes first.
+            // On a byte stream the rest of an earlier message is sent first.
             let rest =
                 if self.refused.is_some() { Some(draft) } else { self.offer(now, endpoint, id, draft) };
             match rest {
@@ -117,7 +117,8 @@ impl Source {
         Draft { length, left: length, unordered: self.random.bernoulli(self.traffic.unordered) }
     }
 
-    /// What the transport does not take of a message for want of room, or because it takes nothing any more.
+    /// Offers a message and returns the part that was not accepted, because the buffer is full or the connection is
+    /// closing.
     fn offer(
         &mut self,
         now: Instant,

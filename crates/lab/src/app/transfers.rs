@@ -53,7 +53,7 @@ impl TransferSource {
         }
     }
 
-    /// What each connection is like.
+    /// The template of each connection.
     pub(crate) fn like(&self) -> &Flow {
         &self.spec.like
     }
@@ -64,7 +64,7 @@ impl TransferSource {
         (at <= self.spec.to).then_some(at)
     }
 
-    /// The bytes of a transfer.
+    /// Draws the size of a transfer, bytes.
     pub(crate) fn size(&mut self) -> u64 {
         draw::size(self.spec.size, &mut self.random).get()
     }
@@ -86,7 +86,7 @@ pub(crate) struct Lane {
     /// Bytes that the transport has not yet accepted.
     left: u64,
     received: u64,
-    /// Which ends have a connection.
+    /// Whether the connection exists, at the client and at the server.
     pub(crate) open: [bool; 2],
     told: bool,
 }
@@ -107,7 +107,7 @@ impl Lane {
         }
     }
 
-    /// A transfer of so many bytes begins.
+    /// Begins a transfer of `size` bytes.
     pub(crate) fn begin(&mut self, now: Instant, size: u64) {
         (self.began, self.size, self.left, self.received) = (now, size, size, 0);
         (self.open, self.told) = ([true, false], false);

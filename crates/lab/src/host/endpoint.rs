@@ -21,8 +21,8 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of filler. Returns the bytes taken: none if there is no room, and all or none where messages
-    /// have bounds.
+    /// Offers a message of zeros. Returns the number of bytes accepted: zero if the buffer is full. A transport with
+    /// message boundaries accepts all bytes or none.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
@@ -72,7 +72,7 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) bytes: u64,
-    /// It ends a message.
+    /// True if it is the end of a message.
     pub(crate) end_of_record: bool,
     pub(crate) unordered: bool,
 }

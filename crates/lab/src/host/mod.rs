@@ -1,6 +1,6 @@
-//! The host adapter: what a kernel does between the network and the sockets. It feeds delivered packets to the
-//! endpoint of their port, passes its events to the application, sends its packets, and keeps one wake-up event pending
-//! for each endpoint.
+//! The host adapter, which has the role of the operating system's kernel between network and sockets. It feeds
+//! delivered packets to the endpoint of their port, passes its events to the application, sends its packets, and keeps
+//! one wake-up event pending for each endpoint.
 
 pub(crate) mod encapsulation;
 mod endpoint;
@@ -34,7 +34,7 @@ pub(crate) struct Hosts {
     buf: PacketBuf,
 }
 
-/// An endpoint with its socket, next to each other in memory for the sake of the cache.
+/// An endpoint with its socket, adjacent in memory to save cache misses.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Slot {
@@ -42,7 +42,7 @@ struct Slot {
     endpoint: Endpoint,
 }
 
-/// What the host keeps for an endpoint.
+/// The data that the host keeps for an endpoint.
 #[derive(Debug)]
 struct Socket {
     id: EndpointId,
@@ -56,13 +56,13 @@ struct Socket {
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Connects.
+    /// The end that connects.
     Client,
-    /// Listens.
+    /// The end that listens.
     Server,
 }
 
-/// One end of an application: its number among all applications, and which end.
+/// One end of an application: the number of the application, and the side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) number: u32,
@@ -88,7 +88,7 @@ pub(crate) trait HostEvent: Copy + From<NetEvent> + From<EndpointId> {}
 
 impl<E: Copy + From<NetEvent> + From<EndpointId>> HostEvent for E {}
 
-/// What an endpoint needs of the world around it.
+/// The parts of the simulation that an endpoint uses.
 pub(crate) struct Surroundings<'a, E, A> {
     pub(crate) kernel: &'a mut Kernel<E>,
     pub(crate) network: &'a mut Network,
@@ -188,7 +188,7 @@ impl Hosts {
     }
 }
 
-/// The endpoint that a packet is for, and the packet as that takes it.
+/// The endpoint that a packet is for, and the packet as a [`Datagram`].
 #[inline]
 fn receiver<'a>(ports: &Ports, packet: &Packet<'a>) -> Option<(EndpointId, Datagram<'a>)> {
     match at_port(ports, packet.protocol, packet.head) {
@@ -207,7 +207,7 @@ fn at_port(ports: &Ports, protocol: Protocol, head: &[u8]) -> Option<EndpointId>
     ports.get(protocol, u16::from_be_bytes([port[0], port[1]]))
 }
 
-/// A delivered packet as the endpoints take it.
+/// A delivered packet as a [`Datagram`].
 #[inline]
 fn datagram<'a>(packet: &Packet<'a>) -> Datagram<'a> {
     let bytes = Octets::new(packet.head, packet.zeros);
@@ -305,7 +305,7 @@ mod tests {
     use net::{NetworkBuilder, NodeKind};
     use units::Span;
 
-    /// An event of the simulation, of which nothing is looked at.
+    /// A stand-in for the events of the simulation; its contents are not used.
     #[derive(Clone, Copy, Debug)]
     struct Any;
 
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(settle(&mut hosts), [(owner, Event::Connected)]);
         let Endpoint::Udp(udp) = hosts.endpoint(id) else { unreachable!("it was added as UDP") };
         udp.open(server, client, 9002);
-        assert_eq!(settle(&mut hosts), [], "nobody expects a client at that port");
+        assert_eq!(settle(&mut hosts), [], "no application expects a client at that port");
 
         let later = Owner { number: 8, side: Side::Client };
         hosts.own(id, conn, later);

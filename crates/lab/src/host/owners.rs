@@ -19,7 +19,7 @@ impl Owners {
         if let Some((id, owner)) = self.only {
             return (id == conn).then_some(owner);
         }
-        // Ids count up from zero: as long as no connection has been removed, each is where its id says.
+        // Ids are assigned from zero, so as long as no connection has been removed, the id is the index.
         match self.list.get(conn.0 as usize) {
             Some(&(id, owner)) if id == conn => Some(owner),
             _ => self.place(conn).ok().map(|place| self.list[place].1),
@@ -64,10 +64,9 @@ mod tests {
         Owner { number: flow, side: Side::Client }
     }
 
-    /// Short transfers end in any order: behind each gap every place is one too many, and none may be mistaken for its
-    /// neighbour.
+    /// Short transfers end in any order. After a removal the index of each later connection is smaller than its id.
     #[test]
-    fn gaps_among_the_ids_mislead_nobody() {
+    fn owners_are_found_after_connections_were_removed() {
         let mut owners = Owners::default();
         for id in [3, 0, 1, 4, 2, 7] {
             owners.insert(ConnId(id), owner(10 + id));
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn one_alone_is_found_and_no_other() {
+    fn the_owner_of_the_only_connection_is_found_by_its_id_only() {
         let mut owners = Owners::default();
         let found = |owners: &Owners| [0, 3].map(|id| owners.get(ConnId(id)).map(|owner| owner.number));
         owners.insert(ConnId(3), owner(1));

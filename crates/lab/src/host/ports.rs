@@ -25,7 +25,7 @@ fn place(protocol: Protocol) -> usize {
     }
 }
 
-/// The ports of a protocol: a table from the lowest to the highest in use, because each packet takes a lookup.
+/// The ports of a protocol, as a table from the lowest to the highest port in use, because each packet needs a lookup.
 #[derive(Clone, Debug, Default)]
 struct Table {
     first: u16,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_may_come_in_any_order_and_no_other_is_found() {
+    fn ports_added_in_any_order_are_found_and_others_are_not() {
         let mut ports = Table::default();
         let used = [9000, 9002, 80, 65_535, 1];
         for (number, port) in used.into_iter().enumerate() {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_of_one_protocol_is_none_of_another() {
+    fn a_port_belongs_to_one_protocol_only() {
         let mut ports = Ports::default();
         ports.set(Protocol::Tcp, 80, EndpointId(0));
         ports.set(Protocol::Udp, 80, EndpointId(1));

@@ -106,7 +106,7 @@ impl Protocolled for Endpoint {
             sctp::Event::Connected { .. } => Event::Connected,
             sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
             sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
-            // SCTP ends both directions at once, and by itself.
+            // An SCTP shutdown ends both directions without a call of the application.
             sctp::Event::ShutdownReceived
             | sctp::Event::Restarted
             | sctp::Event::PathChanged { .. }

@@ -1,4 +1,4 @@
-//! UDP (RFC 768): datagrams of filler between two addresses and ports, byte for byte as on the wire.
+//! UDP (RFC 768): datagrams of zeros between two addresses and ports, in wire format.
 
 use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use transport::{Checksum, Datagram, Octets, PacketBuf, Transmit, internet_checksum};
 use units::{ByteCount, Instant};
 
-/// Bytes of the header: both ports, the length and the checksum.
+/// Length of the header in bytes: both ports, the length and the checksum.
 pub(crate) const HEADER: usize = 8;
 
 /// A UDP port of a host. It sends each datagram at once.
@@ -18,19 +18,19 @@ pub(crate) struct Endpoint {
     checksum: Checksum,
     peers: Vec<Peer>,
     by_address: BTreeMap<(IpAddr, u16), u32>,
-    /// Datagrams to send: to whom, and how much payload.
+    /// Datagrams to send: the peer and the length of the payload.
     outbox: VecDeque<(ConnId, u32)>,
     events: VecDeque<(ConnId, Event)>,
 }
 
-/// Whom the socket exchanges datagrams with.
+/// A peer of the socket.
 #[derive(Debug)]
 struct Peer {
     local: IpAddr,
     remote: IpAddr,
     port: u16,
     open: bool,
-    /// Payload of the datagrams that have arrived and are not read.
+    /// Payload lengths of the datagrams that have arrived and are not read.
     inbox: VecDeque<u32>,
     received: u64,
     sent: u64,
@@ -198,8 +198,8 @@ impl Protocolled for Endpoint {
     }
 }
 
-/// Puts the checksum into a datagram of the bytes in `head`, followed by `zeros` zero bytes. A sum of zero is written
-/// as 0xffff, since zero says that there is none (`rfc768`).
+/// Writes the checksum of a datagram that consists of `head` and `zeros` zero bytes. A sum of zero is written as
+/// 0xffff, because zero means no checksum (`rfc768`).
 pub(crate) fn fill_in_checksum(src: IpAddr, dst: IpAddr, head: &mut [u8], zeros: usize) {
     let Some(field) = head.get_mut(6..HEADER) else { return };
     field.fill(0);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_has_its_eight_bytes_and_arrives() {
+    fn a_datagram_has_a_header_of_eight_bytes_and_arrives() {
         let (mut client, mut server) = pair(Checksum::Computed);
         let buf = sent(&mut client, 100);
         // 0a00+0001+0a00+0002+0011+006c (pseudo header) + 2329+2328+006c = 5b3d.
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_end_nothing_is_sent_and_what_comes_is_still_read() {
+    fn after_shutdown_nothing_is_sent_and_arriving_datagrams_are_read() {
         let (mut client, mut server) = pair(Checksum::Offloaded);
         let buf = sent(&mut client, 7);
         for socket in [&mut client, &mut server] {

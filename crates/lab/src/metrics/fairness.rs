@@ -12,7 +12,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_worked_by_hand() {
+    fn the_index_agrees_with_values_computed_by_hand() {
         for (rates, expected) in [
             (&[5.0, 5.0][..], 1.0),
             // (1 + 3)^2 / (2 (1 + 9))

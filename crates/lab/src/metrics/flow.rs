@@ -8,7 +8,7 @@ use units::Span;
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
 pub(super) struct Achieved {
-    /// λ of each flow that this one counts as, in bit/s.
+    /// λ of this flow in bit/s, or of each of its subflows, which count as flows.
     pub(super) sent: Vec<f64>,
     /// α of both directions.
     pub(super) goodput: f64,
@@ -161,7 +161,7 @@ impl<'a> Direction<'a> {
         ratio(8.0 * bytes, self.length.as_secs_f64())
     }
 
-    /// Messages that the transport took and did not deliver, over the whole run.
+    /// Messages that the transport accepted and did not deliver, over the whole run.
     fn undelivered(&self) -> f64 {
         let receiver: &Meter = match self.from {
             Side::Client => self.flow.end(Side::Server),

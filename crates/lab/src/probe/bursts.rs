@@ -1,4 +1,4 @@
-//! Lengths of bursts: how many packets of a flow come to a link back to back.
+//! Lengths of bursts: numbers of packets of a flow that arrive at a link back to back.
 
 use crate::app::Flow;
 use crate::metrics::{direction_name, quantity as q};
@@ -31,14 +31,14 @@ struct Link {
 #[derive(Debug, Default)]
 struct Counts {
     last: Option<Instant>,
-    /// Packets of the burst that is not over yet.
+    /// Packets of the current burst.
     length: u64,
-    /// How many bursts had each length.
+    /// Number of bursts by length.
     ended: BTreeMap<u64, u64>,
 }
 
 impl Bursts {
-    /// Counts for the probes of a scenario. Returns the directions to watch, too.
+    /// The counters for the probes of a scenario, and the link directions to observe.
     pub(super) fn new(scenario: &Scenario, links: &[LinkId], flows: &[Flow]) -> (Bursts, Vec<LinkDir>) {
         let mut bursts = Bursts::default();
         for probe in &scenario.probes {
@@ -69,7 +69,7 @@ impl Bursts {
         self.links.is_empty()
     }
 
-    /// A packet has come to a link.
+    /// Counts a packet that arrives at a link.
     pub(super) fn count(&mut self, arrival: &Arrival) {
         let Arrival { at, link, src, dst, protocol, ports } = *arrival;
         let protocol = protocol as u8;
@@ -142,7 +142,7 @@ impl Counts {
         out.push(Scalar { flow, window, path: None, quantity: q::BURST_MEAN, value: mean });
     }
 
-    /// The least length that at least `hundredths` of a hundredth burst do not exceed.
+    /// The smallest length that at least `hundredths` percent of the bursts do not exceed.
     fn quantile(&self, hundredths: u64) -> u64 {
         let mut seen = 0;
         let reached = self.ended.iter().find(|(_, number)| {

@@ -18,21 +18,21 @@ use units::Instant;
 #[derive(Debug)]
 pub(crate) struct Probes {
     recorders: Vec<Recorder>,
-    /// The probes that record on change and whose time has come.
+    /// The probes that record on change and whose recording time has begun.
     on_change: Vec<usize>,
     bursts: Bursts,
 }
 
-/// One probe with what it recorded.
+/// One probe with its recorded series.
 #[derive(Debug)]
 struct Recorder {
     source: ProbeSource,
     flow: String,
     to: Instant,
     every: Every,
-    /// Of the whole flow or link.
+    /// The series of the whole flow or link.
     whole: Option<Series>,
-    /// One for each path that was ever seen, in the order of paths.
+    /// One series for each path that the flow had at any time, in the order of paths.
     paths: Vec<Series>,
 }
 
@@ -60,13 +60,13 @@ impl Probes {
         Ok((Probes { recorders, on_change: Vec::new(), bursts }, first))
     }
 
-    /// True while there are probes that have to be asked after every event.
+    /// True while some probe records on change and must be called after each event.
     #[inline]
     pub(crate) fn watch_changes(&self) -> bool {
         !self.on_change.is_empty() | !self.bursts.is_empty()
     }
 
-    /// Records what the probes that watch changes see now.
+    /// Records the current values of the probes that record on change.
     pub(crate) fn record_changes(&mut self, mut view: ProbeView<'_>) {
         if !self.bursts.is_empty() {
             view.network.take_arrivals().for_each(|arrival| self.bursts.count(&arrival));
@@ -82,7 +82,7 @@ impl Probes {
         });
     }
 
-    /// Records a value of a probe whose time has come, and returns the time of its next value.
+    /// Records a value of a probe at its time, and returns the time of its next value.
     pub(crate) fn record(&mut self, number: u32, mut view: ProbeView<'_>) -> Option<Instant> {
         let recorder = &mut self.recorders[number as usize];
         match recorder.every {

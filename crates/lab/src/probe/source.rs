@@ -12,7 +12,7 @@ pub(crate) struct ProbeView<'a> {
     pub(crate) flows: &'a [Flow],
 }
 
-/// Where a probe gets its values from.
+/// The source of a probe's values.
 #[derive(Debug)]
 pub(super) enum ProbeSource {
     /// A quantity of each path of a flow's client.
@@ -37,7 +37,7 @@ pub(super) enum ProbeSource {
     Nothing,
 }
 
-/// A byte counter and when it was last read.
+/// A byte counter and the time of its last reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Meter {
     read: Option<(Instant, u64)>,

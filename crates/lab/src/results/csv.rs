@@ -33,7 +33,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and returns the sink.
+    /// Writes the buffered rest and returns the sink.
     ///
     /// # Errors
     /// Those of the sink.

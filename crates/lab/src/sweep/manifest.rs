@@ -1,4 +1,4 @@
-//! `manifest.json`: what a result was computed from.
+//! `manifest.json`: the inputs from which a result was computed.
 
 use super::store::RunRecord;
 use crate::scenario::{AxisValue, Sweep, hexadecimal};
@@ -10,12 +10,12 @@ use units::Span;
 /// Version of the layout of manifests and tables.
 const FORMAT: u32 = 1;
 
-/// Version of the numbers that a scenario yields. It is part of the name of every stored run, so that a sweep never
+/// Version of the results of the simulator. It is part of the hash that names a stored run, so that a sweep never
 /// reuses a run of a simulator with other results. Raise it in each change that moves a digest of
 /// `crates/lab/tests/digests.txt`.
 pub const RESULTS_VERSION: u32 = 1;
 
-/// What simulated: the version of the program and [`RESULTS_VERSION`].
+/// The version of the program and [`RESULTS_VERSION`].
 fn simulator() -> String {
     format!("anabranch {} (results {RESULTS_VERSION})", env!("CARGO_PKG_VERSION"))
 }

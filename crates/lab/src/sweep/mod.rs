@@ -39,7 +39,7 @@ pub struct SweepOptions {
     pub out: PathBuf,
     /// Writes the tables as CSV, too.
     pub csv: bool,
-    /// True stops the sweep soon.
+    /// Set this to true to stop the sweep.
     pub cancel: Arc<AtomicBool>,
 }
 

@@ -40,11 +40,11 @@ pub struct RunRecord {
     pub warnings: Vec<String>,
     /// [`RunOutput::failures`].
     pub failures: Vec<String>,
-    /// Wall time it took.
+    /// Wall time of the run.
     pub wall: Span,
-    /// Whether it was stored before.
+    /// True if an earlier sweep had stored it.
     pub reused: bool,
-    /// Whether it was stored before, but damaged, and was simulated again.
+    /// True if it was stored but damaged, and therefore simulated again.
     pub redone: bool,
 }
 
@@ -69,7 +69,7 @@ impl RunRecord {
 
 /// Hash of everything a run depends on: the scenario without its title, the replica, and [`RESULTS_VERSION`].
 pub(super) fn hash(scenario: &Scenario, replica: u32) -> String {
-    // The derived form names every field and writes floats so that they read back as they were.
+    // The derived `Debug` form contains every field, and its floating-point numbers parse back to the same values.
     let untitled = Scenario { title: String::new(), ..scenario.clone() };
     let text = format!("results {RESULTS_VERSION}\nreplica {replica}\n{untitled:?}\n");
     hexadecimal(&Sha256::digest(text))[..32].to_owned()
@@ -194,7 +194,7 @@ impl Store {
         table.ok_or_else(|| SweepError::Damaged { path: self.runs.join(hash).join(name) })
     }
 
-    /// Removes unfinished folders that killed processes left of runs that are finished now.
+    /// Removes the unfinished folders that killed processes left behind, if their runs are finished now.
     pub fn clear_parts(&self, runs: &[RunRecord]) {
         for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -44,8 +44,7 @@ fn options(out: &Path, jobs: usize) -> SweepOptions {
     SweepOptions { replicas: 4, jobs, out: out.to_owned(), csv: true, cancel: Arc::default() }
 }
 
-/// Stands in for the simulator: numbers that depend on the scenario and the replica, after a while that depends on
-/// nothing.
+/// A stand-in for the simulator. Its numbers depend on the scenario and the replica; its wall time does not.
 fn pretend(scenario: &Scenario, replica: u32) -> RunOutput {
     let rate = scenario.links[0].forward.transmitter.mean_rate().expect("a rate");
     let value = rate.as_bps() as f64 / f64::from(replica + 1);
@@ -127,7 +126,7 @@ fn a_stopped_sweep_reuses_its_finished_runs() {
     let SweepError::Cancelled { done, total: 24 } = error else { panic!("{error}") };
     assert!((6..=7).contains(&done), "{done}");
 
-    // What a killed process leaves behind: a run that was not finished, and one whose files were lost.
+    // A killed process leaves an unfinished run, and a run whose files were lost.
     let runs = parts.0.join("runs");
     let hash = store::hash(&sweep().variants()[0].scenario, 0);
     std::fs::create_dir(runs.join(format!(".part-{hash}-1"))).unwrap();
@@ -191,11 +190,11 @@ fn a_sweep_of_too_many_runs_is_refused() {
     assert_eq!(error.to_string(), told);
 }
 
-/// Sweeps in the same folder again and compares the tables with those of a clean sweep. Says how many runs were done
-/// again.
+/// Sweeps again in the same folder, compares the tables with those of a clean sweep, and returns the number of runs
+/// that were simulated again.
 fn sweeps_as(clean: &Scratch, out: &Scratch) -> usize {
     let report = sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
-    assert!(files(&clean.0) == files(&out.0), "the tables are those of a clean sweep");
+    assert!(files(&clean.0) == files(&out.0), "the tables differ from those of a clean sweep");
     assert!(report.runs.iter().all(|run| run.reused != run.redone));
     report.runs.iter().filter(|run| run.redone).count()
 }
@@ -220,7 +219,7 @@ fn a_run_whose_stored_files_are_damaged_is_simulated_again() {
             let bit = whole.len() * 8 * k / 40 + k % 8;
             bytes[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &bytes).unwrap();
-            // JSON reads the same if a bit flip only turns one white space character into another.
+            // A flipped bit that turns one whitespace character into another does not change the parsed JSON.
             let same =
                 is_text && whole[bit / 8].is_ascii_whitespace() && bytes[bit / 8].is_ascii_whitespace();
             assert_eq!(sweeps_as(&clean, &out), usize::from(!same), "bit {bit} of {}", path.display());
@@ -243,7 +242,7 @@ fn a_stored_table_of_another_run_is_not_used() {
     let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
     std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 1);
-    // Replaces all files of a run by those of another run, whose manifest holds another hash.
+    // All files are from another run. The hash in its manifest differs from the hash in the name of the folder.
     for (path, name) in stored(&out).iter().zip(["scalars.parquet", "series.parquet", "manifest.json"]) {
         std::fs::copy(other.join(name), path).unwrap();
     }

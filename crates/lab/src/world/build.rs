@@ -1,4 +1,4 @@
-//! From a scenario to a world at time zero.
+//! Builds the simulated world of a scenario, at time zero.
 
 use super::{LINGER, LabEvent, World, dial, endpoints, topology};
 use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource, draw_span};

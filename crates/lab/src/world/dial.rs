@@ -28,7 +28,7 @@ pub(super) fn bind(
     Ok(dial)
 }
 
-/// The same for short transfers, whose clients come and go: claims the server's endpoint only.
+/// Finds the addresses of short transfers and claims the server's endpoint. The clients are created during the run.
 pub(super) fn bind_server(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -41,10 +41,10 @@ pub(super) fn bind_server(
     Ok(dial)
 }
 
-/// Transfers of one source at a time.
+/// Largest number of simultaneous transfers of one source.
 pub(super) const MOST_TRANSFERS: usize = 16_384;
 
-/// What an end needs of the endpoint at `port`.
+/// The requirements of one end on the endpoint at `port`.
 pub(super) fn claim<'a>(
     flow: &'a scenario::Flow,
     side: Side,
@@ -66,7 +66,7 @@ fn misfit(key: &'static str, message: String) -> Misfit {
     Misfit { key, message }
 }
 
-/// Addresses as messages list them.
+/// A list of addresses for messages.
 fn list(addresses: &[IpAddr]) -> String {
     let words: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     format!("expected {}{}", if words.len() > 1 { "one of " } else { "" }, words.join(", "))
@@ -155,7 +155,7 @@ fn callers(
     Ok(callers)
 }
 
-/// What an end of a flow needs of its endpoint.
+/// The options that an end of a flow requires of its endpoint.
 fn options(flow: &scenario::Flow, side: Side) -> Options {
     let (sctp, tcp, traffic) = match side {
         Side::Client => (&flow.client_options, &flow.client_tcp, &flow.forward),
@@ -194,8 +194,8 @@ fn fits(flow: &scenario::Flow) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Whether there is a way for each direction, and the largest packets pass all links of it: no protocol here finds out
-/// by itself what a path takes.
+/// Checks that each direction has a route and that its largest packets fit the MTU of all links on it, because the
+/// protocols here do not discover the path MTU.
 fn fits_the_way(
     flow: &scenario::Flow,
     scenario: &Scenario,
@@ -204,7 +204,7 @@ fn fits_the_way(
     theirs: &[IpAddr],
 ) -> Result<(), Misfit> {
     let [client, server] = dial.nodes;
-    // TCP and UDP call the first address, SCTP any.
+    // TCP and UDP connect to the first address, SCTP to all.
     let called = if flow.protocol == Protocol::Sctp {
         &dial.remotes[..]
     } else {
@@ -265,11 +265,11 @@ impl Ends<'_> {
 
 /// The largest packet of a direction.
 struct Packet {
-    /// The key that says how large it is.
+    /// The key that sets its payload.
     key: &'static str,
-    /// What that key says.
+    /// The payload in bytes.
     payload: u64,
-    /// What is added to it.
+    /// Bytes of headers.
     headers: u64,
 }
 
@@ -310,7 +310,7 @@ impl Packet {
     }
 }
 
-/// Puts the address of the primary path first: the first one called is the primary one.
+/// Moves the address of the primary path to the front: the path to the first address is the primary path.
 fn prefer(
     flow: &scenario::Flow,
     network: &Network,
@@ -347,7 +347,7 @@ fn addresses(flow: &scenario::Flow, network: &Network, node: NodeId) -> Vec<IpAd
     all.filter(|(_, a)| in_use(a.net_id)).map(|(place, _)| address_of(flow, network, node, place)).collect()
 }
 
-/// One address of a host, of the kind the flow uses.
+/// One address of a host, of the flow's IP version.
 fn address_of(flow: &scenario::Flow, network: &Network, node: NodeId, place: usize) -> IpAddr {
     let address = network.addresses(node)[place];
     match flow.ip_version {

@@ -1,4 +1,4 @@
-//! Which endpoints a scenario needs: one for each port in use at a host, shared by all flows there.
+//! The endpoints of a scenario: one for each port in use at a host, shared by all flows at this port.
 
 use crate::host::{Endpoint, EndpointId, Hosts, encapsulation, udp};
 use crate::output::RunError;
@@ -16,7 +16,7 @@ pub(super) struct Bindings {
     by_port: BTreeMap<(NodeId, u8, u16), usize>,
     /// The hosts that receive SCTP in UDP.
     encapsulating: BTreeSet<NodeId>,
-    /// For each claim the index of its endpoint.
+    /// The index of the endpoint of each claim.
     claims: Vec<usize>,
 }
 
@@ -29,14 +29,14 @@ struct Binding {
     connections: usize,
 }
 
-/// What one end of a flow needs.
+/// The requirements of one end of a flow.
 pub(super) struct Claim<'a> {
     pub(super) flow: &'a str,
     pub(super) node: NodeId,
     pub(super) port: u16,
     pub(super) addresses: Vec<IpAddr>,
     pub(super) options: Options,
-    /// Connections it takes part in at a time.
+    /// Number of its simultaneous connections.
     pub(super) connections: usize,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Claim<'a> {
 pub(super) enum Options {
     Sctp {
         config: Box<sctp::Config>,
-        /// Messages a sender there may keep waiting; none if that end does not send.
+        /// Largest number of messages that wait at this end; `None` if it does not send.
         queue: Option<u32>,
         /// Packets travel in UDP.
         encapsulated: bool,
@@ -62,7 +62,7 @@ impl Options {
         }
     }
 
-    /// Adds the needs of another flow at the same endpoint.
+    /// Adds the requirements of another flow at the same endpoint.
     ///
     /// # Errors
     /// If their options differ.
@@ -141,7 +141,7 @@ impl Bindings {
         Ok(())
     }
 
-    /// Makes the endpoints. Returns the one of each claim, in the order of the claims.
+    /// Creates the endpoints. Returns the endpoint of each claim, in the order of the claims.
     pub(super) fn create(
         self,
         streams: &Streams,
@@ -161,7 +161,7 @@ impl Bindings {
 }
 
 impl Claim<'_> {
-    /// An endpoint for this claim alone.
+    /// Creates an endpoint for this claim only.
     pub(super) fn create(
         self,
         streams: &Streams,
@@ -190,7 +190,7 @@ fn shared(config: sctp::Config, configs: &mut Vec<Arc<sctp::Config>>) -> Arc<sct
 }
 
 impl Binding {
-    /// Makes the endpoint, with one of `configs` if that is what it needs.
+    /// Creates the endpoint. It shares an equal configuration of `configs` if there is one.
     fn endpoint(
         self,
         streams: &Streams,

@@ -5,7 +5,7 @@ use net::NetEvent;
 /// An event of the simulation. The kernel copies events often, so they are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LabEvent {
-    /// In the network.
+    /// An event of the network.
     Net(NetEvent),
     /// The timers of an endpoint may be due.
     Wake(EndpointId),

@@ -27,13 +27,13 @@ use net::Network;
 use transport::Checksum;
 use units::{Instant, Span};
 
-/// How long after the last planned stop connections may take to end.
+/// Time after the last planned stop in which connections may end.
 const LINGER: Span = Span::from_secs(120);
 
 /// Events between two checks of the cancel flag.
 const CANCEL_EVERY: u64 = 1 << 14;
 
-/// Everything that is simulated.
+/// The state of the simulation.
 struct World {
     kernel: Kernel<LabEvent>,
     network: Network,
@@ -48,9 +48,9 @@ struct World {
     links: Links,
     windows: Windows,
     signals: Vec<Signal>,
-    /// Some flow is of UDP.
+    /// True if some flow uses UDP.
     datagrams: bool,
-    /// The run ends here at the latest.
+    /// Latest end of the run.
     until: Instant,
 }
 

@@ -61,7 +61,7 @@ pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     }
 }
 
-/// Plans the failures of links, and their repair.
+/// Schedules the outages of links.
 pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &mut Kernel<LabEvent>) {
     for (link, &id) in scenario.links.iter().zip(links) {
         for outage in &link.down {
@@ -73,7 +73,7 @@ pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &m
     }
 }
 
-/// Plans when NATs forget their mappings.
+/// Schedules the times at which NATs drop their mappings.
 pub(super) fn schedule_rebindings(scenario: &Scenario, nodes: &[NodeId], kernel: &mut Kernel<LabEvent>) {
     for (node, &id) in scenario.nodes.iter().zip(nodes) {
         if let scenario::NodeKind::Nat { rebind_at, .. } = &node.kind {
@@ -82,7 +82,7 @@ pub(super) fn schedule_rebindings(scenario: &Scenario, nodes: &[NodeId], kernel:
     }
 }
 
-/// Opens the capture files, if captures are wanted. A link is seen from the interface of its first node.
+/// Opens the capture files if captures are enabled. A link is captured at the interface of its first node.
 pub(super) fn start_captures(
     scenario: &Scenario,
     network: &mut Network,

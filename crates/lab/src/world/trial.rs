@@ -10,7 +10,7 @@ use des::Streams;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// A network that is built to find out whether flows fit it.
+/// A network that is built to check flows on it.
 struct Trial<'s> {
     scenario: &'s Scenario,
     built: Built,
@@ -19,10 +19,10 @@ struct Trial<'s> {
     translated: BTreeSet<(usize, u16, IpAddr, u16)>,
 }
 
-/// Reads a scenario file and checks that its flows can work on its network; `file` is how messages call it.
+/// Parses a scenario file and checks that its flows can work on its network. `file` is its name in messages.
 ///
 /// # Errors
-/// Everything that is wrong, with its place.
+/// All faults, with their positions.
 pub fn parse(text: &str, file: &str) -> Result<Sweep, ScenarioError> {
     const NEW: NewTrial = |scenario| {
         let built = topology::build(scenario, &Streams::new(0, 0)).map_err(|error| error.to_string())?;

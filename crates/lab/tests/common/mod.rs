@@ -71,7 +71,7 @@ pub fn link(
     }
 }
 
-/// Both directions of a link changed alike.
+/// Applies the same change to both directions of a link.
 pub fn impair(link: &mut Link, change: impl Fn(&mut ChannelSpec)) {
     change(&mut link.forward);
     change(&mut link.back);
@@ -146,7 +146,7 @@ pub fn window_scalar(output: &RunOutput, window: &str, flow: &str, path: Option<
         .iter()
         .filter(|s| s.window == window && s.flow == flow && s.path == path && s.quantity == quantity);
     let one = found.next().unwrap_or_else(|| panic!("no {quantity} of {flow} {path:?} in \"{window}\""));
-    assert_eq!(found.next(), None, "{quantity} of {flow} stands there twice");
+    assert_eq!(found.next(), None, "{quantity} of {flow} appears twice");
     one.value
 }
 

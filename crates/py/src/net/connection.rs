@@ -1,20 +1,21 @@
 //! An association, as Python holds it.
 
-use super::arguments::Data;
 use super::error;
 use super::events::NetEvents;
 use super::message::Message;
 use super::operation::Operation;
+use crate::arguments::{Address, ByteString, PayloadProtocol, Stream};
 use crate::event::{Event, event};
-use io::{Connection, ConnectionError, Ppid, StreamId, TrySendError};
-use pyo3::exceptions::PyConnectionError;
+use crate::info::{Path, Stats};
+use io::{Connection, ConnectionError, FlushError, PathError, Ppid, StreamId, TrySendError};
+use pyo3::exceptions::{PyConnectionResetError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
-/// An association, as Python holds it.
+/// An association on UDP sockets.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct NetConnection {
     link: Arc<Link>,
@@ -36,12 +37,29 @@ impl Link {
 
     /// The peer, as messages name it.
     fn name(&self) -> String {
-        self.peer()
-            .map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
+        let peer = self.peer();
+        peer.map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
     }
 
     fn ended(&self, reason: ConnectionError) -> PyErr {
         error::ended(&self.name(), reason)
+    }
+
+    fn path_failed(&self, failure: PathError) -> PyErr {
+        let text = format!("connection to {}: {failure}", self.name());
+        match failure {
+            PathError::Ended(reason) => self.ended(reason),
+            PathError::NoSuchPath { .. } => PyValueError::new_err(text),
+            PathError::Failed { .. } => PyTimeoutError::new_err(text),
+        }
+    }
+
+    fn flush_failed(&self, failure: FlushError) -> PyErr {
+        let text = format!("connection to {}: {failure}", self.name());
+        match failure {
+            FlushError::Ended(reason) => self.ended(reason),
+            FlushError::Lost => PyConnectionResetError::new_err(text),
+        }
     }
 
     /// Why the connection ended; none as long as it has not.
@@ -71,28 +89,43 @@ impl NetConnection {
 }
 
 /// The message of a call to send.
-fn message(data: Data, stream: u16, ppid: u32, unordered: bool, immediate_sack: bool) -> io::Message {
-    io::Message::from(data.0)
-        .stream(StreamId(stream))
-        .ppid(Ppid(ppid))
+fn message(
+    data: ByteString<'_>,
+    stream: Stream,
+    ppid: PayloadProtocol,
+    unordered: bool,
+    immediate_sack: bool,
+) -> io::Message {
+    io::Message::from(data.into_bytes())
+        .stream(StreamId(stream.0))
+        .ppid(Ppid(ppid.0))
         .unordered(unordered)
         .immediate_sack(immediate_sack)
 }
 
 #[pymethods]
 impl NetConnection {
-    fn send(&self, data: Data, stream: u16, ppid: u32, unordered: bool, immediate_sack: bool) -> Operation {
+    /// Sends a message once there is room.
+    fn send(
+        &self,
+        data: ByteString<'_>,
+        stream: Stream,
+        ppid: PayloadProtocol,
+        unordered: bool,
+        immediate_sack: bool,
+    ) -> Operation {
         let (link, message) = (self.link.clone(), message(data, stream, ppid, unordered, immediate_sack));
         Operation::nothing(async move {
             link.connection.send(message).await.map_err(|refused| error::send(&link.name(), refused))
         })
     }
 
+    /// Sends a message if there is room.
     fn try_send(
         &self,
-        data: Data,
-        stream: u16,
-        ppid: u32,
+        data: ByteString<'_>,
+        stream: Stream,
+        ppid: PayloadProtocol,
         unordered: bool,
         immediate_sack: bool,
     ) -> PyResult<bool> {
@@ -103,7 +136,7 @@ impl NetConnection {
         }
     }
 
-    /// The next message; None once the peer has shut the connection down and everything was read.
+    /// The next message; None once the connection was shut down and everything was read.
     fn recv(&self) -> Operation {
         let link = self.link.clone();
         Operation::new(async move {
@@ -117,24 +150,57 @@ impl NetConnection {
         })
     }
 
-    fn unread(&self, stream: u16) -> usize {
-        self.link.connection.unread(StreamId(stream))
+    /// Messages of a stream that wait to be read.
+    fn unread(&self, stream: Stream) -> usize {
+        self.link.connection.unread(StreamId(stream.0))
     }
 
+    /// Waits until the peer has acknowledged everything.
     fn flush(&self) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
-            link.connection.flush().await.map_err(|failure| match link.end() {
-                Some(reason) if !reason.is_graceful() => link.ended(reason),
-                _ => PyConnectionError::new_err(format!("connection to {}: {failure}", link.name())),
-            })
+            link.connection.flush().await.map_err(|failure| link.flush_failed(failure))
         })
     }
 
+    /// Events from now on.
     fn events(&self) -> NetEvents {
         NetEvents::new(self.link.connection.id(), self.link.connection.events())
     }
 
+    /// The paths as they are now; none once the connection has ended.
+    fn paths(&self) -> Operation {
+        let link = self.link.clone();
+        Operation::new(async move {
+            let paths = link.connection.paths().await.unwrap_or_default();
+            Ok(paths.into_iter().map(Path::from).collect::<Vec<_>>())
+        })
+    }
+
+    /// Counters and state; None once the connection has ended.
+    fn stats(&self) -> Operation {
+        let link = self.link.clone();
+        Operation::new(async move { Ok(link.connection.stats().await.map(Stats::from)) })
+    }
+
+    /// Makes an address of the peer the primary one.
+    fn set_primary(&self, address: Address) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            link.connection.set_primary(address.0).await.map_err(|failure| link.path_failed(failure))
+        })
+    }
+
+    /// Measures the round-trip time to an address of the peer, in seconds.
+    fn heartbeat(&self, address: Address) -> Operation {
+        let link = self.link.clone();
+        Operation::new(async move {
+            let answered = link.connection.heartbeat(address.0).await;
+            answered.map(|rtt| rtt.as_secs_f64()).map_err(|failure| link.path_failed(failure))
+        })
+    }
+
+    /// Shuts the connection down and waits for the end.
     fn shutdown(&self) -> Operation {
         let link = self.link.clone();
         Operation::nothing(
@@ -142,11 +208,12 @@ impl NetConnection {
         )
     }
 
-    fn abort(&self, reason: Data) {
-        self.link.connection.abort(reason.0);
+    /// Ends the connection at once.
+    fn abort(&self, reason: ByteString<'_>) {
+        self.link.connection.abort(reason.into_bytes());
     }
 
-    /// Waits for the end.
+    /// Waits for the end and returns its event.
     fn closed(&self) -> Operation {
         let link = self.link.clone();
         Operation::new(async move {
@@ -155,16 +222,18 @@ impl NetConnection {
         })
     }
 
-    /// How it ended; None as long as it has not.
+    /// The event of the end; None as long as the connection has not ended.
     fn end(&self, py: Python<'_>) -> PyResult<Option<Event>> {
         self.link.end().map(|reason| self.link.closed(py, reason)).transpose()
     }
 
+    /// Addresses and SCTP port of the peer.
     #[getter]
     fn peer(&self) -> Option<(Vec<IpAddr>, u16)> {
         self.link.peer()
     }
 
+    /// Streams that messages can be sent on; None once the connection has ended.
     #[getter]
     fn outbound_streams(&self) -> Option<u16> {
         self.link.connection.outbound_streams()

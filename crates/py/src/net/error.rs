@@ -1,5 +1,7 @@
 //! What went wrong, as the exceptions that Python programs expect.
 
+use crate::arguments::Addresses;
+use crate::arrivals::{connect_error, list};
 use crate::error::ConfigError;
 use io::{BindError, CloseReason, ConnectError, ConnectionError, SendError};
 use pyo3::create_exception;
@@ -27,8 +29,7 @@ create_exception!(
 
 /// Addresses and an SCTP port, as messages name them.
 pub fn place(addresses: &[IpAddr], port: u16) -> String {
-    let addresses: Vec<_> = addresses.iter().map(IpAddr::to_string).collect();
-    format!("{} port {port}", addresses.join(", "))
+    format!("{} port {port}", list(addresses))
 }
 
 /// The endpoint could not be bound.
@@ -44,17 +45,11 @@ pub fn bind(error: BindError) -> PyErr {
     }
 }
 
-/// No connection could be made to `peer`.
-pub fn connect(peer: &str, error: ConnectError) -> PyErr {
+/// No connection could be made to `peer`, which has these addresses.
+pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr {
     let text = |why: &dyn Display| format!("cannot connect to {peer}: {why}");
     match error {
-        ConnectError::Refused(error) => match error {
-            sctp::ConnectError::NoUsableAddress | sctp::ConnectError::PortZero => {
-                PyValueError::new_err(text(&error))
-            }
-            sctp::ConnectError::Config(error) => ConfigError::new_err(error.to_string()),
-            _ => PyConnectionError::new_err(text(&error)),
-        },
+        ConnectError::Refused(error) => connect_error(&error, addresses),
         ConnectError::Failed(ConnectionError::Driver) => EndpointClosedError::new_err(text(&CLOSED)),
         ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
             CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&"no answer")),

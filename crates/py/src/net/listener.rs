@@ -62,6 +62,7 @@ impl NetListener {
         })
     }
 
+    /// Ends listening, and with it every ``accept`` that waits.
     fn close(&self) {
         let mut shared = lock(&self.shared);
         let (listener, callers) = (shared.listener.take(), std::mem::take(&mut shared.callers));
@@ -70,6 +71,7 @@ impl NetListener {
         callers.into_iter().for_each(Waker::wake);
     }
 
+    /// Whether it was closed.
     fn closed(&self) -> bool {
         lock(&self.shared).listener.is_none()
     }

@@ -4,12 +4,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// A message that arrived, or a part of one that is larger than the receive buffer.
-#[pyclass(frozen, get_all, module = "anabranch")]
+#[pyclass(frozen, get_all, module = "anabranch.net")]
 pub struct Message {
+    /// The bytes.
     data: Py<PyBytes>,
+    /// Number of the stream.
     stream: u16,
+    /// Payload protocol identifier as the peer set it.
     ppid: u32,
+    /// Whether the message was sent outside the order of its stream.
     unordered: bool,
+    /// Whether ``data`` ends the message; false: more of it follows.
     end_of_record: bool,
 }
 
@@ -29,11 +34,6 @@ impl From<io::Received> for Message {
 impl Message {
     fn __len__(&self, py: Python<'_>) -> usize {
         self.data.bind(py).as_bytes().len()
-    }
-
-    /// A message is never empty, and a part of one is true as well.
-    fn __bool__(&self) -> bool {
-        true
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -18,7 +18,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 type Work = Pin<Box<dyn Future<Output = PyResult<Py<PyAny>>> + Send>>;
 
-/// A call that takes time. It begins with the first `poll` or `wait`, and dropping it gives it up.
+/// A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Operation {
     state: Mutex<State>,
@@ -61,6 +61,7 @@ impl State {
 
 #[pymethods]
 impl Operation {
+    /// Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on.
     fn poll(&self, wakeups: &Wakeups) -> Option<usize> {
         let mut state = self.state();
         let State { work, lease, .. } = &mut *state;
@@ -75,6 +76,9 @@ impl Operation {
         }
     }
 
+    /// Waits without the GIL for at most ``timeout`` seconds; None: without end.
+    ///
+    /// False: the timeout has passed, and the operation is given up.
     fn wait(&self, py: Python<'_>, timeout: Timeout) -> PyResult<bool> {
         let Some(mut work) = self.state().work.take() else { return Ok(true) };
         // A timeout beyond what the clock can hold is none.
@@ -95,11 +99,13 @@ impl Operation {
         }
     }
 
+    /// The result of an operation that is done, once; raises what it failed with.
     fn result(&self) -> PyResult<Py<PyAny>> {
         let result = self.state().result.take();
         result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the operation has no result, or it was taken")))
     }
 
+    /// Gives the operation up.
     fn drop(&self) {
         let mut state = self.state();
         state.work = None;

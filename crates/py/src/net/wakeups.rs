@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
-/// The operations of one event loop that can go on. `fileno()` is readable while `take()` has something to tell.
+/// Operations of an event loop that can go on: ``fileno()`` is readable while ``take()`` has some.
 #[pyclass(frozen, module = "anabranch._core")]
 pub struct Wakeups {
     queue: Arc<Queue>,
@@ -110,10 +110,12 @@ impl Wakeups {
         Ok(Wakeups { queue, reader, slots: Arc::default() })
     }
 
+    /// The descriptor to wait for.
     fn fileno(&self) -> i64 {
         pair::number(&self.reader)
     }
 
+    /// The slots of the operations that can be polled again.
     fn take(&self) -> Vec<usize> {
         // First the byte, then the numbers: those that come between the two are taken, and a byte that comes after finds none.
         let _ = (&self.reader).read(&mut [0; 64]);

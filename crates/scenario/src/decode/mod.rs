@@ -1,5 +1,5 @@
-//! From TOML to values, with a schema of what is understood: [`Decode`] for a value, [`Record`] for the keys of a
-//! table, and the macros that declare them.
+//! Decodes TOML to values and describes the accepted values by a JSON Schema: [`Decode`] for a value, [`Record`] for
+//! the keys of a table, and the macros that declare them.
 
 mod table;
 mod values;
@@ -16,19 +16,19 @@ use std::ops::Range;
 /// Definitions of the schema by name.
 pub(crate) type Definitions = Map<String, Json>;
 
-/// What can be read from a TOML value.
+/// A type that can be read from a TOML value.
 pub(crate) trait Decode: Sized {
-    /// Reads it; `None` if a fault was noted.
+    /// Reads the value; `None` if a fault was noted.
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self>;
-    /// JSON Schema of what is understood.
+    /// JSON Schema of the accepted values.
     fn schema(definitions: &mut Definitions) -> Json;
-    /// What a missing key stands for, if it may be missing.
+    /// The value of a missing key; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
 }
 
-/// A value as a file would state it.
+/// A value that can be written as in a scenario file, for the defaults in the schema.
 pub(crate) trait Show {
     fn show(&self) -> Json;
 }
@@ -37,16 +37,16 @@ pub(crate) trait Show {
 pub(crate) trait Record: Sized {
     /// Every key, with those of the records it includes.
     fn keys() -> Vec<&'static str>;
-    /// Reads them; `None` if a fault was noted.
+    /// Reads the keys; `None` if a fault was noted.
     fn read(fields: &Fields<'_>, faults: &mut Faults) -> Option<Self>;
-    /// Adds the schema of each key, and the keys that must be there.
+    /// Adds the schema of each key, and the names of the required keys.
     fn properties(
         definitions: &mut Definitions,
         into: &mut Map<String, Json>,
         required: &mut Vec<&'static str>,
     );
 
-    /// Schema of a table of these keys.
+    /// Schema of a table with these keys.
     fn object(definitions: &mut Definitions) -> Json {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         Self::properties(definitions, &mut properties, &mut required);
@@ -58,17 +58,17 @@ pub(crate) trait Record: Sized {
     }
 }
 
-/// The table that is being read. A key that its first layer lacks is looked up in the next.
+/// A table that is being read, in layers: a key that is missing in one layer is looked up in the next.
 pub(crate) struct Fields<'t> {
     layers: Vec<&'t Table>,
     place: String,
     span: Range<usize>,
-    /// Keys that unknown ones probably stand for: they are not missing as well.
+    /// Keys that an unknown key was probably meant to be. They are not reported as missing, too.
     misspelt: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
-    /// Opens `item`, noting keys that are not among `keys`.
+    /// Opens the table `item` and notes each of its keys that is not one of `keys`.
     pub fn open(item: &'t Item, place: &str, keys: &[&'static str], faults: &mut Faults) -> Option<Self> {
         let Value::Table(table) = &item.value else {
             faults.note(item.span.clone(), format!("expected a table, {place}; found {}", describe(item)));
@@ -92,19 +92,19 @@ impl<'t> Fields<'t> {
         Some(Fields { layers: vec![table], place: place.to_owned(), span: item.span.clone(), misspelt })
     }
 
-    /// This table, with `below` for the keys it lacks.
+    /// This table; `below` supplies the keys that are missing in it.
     pub fn over(mut self, below: &Fields<'t>) -> Self {
         self.layers.extend(&below.layers);
         self
     }
 
-    /// The value of a key; it may also be written in camelCase.
+    /// The value of a key, which the file may also write in camelCase.
     pub fn find(&self, key: &str) -> Option<&'t Item> {
         let camel = camel_case(key);
         self.layers.iter().find_map(|table| table.get(key).or_else(|| table.get(&camel)))
     }
 
-    /// The table under `key` in each layer, as one table of layers.
+    /// The tables under `key` in all layers, as the layers of one table.
     pub fn nested(&self, key: &str, keys: &[&'static str], faults: &mut Faults) -> Option<Self> {
         let place = format!("`{key}` of {}", self.place);
         let mut nested = Fields {
@@ -119,7 +119,7 @@ impl<'t> Fields<'t> {
         Some(nested)
     }
 
-    /// The value of a key that must be there unless its type says otherwise.
+    /// The value of a key. Notes a fault if the key is missing and [`Decode::absent`] has no value for it.
     pub fn take<T: Decode>(&self, key: &str, faults: &mut Faults) -> Option<T> {
         match self.find(key) {
             Some(item) => T::decode(item, faults),
@@ -140,13 +140,13 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// What the table is, for messages.
+    /// Description of the table in messages.
     pub fn place(&self) -> &str {
         &self.place
     }
 }
 
-/// `frame_rate` for `frameRate`: the names of paper 001 are understood as well.
+/// `frame_rate` for `frameRate`: scenario files may also use the names of paper 001.
 fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for c in name.chars() {
@@ -169,7 +169,7 @@ pub(crate) fn camel_case(name: &str) -> String {
     camel
 }
 
-/// What a value is, for messages.
+/// Description of a value in messages.
 pub(crate) fn describe(item: &Item) -> String {
     match &item.value {
         Value::Text(text) => format!("the text \"{text}\""),
@@ -182,7 +182,7 @@ pub(crate) fn describe(item: &Item) -> String {
     }
 }
 
-/// Notes that something else was expected.
+/// Notes that `item` is not what was expected.
 pub(crate) fn mismatch<T>(item: &Item, expected: &str, faults: &mut Faults) -> Option<T> {
     faults.note(item.span.clone(), format!("expected {expected}; found {}", describe(item)));
     None
@@ -210,7 +210,7 @@ pub(crate) fn number(item: &Item, faults: &mut Faults) -> Option<f64> {
     }
 }
 
-/// Refers to a definition, which is made if it is not there yet.
+/// A reference to the definition `name`, which is built first if it does not exist yet.
 pub(crate) fn refer(
     definitions: &mut Definitions,
     name: &str,
@@ -224,7 +224,7 @@ pub(crate) fn refer(
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// A value that remembers where it stands.
+/// A value and its byte range in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct At<T> {
     pub value: T,

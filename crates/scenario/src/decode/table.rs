@@ -1,8 +1,8 @@
-//! Tables of a file.
+//! Declaration of the tables of a scenario file.
 
 use serde_json::{Value as Json, json};
 
-/// The schema of one key: any value can be a list of variations instead.
+/// The schema of one key: its value, or a list of variations of it.
 pub(crate) fn property(value: Json, doc: &str, default: Option<Json>) -> Json {
     let vary = json!({
         "type": "array", "items": value, "minItems": 1, "description": "The values, one for each variation.",
@@ -21,8 +21,8 @@ pub(crate) fn property(value: Json, doc: &str, default: Option<Json>) -> Json {
     property
 }
 
-/// Declares a table of the file: its keys with their types and defaults, and the documentation that the schema repeats.
-/// `+` adds the keys of another record.
+/// Declares a table of the file: its keys with their types, defaults and documentation. The schema contains the
+/// documentation. `+` adds the keys of another record.
 macro_rules! table {
     (
         $(#[doc = $doc:literal])* struct $name:ident in $place:literal {
@@ -31,7 +31,7 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $doc])*
-        #[allow(dead_code, reason = "some keys are there only to be checked")]
+        #[allow(dead_code, reason = "some keys are only checked")]
         pub(crate) struct $name { $(pub $field: $type,)* $(pub $included: $record,)? }
 
         impl $crate::decode::Record for $name {

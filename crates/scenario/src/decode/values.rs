@@ -1,4 +1,4 @@
-//! Values of the types that many keys have.
+//! Decoding of the types that many keys share.
 
 use super::{At, Decode, Definitions, Show, describe, mismatch, number, refer, whole};
 use crate::Hertz;
@@ -162,7 +162,7 @@ impl<T: Decode> Decode for Vec<T> {
             Value::Table(_) => return mismatch(item, "a list, as double brackets make one: [[...]]", faults),
             _ => return mismatch(item, "a list in brackets", faults),
         };
-        // All of them are read before giving up, so that every fault is found.
+        // All elements are read even if one is wrong, so that every fault is reported.
         let read: Vec<_> = list.iter().map(|element| T::decode(element, faults)).collect();
         read.into_iter().collect()
     }

@@ -1,11 +1,11 @@
-//! Values that are one of some words.
+//! Decoding of enums that the file writes as words.
 
 use super::mismatch;
 use crate::diagnostic::{Faults, expected_one_of};
 use crate::tree::{Item, Value};
 use transport::Word;
 
-/// Sets a value to the one whose word stands there; none if a fault was noted.
+/// Sets `value` to the variant that the word in `item` names; `None` if a fault was noted.
 pub(crate) fn set_word(value: &mut dyn Word, item: &Item, faults: &mut Faults) -> Option<()> {
     let Value::Text(text) = &item.value else { return mismatch(item, "a word in quotes", faults) };
     if value.set(text).is_err() {
@@ -16,7 +16,7 @@ pub(crate) fn set_word(value: &mut dyn Word, item: &Item, faults: &mut Faults) -
     Some(())
 }
 
-/// Makes enums that `transport::named!` declared readable from their words.
+/// Implements [`Decode`](super::Decode) for enums declared by `transport::named!`.
 macro_rules! words {
     ($($type:ty),+) => {$(
         impl $crate::decode::Decode for $type {

@@ -11,11 +11,11 @@ use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
 
 table! {
-    /// A NetPerfMeter flow (paper 001, table 2); the names of that table, such as `frameRate`, are understood too.
+    /// A NetPerfMeter flow (paper 001, table 2). The names of that table, such as `frameRate`, are accepted, too.
     struct FlowTable in "[[flow]]" {
         /// Unique name.
         name: At<String>;
-        /// Number of such flows, each with an association of its own: `name-1`, `name-2` and so on.
+        /// Number of such flows, each with its own association: `name-1`, `name-2` and so on.
         count: At<u32> = At { value: 1, span: 0..0 };
         /// The host that connects (the active one).
         client: At<String>;
@@ -25,60 +25,61 @@ table! {
         protocol: At<Protocol> = At { value: Protocol::Sctp, span: 0..0 };
         /// Packets of SCTP travel in UDP, port 9899 at both ends (RFC 6951), as a NAT needs.
         udp_encapsulation: At<bool> = At { value: false, span: 0..0 };
-        /// Name of the SCTP option set; by default every option has its default.
+        /// Name of the SCTP option set; by default all options have their defaults.
         sctp: Option<At<String>>;
         /// Name of the server's SCTP option set; by default the client's.
         server_sctp: Option<At<String>>;
-        /// Name of the TCP option set; by default that of profile "modern".
+        /// Name of the TCP option set; by default the options of profile "modern".
         tcp: Option<At<String>>;
         /// Name of the server's TCP option set; by default the client's.
         server_tcp: Option<At<String>>;
         /// When the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
-        /// Transmission starts so long after `connect_time`.
+        /// Time from `connect_time` to the start of transmission.
         start_time: Span = Span::from_secs(1);
-        /// Measurement starts so long after the start of transmission.
+        /// Time from the start of transmission to the start of measurement.
         reset_time: At<Span> = At { value: Span::from_secs(5), span: 0..0 };
-        /// Measurement and transmission stop so long after the start of transmission.
+        /// Time from the start of transmission to the end of transmission and measurement.
         stop_time: At<Span> = At { value: Span::from_secs(30), span: 0..0 };
         /// Address the client binds, or "*" for all.
         local_address: At<Address> = At { value: Address(None), span: 0..0 };
-        /// The client's port; by default 9000 or the next that is free.
+        /// The client's port; by default the first free port from 9000.
         local_port: Option<At<u16>>;
         /// Address of the server that the client connects to, or "*" for all.
         remote_address: At<Address> = At { value: Address(None), span: 0..0 };
         /// The server's port.
         remote_port: At<u16> = At { value: 9000, span: 0..0 };
-        /// The path preferred from the start: an address of the server, the `net_id` of a network, or "*" for the first.
+        /// The client's primary path: an address of the server, the `net_id` of a network, or "*" for the first path.
         primary_path: At<PrimaryPathWord> = At { value: PrimaryPathWord::Any, span: 0..0 };
         /// The networks whose interfaces both ends use; by default all.
         networks: Option<At<Vec<At<u16>>>>;
-        /// The kind of addresses both ends use: 4 or 6.
+        /// IP version of the addresses of both ends: 4 or 6.
         ip_version: IpVersion = IpVersion::V4;
-        /// Whether the server sends as the client does.
+        /// Whether the server sends the same traffic as the client.
         bidirectional: Option<At<bool>>;
         + traffic: BothTraffics;
     }
 }
 
 table! {
-    /// What an application sends in one direction.
+    /// The traffic that an application sends in one direction.
     struct TrafficTable in "a direction of [[flow]]" {
-        /// Frames a second; "0 Hz" is a saturated sender.
+        /// Frames per second; "0 Hz": a saturated sender, which sends as soon as the transport accepts data.
         frame_rate: At<Distribution<Hertz>> = At { value: Distribution::Constant(Hertz(10.0)), span: 0..0 };
-        /// Payload of a frame; "0 B" turns the direction off.
+        /// Payload of a frame; "0 B": no traffic in this direction.
         frame_size: At<Distribution<ByteCount>> = At { value: Distribution::Constant(ByteCount::new(1452)), span: 0..0 };
-        /// Frames are cut into messages of at most this.
+        /// Largest message; larger frames are sent as several messages.
         max_msg_size: At<ByteCount> = At { value: ByteCount::new(1452), span: 0..0 };
-        /// Messages a saturated sender keeps waiting for their first transmission.
+        /// Messages that a saturated sender keeps waiting for their first transmission; a paced sender drops messages
+        /// beyond this number.
         queue_size: At<u32> = At { value: 1000, span: 0..0 };
-        /// How long a paced sender is active before each pause; with `off`.
+        /// Length of the active times of a paced sender, which alternate with pauses; with `off`.
         on: Option<At<Distribution<Span>>>;
-        /// How long a paced sender pauses after each active time.
+        /// Length of the pauses of a paced sender; with `on`.
         off: Option<At<Distribution<Span>>>;
-        /// Fraction of messages sent unordered; SCTP only.
+        /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
-        /// Fraction of messages sent unreliably: only 0, as partial reliability is not there yet.
+        /// Fraction of messages sent unreliably: only 0, because partial reliability is not implemented.
         unreliable: Unreliable = Unreliable;
     }
 }
@@ -86,7 +87,7 @@ table! {
 /// Traffic from client to server, and from server to client if there is a `back` table.
 pub(crate) struct BothTraffics {
     pub forward: TrafficTable,
-    /// What the direction back is like if it is on.
+    /// Traffic from server to client, if there is any.
     pub back: TrafficTable,
     /// Whether the file has a `back` table.
     pub has_back: bool,
@@ -119,12 +120,12 @@ impl Record for BothTraffics {
     ) {
         TrafficTable::properties(definitions, into, required);
         let back = overriding::<TrafficTable>(definitions);
-        let doc = "The server sends too: what differs from the direction forth.";
+        let doc = "Traffic from server to client: the values that differ from those of the other direction.";
         into.insert("back".to_owned(), property(back, doc, None));
     }
 }
 
-/// An address, or none for "*".
+/// An address, or `None` for "*".
 pub(crate) struct Address(pub Option<IpAddr>);
 
 const ADDRESS: &str = "\"*\" or an IP address such as \"10.1.0.1\"";
@@ -146,13 +147,13 @@ impl Decode for Address {
 }
 
 impl Show for Address {
-    /// Only the default is ever shown.
+    /// Only the default is ever written.
     fn show(&self) -> Json {
         json!("*")
     }
 }
 
-/// The primary path as the file names it.
+/// The primary path as written in the file.
 pub(crate) enum PrimaryPathWord {
     Any,
     Ip(IpAddr),
@@ -175,7 +176,7 @@ impl Decode for PrimaryPathWord {
 }
 
 impl Show for PrimaryPathWord {
-    /// Only the default is ever shown.
+    /// Only the default is ever written.
     fn show(&self) -> Json {
         json!("*")
     }
@@ -205,7 +206,7 @@ impl Show for IpVersion {
     }
 }
 
-/// The fraction of unreliable messages, which can only be 0.
+/// The fraction of unreliable messages; only 0 is accepted.
 pub(crate) struct Unreliable;
 
 impl Decode for Unreliable {
@@ -213,7 +214,7 @@ impl Decode for Unreliable {
         if number(item, faults)? == 0.0 {
             return Some(Unreliable);
         }
-        let message = format!("partial reliability is not there yet; expected 0, found {}", describe(item));
+        let message = format!("partial reliability is not implemented; expected 0, found {}", describe(item));
         faults.note(item.span.clone(), message);
         None
     }
@@ -249,7 +250,7 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
                 let mean = T::decode(mean, faults);
                 match number(shape, faults)? {
                     value if value > 1.0 => Some(Distribution::Pareto(mean?, value)),
-                    _ => mismatch(shape, "a shape above 1: otherwise there is no mean", faults),
+                    _ => mismatch(shape, "a shape above 1, because otherwise the mean is infinite", faults),
                 }
             }
             _ => mismatch(
@@ -284,7 +285,7 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
             });
             let shape = json!({
                 "type": "number", "exclusiveMinimum": 1,
-                "description": "Shape of the Pareto distribution. Up to 2 its variance is infinite.",
+                "description": "Shape of the Pareto distribution. Up to a shape of 2 the variance is infinite.",
             });
             let mean = described("Mean of the exponential distribution.");
             let pareto = described("Mean of the Pareto distribution.");
@@ -299,7 +300,7 @@ impl<T: Decode + PartialOrd> Decode for Distribution<T> {
 }
 
 impl<T: Show> Show for Distribution<T> {
-    /// Only defaults are ever shown, and those are constants or the mean of what they are drawn from.
+    /// Only defaults are ever written, and a default is a constant.
     fn show(&self) -> Json {
         match self {
             Distribution::Constant(value)

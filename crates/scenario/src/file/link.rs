@@ -12,17 +12,17 @@ use units::{BitRate, ByteCount, Instant, Probability, Span};
 table! {
     /// A full-duplex link.
     struct LinkTable in "[[link]]" {
-        /// The two nodes it joins.
+        /// The two nodes that it joins.
         between: At<[At<String>; 2]>;
         /// Unique name; by default the names of both nodes joined by `-`.
         name: Option<At<String>>;
         /// The independent network it belongs to; 0 belongs to all.
         net_id: At<u16> = At { value: 0, span: 0..0 };
-        /// Largest IP packet it carries.
+        /// Largest IP packet that it carries; larger ones are dropped.
         mtu: ByteCount = ByteCount::new(1500);
         /// Bytes added to each packet on the wire, such as 7 for PPP or 38 for Ethernet.
         framing: u16 = 0;
-        /// Times between which it carries nothing, such as [["10 s", "15 s"]].
+        /// Outages, each from one time to another, such as [["10 s", "15 s"]].
         down: Vec<At<[Instant; 2]>>;
         + directions: BothDirections;
     }
@@ -35,24 +35,25 @@ table! {
         rate: BitRate;
         /// Propagation delay.
         delay: Span = Span::ZERO;
-        /// Further delay of each packet, uniform from zero to this.
+        /// Additional random delay of each packet, uniform from zero to this.
         jitter: Span = Span::ZERO;
-        /// What waits for the transmitter.
+        /// The queue in front of the transmitter.
         queue: QueueTable = DEFAULT_QUEUE;
-        /// Probability that a packet is lost on the way.
+        /// Probability that a packet is lost.
         loss: Probability = Probability::ZERO;
         /// Probability that a packet arrives twice.
         duplicate: Probability = Probability::ZERO;
-        /// Probability that a packet is held back, so that later ones overtake it.
+        /// Probability that a packet is delayed by `reorder_delay`, so that later packets overtake it.
         reorder: Probability = Probability::ZERO;
-        /// How long such a packet is held back.
+        /// Additional delay of a reordered packet.
         reorder_delay: Span = Span::from_millis(1);
-        /// Probability that a bit is flipped; the checksum then finds the packet damaged.
+        /// Probability that a bit is inverted; the receiver detects damaged packets by their checksum.
         bit_errors: Probability = Probability::ZERO;
     }
 }
 
-/// The direction a link is described by, and its `back` table: what differs in the other one.
+/// The direction from the first node to the second, and the other one, for which the `back` table has the values that
+/// differ.
 pub(crate) struct BothDirections {
     pub forward: DirectionTable,
     pub back: DirectionTable,
@@ -85,12 +86,12 @@ impl Record for BothDirections {
     ) {
         DirectionTable::properties(definitions, into, required);
         let back = overriding::<DirectionTable>(definitions);
-        let doc = "What differs in the direction back, from the second node to the first.";
+        let doc = "The values that differ in the direction from the second node to the first.";
         into.insert("back".to_owned(), property(back, doc, None));
     }
 }
 
-/// Schema of a table that overrides keys of another: nothing in it is required or has a default of its own.
+/// Schema of a table that overrides keys of another: no key is required, and none has a default.
 pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
     let mut properties = Map::new();
     R::properties(definitions, &mut properties, &mut Vec::new());
@@ -100,12 +101,12 @@ pub(super) fn overriding<R: Record>(definitions: &mut Definitions) -> Json {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A queue, of the kind its `kind` says.
+/// A queue; `kind` names its discipline.
 #[derive(Clone)]
 pub(crate) struct QueueTable(pub QueueSpec);
 
 named! {
-    /// The kind of a queue.
+    /// The discipline of a queue.
     "queue" QueueWord {
         /// First in, first out.
         DropTail = "drop-tail",
@@ -128,28 +129,29 @@ table! {
 }
 
 table! {
-    /// Random early detection. Thresholds are numbers of packets, or all of them sizes such as "30 kB".
+    /// Random early detection. The thresholds are either all numbers of packets, or all sizes such as "30 kB".
     struct RedTable in "`queue` of kind red" {
         /// Which queue.
         kind: QueueWord;
-        /// Average queue below which nothing is dropped.
+        /// Average queue length below which nothing is dropped.
         min: At<Threshold>;
-        /// Average queue from which everything is dropped.
+        /// Average queue length from which every packet is dropped; with `gentle`, from twice this.
         max: At<Threshold>;
-        /// Drop probability as the average reaches `max`.
+        /// Drop probability when the average queue length reaches `max`.
         max_p: Probability = Probability::new(0.02).unwrap_or_default();
-        /// Weight of a new sample in the average queue.
+        /// Weight of a new sample in the average queue length.
         weight: At<f64> = At { value: 0.002, span: 0..0 };
-        /// What the queue holds at most; by default `max`.
+        /// Largest queue; by default `max`.
         capacity: Option<At<Threshold>>;
-        /// Whether the drop probability grows on to 1 between `max` and twice `max`.
+        /// Whether the drop probability grows from `max_p` to 1 between `max` and twice `max`.
         gentle: bool = false;
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
-        /// Packets a second by which the average ages while nothing waits; by default the link's rate over `mean_packet`.
+        /// Rate in packets per second at which the average decays while the queue is empty; by default the rate of the
+        /// link over `mean_packet`.
         packet_rate: Option<Hertz>;
-        /// A departure from RED as published that a widely used simulator has; `negative-probability`: nothing is dropped
-        /// early once the packets since the last drop times the base probability exceed 1.
+        /// A deviation of a widely used simulator from published RED. `negative-probability`: no packet is dropped
+        /// early once the number of packets since the last drop times the base probability exceeds 1.
         quirk: RedQuirk = RedQuirk::None;
     }
 }
@@ -212,7 +214,7 @@ impl Decode for QueueTable {
         refer(definitions, "queue", |definitions| {
             let of_kind = |kind: &str, mut object: Json| {
                 object["properties"]["kind"] =
-                    json!({ "const": kind, "description": "The kind of the queue." });
+                    json!({ "const": kind, "description": "The discipline of the queue." });
                 object
             };
             let drop_tail = of_kind("drop-tail", DropTailTable::schema(definitions));
@@ -251,7 +253,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
     let unit = table.min.value.unit();
     let capacity = table.capacity.unwrap_or_else(|| table.max.clone());
     if table.max.value.unit() != unit || capacity.value.unit() != unit {
-        let message = "thresholds differ in kind; expected all in packets or all in bytes";
+        let message = "thresholds have different units; expected all in packets or all in bytes";
         faults.note(table.max.span, message.to_owned());
         return None;
     }
@@ -281,12 +283,12 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
     Some(red)
 }
 
-/// What a link without a `queue` has.
+/// The queue of a link without a `queue` key.
 const DEFAULT_QUEUE: QueueTable = QueueTable(QueueSpec::DropTail(Limit::Packets(DEFAULT_PACKETS as u64)));
 const DEFAULT_PACKETS: u32 = 100;
 
 impl Show for QueueTable {
-    /// Only the default is ever shown.
+    /// Only the default is ever written.
     fn show(&self) -> Json {
         json!({ "kind": "drop-tail", "packets": DEFAULT_PACKETS })
     }

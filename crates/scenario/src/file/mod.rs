@@ -1,4 +1,4 @@
-//! The tables of a scenario file, as they are written: names are not looked up yet.
+//! The tables of a scenario file, decoded but with unresolved names.
 
 mod flow;
 mod link;
@@ -10,7 +10,7 @@ mod transfers;
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
 pub(super) use link::{DirectionTable, LinkTable};
 pub(super) use options::OptionSets;
-pub use options::sctp_options;
+pub use options::{assoc_options_over, sctp_options, sctp_options_over};
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
 pub(super) use transfers::TransfersTable;
 
@@ -21,23 +21,23 @@ use units::{Instant, Span};
 table! {
     /// A scenario.
     struct FileTable in "the scenario" {
-        /// For people; no result depends on it.
+        /// A title for readers; no result depends on it.
         title: String = String::new();
-        /// Root of all random streams.
+        /// Root seed of all random streams.
         seed: u64 = 1;
         /// Hosts, routers and NATs.
         node: Vec<NodeTable>;
         /// Links between nodes.
         link: Vec<LinkTable>;
-        /// Sets of SCTP options by name, for flows to refer to.
+        /// Named sets of SCTP options, which flows refer to.
         sctp: OptionSets<sctp::Config>;
-        /// Sets of TCP options by name, for flows to refer to.
+        /// Named sets of TCP options, which flows refer to.
         tcp: OptionSets<tcp::Config>;
-        /// NetPerfMeter flows: each an association with its application and measurement.
+        /// NetPerfMeter flows: each is a connection with its application and measurement.
         flow: Vec<FlowTable>;
         /// Short transfers.
         transfers: Vec<TransfersTable>;
-        /// Stretches of time in which everything is measured, beside the flows' own.
+        /// Additional intervals in which all flows are measured.
         window: Vec<WindowTable>;
         /// Quantities recorded over time.
         probe: Vec<ProbeTable>;
@@ -51,12 +51,12 @@ table! {
     struct NodeTable in "[[node]]" {
         /// Unique name: letters, digits, `_`, `-` and `.`.
         name: At<String>;
-        /// More than 1: so many nodes, `name-1`, `name-2` and so on. A link or a flow that names them by `name` is meant
-        /// once for each.
+        /// Number of such nodes; above 1 they are called `name-1`, `name-2` and so on. A link or a flow that refers to
+        /// `name` is then created for each of them.
         count: At<u32> = At { value: 1, span: 0..0 };
-        /// Hosts are the ends of flows; routers forward; NATs translate, too.
+        /// Hosts are the ends of flows; routers forward packets; NATs also translate addresses and ports.
         kind: NodeWord = NodeWord::Host;
-        /// Longest processing time of a host: each packet that arrives waits a random time up to this.
+        /// Longest processing time of a host: each arriving packet waits a random time from zero to this.
         jitter: Option<At<Span>>;
         /// Of a NAT: name of the node at the other end of its outside link; all its other links lead inside.
         outside: Option<At<String>>;
@@ -69,9 +69,9 @@ table! {
 }
 
 named! {
-    /// What a node does with packets.
+    /// The kind of a node.
     "kind" NodeWord {
-        /// Ends of flows.
+        /// An end of flows.
         Host = "host",
         /// Forwards packets.
         Router = "router",

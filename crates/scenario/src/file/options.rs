@@ -1,4 +1,4 @@
-//! Sets of options by name: every field of a protocol's configuration is a key, and a set may inherit from another.
+//! Named sets of options: every field of a protocol's configuration is a key, and a set may inherit from another.
 
 use super::settings;
 use crate::decode::{Decode, Definitions, Fields, describe, mismatch, property};
@@ -13,7 +13,7 @@ use transport::Options;
 /// The name of a profile and its options.
 pub(crate) type Profile<T> = (&'static str, fn() -> T);
 
-/// The options of a protocol as a file states them.
+/// The options of a protocol, as sets in a file.
 pub(crate) trait OptionSet: Options + Sized + 'static {
     /// Key of the tables that hold the sets.
     const KEY: &'static str;
@@ -46,7 +46,7 @@ fn default<S: OptionSet>() -> S {
     S::PROFILES[0].1()
 }
 
-/// The option sets of a protocol, unread: what a set says depends on what it inherits.
+/// The option sets of a protocol, not yet decoded, because the values of a set depend on the sets it inherits from.
 pub(crate) struct OptionSets<S> {
     sets: BTreeMap<String, Item>,
     read_as: PhantomData<S>,
@@ -57,12 +57,12 @@ impl<S: OptionSet> OptionSets<S> {
         OptionSets { sets, read_as: PhantomData }
     }
 
-    /// Every set, complete; `None` if a fault was noted.
+    /// All sets with all options filled in; `None` if a fault was noted.
     pub fn resolve(&self, faults: &mut Faults) -> Option<BTreeMap<String, S>> {
-        // Each for itself first, so that a fault is told of the set it stands in.
+        // Decode each set alone first, so that a fault is reported for the set that contains it.
         let before = faults.len();
         for (name, set) in &self.sets {
-            read::<S>(name, &[set], faults);
+            read(name, &[set], default::<S>(), faults);
         }
         if faults.len() > before {
             return None;
@@ -87,24 +87,26 @@ impl<S: OptionSet> OptionSets<S> {
             names.push(text);
             layers.push(set);
         }
-        let config: S = read(name, &layers, faults)?;
+        let config: S = read(name, &layers, default(), faults)?;
         check(&config, &layers, faults)?;
         Some(config)
     }
 }
 
-/// Notes the first option that cannot work, if there is one.
+/// Notes the first option with an invalid value, if there is one.
 fn check<S: OptionSet>(config: &S, layers: &[&Item], faults: &mut Faults) -> Option<()> {
     let Err(error) = config.check() else { return Some(()) };
-    // A default that contradicts a stated option has no place in the file: the fault points to the stated one.
+    // A default that contradicts an option of the file has no position; the fault is reported at the option in the
+    // file.
     let at = layers.iter().find_map(|set| option(set, error.option)).unwrap_or(layers[0]);
     let message = format!("`{}` = {} cannot work; expected {}", error.option, error.value, error.expected);
     faults.note(at.span.clone(), message);
     None
 }
 
-/// Defaults, changed by what the layers say; the first that says something counts.
-fn read<S: OptionSet>(name: &str, layers: &[&Item], faults: &mut Faults) -> Option<S> {
+/// `base`, or the profile that the layers name, with the values of the layers; of several values for an option the first
+/// layer's counts.
+fn read<S: OptionSet>(name: &str, layers: &[&Item], base: S, faults: &mut Faults) -> Option<S> {
     let place = format!("[{}.{name}]", S::KEY);
     let keys = [vec![PROFILE], settings::keys(&mut default::<S>()), vec![INHERIT]].concat();
     let mut opened = layers.iter().map(|layer| Fields::open(layer, &place, &keys, faults));
@@ -114,7 +116,7 @@ fn read<S: OptionSet>(name: &str, layers: &[&Item], faults: &mut Faults) -> Opti
     }
     let mut config = match fields.find(PROFILE) {
         Some(item) => profile(item, faults)?,
-        None => default(),
+        None => base,
     };
     settings::apply(&fields, &mut config, faults).then_some(config)
 }
@@ -129,28 +131,66 @@ fn profile<S: OptionSet>(item: &Item, faults: &mut Faults) -> Option<S> {
     found.map(|(_, options)| options())
 }
 
-/// Reads the options of an SCTP endpoint, written as keys and values of TOML as below `[sctp.NAME]`; `name` is how messages
-/// call the text.
+/// Parses the options of an SCTP endpoint, written in TOML as below `[sctp.NAME]`. `name` is the name of the text in
+/// messages.
+///
+/// # Errors
+/// All faults, with their positions.
+pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+    sctp_options_over(sctp::Config::default(), text, name)
+}
+
+/// As [`sctp_options`], but options that the text leaves out keep the values of `base`.
 ///
 /// # Errors
 /// Everything that is wrong, with its place.
-pub fn sctp_options(text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+pub fn sctp_options_over(base: sctp::Config, text: &str, name: &str) -> Result<sctp::Config, ScenarioError> {
+    read_text(text, name, |set, faults| {
+        if let Some(inherit) = member(set, INHERIT) {
+            faults.note(inherit.span.clone(), "there is no other option set to inherit from".to_owned());
+            return None;
+        }
+        let config = read(name, &[set], base, faults)?;
+        check(&config, &[set], faults)?;
+        Some(config)
+    })
+}
+
+/// Reads changes of the options of an existing association; options that the text leaves out keep the values of `base`.
+/// Whether the values work together is checked by `Endpoint::set_options`.
+///
+/// # Errors
+/// Everything that is wrong, with its place.
+pub fn assoc_options_over(
+    mut base: sctp::AssocOptions,
+    text: &str,
+    name: &str,
+) -> Result<sctp::AssocOptions, ScenarioError> {
+    read_text(text, name, |set, faults| {
+        let place = "the options that can change while an association exists";
+        let fields = Fields::open(set, place, &settings::keys(&mut base), faults)?;
+        settings::apply(&fields, &mut base, faults).then_some(base)
+    })
+}
+
+/// Reads a text that is one table.
+fn read_text<T>(
+    text: &str,
+    name: &str,
+    read: impl FnOnce(&Item, &mut Faults) -> Option<T>,
+) -> Result<T, ScenarioError> {
     let mut faults = Faults::default();
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
     }
-    let set = Item::from(&document);
-    if let Some(inherit) = member(&set, INHERIT) {
-        faults.note(inherit.span.clone(), "there is no other option set to inherit from".to_owned());
-    }
-    let config = if faults.is_empty() { read(name, &[&set], &mut faults) } else { None };
-    let config = config.filter(|config| check(config, &[&set], &mut faults).is_some());
-    config.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
+    let table = Item::from(&document);
+    let value = if faults.is_empty() { read(&table, &mut faults) } else { None };
+    value.filter(|_| faults.is_empty()).ok_or_else(|| faults.into_error(name, text))
 }
 
-/// Where an option stands: a key of the set, `key.name` for one of a table in it, or `group.name` for one below its
-/// knobs.
+/// The value of an option in the set: of the key `name`, of `key.name` in a table of the set, or of `group.name` below
+/// its knobs.
 fn option<'t>(set: &'t Item, name: &str) -> Option<&'t Item> {
     let Some((group, name)) = name.split_once('.') else { return member(set, name) };
     let table = member(set, group).or_else(|| member(member(set, "knobs")?, group))?;
@@ -192,7 +232,7 @@ impl<S: OptionSet> Decode for OptionSets<S> {
         let words: Vec<_> = S::PROFILES.iter().map(|(name, _)| *name).collect();
         let profile = property(json!({ "enum": words }), S::PROFILES_DOC, Some(json!(words[0])));
         properties.insert(PROFILE.to_owned(), profile);
-        let doc = "Name of the option set that holds where this one says nothing.";
+        let doc = "Name of the option set from which this one takes the options that it does not set.";
         properties.insert(INHERIT.to_owned(), property(json!({ "type": "string" }), doc, None));
         json!({ "type": "object", "additionalProperties": settings::object(properties) })
     }

@@ -6,13 +6,13 @@ use serde_json::{Value as Json, json};
 use units::{Instant, Span};
 
 table! {
-    /// A stretch of time in which everything is measured.
+    /// An interval in which all flows are measured.
     struct WindowTable in "[[window]]" {
-        /// Unique name, a column of the results.
+        /// Unique name, which appears in the results.
         name: At<String>;
-        /// Its begin, from the start of the run.
+        /// Start of the interval, from the start of the run.
         from: Instant;
-        /// Its end, from the start of the run.
+        /// End of the interval, from the start of the run.
         to: At<Instant>;
     }
 }
@@ -20,21 +20,22 @@ table! {
 table! {
     /// A quantity recorded over time.
     struct ProbeTable in "[[probe]]" {
-        /// What is recorded.
+        /// The quantity.
         quantity: At<ProbeQuantity>;
-        /// Name of the flow; of one with a `count`, all of them, or one as in `name-1`.
+        /// Name of the flow. If it has a `count`, `name` records all of its flows and `name-1` the first.
         flow: Option<At<String>>;
-        /// Name of the link; the nodes the other way round (`b-a`) name its direction back.
+        /// Name of the link, such as `a-b`; `b-a` is its direction from b to a.
         link: Option<At<String>>;
         /// First instant recorded; by default the start of the run.
         from: Option<At<Instant>>;
         /// Last instant recorded; by default the end of the run.
         to: Option<At<Instant>>;
-        /// Name of a window, instead of `from` and `to`.
+        /// Name of a window that replaces `from` and `to`.
         window: Option<At<String>>;
         /// Interval of recording, or "change".
         every: At<Every> = At { value: Every::Change, span: 0..0 };
-        /// Of bursts: the longest wait between two packets of one; by default they come at one instant.
+        /// For quantity "bursts": the longest time between two packets of one burst; by default 0, packets that arrive
+        /// at one instant.
         gap: Option<At<Span>>;
     }
 }
@@ -44,7 +45,7 @@ table! {
     struct CaptureTable in "[[capture]]" {
         /// Name of the link.
         link: At<String>;
-        /// Name of the file, which is written below the directory of the run.
+        /// Name of the file in the directory of the run.
         file: At<String>;
     }
 }

@@ -1,4 +1,4 @@
-//! Options that `transport::options!` declared, as keys of a file: read, and described in the schema, by their kinds.
+//! Decodes the options declared by `transport::options!` from keys of a file, and describes them in the schema.
 
 use crate::decode::{Decode, Definitions, Fields, Show, mismatch, number, property, set_word, whole};
 use crate::diagnostic::Faults;
@@ -14,7 +14,7 @@ pub fn keys(options: &mut dyn Options) -> Vec<&'static str> {
     keys
 }
 
-/// Sets what the table states; false if a fault was noted.
+/// Sets the options to the values of the table; false if a fault was noted.
 pub fn apply(fields: &Fields<'_>, options: &mut dyn Options, faults: &mut Faults) -> bool {
     let mut right = true;
     options.each(&mut |setting| {
@@ -30,7 +30,7 @@ pub fn apply(fields: &Fields<'_>, options: &mut dyn Options, faults: &mut Faults
     right
 }
 
-/// Sets a value to what stands there; none if a fault was noted.
+/// Sets an option to the value of `item`; `None` if a fault was noted.
 fn set(value: OptionValue<'_>, item: &Item, faults: &mut Faults) -> Option<()> {
     match value {
         OptionValue::Switch(on) => *on = bool::decode(item, faults)?,
@@ -61,7 +61,7 @@ fn set_size(size: &mut dyn Whole, item: &Item, faults: &mut Faults) -> Option<()
 fn set_list(list: &mut dyn List, item: &Item, faults: &mut Faults) -> Option<()> {
     let Value::List(elements) = &item.value else { return mismatch(item, "a list in brackets", faults) };
     list.clear();
-    // All of them are read before giving up, so that every fault is found.
+    // All elements are read even if one is wrong, so that every fault is reported.
     let wrong = elements.iter().filter(|element| set(list.push(), element, faults).is_none()).count();
     (wrong == 0).then_some(())
 }
@@ -86,12 +86,12 @@ pub fn properties(options: &mut dyn Options, definitions: &mut Definitions) -> M
     all
 }
 
-/// Schema of a table of these keys.
+/// Schema of a table with these keys.
 pub fn object(properties: Map<String, Json>) -> Json {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A value as a file states it, and the schema of values of its kind. The value of a list is lost.
+/// A value as a file writes it, and the schema of such values. A list is emptied.
 fn described(value: OptionValue<'_>, definitions: &mut Definitions) -> (Json, Json) {
     match value {
         OptionValue::Switch(on) => (on.show(), bool::schema(definitions)),
@@ -118,7 +118,7 @@ fn described_maybe(maybe: &mut dyn Maybe, definitions: &mut Definitions) -> (Jso
     (default, json!({ "anyOf": [schema, { "const": "none" }] }))
 }
 
-/// A documentation for readers without links: `rfc9260#section-6.2` becomes RFC 9260, section 6.2.
+/// Documentation for readers without links: `rfc9260#section-6.2` becomes RFC 9260, section 6.2.
 pub fn plain(doc: &str) -> String {
     let mut text = String::new();
     for (n, part) in doc.trim().split('`').enumerate() {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_to_rfcs_are_written_out() {
+    fn rfc_anchors_are_written_as_rfc_and_section() {
         let doc = " As `rfc9260#section-6.2.1`, rule C, and `rfc7829` have it for `rto_max`.";
         let text = "As RFC 9260, section 6.2.1, rule C, and RFC 7829 have it for `rto_max`.";
         assert_eq!(plain(doc), text);

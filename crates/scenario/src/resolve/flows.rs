@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use units::{ByteCount, Span};
 
-/// A flow as the file names it, and the flows it stands for.
+/// The name of a flow table, and the indices of the flows it describes.
 pub(super) struct Group {
     pub name: String,
     pub flows: Range<usize>,
@@ -23,7 +23,7 @@ pub(super) struct OptionSets {
     pub tcp: BTreeMap<String, tcp::Config>,
 }
 
-/// The flows, and the groups they are written as; `None` if a fault was noted.
+/// The flows, and one group for each flow table; `None` if a fault was noted.
 pub(super) fn resolve(
     tables: &[FlowTable],
     nodes: &Nodes,
@@ -59,8 +59,8 @@ pub(super) fn resolve(
     right.then_some((flows, groups))
 }
 
-/// The hosts of a flow, or if there are several of that name, of one flow after the other, from the first again when
-/// all have one.
+/// The hosts of a flow table. If a name stands for several hosts, the flows of the table take them in turn, and start
+/// again from the first.
 struct Ends {
     client: Range<usize>,
     server: Range<usize>,
@@ -71,7 +71,7 @@ fn ends(table: &FlowTable, nodes: &Nodes, faults: &mut Faults) -> Option<Ends> {
     Some(Ends { client: client?, server: server? })
 }
 
-/// The first of the flows that a table stands for.
+/// The first of the flows that a table describes.
 fn flow(
     table: &FlowTable,
     ends: Option<&Ends>,
@@ -102,7 +102,7 @@ fn flow(
             "nothing is measured: `stop_time` {} is not after `reset_time` {}; expected reset_time < stop_time",
             table.stop_time.value, table.reset_time.value
         );
-        // A default has no place of its own.
+        // A default value has no position in the file.
         let at = [&table.stop_time, &table.reset_time].into_iter().find(|time| !time.span.is_empty());
         faults.note(at.map_or(table.name.span.clone(), |time| time.span.clone()), message);
         return None;
@@ -137,7 +137,7 @@ fn flow(
     })
 }
 
-/// The one host of that name.
+/// The host of that name; several hosts are a fault.
 pub(super) fn host(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<usize> {
     let found = hosts(name, nodes, faults)?;
     if found.len() > 1 {
@@ -159,7 +159,7 @@ fn hosts(name: &At<String>, nodes: &Nodes, faults: &mut Faults) -> Option<Range<
     None
 }
 
-/// The options of both ends.
+/// Options of the client and of the server.
 pub(super) struct BothOptions<S> {
     pub client: S,
     pub server: S,
@@ -184,7 +184,8 @@ pub(super) fn options<S: Clone>(
     Some(BothOptions { client: client?, server: server? })
 }
 
-/// A flow of SCTP that says nothing of SCTP, but what TCP is to be like, was surely meant to be of TCP.
+/// Notes a flow that names TCP options but neither a protocol nor SCTP options: it would use SCTP, and was probably
+/// meant to use TCP.
 fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     let unsaid = table.protocol.span.is_empty() && table.sctp.is_none();
     let At { value: encapsulated, span } = &table.udp_encapsulation;
@@ -196,7 +197,10 @@ fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     }
     match table.tcp.as_ref().filter(|_| unsaid) {
         Some(tcp) => {
-            faults.note(tcp.span.clone(), "the flow is of SCTP; expected protocol = \"TCP\" as well".into());
+            faults.note(
+                tcp.span.clone(),
+                "the flow uses SCTP, the default; expected protocol = \"TCP\" as well".into(),
+            );
             false
         }
         None => true,
@@ -223,13 +227,15 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
     };
     if protocol == Protocol::Udp && pace == Pace::Saturated {
         let message =
-            "UDP never says that it is full, so nothing can saturate it; expected a `frame_rate` above 0 Hz";
+            "UDP has no flow control, so its sender cannot be saturated; expected a `frame_rate` above 0 Hz";
         faults.note(table.frame_rate.span.clone(), message.into());
         return None;
     }
     let size = table.max_msg_size.value;
     if protocol == Protocol::Udp && size.get() > MOST_IN_A_DATAGRAM {
-        let message = format!("{size} do not fit a datagram; expected at most {MOST_IN_A_DATAGRAM} B");
+        let message = format!(
+            "a message of {size} does not fit a UDP datagram; expected at most {MOST_IN_A_DATAGRAM} B"
+        );
         faults.note(table.max_msg_size.span.clone(), message);
         return None;
     }
@@ -248,7 +254,7 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
     }))
 }
 
-/// What fits the length fields of UDP and IPv4.
+/// Largest UDP payload in IPv4, limited by the length field of the IP header.
 const MOST_IN_A_DATAGRAM: u64 = 65_507;
 
 /// Active times and pauses, or inner `None` if there are none.
@@ -268,13 +274,16 @@ fn on_off(pace: Pace, table: &TrafficTable, faults: &mut Faults) -> Option<Optio
         return None;
     }
     if [on, off].iter().all(|law| limits::mean(law.value, Span::as_secs_f64) == 0.0) {
-        faults.note(on.span.clone(), "time never passes; expected `on` or `off` above 0 s".into());
+        faults.note(
+            on.span.clone(),
+            "active times and pauses are both zero; expected `on` or `off` above 0 s".into(),
+        );
         return None;
     }
     Some(Some(OnOff { on: on.value, off: off.value }))
 }
 
-/// The networks the flow can use; at least one.
+/// The networks that the flow uses; at least one. `None` if a fault was noted.
 pub(super) fn networks(
     names: [&At<String>; 2],
     wanted: &Option<At<Vec<At<u16>>>>,
@@ -336,7 +345,7 @@ fn expected_network(reachable: &BTreeSet<u16>) -> String {
     expected_one_of("", ids.iter().map(String::as_str))
 }
 
-/// A server's port has one endpoint, so all flows to it need the same options there.
+/// Checks that all flows to a port of a server have the same server options: the port has one endpoint.
 fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], faults: &mut Faults) -> bool {
     let mut servers: BTreeMap<(Protocol, usize, u16), &Flow> = BTreeMap::new();
     let mut right = true;
@@ -361,7 +370,7 @@ fn same_server_options(tables: &[FlowTable], flows: &[Flow], groups: &[Group], f
     right
 }
 
-/// Gives each flow a port of its own at its client: the one it asks for, or else the first free one from 9000.
+/// Gives each flow its client port: `local_port` of its table, or the first free port from 9000.
 fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mut Faults) -> bool {
     let mut taken: BTreeSet<(Protocol, usize, u16)> =
         flows.iter().map(|flow| (flow.protocol, flow.server, flow.remote_port)).collect();
@@ -384,7 +393,7 @@ fn ports(tables: &[FlowTable], flows: &mut [Flow], groups: &[Group], faults: &mu
             }
         }
     }
-    // What lies below is taken, so that no port is asked for twice.
+    // All ports from 9000 up to this one are taken, so the search continues from here.
     let mut next: BTreeMap<(Protocol, usize), u16> = BTreeMap::new();
     for (table, group) in tables.iter().zip(groups).filter(|(table, _)| table.local_port.is_none()) {
         for flow in &mut flows[group.flows.clone()] {

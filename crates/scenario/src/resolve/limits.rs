@@ -1,4 +1,4 @@
-//! Bounds on what a scenario may ask for, so that none takes all memory: they are far beyond what runs in a day.
+//! Limits of a scenario, so that none uses all memory. They are far above the sizes that can be simulated in a day.
 
 use super::flows::Group;
 use crate::decode::At;
@@ -7,28 +7,28 @@ use crate::file::{FileTable, TrafficTable};
 use crate::{Distribution, Every, Flow, Hertz, NodeKind, Probe, Protocol, Scenario, Traffic, Transfers};
 use units::{ByteCount, Instant};
 
-/// Rows that all probes of a run may record at intervals.
+/// Largest number of rows that all probes of a run record at intervals.
 pub(super) const ROWS: u64 = 20_000_000;
 
-/// Short transfers of a run.
+/// Largest mean number of short transfers of a run.
 const TRANSFERS: f64 = 5e6;
 
-/// Messages that a flow may keep waiting.
+/// Largest number of messages that wait at one flow.
 pub(super) const QUEUE_SIZE: u32 = 1_000_000;
 
-/// Messages that all flows together may keep waiting.
+/// Largest number of messages that wait at all flows together.
 const WAITING: u64 = 20_000_000;
 
-/// Bytes of a message.
+/// Largest message.
 const MESSAGE: ByteCount = ByteCount::new(1_000_000_000);
 
-/// Messages that a frame may be cut into.
+/// Largest mean number of messages of a frame.
 const MESSAGES_OF_A_FRAME: f64 = 1e6;
 
-/// Entries of the routing tables: one for each node and interface of a host.
+/// Largest number of entries in all routing tables. Each node has one for each interface of a host.
 const ROUTES: usize = 120_000_000;
 
-/// The mean of a distribution, as `number` says it.
+/// The mean of a distribution; `number` converts its parameters.
 pub(super) fn mean<T: Copy>(law: Distribution<T>, number: fn(T) -> f64) -> f64 {
     match law {
         Distribution::Constant(value) => number(value),
@@ -37,7 +37,7 @@ pub(super) fn mean<T: Copy>(law: Distribution<T>, number: fn(T) -> f64) -> f64 {
     }
 }
 
-/// Notes a `max_msg_size` that is no size of a message.
+/// Notes a `max_msg_size` that is zero or too large.
 pub(super) fn message(size: &At<ByteCount>, faults: &mut Faults) -> Option<()> {
     let message = match size.value {
         ByteCount::ZERO => "expected a `max_msg_size` above 0 B".to_owned(),
@@ -48,10 +48,10 @@ pub(super) fn message(size: &At<ByteCount>, faults: &mut Faults) -> Option<()> {
     None
 }
 
-/// Notes frames that never come, or are cut into too many messages.
+/// Notes a frame rate with mean zero, and frames that are cut into too many messages.
 pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &mut Faults) -> Option<()> {
     if mean(rate, Hertz::as_f64) == 0.0 {
-        let message = "no frame ever comes; expected a mean above 0 Hz, or \"0 Hz\" for a saturated sender";
+        let message = "no frame is ever sent; expected a mean above 0 Hz, or \"0 Hz\" for a saturated sender";
         faults.note(table.frame_rate.span.clone(), message.into());
         return None;
     }
@@ -67,12 +67,13 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
     Some(())
 }
 
-/// When a scenario ends if every flow connects at once.
+/// The time at which a scenario ends if every handshake takes no time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedEnd {
-    /// When the last flow stops and the last transfer comes, flows being begun after the mean of their time.
+    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect times, their mean is
+    /// taken.
     pub at: Instant,
-    /// True if every flow has stopped by then, unless a flow takes long to connect.
+    /// True if all connect times are bounded: all flows have then stopped by `at`, unless a handshake takes long.
     pub certain: bool,
 }
 
@@ -99,7 +100,7 @@ pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
     to.since(probe.from).as_nanos() / every.as_nanos().max(1)
 }
 
-/// Notes what takes too much memory all together, and a scenario in which nothing is sent.
+/// Notes a scenario that uses too much memory in total, or in which nothing is sent.
 pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
     let before = faults.len();
     let silent = |flow: &Flow| flow.forward.is_none() && flow.back.is_none();
@@ -143,7 +144,7 @@ pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], 
     faults.len() == before
 }
 
-/// Messages that a flow keeps waiting at most.
+/// Largest number of messages that wait at a flow.
 fn most_waiting(flow: &Flow) -> u64 {
     let both = |client: ByteCount, server: ByteCount, of: fn(&Traffic, ByteCount) -> u64| {
         flow.forward.as_ref().map_or(0, |traffic| of(traffic, client))
@@ -151,7 +152,7 @@ fn most_waiting(flow: &Flow) -> u64 {
     };
     match flow.protocol {
         Protocol::Sctp => both(flow.client_options.send_buffer, flow.server_options.send_buffer, queued),
-        // A stream takes no memory for a message, but time to be filled.
+        // TCP keeps no messages, but filling its buffer takes time for each.
         Protocol::Tcp => {
             let messages = both(flow.client_tcp.send_buffer, flow.server_tcp.send_buffer, buffered);
             if messages > WAITING { messages } else { 0 }
@@ -160,12 +161,12 @@ fn most_waiting(flow: &Flow) -> u64 {
     }
 }
 
-/// Messages that a send buffer holds.
+/// Number of messages that fit a send buffer.
 fn buffered(traffic: &Traffic, buffer: ByteCount) -> u64 {
     buffer.get() / traffic.max_msg_size.get().max(1)
 }
 
-/// Messages of them that wait for their first transmission.
+/// Number of these messages that wait for their first transmission.
 fn queued(traffic: &Traffic, buffer: ByteCount) -> u64 {
     u64::from(traffic.queue_size).min(buffered(traffic, buffer))
 }

@@ -25,8 +25,9 @@ pub(super) fn resolve(tables: &[LinkTable], nodes: &Nodes, faults: &mut Faults) 
     right.then_some(links)
 }
 
-/// The links that a table stands for: from each node of one name to that of the other, or if both names are of as many
-/// nodes, from the first to the first, from the second to the second and so on.
+/// The links that a table describes. If one name stands for several nodes, each is linked to the node of the other
+/// name. If both stand for the same number of nodes, the first is linked to the first, the second to the second and so
+/// on.
 fn alike(
     table: &LinkTable,
     nodes: &Nodes,
@@ -82,7 +83,8 @@ fn alike(
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
 }
 
-/// The first with the first and so on; a single one with each of the others.
+/// Pairs the first of both ranges, the second of both and so on; a single node is paired with each node of the other
+/// range.
 fn pairs(from: &Range<usize>, to: &Range<usize>) -> impl Iterator<Item = [usize; 2]> {
     let count = from.len().max(to.len());
     let at = |nodes: &Range<usize>, i: usize| nodes.start + i % nodes.len();
@@ -120,7 +122,7 @@ fn outages(down: &[At<[Instant; 2]>], faults: &mut Faults) -> Option<Vec<Outage>
     Some(down.iter().map(|outage| Outage { from: outage.value[0], to: outage.value[1] }).collect())
 }
 
-/// The link of that name, and whether the name says its nodes the other way round.
+/// The link of that name, and whether the name has its two nodes in reverse order.
 pub(super) fn named(
     name: &At<String>,
     nodes: &[Node],
@@ -139,7 +141,7 @@ pub(super) fn named(
     None
 }
 
-/// Networks in which both nodes have an interface and a way to each other. Links of network 0 belong to all.
+/// Networks in which both nodes have an interface and a route to each other. Links of network 0 belong to all networks.
 pub(super) fn networks_between(a: usize, b: usize, links: &[Link]) -> BTreeSet<u16> {
     let mut ids: BTreeSet<u16> = links.iter().map(|link| link.net_id.into()).filter(|id| *id != 0).collect();
     if ids.is_empty() {

@@ -1,5 +1,5 @@
-//! From the tables of a file to a scenario: names are looked up, defaults that depend on others filled in, and what
-//! fits no network refused.
+//! Resolves the tables of a file to a scenario: looks up names, fills in defaults that depend on other values, and
+//! rejects flows that cannot work on the network.
 
 mod flows;
 mod limits;
@@ -18,7 +18,7 @@ use limits::PlannedEnd;
 use std::ops::Range;
 use units::{Instant, Span};
 
-/// The nodes, and how the file groups them: a table with a `count` stands for several.
+/// The nodes, and the range of nodes of each table: a table with a `count` describes several.
 struct Nodes {
     all: Vec<Node>,
     groups: Vec<NodeGroup>,
@@ -29,13 +29,13 @@ struct NodeGroup {
     members: Range<usize>,
 }
 
-/// Nodes, links or flows that one table may stand for.
+/// Largest number of nodes, links or flows that one table describes.
 const MOST_OF_A_TABLE: u32 = 10_000;
 
-/// Nodes, links or flows that a scenario may have.
+/// Largest number of nodes, links or flows of a scenario.
 const MOST_OF_A_KIND: usize = 20_000;
 
-/// The scenario a file stands for; `None` if a fault was noted.
+/// The scenario that a file describes; `None` if a fault was noted.
 pub(super) fn scenario(file: &FileTable, new_trial: NewTrial, faults: &mut Faults) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
     let mut groups = nodes(&file.node, faults)?;
@@ -122,12 +122,12 @@ fn windows(tables: &[WindowTable], end: PlannedEnd, faults: &mut Faults) -> Opti
     right.then_some(windows)
 }
 
-/// What a table of that name stands for: itself, or if there are more, `name-1`, `name-2` and so on.
+/// The names of the members of a table: `name` if there is one, otherwise `name-1`, `name-2` and so on.
 fn members(name: &str, count: u32) -> impl Iterator<Item = String> + use<'_> {
     (1..=count).map(move |number| if count == 1 { name.to_owned() } else { format!("{name}-{number}") })
 }
 
-/// Notes a `count` of none or of too many.
+/// Notes a `count` that is zero or too large.
 fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
     let right = (1..=MOST_OF_A_TABLE).contains(&count.value);
     if !right {
@@ -136,7 +136,7 @@ fn is_count(count: &At<u32>, faults: &mut Faults) -> bool {
     right
 }
 
-/// Notes a `count` with which there would be too many in all; without one of its own the fault is at `name`.
+/// Notes a `count` that makes the total of the scenario too large. If the table has no `count`, the fault is at `name`.
 fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, faults: &mut Faults) -> bool {
     let all = others + count.value as usize;
     if all > MOST_OF_A_KIND {
@@ -146,18 +146,19 @@ fn has_room(count: &At<u32>, others: usize, what: &str, name: &At<String>, fault
     all <= MOST_OF_A_KIND
 }
 
-/// Notes a name that does not look like one.
+/// Notes a name with characters that are not allowed.
 fn is_name(name: &At<String>, faults: &mut Faults) -> bool {
     let fits = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let right = !name.value.is_empty() && name.value.chars().all(fits);
     if !right {
-        let message = format!("\"{}\" is no name; expected letters, digits, `_`, `-` and `.`", name.value);
+        let message =
+            format!("\"{}\" is not a valid name; expected letters, digits, `_`, `-` and `.`", name.value);
         faults.note(name.span.clone(), message);
     }
     right
 }
 
-/// Notes a name that is there already.
+/// Notes a name that is already in use.
 fn is_new<'n>(
     name: &At<String>,
     mut others: impl Iterator<Item = &'n str>,

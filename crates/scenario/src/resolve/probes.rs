@@ -7,7 +7,7 @@ use crate::file::{CaptureTable, ProbeTable};
 use crate::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
 use units::{Instant, Span};
 
-/// What probes may name.
+/// The flows, links and windows that probes can name.
 pub(super) struct Names<'a> {
     pub groups: &'a [Group],
     pub nodes: &'a [Node],
@@ -16,7 +16,7 @@ pub(super) struct Names<'a> {
     pub end: PlannedEnd,
 }
 
-/// The probes, one for each flow they name; `None` if a fault was noted.
+/// The probes, one for each flow that a table names; `None` if a fault was noted.
 pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
     let resolved: Vec<_> = tables.iter().map(|table| probe(table, names, faults)).collect();
     let each = resolved.into_iter().collect::<Option<Vec<_>>>()?;
@@ -82,7 +82,7 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
     Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every, gap }).collect())
 }
 
-/// When a probe records: between its own times, or those of the window it names.
+/// Start and end of recording: the times of the probe, or of the window that it names.
 fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<(Instant, Option<Instant>)> {
     if let Some(name) = &table.window {
         if table.from.is_some() || table.to.is_some() {
@@ -104,7 +104,7 @@ fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<
     Some((from, table.to.as_ref().map(|to| to.value)))
 }
 
-/// All flows of a group, or the one whose number the name ends in.
+/// All flows of a group, or the one flow whose number is at the end of the name.
 fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
     if let Some(group) = groups.iter().find(|group| group.name == name.value) {
         return Some(group.flows.clone().map(ProbeTarget::Flow).collect());
@@ -133,7 +133,7 @@ pub(super) fn captures(
         let (link, _) = named(link, nodes, links, faults)?;
         let fits = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
         if file.value.is_empty() || file.value.starts_with('.') || !file.value.chars().all(fits) {
-            let message = format!("\"{}\" is no file name; expected one without folders", file.value);
+            let message = format!("\"{}\" is not a file name; expected one without folders", file.value);
             faults.note(file.span.clone(), message);
             return None;
         }

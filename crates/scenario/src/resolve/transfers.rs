@@ -51,7 +51,7 @@ fn transfers(
     };
     let At { value: protocol, ref span } = table.protocol;
     if protocol == Protocol::Udp {
-        return fault(span, "a transfer has an end, which UDP cannot tell; expected SCTP or TCP");
+        return fault(span, "UDP cannot signal the end of a transfer; expected SCTP or TCP");
     }
     if limits::mean(table.rate.value, Hertz::as_f64) == 0.0 {
         return fault(&table.rate.span, "expected a `rate` above 0 Hz");

@@ -5,7 +5,7 @@ use crate::file::{FileTable, FlowTable, TransfersTable};
 use crate::{NewTrial, Scenario};
 use std::ops::Range;
 
-/// Notes flows that cannot work on the network: without a way, or with packets that do not pass it.
+/// Notes flows that cannot work on the network: those without a route, or with packets larger than an MTU on the route.
 pub(super) fn scenario(
     file: &FileTable,
     scenario: &Scenario,
@@ -36,7 +36,7 @@ pub(super) fn scenario(
     faults.len() == before
 }
 
-/// Where the value of a key stands; that of the name if the key has its default.
+/// Byte range of the value of a key; the range of the flow's name if the key has its default.
 fn place(table: &FlowTable, key: &str) -> Range<usize> {
     let span = match key {
         "local_address" => &table.local_address.span,

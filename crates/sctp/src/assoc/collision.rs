@@ -1,8 +1,8 @@
-//! A cookie comes back although the association exists: handshakes crossed, or the peer began anew
+//! A COOKIE ECHO for an association that exists, after an INIT collision or a restart of the peer
 //! (`rfc9260#section-5.2.4`).
 
-/// Numbers that stand for the tags of an association in the cookies given out while it exists, so that a restart can
-/// be told from a forgery without showing the tags themselves. Zeros: there was no association.
+/// Tie-tags: random numbers that represent the tags of an association in the cookies sent while it exists. They prove a
+/// restart without revealing the tags. Zeros: there was no association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TieTags {
     pub(crate) local: u32,
@@ -17,23 +17,24 @@ impl TieTags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tags {
     pub(crate) local: u32,
-    /// Zero as long as it is not known.
+    /// Zero until it is known.
     pub(crate) peer: u32,
     pub(crate) ties: TieTags,
 }
 
-/// The actions of the table.
+/// The actions of table 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// A: the peer restarted.
     Restart,
-    /// B: both began at the same time, and the peer's tag is a new one.
+    /// B: both sides started a handshake at the same time, and the peer's tag is new.
     Collision,
-    /// D: the cookie of this very association.
+    /// D: the cookie belongs to this association.
     Establish,
 }
 
-/// What a valid cookie asks for; none for action C and everything the table does not list, which are discarded.
+/// The action for a valid cookie. `None` for action C and for cases that table 12 does not list: the cookie is
+/// discarded.
 pub(crate) fn action(association: Tags, cookie: Tags) -> Option<Action> {
     let local = association.local == cookie.local;
     let peer = association.peer == cookie.peer;
@@ -52,7 +53,7 @@ mod tests {
 
     // rfc9260#section-5.2.4, table 12
     #[test]
-    fn the_table() {
+    fn tags_and_tie_tags_select_the_actions_of_table_12() {
         let ties = TieTags { local: 7, peer: 8 };
         let association = Tags { local: 1, peer: 2, ties };
         let other = TieTags { local: 7, peer: 9 };
@@ -69,7 +70,7 @@ mod tests {
         ] {
             assert_eq!(action(association, Tags { local, peer, ties }), expected, "{local} {peer} {ties:?}");
         }
-        // In COOKIE-WAIT the peer's tag is not known: no cookie matches it.
+        // In COOKIE-WAIT the peer's tag is not known, so no cookie matches it.
         let waiting = Tags { local: 1, peer: 0, ties: TieTags::NONE };
         assert_eq!(action(waiting, Tags { local: 1, peer: 4, ties: TieTags::NONE }), Some(Action::Collision));
         assert_eq!(action(waiting, Tags { local: 3, peer: 4, ties: TieTags::NONE }), None);

@@ -1,7 +1,7 @@
 use crate::path::PathId;
 use std::collections::VecDeque;
 
-/// A control chunk that waits to be sent; what is known only at that moment is filled in then.
+/// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pending {
     Init,
@@ -13,7 +13,7 @@ pub(crate) enum Pending {
     Heartbeat,
     /// HEARTBEAT ACK with the information of the HEARTBEAT that it answers.
     HeartbeatAck(Vec<u8>),
-    /// With its causes.
+    /// ERROR with its causes.
     Error(Vec<u8>),
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Control {
     queue: VecDeque<(PathId, Pending)>,
 }
 
-/// Chunks that may wait: a peer that provokes more than we can send loses the rest.
+/// Largest number of waiting chunks. Further answers to the peer's packets are dropped.
 const LIMIT: usize = 64;
 
 impl Control {
@@ -34,13 +34,14 @@ impl Control {
         }
     }
 
-    /// Puts a chunk before all others: COOKIE ECHO and COOKIE ACK lead their packets (`rfc9260#section-5.1`).
+    /// Puts a chunk before all others: COOKIE ECHO and COOKIE ACK are the first chunks of their packets
+    /// (`rfc9260#section-5.1`).
     pub(crate) fn push_first(&mut self, path: PathId, chunk: Pending) {
         self.queue.retain(|(_, other)| *other != chunk);
         self.queue.push_front((path, chunk));
     }
 
-    /// The path of the chunk that goes next, and the chunk.
+    /// The next chunk and its path.
     #[inline]
     pub(crate) fn front(&self) -> Option<&(PathId, Pending)> {
         self.queue.front()
@@ -51,17 +52,17 @@ impl Control {
         let n = self.queue.iter().position(|&(p, _)| p == path)?;
         let (_, chunk) = self.queue.remove(n)?;
         if self.queue.is_empty() {
-            self.queue = VecDeque::new(); // these come rarely, and of many associations each would keep room
+            self.queue = VecDeque::new(); // control chunks are rare; do not keep the memory in each association
         }
         Some(chunk)
     }
 
-    /// Gives back a chunk that did not fit.
+    /// Puts a chunk that did not fit its packet back to the front.
     pub(crate) fn give_back(&mut self, path: PathId, chunk: Pending) {
         self.queue.push_front((path, chunk));
     }
 
-    /// Nothing can be sent on path `from` any more: what concerns that path alone is dropped, the rest goes on path `to`.
+    /// Removes path `from`: drops the chunks that concern only this path, and moves the others to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
         let moves = |chunk: &Pending| !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_));
         self.queue.retain(|(path, chunk)| *path != from || moves(chunk));

@@ -1,5 +1,5 @@
-//! The state cookie: all that is known about an association before it exists, kept by the peer, so that an INIT
-//! costs no memory (`rfc9260#section-5.1.3`).
+//! The state cookie. It holds the state of an association before that exists; the peer stores it, so that an INIT uses
+//! no memory here (`rfc9260#section-5.1.3`).
 
 use super::{Peer, TieTags};
 use crate::ext::Extensions;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::{Instant, Span};
 use wire::Tsn;
 
-/// Signs cookies; nobody else can.
+/// The secret key that signs cookies.
 pub(crate) struct CookieKey(Hmac<Sha256>);
 
 impl CookieKey {
@@ -24,22 +24,22 @@ impl std::fmt::Debug for CookieKey {
     }
 }
 
-/// What an INIT ACK promised.
+/// The contents of a cookie: the state of the association that the INIT ACK announced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
-    /// When it becomes stale, in whole microseconds: the unit in which its staleness is told.
+    /// Time at which it becomes stale, in whole microseconds, the unit of the Stale Cookie cause.
     pub(crate) expires: Instant,
     pub(crate) local_port: u16,
     pub(crate) local_tag: u32,
     pub(crate) local_tsn: Tsn,
-    /// Those of the association that existed when the INIT came, or zeros.
+    /// Tie-tags of the association that existed when the INIT arrived, or zeros.
     pub(crate) ties: TieTags,
-    /// `source` is the address that the INIT ACK went to; `addresses` does not repeat it.
+    /// `source` is the destination of the INIT ACK; `addresses` does not contain it.
     pub(crate) peer: Peer,
 }
 
-/// What the packet with a COOKIE ECHO says by itself. It is signed with the cookie and takes no room in it, so that an
-/// INIT ACK stays below three times the shortest INIT.
+/// Values that the packet with the COOKIE ECHO contains anyway. The signature covers them, but the cookie does not
+/// repeat them, so that an INIT ACK stays below three times the size of the shortest INIT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) source: IpAddr,
@@ -49,26 +49,26 @@ pub(crate) struct Envelope {
     pub(crate) local_tag: u32,
 }
 
-/// Bytes of the signature, which goes first: half of what the hash yields, the least that `rfc2104#section-5` allows.
+/// Bytes of the signature, which comes first: half of the hash, the shortest that `rfc2104#section-5` allows.
 const MAC_LEN: usize = 16;
 
 /// Flag: tie-tags follow.
 const TIED: u8 = 1;
-/// Flag: addresses follow, the one that the INIT ACK went to first. Without it that is the only one.
+/// Flag: addresses follow, beginning with the destination of the INIT ACK. Without the flag that is the only address.
 const LISTED: u8 = 2;
 /// Flag: the bits of [`Extensions`] follow the numbers.
 const WIDE: u8 = 0x80;
-/// The flags between are the low bits of [`Extensions`], if there are no others.
+/// The flags between these are the low bits of [`Extensions`], if no other bits are set.
 const EXTENSIONS_SHIFT: u32 = 2;
 const NARROW: u16 = 0x1f;
 
 impl Cookie {
-    /// By how long the cookie is out of date.
+    /// Time since the cookie became stale.
     pub(crate) fn staleness(&self, now: Instant) -> Option<Span> {
         (now > self.expires).then(|| now.since(self.expires))
     }
 
-    /// The end of a lifetime that begins `now`.
+    /// The end of a lifetime that begins at `now`.
     pub(crate) fn expiry(now: Instant, lifetime: Span) -> Instant {
         let nanos = (now + lifetime).as_nanos();
         Instant::from_nanos(nanos.div_ceil(1000).saturating_mul(1000))
@@ -81,7 +81,7 @@ impl Cookie {
         let wide = extensions & !NARROW != 0;
         let narrow = if wide { WIDE } else { (extensions as u8) << EXTENSIONS_SHIFT };
         out.push((u8::from(tied) * TIED) | (u8::from(listed) * LISTED) | narrow);
-        // 56 bits of microseconds: more than 64 bits of nanoseconds.
+        // 56 bits of microseconds hold any time of 64 bits of nanoseconds.
         out.extend_from_slice(&(self.expires.as_nanos() / 1000).to_be_bytes()[1..]);
         for number in [self.local_tsn.0, self.peer.tag, self.peer.a_rwnd, self.peer.initial_tsn.0] {
             out.extend_from_slice(&number.to_be_bytes());
@@ -112,7 +112,7 @@ impl Cookie {
         out
     }
 
-    /// Reads a cookie if we signed it, for a packet like this one.
+    /// Decodes a cookie if its signature is ours and is valid for this packet.
     pub(crate) fn open(key: &CookieKey, bytes: &[u8], envelope: &Envelope) -> Option<Cookie> {
         let (mac, body) = bytes.split_at_checked(MAC_LEN)?;
         signature(key, body, envelope).verify_truncated_left(mac).ok()?;
@@ -155,8 +155,8 @@ impl Cookie {
     }
 }
 
-/// Signs the body of a cookie and what the packet says by itself. The source is signed unless the body lists it. What
-/// has a length of its own goes first, so that no two cookies have the same bytes signed.
+/// Signs the body of a cookie and the values of the packet. The source is signed unless the body lists it. The parts of
+/// variable length come first, so that different cookies never have equal signed bytes.
 fn signature(key: &CookieKey, body: &[u8], envelope: &Envelope) -> Hmac<Sha256> {
     let mut out = Vec::with_capacity(25);
     out.extend_from_slice(&envelope.local_tag.to_be_bytes());
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// One without anything that may be left out.
+    /// A cookie without optional parts.
     fn plain() -> Cookie {
         let mut plain = Cookie { ties: TieTags::NONE, ..cookie() };
         plain.peer.addresses.clear();
@@ -253,7 +253,7 @@ mod tests {
 
     // rfc9260#section-5.1.3
     #[test]
-    fn what_was_sealed_is_opened_again() {
+    fn a_sealed_cookie_opens_to_the_same_contents() {
         let key = CookieKey::new([1; 32]);
         let with = |bits| {
             let mut cookie = cookie();
@@ -267,7 +267,7 @@ mod tests {
 
     // rfc9260#section-5.1.5
     #[test]
-    fn any_bit_changed_cut_or_added_is_noticed() {
+    fn a_cookie_with_a_changed_removed_or_added_part_is_rejected() {
         let key = CookieKey::new([1; 32]);
         for sealed in [cookie().seal(&key), plain().seal(&key)] {
             let open = |bytes: &[u8]| Cookie::open(&key, bytes, &envelope());
@@ -286,7 +286,7 @@ mod tests {
 
     // rfc9260#section-5.1.5
     #[test]
-    fn a_cookie_in_another_packet_is_noticed() {
+    fn a_cookie_in_a_packet_with_other_addresses_ports_or_tag_is_rejected() {
         let key = CookieKey::new([1; 32]);
         let source: IpAddr = [10, 1, 0, 2].into();
         for sealed in [cookie().seal(&key), plain().seal(&key)] {
@@ -298,7 +298,7 @@ mod tests {
                 assert_eq!(Cookie::open(&key, &sealed, &wrong), None, "{wrong:?}");
             }
         }
-        // Of several addresses the cookie itself says which they are.
+        // A cookie with several addresses contains them.
         let elsewhere = Envelope { source, ..envelope() };
         assert_eq!(Cookie::open(&key, &plain().seal(&key), &elsewhere), None);
         assert_eq!(Cookie::open(&key, &cookie().seal(&key), &elsewhere), Some(cookie()));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_takes_no_more_bytes_than_it_needs() {
+    fn optional_parts_of_a_cookie_take_bytes_only_if_present() {
         let key = CookieKey::new([1; 32]);
         assert_eq!(plain().seal(&key).len(), 44);
         assert_eq!(Cookie { ties: TieTags { local: 1, peer: 2 }, ..plain() }.seal(&key).len(), 52);

@@ -1,4 +1,4 @@
-//! A packet arrives: each chunk goes where it belongs (`rfc9260#section-6.10`).
+//! Input: dispatches the chunks of an arriving packet (`rfc9260#section-6.10`).
 
 use super::Association;
 use super::control::Pending;
@@ -31,7 +31,7 @@ pub(crate) enum Handled {
 /// What a SACK did, or how it broke the protocol.
 type Acknowledged = Result<SackOutcome, &'static str>;
 
-/// Go on with the next chunk, or leave the rest of the packet.
+/// Whether to continue with the next chunk or to discard the rest of the packet.
 type Flow = ControlFlow<()>;
 
 const GO_ON: Flow = ControlFlow::Continue(());
@@ -103,7 +103,7 @@ impl Association {
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
         while let Some(chunk) = chunks.next() {
-            // After an error nothing more can be read, and what was read before it stands.
+            // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
             let Ok(chunk) = chunk else {
                 whole = false;
                 break;
@@ -124,7 +124,8 @@ impl Association {
                     GO_ON
                 }
                 Chunk::Heartbeat(heartbeat) => {
-                    // Bundled answers to an address that is not verified might be more than what came.
+                    // Bundled answers to an unverified address could be larger than the packet that arrived
+                    // (amplification).
                     if !had_heartbeat || from == answer {
                         self.on_heartbeat(from, heartbeat);
                     }
@@ -157,8 +158,8 @@ impl Association {
         whole
     }
 
-    /// The path for answers to what came on path `from`. An address that is not verified may be a victim's: nothing but
-    /// HEARTBEAT and HEARTBEAT ACK goes there (`rfc9260#section-5.4`).
+    /// The path for answers to a packet that arrived on path `from`. An unverified address may belong to a victim, so
+    /// only HEARTBEAT and HEARTBEAT ACK are sent to it (`rfc9260#section-5.4`).
     #[inline]
     pub(super) fn answer_path(&self, from: PathId) -> PathId {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
@@ -202,7 +203,7 @@ impl Association {
         }
     }
 
-    /// Takes any other chunk; what answers it goes on path `answer`.
+    /// Processes any other chunk. Its answers are sent on path `answer`.
     fn on_control(&mut self, now: Instant, answer: PathId, chunk: &Chunk<'_>) -> Flow {
         match chunk {
             Chunk::HeartbeatAck(ack) => self.on_heartbeat_ack(now, ack.info),
@@ -214,13 +215,13 @@ impl Association {
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
-            // Not negotiated, and their types ask to be skipped.
+            // Not negotiated. The top bits of their types say to skip them.
             Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
-            // Not negotiated, so unknown, and its type says: go no further (rfc9260#section-3.2). INIT, INIT ACK and
-            // SHUTDOWN COMPLETE travel alone.
+            // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
+            // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
             Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
                 return LEAVE;
             }
@@ -249,7 +250,8 @@ impl Association {
     /// only with the T bit (`rfc9260#section-8.5.1`).
     pub(crate) fn handle_reflected(&mut self, now: Instant, chunk: &Chunk<'_>) {
         match chunk {
-            // The peer has forgotten the association. If all that was missing is its SHUTDOWN COMPLETE, it did well.
+            // The peer no longer has the association. If we only waited for its SHUTDOWN COMPLETE, this is a graceful
+            // end.
             Chunk::Abort(abort) if abort.reflected_tag => match self.phase {
                 Phase::ShutdownAckSent { .. } => self.close(CloseReason::Graceful, None),
                 _ => self.aborted_by_peer(abort.causes),
@@ -276,7 +278,7 @@ impl Association {
         let action = unknown.action();
         let report = matches!(action, UnknownAction::StopReport | UnknownAction::SkipReport);
         if report && self.peer_tag != 0 {
-            // Cut to what fits, rather than not answered.
+            // Truncated to fit a packet, so that it can be answered.
             let limit = unknown.bytes.len().min(self.report_limit(answer));
             let (bytes, _) = unknown.bytes.split_at(limit);
             self.report(answer, &Cause::UnrecognizedChunk(bytes));

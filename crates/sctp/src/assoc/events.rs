@@ -3,21 +3,21 @@ use crate::path::{PathId, PathState};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Events that wait for the user. What can happen again and again takes one place, so the queue is bounded.
+/// Events that wait for the user. An event that can repeat takes one place, so the queue is bounded.
 #[derive(Debug, Default)]
-#[repr(C)] // what nearly all events are first
+#[repr(C)] // the most frequent events come first
 pub(crate) struct Events {
     /// [`Event::Readable`] waits behind the queue, and so does [`Event::Writable`]: nearly all events are these, and
     /// need no queue then.
     readable: bool,
     writable: bool,
-    /// The user was told and has not yet read everything.
+    /// The user has been notified and has not read all data yet.
     readable_told: bool,
     writable_told: bool,
     queue: VecDeque<Event>,
 }
 
-/// Error reports of the peer that may wait; more are forgotten.
+/// Largest number of waiting error reports of the peer; more are dropped.
 const PEER_ERRORS: usize = 8;
 
 impl Events {
@@ -31,7 +31,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    /// There is something to read: told once until everything was read.
+    /// Reports that data can be read, once until all data has been read.
     #[inline]
     pub(crate) fn readable(&mut self) {
         if !self.readable_told {
@@ -40,7 +40,7 @@ impl Events {
         }
     }
 
-    /// Nothing is left to read.
+    /// All data has been read.
     pub(crate) fn all_read(&mut self) {
         self.readable_told = false;
     }
@@ -79,7 +79,7 @@ impl Events {
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let event = if let Some(event) = self.queue.pop_front() {
             if self.queue.is_empty() {
-                self.queue = VecDeque::new(); // these come rarely, and of many associations each would keep room
+                self.queue = VecDeque::new(); // other events are rare; do not keep the memory in each association
             }
             Some(event)
         } else if std::mem::take(&mut self.readable) {

@@ -1,4 +1,4 @@
-//! Is the peer there, and which of its addresses work (`rfc9260#section-8`)?
+//! Fault management: detects whether the peer is reachable, and on which paths (`rfc9260#section-8`).
 
 use super::Association;
 use super::control::Pending;
@@ -9,7 +9,7 @@ use crate::tx::SackOutcome;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
-/// What we tell a peer that does not answer any more.
+/// Reason in the ABORT to a peer that no longer answers.
 const TOO_MANY_ERRORS: &[u8] = b"too many transmissions without an answer";
 
 /// Bytes of our Heartbeat Info: the number of the path and the nonce.
@@ -18,7 +18,7 @@ pub(super) const HEARTBEAT_INFO_LEN: usize = 12;
 /// Bytes of a HEARTBEAT chunk: its header, that of the information, and the information.
 pub(super) const HEARTBEAT_LEN: usize = 8 + HEARTBEAT_INFO_LEN;
 
-/// Longest interval between heartbeats on a path in UDP: a NAT forgets a port of which it hears nothing
+/// Longest interval between heartbeats on a path in UDP, because a NAT removes the mapping of an idle port
 /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10).
 const UDP_HB_INTERVAL: Span = Span::from_secs(15);
 
@@ -28,12 +28,12 @@ pub(super) struct Probes {
     /// Heartbeats that may still be sent before `until`.
     left: u32,
     until: Instant,
-    /// The path whose turn it is if several want to send one.
+    /// The path that is next if several have a heartbeat to send.
     turn: usize,
 }
 
 impl Association {
-    /// An error on path `p`, and maybe one of the whole association too (`rfc9260#section-8.1`).
+    /// Counts an error of path `p` and, with `of_association`, of the association (`rfc9260#section-8.1`).
     pub(super) fn path_error(&mut self, now: Instant, p: PathId, of_association: bool) {
         self.paths[p].errors = self.paths[p].errors.saturating_add(1);
         self.judge(now, p);
@@ -45,7 +45,7 @@ impl Association {
         }
     }
 
-    /// Draws the conclusions from the errors of path `p` (`rfc9260#section-8.2`, `rfc7829#section-3`).
+    /// Updates the state of path `p` from its error counter (`rfc9260#section-8.2`, `rfc7829#section-3`).
     fn judge(&mut self, now: Instant, p: PathId) {
         let config = self.config();
         let (errors, state) = (self.paths[p].errors, self.paths[p].state);
@@ -84,23 +84,23 @@ impl Association {
         }
     }
 
-    /// The peer answered on path `p`.
+    /// Clears the errors of path `p` after an answer of the peer.
     fn path_works(&mut self, p: PathId) {
         self.errors = 0;
         self.paths[p].errors = 0;
-        // What is acknowledged may have left on a path that has been removed since.
+        // Acknowledged data may have been sent on a path that has been removed.
         if self.paths[p].state != PathState::Active && !self.paths[p].removed {
             self.set_path_state(p, PathState::Active);
         }
     }
 
-    /// Data was acknowledged: the paths it went are alive (`rfc9260#section-8.2`).
+    /// Clears the errors of the paths whose data was acknowledged (`rfc9260#section-8.2`).
     #[inline]
     pub(super) fn acknowledged(&mut self, outcome: &SackOutcome) {
         let mut paths = outcome.acked_paths;
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
-            // rfc7829#section-3: of a chunk sent more than once nobody knows which transmission arrived.
+            // rfc7829#section-3: for a retransmitted chunk it is not known which transmission arrived.
             let ambiguous = outcome.timed_paths & 1 << p.0 == 0;
             if ambiguous && self.paths[p].state == PathState::PotentiallyFailed {
                 self.errors = 0;
@@ -111,7 +111,8 @@ impl Association {
         }
     }
 
-    /// The handshake is done: unconfirmed addresses are probed at once, the others when they are idle.
+    /// Starts the heartbeats after the handshake: unconfirmed addresses are probed immediately, the others when they
+    /// are idle.
     pub(super) fn start_heartbeats(&mut self, now: Instant) {
         for p in self.paths.ids() {
             if self.paths[p].state == PathState::Unconfirmed {
@@ -124,7 +125,7 @@ impl Association {
         }
     }
 
-    /// The interval changed: paths that are not being probed begin a new idle period.
+    /// Starts a new idle period on all paths that are not being probed, after the interval changed.
     pub(super) fn restart_heartbeats(&mut self, now: Instant) {
         if !self.phase.sends_heartbeats() {
             return;
@@ -137,7 +138,8 @@ impl Association {
         }
     }
 
-    /// How long path `p` may be idle: the interval and an RTO, give or take half of it.
+    /// Time that path `p` may be idle: the heartbeat interval plus an RTO, with a jitter of half an RTO in both
+    /// directions.
     fn idle_period(&mut self, p: PathId) -> Option<Span> {
         let rto = self.paths[p].rto.current();
         let jittered = rto.mul_f64(0.5 + self.random.unit());
@@ -149,7 +151,7 @@ impl Association {
     }
 
     fn on_heartbeat_timer(&mut self, now: Instant, p: PathId) {
-        // An unanswered heartbeat may be followed by the next one at once, hence twice.
+        // Two iterations, because the next heartbeat may follow an unanswered one immediately.
         for _ in 0..2 {
             let path = &mut self.paths[p];
             match path.heartbeat.expire(now, path.last_data) {
@@ -163,7 +165,7 @@ impl Association {
     fn heartbeat_unanswered(&mut self, now: Instant, p: PathId) {
         let sent = self.paths[p].heartbeat.unanswered_since().unwrap_or(now);
         let verifying = self.paths[p].state == PathState::Unconfirmed;
-        // rfc9260#section-8.1: on another path than the one that carries data it says nothing about the peer.
+        // rfc9260#section-8.1: an unanswered heartbeat counts for the association only on the path that carries data.
         let of_association = !verifying && p == self.paths.default_path();
         self.paths[p].rto.back_off(self.sender.config());
         self.path_error(now, p, of_association);
@@ -179,7 +181,7 @@ impl Association {
         }
     }
 
-    /// Looks at the heartbeats of all paths, in turn.
+    /// Checks the heartbeat timers of all paths, in turn.
     pub(super) fn heartbeat_timers(&mut self, now: Instant) {
         let n = self.paths.len();
         let first = self.probes.turn;
@@ -203,9 +205,9 @@ impl Association {
         self.probe(now, p);
     }
 
-    /// Path `p` has potentially failed: a heartbeat each RTO, whether heartbeats are on or off. Data that is in flight
-    /// there, as no other path is active, tells as much: then the heartbeat waits until an RTO after the last data
-    /// (`rfc7829#section-3`).
+    /// Probes the potentially failed path `p` with a heartbeat per RTO, even if heartbeats are disabled. If no other
+    /// path is active and data is in flight here, that data probes the path, too; the heartbeat then waits until an RTO
+    /// after the last data (`rfc7829#section-3`).
     fn probe_failing(&mut self, now: Instant, p: PathId) {
         let none_active = !self.paths.iter().any(Path::is_active);
         let path = &mut self.paths[p];
@@ -228,14 +230,14 @@ impl Association {
         self.control.push(p, Pending::Heartbeat);
     }
 
-    /// Path `p` is silent: is it there?
+    /// Probes the idle path `p`.
     pub(super) fn ask(&mut self, now: Instant, p: PathId) {
         if self.phase.sends_heartbeats() {
             self.probe(now, p);
         }
     }
 
-    /// The user asks for a heartbeat (`rfc9260#section-11.1`); false if there is no such path.
+    /// Sends a heartbeat on request of the user (`rfc9260#section-11.1`); false if there is no such path.
     pub(crate) fn heartbeat(&mut self, now: Instant, address: IpAddr) -> bool {
         match self.paths.find(address) {
             Some(p) if self.phase.sends_heartbeats() => {
@@ -255,7 +257,8 @@ impl Association {
         Some(info)
     }
 
-    /// An answer: it names the path the heartbeat took, which need not be the one it came back on.
+    /// Processes a HEARTBEAT ACK. It contains the path of the heartbeat, which may differ from the path on which the
+    /// HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
         let [path, 0, 0, 0, nonce @ ..] = *info else { return };
@@ -278,14 +281,15 @@ impl Association {
         self.paths[p].heartbeat.rest(now, period);
     }
 
-    /// T3 of path `p` expired (`rfc9260#section-6.3.3`).
+    /// Handles the expiry of T3 of path `p` (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);
         }
     }
 
-    /// T2 expired: SHUTDOWN or SHUTDOWN ACK is sent again, elsewhere if possible (`rfc9260#section-9.2`).
+    /// Handles the expiry of T2: retransmits SHUTDOWN or SHUTDOWN ACK, on another path if possible
+    /// (`rfc9260#section-9.2`).
     pub(super) fn on_t2(&mut self, now: Instant) {
         let limit = self.config().association_max_retrans;
         let (t2, chunk) = match &mut self.phase {

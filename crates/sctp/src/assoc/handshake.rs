@@ -1,4 +1,4 @@
-//! The handshake as the side that began it sees it (`rfc9260#section-5.1`).
+//! The handshake on the side that started it (`rfc9260#section-5.1`).
 
 use super::control::Pending;
 use super::fault::HEARTBEAT_LEN;
@@ -15,11 +15,11 @@ use units::{Instant, Span};
 use wire::cause::MissingParameters;
 use wire::{Cause, CauseList, CommonHeader, InitAck, Parameter, ParameterList, Parameters, param};
 
-/// Bytes around what an error cause reports: common header, chunk header and cause header.
+/// Bytes of headers before the contents of an error cause: common header, chunk header and cause header.
 const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
 
 impl Association {
-    /// Takes an INIT ACK, wherever it came from: it names the peer's addresses (`rfc9260#section-5.1.2`).
+    /// Processes an INIT ACK from any source address, because it lists the peer's addresses (`rfc9260#section-5.1.2`).
     pub(super) fn on_init_ack(&mut self, now: Instant, datagram: &Datagram<'_>, ack: &InitAck<'_>) {
         let Phase::CookieWait { t1, begun, .. } = self.phase else { return };
         let source = datagram.src;
@@ -62,7 +62,7 @@ impl Association {
         self.report_parameters(path, offer.unknown.as_parameters());
     }
 
-    /// Reports unrecognized parameters of an INIT ACK, as many as a packet can tell of.
+    /// Reports as many unrecognized parameters of an INIT ACK as fit a packet.
     fn report_parameters(&mut self, path: PathId, unknown: Parameters<'_>) {
         let limit = self.report_limit(path);
         let mut list = ParameterList::new();
@@ -78,13 +78,13 @@ impl Association {
         }
     }
 
-    /// Bytes that an error cause may report in a packet of its own.
+    /// Largest contents of an error cause that is alone in a packet, bytes.
     pub(super) fn report_limit(&self, path: PathId) -> usize {
         (self.paths[path].packet_limit() & !3) - REPORT_OVERHEAD
     }
 
-    /// Queues the COOKIE ECHO. To an address that is not verified it goes only together with a HEARTBEAT, in a packet
-    /// no larger than the path MTU (`rfc9260#section-5.4`).
+    /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a packet no
+    /// larger than the path MTU (`rfc9260#section-5.4`).
     fn echo_cookie(&mut self, now: Instant, path: PathId) {
         if self.paths[path].is_unconfirmed() {
             let bundle = self.cookie_echo_len() + HEARTBEAT_LEN;
@@ -96,7 +96,7 @@ impl Association {
         self.control.push_first(path, Pending::CookieEcho);
     }
 
-    /// The parameters of an INIT ACK that can be used, or what is wrong with it.
+    /// The usable parameters of an INIT ACK, or the error in it.
     fn read_init_ack<'a>(&self, ack: &InitAck<'a>) -> Result<Offer<'a>, (&'static str, CauseList)> {
         let mut causes = CauseList::new();
         let init = &ack.0;
@@ -120,7 +120,7 @@ impl Association {
         })
     }
 
-    /// Gives up, and tells the peer unless it gave no tag to tell it with.
+    /// Ends the handshake, with an ABORT if the peer's tag is known.
     fn refuse_init_ack(&mut self, source: IpAddr, what: &'static str, causes: CauseList) {
         let path = self.paths.find(source).unwrap_or(self.paths.primary);
         let abort = Farewell::Abort(path, causes.as_causes().as_bytes().to_vec());
@@ -155,10 +155,10 @@ impl Association {
             None => self.local.remote_udp_port,
         };
         self.paths = self.paths_to(&order, &confirmed, udp_port);
-        // The first path is one that the user gave, if the peer knows of any.
+        // The first path leads to an address that the user gave, if the peer listed one of them.
         let primary = self.paths.find(peer.source).filter(|&p| !self.paths[p].is_unconfirmed());
         if proven && let Some(p) = self.paths.of(datagram) {
-            // The pair of a cookie's packet works: it brought the cookie back.
+            // The address pair of the packet with the cookie is confirmed, because it returned the cookie.
             let shown = self.paths[p].remote == peer.source;
             self.paths[p].state = if shown { PathState::Active } else { self.paths[p].state };
         }
@@ -180,7 +180,7 @@ impl Association {
         }
     }
 
-    /// The handshake we began is done.
+    /// Ends the handshake that we started: the association is established.
     pub(super) fn establish(&mut self, now: Instant) {
         let (Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. }) = self.phase else {
             return;
@@ -195,8 +195,8 @@ impl Association {
         self.start_heartbeats(now);
     }
 
-    /// The cookie came back too late: ask for one that lives longer (`rfc9260#section-5.2.6`). The new handshake has a new
-    /// tag: a COOKIE ECHO or COOKIE ACK of the old one that is still on its way must not be taken for the new one's.
+    /// Restarts the handshake after a Stale Cookie error and requests a longer lifetime (`rfc9260#section-5.2.6`). The
+    /// new handshake has a new tag, so that a late COOKIE ECHO or COOKIE ACK of the old one cannot belong to it.
     pub(super) fn on_stale_cookie(&mut self, now: Instant, staleness: Span) {
         let Phase::CookieEchoed { t1, mut begun, .. } = self.phase else { return };
         begun.stale += 1;
@@ -204,7 +204,7 @@ impl Association {
             return self.give_up(b"cookies are always stale", CloseReason::ConnectTimeout);
         }
         begun.at = now;
-        // Late by so much, and one timeout to spare.
+        // The measured staleness, plus one timeout.
         let preservative = Some(staleness + self.paths[t1.path].rto.current());
         self.control.clear();
         self.control.push(t1.path, Pending::Init);
@@ -213,7 +213,7 @@ impl Association {
         self.phase = Phase::CookieWait { t1, begun, preservative };
     }
 
-    /// T1-init or T1-cookie expired (`rfc9260#section-5.1`).
+    /// Handles the expiry of T1-init or T1-cookie (`rfc9260#section-5.1`).
     pub(super) fn on_t1(&mut self, now: Instant) {
         let limit = self.config().max_init_retransmits;
         let (t1, chunk) = match &mut self.phase {
@@ -228,7 +228,7 @@ impl Association {
         let path: PathId = t1.path;
         match chunk {
             Pending::CookieEcho => {
-                // Another association with this peer may stand by now.
+                // Another association with this peer may be established by now.
                 (self.renamed, self.adopted) = (true, true);
                 self.echo_cookie(now, path);
             }

@@ -5,27 +5,27 @@ use crate::rx::ReceiveStats;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
 
-/// The states of an association (`rfc9260#section-4`); one that is closed is no association.
+/// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// INIT is sent.
     CookieWait,
     /// COOKIE ECHO is sent.
     CookieEchoed,
-    /// Data flows.
+    /// Both sides can send data.
     Established,
-    /// The user has nothing more to say, but not everything is acknowledged.
+    /// The user has shut down, and some data is not acknowledged yet.
     ShutdownPending,
     /// SHUTDOWN is sent.
     ShutdownSent,
-    /// SHUTDOWN came, but not everything of ours is acknowledged.
+    /// SHUTDOWN was received, and some of our data is not acknowledged yet.
     ShutdownReceived,
     /// SHUTDOWN ACK is sent.
     ShutdownAckSent,
 }
 
 impl State {
-    /// The state by the name RFC 9260 gives it.
+    /// The name of the state in RFC 9260.
     pub const fn name(self) -> &'static str {
         match self {
             State::CookieWait => "COOKIE-WAIT",
@@ -45,32 +45,32 @@ impl std::fmt::Display for State {
     }
 }
 
-/// A path as it is now.
+/// The current state of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathInfo {
-    /// Its number, which it keeps as long as the association lives, whatever becomes of others.
+    /// Its number, which does not change while the association exists, even if other paths are removed.
     pub id: PathId,
     /// The peer's address.
     pub remote: IpAddr,
-    /// Ours.
+    /// Our address.
     pub local: IpAddr,
-    /// The peer's UDP port there; 0: packets are not encapsulated.
+    /// The peer's UDP port at this address; 0: packets are not encapsulated.
     pub udp_port: u16,
-    /// Whether it carries data.
+    /// Whether it is active, potentially failed, inactive or unconfirmed.
     pub state: PathState,
-    /// Whether new data goes here first.
+    /// Whether it is the primary path.
     pub is_primary: bool,
     /// Congestion window.
     pub cwnd: ByteCount,
-    /// Slow start threshold, once there is one.
+    /// Slow start threshold; `None` before the first.
     pub ssthresh: Option<ByteCount>,
-    /// Bytes acknowledged towards the next growth of the window in congestion avoidance.
+    /// `partial_bytes_acked` of congestion avoidance (`rfc9260#section-7.2.2`).
     pub partial_bytes_acked: ByteCount,
     /// Bytes in flight.
     pub flight: ByteCount,
-    /// Bytes sent here last that the peer may not have, or may give up again.
+    /// Bytes last sent on this path that are not acknowledged, or that the peer may still renege on.
     pub queued: ByteCount,
-    /// Smoothed round-trip time, once there is one.
+    /// Smoothed round-trip time; `None` before the first measurement.
     pub srtt: Option<Span>,
     /// Retransmission timeout.
     pub rto: Span,
@@ -78,11 +78,11 @@ pub struct PathInfo {
     pub errors: u32,
     /// Path MTU with the IP header.
     pub mtu: ByteCount,
-    /// What it did so far.
+    /// Its counters.
     pub stats: PathStats,
 }
 
-/// What an association did so far, and how it stands.
+/// Counters and state of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssocStats {
     /// Packets sent.
@@ -91,13 +91,13 @@ pub struct AssocStats {
     pub packets_received: u64,
     /// Data received.
     pub received: ReceiveStats,
-    /// Bytes waiting for their first transmission, and those that the peer does not have for good.
+    /// Bytes in the send buffer: not yet sent, or sent and not yet acknowledged for good.
     pub buffered: ByteCount,
     /// Messages waiting for their first transmission.
     pub unsent_messages: usize,
     /// Chunks sent and not acknowledged cumulatively.
     pub outstanding_chunks: usize,
-    /// What the peer can still take, as far as known.
+    /// The peer's receive window as we know it, bytes.
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,

@@ -1,6 +1,7 @@
-//! Addresses of ours that come and go while an association lives.
+//! Local addresses that are removed and restored while an association exists.
 //!
-//! The peer knows the addresses that the endpoint had when the association began, and no others: only those can come back.
+//! The peer knows only the addresses that the endpoint had at the start of the association, so only those can be
+//! restored.
 
 use super::Association;
 use crate::path::{PathId, PathState};
@@ -9,7 +10,7 @@ use transport::nearest;
 use units::Instant;
 
 impl Association {
-    /// Our address most like `remote`, of those that we have now.
+    /// The current local address that is most similar to `remote`.
     pub(super) fn local_towards(&self, remote: IpAddr) -> Option<IpAddr> {
         if self.lost_locals.is_empty() {
             return self.local.address_towards(remote);
@@ -23,8 +24,9 @@ impl Association {
         self.local.addresses.iter().copied().filter(|address| !self.lost_locals.contains(address))
     }
 
-    /// An address of ours is no more: its paths leave from another one, or end, and what was in flight there is sent again
-    /// elsewhere. False, and nothing changes, if it is none of ours or no path that may carry data would be left.
+    /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
+    /// retransmitted on other paths. False, without a change, if it is not a local address or no confirmed path would
+    /// remain.
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !self.locals().any(|local| local == address) || self.phase.is_closed() {
             return false;
@@ -51,7 +53,7 @@ impl Association {
         true
     }
 
-    /// Ends a path while others are left.
+    /// Removes a path; others remain.
     fn remove_path(&mut self, p: PathId) {
         self.set_path_state(p, PathState::Inactive);
         let path = &mut self.paths[p];
@@ -68,7 +70,7 @@ impl Association {
         self.sender.on_path_removed(p, &mut self.paths);
     }
 
-    /// An address of ours has come back: so do its paths, each of which a heartbeat has to confirm. False if it was not
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm. False if it was not
     /// removed.
     pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> bool {
         let Some(n) = self.lost_locals.iter().position(|&lost| lost == address) else { return false };

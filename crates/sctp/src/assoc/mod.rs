@@ -255,7 +255,8 @@ impl Association {
         Event::Connected { outbound_streams, inbound_streams, peer_addresses, peer_port }
     }
 
-    /// Everything that follows from a change, whatever it was.
+    /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
+    /// association.
     fn settle(&mut self, now: Instant) {
         self.advance_shutdown(now);
         self.sender.wake(now, &mut self.paths);

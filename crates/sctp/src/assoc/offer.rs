@@ -12,19 +12,19 @@ pub(crate) struct Offer<'a> {
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) cookie: Option<&'a [u8]>,
     pub(crate) preservative: Option<Span>,
-    /// What kinds of addresses the peer can use; all unless it says so.
+    /// The address families that the peer supports; all unless a parameter lists them.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
-    /// Parameters that are not known and ask for a report.
+    /// Unrecognized parameters that must be reported.
     pub(crate) unknown: ParameterList,
 }
 
-/// Why an offer cannot be taken.
+/// The reason why an INIT or INIT ACK is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OfferError {
-    /// It has a Host Name Address: here it is, whole (`rfc9260#section-3.3.2.1.4`).
+    /// It has a Host Name Address parameter, which is contained here (`rfc9260#section-3.3.2.1.4`).
     HostName(ParameterList),
-    /// A parameter cannot be read.
+    /// A parameter is malformed.
     Malformed,
 }
 
@@ -60,14 +60,14 @@ impl<'a> Offer<'a> {
                     }
                 }
                 Parameter::SupportedExtensions(types) => offer.extensions = Extensions::from_types(types),
-                // Of no use here.
+                // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }
         Ok(offer)
     }
 
-    /// Keeps an address that can be somebody's, and no more than an association has use for.
+    /// Keeps a unicast address, up to the largest number of paths.
     fn add(&mut self, address: IpAddr) {
         if is_unicast(address) && self.addresses.len() < Paths::LIMIT && !self.addresses.contains(&address) {
             self.addresses.push(address);

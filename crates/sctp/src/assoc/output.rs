@@ -1,4 +1,4 @@
-//! What goes out: one packet at a time, control chunks before SACK before DATA (`rfc9260#section-6.10`).
+//! Output: writes one packet at a time, with control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
 use super::control::Pending;
 use super::phase::{Farewell, Phase};
@@ -16,12 +16,12 @@ use wire::{
     Timestamp,
 };
 
-/// INIT and COOKIE ECHO cannot be divided: if need be the network fragments them.
+/// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
 const UNDIVIDED: usize = u16::MAX as usize;
 
 impl Association {
-    /// The next packet: written into `buf`, and how to send it. The answer may change after every other
-    /// call but `poll_timeout`.
+    /// Writes the next packet into `buf` and returns how to send it. Each call except `poll_timeout` may change the
+    /// result.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         loop {
@@ -45,7 +45,8 @@ impl Association {
         }
     }
 
-    /// DATA may go out; behind the first COOKIE ECHO too, but no more than fits its packet (`rfc9260#section-5.1`).
+    /// True if DATA may be sent. The first COOKIE ECHO may be bundled with DATA, but no further packet follows it
+    /// (`rfc9260#section-5.1`).
     #[inline]
     fn may_plan_data(&self) -> bool {
         match &self.phase {
@@ -66,7 +67,7 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
-    /// Writes a packet for `path`; false if it turned out empty.
+    /// Writes a packet for `path`; false if it would be empty.
     fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
@@ -83,7 +84,7 @@ impl Association {
             self.write_sack(path, &mut w);
         }
         if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
-            // The chunk was cut for a larger path MTU, and has a TSN.
+            // The chunk was fragmented for a larger path MTU and already has a TSN.
             w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
         }
         if let Some(plan) = plan
@@ -100,8 +101,8 @@ impl Association {
         written
     }
 
-    /// A SACK goes with a packet for `path` if it is due there, or if there is something to acknowledge there and the
-    /// data still fits (`rfc9260#section-6.1`).
+    /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
+    /// still has room for its data (`rfc9260#section-6.1`).
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
@@ -118,7 +119,7 @@ impl Association {
         }
     }
 
-    /// Bytes that tell when a packet with data leaves.
+    /// Bytes of the timestamp of a packet with data.
     #[inline]
     pub(super) fn stamp_len(&self) -> usize {
         let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
@@ -137,7 +138,7 @@ impl Association {
         CommonHeader { source_port: self.port, destination_port: self.peer_port, verification_tag }
     }
 
-    /// Writes what control chunks fit; one that does not even fit an empty packet is dropped.
+    /// Writes the control chunks that fit. A chunk that does not fit an empty packet is dropped.
     fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
         while let Some(chunk) = self.control.take(path) {
             let written = self.write_pending(path, &chunk, w);
@@ -201,7 +202,7 @@ impl Association {
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), self.paths[path].packet_limit());
         match farewell {
             Farewell::Abort(_, causes) => {
-                // A reason too long for the packet is left out.
+                // Leave out a reason that is too long for the packet.
                 let _ = w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
                     || w.push(&Abort { reflected_tag: false, causes: Causes::default() });
             }
@@ -222,7 +223,7 @@ impl Association {
 }
 
 impl super::Local {
-    /// The kinds of addresses we have.
+    /// The families of our addresses.
     fn address_types(&self) -> SupportedAddressTypes {
         SupportedAddressTypes {
             ipv4: self.addresses.iter().any(IpAddr::is_ipv4),

@@ -2,14 +2,14 @@ use crate::config::Config;
 use crate::path::{PathId, Paths};
 use units::{Instant, Span};
 
-/// The states of an association (`rfc9260#section-4`), each with what exists only in it, its timers above all.
+/// The states of an association (`rfc9260#section-4`), each with the data that exists only in it, mainly its timers.
 #[derive(Debug)]
-#[repr(u8)] // which one it is stands first, in the cache
+#[repr(u8)] // the discriminant comes first, in the same cache line
 pub(crate) enum Phase {
     CookieWait {
         t1: Retry,
         begun: Begun,
-        /// How much longer the cookie shall live (`rfc9260#section-5.2.6`).
+        /// The requested extension of the cookie's lifetime (`rfc9260#section-5.2.6`).
         preservative: Option<Span>,
     },
     CookieEchoed {
@@ -21,11 +21,11 @@ pub(crate) enum Phase {
     ShutdownPending,
     ShutdownSent {
         t2: Retry,
-        /// The end of all patience (`rfc9260#section-9.2`, T5-shutdown-guard).
+        /// Time at which T5-shutdown-guard expires and the association is aborted (`rfc9260#section-9.2`).
         t5: Instant,
     },
     ShutdownReceived {
-        /// Where the last SHUTDOWN came from, and the answer goes.
+        /// The path of the last SHUTDOWN, on which SHUTDOWN ACK is sent.
         from: PathId,
     },
     ShutdownAckSent {
@@ -37,14 +37,14 @@ pub(crate) enum Phase {
     },
 }
 
-/// A handshake we began.
+/// A handshake that we started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
-    /// When the chunk that waits for its answer was first sent.
+    /// Time at which the chunk that waits for an answer was first sent.
     pub(crate) at: Instant,
-    /// Cookies that came back too late.
+    /// Number of Stale Cookie errors received.
     pub(crate) stale: u32,
-    /// The user wants it to end as soon as everything is delivered.
+    /// The user has requested a shutdown.
     pub(crate) shutdown: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Farewell {
 /// A retransmission timer of a control chunk: T1-init, T1-cookie or T2-shutdown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retry {
-    /// Where the chunk was last sent.
+    /// The path on which the chunk was last sent.
     pub(crate) path: PathId,
     pub(crate) deadline: Instant,
     /// Retransmissions so far.
@@ -70,7 +70,8 @@ impl Retry {
         Retry { path, deadline: now + paths[path].rto.current(), count: 0 }
     }
 
-    /// Backs off where the chunk was sent, and turns to another path if there is one (`rfc9260#section-6.3.3`).
+    /// Backs off the RTO of the path that the chunk was sent on, and selects another path if there is one
+    /// (`rfc9260#section-6.3.3`).
     pub(crate) fn expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
         paths[self.path].rto.back_off(config);
         self.path = paths.next_active(self.path).unwrap_or_else(|| paths.default_path());
@@ -78,7 +79,7 @@ impl Retry {
         self.count += 1;
     }
 
-    /// As [`Self::expired`], for INIT and COOKIE ECHO, whose timeout has a bound of its own.
+    /// Like [`Self::expired`], for INIT and COOKIE ECHO, whose timeout has its own upper bound.
     pub(crate) fn handshake_expired(&mut self, now: Instant, paths: &mut Paths, config: &Config) {
         self.expired(now, paths, config);
         self.deadline = self.deadline.min(now + config.init_rto_max.unwrap_or(Span::MAX));
@@ -95,37 +96,37 @@ impl Phase {
         }
     }
 
-    /// Handshake done, end not reached: the timers of the paths run.
+    /// True after the handshake until the association ends; the timers of the paths run.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self, Phase::CookieWait { .. } | Phase::CookieEchoed { .. } | Phase::Closed { .. })
     }
 
-    /// The peer may send data (`rfc9260#section-6`).
+    /// True if the peer may send data (`rfc9260#section-6`).
     #[inline]
     pub(crate) fn receives_data(&self) -> bool {
         matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownSent { .. })
     }
 
-    /// We may send, or send again, data.
+    /// True if we may send or retransmit data.
     #[inline]
     pub(crate) fn sends_data(&self) -> bool {
         matches!(self, Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. })
     }
 
-    /// Heartbeats are answered from the moment the peer's tag is known until the end has begun
+    /// True if heartbeats are answered: from the time at which the peer's tag is known until the shutdown begins
     /// (`rfc9260#section-8.3`).
     pub(crate) fn answers_heartbeats(&self) -> bool {
         matches!(self, Phase::CookieEchoed { .. }) || self.sends_heartbeats()
     }
 
-    /// Heartbeats are sent until the end has begun (`rfc9260#section-8.3`).
+    /// True if heartbeats are sent: until the shutdown begins (`rfc9260#section-8.3`).
     #[inline]
     pub(crate) fn sends_heartbeats(&self) -> bool {
         self.sends_data()
     }
 
-    /// Nothing can be sent on path `from` any more.
+    /// Moves control chunks from path `from`, which is removed.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
         let path = match self {
             Phase::CookieWait { t1: retry, .. }

@@ -1,4 +1,4 @@
-//! Which path a SACK takes (paper 001, section 4.1; `rfc9260#section-6.4`).
+//! Selection of the path of a SACK (paper 001, section 4.1; `rfc9260#section-6.4`).
 
 use super::Association;
 use crate::config::SackPath;
@@ -7,11 +7,12 @@ use crate::rx::Receiver;
 use units::Span;
 
 impl Association {
-    /// The path for the next SACK. No choice leads to a path that may not work: then it goes where the data came from.
+    /// The path for the next SACK. If the selected path is not active, the SACK is sent on the path that the data
+    /// arrived on.
     #[inline]
     pub(super) fn sack_path(&self, receiver: &Receiver) -> PathId {
         let source = receiver.sack_path();
-        // The path of the data may have been removed since.
+        // The path of the data may have been removed.
         let source = if self.paths[source].is_unconfirmed() { self.paths.default_path() } else { source };
         match self.config().sack_path {
             SackPath::Standard => source,

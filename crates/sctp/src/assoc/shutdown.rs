@@ -1,4 +1,4 @@
-//! The end of an association: with everything delivered, or at once (`rfc9260#section-9`).
+//! The end of an association: graceful shutdown or abort (`rfc9260#section-9`).
 
 use super::Association;
 use super::control::Pending;
@@ -9,14 +9,14 @@ use crate::tx::Failure;
 use units::Instant;
 use wire::{Cause, CauseList, Tsn};
 
-/// What we tell a peer that never ends its side.
+/// Reason in the ABORT to a peer that does not complete the shutdown.
 pub(super) const SHUTDOWN_GUARD: &[u8] = b"shutdown takes too long";
 
 /// T5-shutdown-guard in RTO.Max (`rfc9260#section-9.2`).
 const GUARD_RTOS: u64 = 5;
 
 impl Association {
-    /// The user has nothing more to say.
+    /// Begins a graceful shutdown on request of the user.
     pub(crate) fn shutdown(&mut self, now: Instant) {
         match &mut self.phase {
             Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } => begun.shutdown = true,
@@ -29,7 +29,7 @@ impl Association {
         self.settle(now);
     }
 
-    /// Goes on with the shutdown once everything we sent is acknowledged.
+    /// Continues the shutdown once all our data is acknowledged.
     #[inline]
     pub(super) fn advance_shutdown(&mut self, now: Instant) {
         match self.phase {
@@ -72,7 +72,7 @@ impl Association {
         }
     }
 
-    /// DATA while we wait for the SHUTDOWN ACK: the peer is told again how far we are, and T2 starts anew.
+    /// Answers DATA in SHUTDOWN-SENT with another SHUTDOWN and restarts T2.
     pub(super) fn on_data_in_shutdown_sent(&mut self, now: Instant, from: PathId) {
         if let Phase::ShutdownSent { t2, .. } = &mut self.phase {
             *t2 = Retry { deadline: now + self.paths[t2.path].rto.current(), ..*t2 };
@@ -95,7 +95,7 @@ impl Association {
         }
     }
 
-    /// The user ends it at once, and does not care for what was not read either.
+    /// Aborts the association on request of the user; received data that was not read is discarded.
     pub(crate) fn abort(&mut self, reason: &[u8]) {
         let mut causes = CauseList::new();
         causes.push(&Cause::UserInitiatedAbort(reason));
@@ -103,23 +103,23 @@ impl Association {
         self.receiver = None;
     }
 
-    /// The peer broke the protocol.
+    /// Aborts the association after a protocol violation of the peer.
     pub(super) fn violation(&mut self, what: &'static str) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(what.as_bytes()));
         self.abort_with(&causes, CloseReason::ProtocolViolation { what });
     }
 
-    /// A peer that does not answer is given up. It is told so, as far as it can hear it: otherwise it would hold on to an
-    /// association that is no more (`rfc9260#section-9.1`).
+    /// Ends the association with a peer that does not answer. An ABORT is sent, because the peer may still receive
+    /// packets and would otherwise keep the association (`rfc9260#section-9.1`).
     pub(super) fn give_up(&mut self, why: &[u8], reason: CloseReason) {
         let mut causes = CauseList::new();
         causes.push(&Cause::ProtocolViolation(why));
         self.abort_with(&causes, reason);
     }
 
-    /// The user asked for a second association with a peer: this one ends without a word, since what bears the peer's tag
-    /// might end the other one.
+    /// Ends this association without an ABORT because there is another one with the same peer: an ABORT with the peer's
+    /// tag could end the other one.
     pub(crate) fn end_as_duplicate(&mut self, of: AssocId) {
         self.close(CloseReason::Duplicate { of }, None);
     }
@@ -139,7 +139,7 @@ impl Association {
         });
     }
 
-    /// The end: nothing more is sent but the farewell.
+    /// Ends the association; only the last packet (ABORT or SHUTDOWN COMPLETE), if any, is still sent.
     pub(super) fn close(&mut self, reason: CloseReason, farewell: Option<Farewell>) {
         if self.phase.is_closed() {
             return;

@@ -5,7 +5,7 @@ use crate::event::CloseReason;
 use units::Instant;
 
 impl Association {
-    /// When something is to be done if nothing happens before.
+    /// The next time at which a timer of this association expires.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let phase = self.phase.deadline();
         if !self.phase.is_open() {

@@ -1,4 +1,4 @@
-//! INIT and COOKIE ECHO: how others begin associations (`rfc9260#section-5`).
+//! Processing of INIT and COOKIE ECHO, with which peers start associations (`rfc9260#section-5`).
 
 use super::{ANSWERS, ArrivalId, Datagram, Endpoint, Listen};
 use crate::assoc::{
@@ -15,17 +15,17 @@ use wire::{
     PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
-/// INIT ACK cannot be divided: if need be the network fragments it.
+/// INIT ACK cannot be fragmented by SCTP; if it exceeds the MTU, IP fragments it.
 const UNDIVIDED: usize = u16::MAX as usize;
 
-/// An INIT ACK has at most so many times the bytes of the INIT, whose source may be forged. The limit is that of QUIC
-/// (`rfc9000#section-8.1`).
+/// Largest ratio of the sizes of INIT ACK and INIT, because the source of the INIT may be forged. The limit is that of
+/// QUIC (`rfc9000#section-8.1`).
 const MAX_AMPLIFICATION: usize = 3;
 
 /// Bytes of type and length of a parameter.
 const PARAMETER_HEADER: usize = 4;
 
-/// The tag and the TSN an INIT ACK announces.
+/// The tag and the initial TSN of an INIT ACK.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     tag: u32,
@@ -34,7 +34,7 @@ struct Name {
 }
 
 impl Endpoint {
-    /// Answers an INIT without keeping anything of it (`rfc9260#section-5.1`).
+    /// Answers an INIT without storing any state (`rfc9260#section-5.1`).
     pub(super) fn on_init(
         &mut self,
         now: Instant,
@@ -82,9 +82,9 @@ impl Endpoint {
         self.send_init_ack(now, &reply, init, &offer, &config, name, limit);
     }
 
-    /// An INIT for an association whose packets come from another UDP port, or come without UDP, changes nothing
-    /// (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10): what to answer, if anything. The source is not enough to know the
-    /// association by, since hosts behind one NAT share it, unless one of the two is not encapsulated.
+    /// Answers an INIT from the address of an association whose packets come from another UDP port or without UDP. The
+    /// INIT does not change the association (draft-tuexen-tsvwg-sctp-udp-encaps-cons-10). If both are encapsulated, the
+    /// INIT may come from another host behind the same NAT.
     fn on_other_udp_port(
         &self,
         datagram: &Datagram<'_>,
@@ -106,8 +106,8 @@ impl Endpoint {
         Some((!same).then_some(Cause::RestartWithNewPort { current, new: at.udp_port }))
     }
 
-    /// The INIT belongs to an association: what the answer announces, where it goes, and with which options, if there is to
-    /// be an INIT ACK (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
+    /// For an INIT that belongs to an association: the tag and TSN, the destination and the options of the INIT ACK;
+    /// `None` if no INIT ACK is sent (`rfc9260#section-5.2.1`, `rfc9260#section-5.2.2`).
     fn name_for_existing(
         &mut self,
         slot: u32,
@@ -169,7 +169,7 @@ impl Endpoint {
             extensions: offer.extensions.both(Extensions::of(config)),
         };
         let (outbound_streams, extensions) = (peer.outbound_streams, peer.extensions);
-        // A peer that asks for more time gets at most as much again.
+        // A requested extension at most doubles the lifetime.
         let extra = offer.preservative.unwrap_or(Span::ZERO).min(config.valid_cookie_life);
         let cookie = Cookie {
             expires: Cookie::expiry(now, config.valid_cookie_life + extra),
@@ -207,8 +207,8 @@ impl Endpoint {
         self.reply(reply, &ack);
     }
 
-    /// Our addresses, as far as a list of `room` bytes can name them. The one that the packet leaves from is known to
-    /// its receiver (`rfc9260#section-5.1.2`), so it is the first to be left out.
+    /// Our addresses that fit a list of `room` bytes. The source address of the packet is left out first, because the
+    /// receiver knows it (`rfc9260#section-5.1.2`).
     fn addresses_to_list(&self, source: IpAddr, types: SupportedAddressTypes, room: usize) -> Vec<IpAddr> {
         let size = |address: &IpAddr| if address.is_ipv4() { 8 } else { 20 };
         let mut list = self.local.addresses.clone();
@@ -227,7 +227,7 @@ impl Endpoint {
         list
     }
 
-    /// Takes a COOKIE ECHO and the chunks behind it (`rfc9260#section-5.1.5`, `rfc9260#section-5.2.4`).
+    /// Processes a COOKIE ECHO and the chunks after it (`rfc9260#section-5.1.5`, `rfc9260#section-5.2.4`).
     pub(super) fn on_cookie_echo(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let mut chunks = packet.chunks();
         let Some(Ok(Chunk::CookieEcho(echo))) = chunks.next() else { return };
@@ -276,15 +276,15 @@ impl Endpoint {
         self.schedule(slot);
     }
 
-    /// The association that a cookie is for: the one with its tags, wherever its packet came from, since a NAT may have given
-    /// the peer another UDP port; else one with an address of the peer.
+    /// The association that a cookie belongs to: the one with its tags, from any source, because a NAT may have
+    /// assigned another UDP port to the peer; otherwise one with an address of the peer.
     fn association_of(&self, cookie: &Cookie, udp_port: u16) -> Option<u32> {
         let named = |slot: &u32| self.associations.get(*slot).is_some_and(|a| a.is_named_by(cookie));
         let by_tag = self.tags.get(cookie.local_tag).filter(named);
         by_tag.or_else(|| self.find(cookie.peer.remotes(udp_port)))
     }
 
-    /// A valid cookie asks for an association that does not exist: its slot, if it begins now.
+    /// Starts the association of a valid cookie, and returns its slot; `None` if it does not start now.
     fn begin_from_cookie(
         &mut self,
         now: Instant,
@@ -293,9 +293,9 @@ impl Endpoint {
         cookie: Cookie,
     ) -> Option<u32> {
         if self.arrivals.contains(cookie.local_tag) {
-            return None; // the peer asks again while the user decides
+            return None; // the peer retransmits while the user decides
         }
-        // By chance another association got the tag meanwhile: the peer must ask anew.
+        // Another association has drawn the same tag since; the peer must start a new handshake.
         if self.tags.get(cookie.local_tag).is_some() {
             self.discarded.refused += 1;
             return None;
@@ -322,8 +322,8 @@ impl Endpoint {
         }
     }
 
-    /// A packet that bears the tag of an arrival. Until the user has decided there is nothing to say to it; but an ABORT
-    /// means that the peer waits no longer.
+    /// Processes a packet with the tag of an arrival. It is ignored until the user has decided, except an ABORT, which
+    /// removes the arrival.
     pub(super) fn on_packet_of_arrival(&mut self, packet: &Packet<'_>, first: &Chunk<'_>) {
         let id = ArrivalId(packet.header.verification_tag);
         if matches!(first, Chunk::Abort(abort) if !abort.reflected_tag) {
@@ -333,7 +333,7 @@ impl Endpoint {
         }
     }
 
-    /// Answers a request for an association with ABORT.
+    /// Refuses an association with an ABORT.
     pub(super) fn refuse_with(&mut self, reply: &Reply, cause: &Cause<'_>) {
         self.discarded.refused += 1;
         let mut causes = CauseList::new();
@@ -361,7 +361,7 @@ impl Endpoint {
     }
 }
 
-/// How an answer leaves that no association sends, to which SCTP port, and with which tag.
+/// Addresses, SCTP port and tag of an answer that does not belong to an association.
 #[derive(Clone, Copy)]
 pub(super) struct Reply {
     way: Transmit,
@@ -370,7 +370,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Back to where the packet at hand came from.
+    /// An answer to the source of the current packet.
     pub(super) fn to(datagram: &Datagram<'_>, port: u16, tag: u32) -> Self {
         let way = Transmit { udp_port: datagram.udp_port, ..Transmit::new(datagram.dst, datagram.src) };
         Reply { way, port, tag }

@@ -1,20 +1,21 @@
-//! Which association packets from an address and port belong to, if they bear no tag of ours.
+//! Finds the association of a packet without one of our tags, by its source address and port.
 
 use crate::assoc::Remote;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Associations, by their places, under the addresses and ports of their peers. Peers behind one NAT share an address,
-/// and may share an SCTP port: they differ in their UDP ports.
+/// The slots of associations by the addresses and ports of their peers. Peers behind one NAT share an address and may
+/// share an SCTP port; they differ in their UDP ports.
 ///
-/// A confirmed address belongs to the association that confirmed it first. An unconfirmed one may be somebody else's: it
-/// gives way, so that whoever lists the address of another does not stand in its way (`rfc5062#section-2.1`).
+/// A confirmed address belongs to the association that confirmed it first. An unconfirmed address may belong to another
+/// host. An association that confirms it replaces the entry, so that a peer cannot block another host by listing its
+/// address (`rfc5062#section-2.1`).
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     owners: BTreeMap<Remote, Owner>,
 }
 
-/// Most peers behind one NAT, with one SCTP port, among which a conflict is looked for.
+/// Largest number of peers behind one NAT, with the same SCTP port, that are searched for a conflict.
 const NEIGHBOURS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +35,8 @@ impl Addresses {
         self.owners.get(remote).map(|owner| owner.slot)
     }
 
-    /// The UDP port of an association that confirmed the address with the same SCTP port, but another UDP port, of which
-    /// `conflicts` is true; and the association. Looks at no more than [`NEIGHBOURS`].
+    /// Finds an association that confirmed the address with the same SCTP port and another UDP port for which
+    /// `conflicts` is true; returns this UDP port and the association. Checks at most [`NEIGHBOURS`] associations.
     pub(super) fn elsewhere(&self, remote: &Remote, conflicts: impl Fn(u16) -> bool) -> Option<(u16, u32)> {
         let of = |udp_port| Remote { udp_port, ..*remote };
         let neighbours = self.owners.range(of(0)..=of(u16::MAX)).take(NEIGHBOURS);
@@ -44,7 +45,7 @@ impl Addresses {
         others.find(|(other, _)| conflicts(other.udp_port)).map(|(other, owner)| (other.udp_port, owner.slot))
     }
 
-    /// An association has the address. False if another one is found under it all the same.
+    /// Enters an association under an address. False if the address still belongs to another association.
     pub(super) fn claim(&mut self, remote: Remote, slot: u32, confirmed: bool) -> bool {
         let claim = Owner { slot, confirmed };
         match self.owners.entry(remote) {
@@ -60,7 +61,7 @@ impl Addresses {
         }
     }
 
-    /// An association has the address no more.
+    /// Removes an association from an address.
     pub(super) fn release(&mut self, remote: &Remote, slot: u32) {
         if self.user(remote) == Some(slot) {
             self.owners.remove(remote);

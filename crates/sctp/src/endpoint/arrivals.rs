@@ -1,4 +1,4 @@
-//! Associations that peers ask for and that the user has not yet accepted or refused.
+//! Associations that peers have requested and that the user has not accepted or refused yet.
 
 use crate::assoc::Cookie;
 use std::collections::{BTreeMap, VecDeque};
@@ -6,17 +6,18 @@ use std::net::IpAddr;
 use transport::{Datagram, Octets};
 use units::Instant;
 
-/// Who may begin associations with an endpoint.
+/// The peers that may start associations with an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listen {
-    /// Nobody: an INIT is answered with ABORT.
+    /// None: an INIT is answered with ABORT.
     #[default]
     Off,
-    /// Everybody.
+    /// All peers.
     Accept,
     /// Those that the user accepts: see [`Endpoint::poll_arrival`](crate::Endpoint::poll_arrival).
     Ask {
-        /// Most arrivals that wait for a decision; what comes beyond is not answered, and the peer asks again.
+        /// Largest number of arrivals that wait for a decision. Further COOKIE ECHO chunks are not answered, and their
+        /// peers retransmit them.
         waiting: usize,
     },
 }
@@ -31,36 +32,37 @@ impl From<bool> for Listen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ArrivalId(pub u32);
 
-/// A peer that has proved its address and asks for an association.
+/// A peer that has proved its address and requests an association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// For [`Endpoint::accept`](crate::Endpoint::accept) and [`Endpoint::refuse`](crate::Endpoint::refuse).
     pub id: ArrivalId,
-    /// Its addresses: the one it writes from first, then those it listed.
+    /// Its addresses: first the source of its packets, then those it listed.
     pub peer_addresses: Vec<IpAddr>,
     /// Its SCTP port.
     pub peer_port: u16,
     /// Its UDP port; 0: not encapsulated.
     pub udp_port: u16,
-    /// The address of ours that it wrote to.
+    /// Our address to which it sent its packets.
     pub local_address: IpAddr,
-    /// Streams we may use.
+    /// Number of our outbound streams.
     pub outbound_streams: u16,
-    /// Streams the peer may use.
+    /// Number of the peer's outbound streams.
     pub inbound_streams: u16,
 }
 
-/// What waits for a decision, by our tag in its cookie. It costs memory only of peers that echoed a cookie.
+/// Arrivals that wait for a decision, by our tag in their cookies. Only peers that echoed a valid cookie use memory
+/// here.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     waiting: BTreeMap<u32, Waiting>,
-    /// Those the user was not told of yet.
+    /// Arrivals not yet reported to the user.
     untold: VecDeque<u32>,
-    /// No cookie is stale before.
+    /// Earliest time at which one of the cookies is stale.
     fresh_until: Instant,
 }
 
-/// The cookie and where it came from.
+/// A cookie and its origin.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) cookie: Cookie,
@@ -81,7 +83,7 @@ impl Arrivals {
         self.waiting.contains_key(&tag)
     }
 
-    /// Keeps a cookie, unless so many wait already whose cookies are not stale; false then.
+    /// Stores a cookie; false if the largest number of arrivals with cookies that are not stale is reached.
     pub(super) fn push(
         &mut self,
         now: Instant,
@@ -105,7 +107,7 @@ impl Arrivals {
         true
     }
 
-    /// The next one that the user was not told of.
+    /// The next arrival that was not reported to the user.
     pub(super) fn next(&mut self) -> Option<Arrival> {
         let tag = self.untold.pop_front()?;
         let Waiting { cookie, src, dst, udp_port } = self.waiting.get(&tag)?;

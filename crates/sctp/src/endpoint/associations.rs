@@ -8,13 +8,13 @@ use transport::Slab;
 #[derive(Debug)]
 pub(super) struct Associations(Slab<Entry>);
 
-/// An association and what packets find it by.
+/// An association and the keys under which packets find it.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) association: Association,
-    /// The tag under which it can be found, or zero.
+    /// The tag under which it is entered, or zero.
     pub(super) tag: u32,
-    /// Addresses and ports of its peer, by which a packet without one of our tags finds it.
+    /// Addresses and ports of its peer under which it is entered, for packets without one of our tags.
     pub(super) remotes: Vec<Remote>,
 }
 
@@ -27,7 +27,7 @@ impl Associations {
         self.0.is_full()
     }
 
-    /// Gives an association its slot and its id; none if there is no room.
+    /// Assigns a slot and an id to an association; `None` if all slots are used.
     pub(super) fn insert(&mut self, association: Association) -> Option<u32> {
         let slot = self.0.insert(Entry { association, tag: 0, remotes: Vec::new() })?;
         let id = AssocId(self.0.id(slot));
@@ -56,7 +56,7 @@ impl Associations {
         self.0.get_mut(slot).map(|entry| &mut entry.association)
     }
 
-    /// The slot of an association, if it is still there.
+    /// The slot of an association; `None` if it no longer exists.
     #[inline]
     pub(super) fn slot(&self, id: AssocId) -> Option<u32> {
         self.0.slot(id.0)

@@ -1,4 +1,4 @@
-//! What a user asks of an association that exists.
+//! Calls of the user for an existing association.
 
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};

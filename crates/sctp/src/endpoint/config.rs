@@ -1,4 +1,4 @@
-//! What an endpoint is made of, and the check that it can work.
+//! The configuration of an endpoint, and its validation.
 
 use crate::config::Config;
 use crate::path::Paths;
@@ -7,34 +7,34 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, ConfigError, check, is_unicast};
 
-/// Everything an endpoint is made of.
+/// The configuration of an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointConfig {
     /// The SCTP port of all its associations.
     pub port: u16,
     /// Its addresses: it is multi-homed if there are several.
     pub addresses: Vec<IpAddr>,
-    /// Where its randomness comes from.
+    /// The source of its random numbers.
     pub seed: Seed,
     /// Whether it computes and checks the CRC32c itself.
     pub checksum: Checksum,
-    /// Most associations at a time; more are refused with Out of Resource (`rfc9260#section-5.1`).
+    /// Largest number of simultaneous associations; more are refused with Out of Resource (`rfc9260#section-5.1`).
     pub max_associations: usize,
-    /// Whether its packets travel in UDP (`rfc6951`); none: in IP alone, and packets in UDP are discarded.
+    /// UDP encapsulation (`rfc6951`); `None`: packets are sent directly in IP, and packets in UDP are discarded.
     pub encapsulation: Option<Encapsulation>,
     /// The protocol parameters of its associations. Endpoints may share them.
     pub config: Arc<Config>,
 }
 
-/// Packets travel in UDP. Where packets of a peer come without, it is answered without.
+/// UDP encapsulation of packets. A peer whose packets arrive without it is answered without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encapsulation {
-    /// UDP port of a peer of which nothing was heard yet: [`Self::PORT`] unless it uses another one.
+    /// UDP port of a peer before its first packet arrives: [`Self::PORT`] unless it uses another one.
     pub remote_port: u16,
 }
 
 impl Encapsulation {
-    /// The port that IANA assigned.
+    /// The port assigned by IANA.
     pub const PORT: u16 = 9899;
 }
 
@@ -58,10 +58,10 @@ impl EndpointConfig {
         }
     }
 
-    /// Says which option cannot work, if one cannot.
+    /// Checks the configuration.
     ///
     /// # Errors
-    /// [`ConfigError`] with the first such option.
+    /// [`ConfigError`] with the first invalid option.
     pub fn check(&self) -> Result<(), ConfigError> {
         check(self.port != 0, "port", self.port, "1 to 65535")?;
         check(
@@ -87,8 +87,8 @@ impl EndpointConfig {
     }
 }
 
-/// Most associations of an endpoint, so that an [`AssocId`](crate::AssocId) has room for thousands of successors in
-/// each place.
+/// Upper bound of `max_associations`, so that the ids of thousands of successive associations in one slot fit an
+/// [`AssocId`](crate::AssocId).
 pub(super) const MAX_ASSOCIATIONS: usize = 1 << 20;
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
 
     // rfc9260#section-16
     #[test]
-    fn the_defaults_work_and_each_wrong_value_is_named() {
+    fn the_defaults_are_valid_and_each_invalid_option_is_named() {
         assert_eq!(endpoint().check(), Ok(()));
         type Spoil = fn(&mut EndpointConfig);
         let wrong: [(&str, Spoil); 19] = [
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_to_change() {
+    fn the_error_message_names_the_option_and_the_expected_value() {
         let mut endpoint = endpoint();
         config(&mut endpoint).sack_delay = Span::from_secs(1);
         let error = endpoint.check().unwrap_err();

@@ -1,4 +1,5 @@
-//! A line in the table of extensions is all that announces one, agrees on it, and keeps it in the state cookie.
+//! Each line in the table of extensions is enough to announce the extension, to negotiate it, and to keep it in the
+//! state cookie.
 
 use super::*;
 use crate::ext::{Ext, dummy};
@@ -23,8 +24,8 @@ fn endpoint(host: u8, seed: u64) -> Endpoint {
     endpoint
 }
 
-/// The announcements among the packets of a handshake that the client begins, one or none for INIT and INIT ACK each.
-/// Only the sides named announce the extension.
+/// The announcements of an extension in INIT and INIT ACK of a handshake from the client, in which only `sides`
+/// announce it.
 fn handshake(client: &mut Endpoint, server: &mut Endpoint, announcing: [bool; 2]) -> [Vec<u8>; 2] {
     let now = Instant::ZERO;
     client.connect(now, server.port, &[[10, 0, 0, SERVER].into()]).unwrap();
@@ -63,7 +64,7 @@ fn has_dummy(endpoint: &Endpoint) -> Vec<bool> {
 
 // rfc5061#section-4.2.7
 #[test]
-fn an_extension_is_announced_agreed_on_and_kept_in_the_cookie() {
+fn an_extension_is_announced_negotiated_and_kept_in_the_cookie() {
     for (announcing, expected) in [
         ([true, true], [&[0xbf][..], &[0xbf]]),
         ([true, false], [&[0xbf], &[]]),
@@ -72,7 +73,7 @@ fn an_extension_is_announced_agreed_on_and_kept_in_the_cookie() {
     ] {
         let (mut client, mut server) = (endpoint(CLIENT, 1), endpoint(SERVER, 2));
         assert_eq!(handshake(&mut client, &mut server, announcing), expected, "{announcing:?}");
-        // The server knows nothing of the INIT but what the cookie kept.
+        // The server learns the extensions of the INIT only from the cookie.
         let both = announcing == [true, true];
         assert_eq!((has_dummy(&client), has_dummy(&server)), (vec![both], vec![both]), "{announcing:?}");
     }
@@ -80,7 +81,7 @@ fn an_extension_is_announced_agreed_on_and_kept_in_the_cookie() {
 
 // rfc9260#section-5.2.4
 #[test]
-fn a_restart_decides_anew_which_extensions_both_have() {
+fn a_restart_negotiates_the_extensions_again() {
     let (mut client, mut server) = (endpoint(CLIENT, 1), endpoint(SERVER, 2));
     handshake(&mut client, &mut server, [true, true]);
     for (seed, announcing) in [(3, [true, true]), (4, [false, true]), (5, [true, true])] {

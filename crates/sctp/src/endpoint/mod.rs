@@ -35,7 +35,7 @@ use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicas
 use units::Instant;
 use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
-/// Answers that no association sends and that may wait to be sent.
+/// Largest number of waiting answers that do not belong to an association.
 const ANSWERS: usize = 64;
 
 /// An SCTP endpoint: packets in, packets out, and the time is an argument.
@@ -55,16 +55,16 @@ const ANSWERS: usize = 64;
 /// [`poll_event`]: Self::poll_event
 /// [`poll_timeout`]: Self::poll_timeout
 #[derive(Debug)]
-#[repr(C)] // what a packet looks at first
+#[repr(C)] // the fields that each packet uses come first
 pub struct Endpoint {
     port: u16,
     checksum: Checksum,
-    /// Packets may come in UDP.
+    /// True if UDP encapsulation is configured.
     encapsulated: bool,
     tags: Tags,
-    /// Whose turn it is, by slot.
+    /// The slots of associations that have packets or events, in turn.
     agenda: Agenda,
-    /// Packets that no association sends: how, and what.
+    /// Packets that do not belong to an association: how to send them, and their bytes.
     answers: VecDeque<(Transmit, PacketBuf)>,
     associations: Associations,
     local: Arc<Local>,
@@ -77,7 +77,7 @@ pub struct Endpoint {
     max_associations: usize,
 }
 
-/// What nobody can guess. Large, and needed only where associations begin.
+/// Secrets of the endpoint. They are large and used only when associations start, so they are stored separately.
 #[derive(Debug)]
 struct Secrets {
     random: Random,
@@ -126,7 +126,7 @@ impl Endpoint {
         self.discarded
     }
 
-    /// Takes a packet. Whatever its bytes, it does no harm.
+    /// Processes a packet. Its bytes may be arbitrary; an invalid packet is discarded and counted.
     pub fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let packet = match Packet::parse(datagram.bytes, self.checksum) {
             Ok(_) if datagram.udp_port != 0 && !self.encapsulated => {
@@ -155,7 +155,7 @@ impl Endpoint {
         }
     }
 
-    /// A packet that does not bear the tag of an association (`rfc9260#section-8.5`).
+    /// Processes a packet without the tag of an association (`rfc9260#section-8.5`).
     fn handle_unnamed(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let header = packet.header;
         if header.destination_port != self.port || header.source_port == 0 {
@@ -178,8 +178,8 @@ impl Endpoint {
         }
     }
 
-    /// A packet that neither begins an association nor bears the tag of one: it may be the answer of a peer that knows the
-    /// association no more.
+    /// Processes a packet that neither starts an association nor has the tag of one: it may be the ABORT or SHUTDOWN
+    /// COMPLETE of a peer that no longer has the association.
     fn handle_without_tag(
         &mut self,
         now: Instant,
@@ -201,7 +201,7 @@ impl Endpoint {
             association.handle_reflected(now, first);
             self.schedule(slot);
         } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
-            // A peer that lists the address of another host must not stop our answers to that host.
+            // A peer that lists the address of another host must not prevent our answers to that host.
             self.on_out_of_the_blue(datagram, packet);
         } else {
             self.discarded.wrong_tag += 1;
@@ -269,7 +269,7 @@ impl Endpoint {
         self.agenda.next()
     }
 
-    /// Does what has become due.
+    /// Processes the timers that have expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(slot) = self.agenda.pop(now) {
             let Some(association) = self.associations.get_mut(slot) else { continue };

@@ -1,4 +1,4 @@
-//! What packets find an association by: its tag, and the addresses and ports of its peer.
+//! Maintains the keys by which packets find an association: its tag, and the addresses and ports of its peer.
 
 use super::Endpoint;
 use crate::assoc::{Association, Remote};
@@ -23,7 +23,7 @@ impl Endpoint {
         remotes.into_iter().find_map(|remote| self.addresses.owner(&remote))
     }
 
-    /// A tag that no association has.
+    /// A random tag that no association has.
     pub(super) fn fresh_tag(&mut self) -> u32 {
         loop {
             let tag = self.secrets.random.tag();
@@ -33,7 +33,7 @@ impl Endpoint {
         }
     }
 
-    /// The tag, the addresses or the ports of an association changed, or it ended and has none any more.
+    /// Updates the keys of an association after its tag, addresses or ports changed, or after it ended.
     #[cold]
     fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
@@ -46,7 +46,7 @@ impl Endpoint {
             return self.agenda.disarm(slot);
         }
         while association.is_opening() && self.tags.get(association.local_tag()).is_some() {
-            association.draw_tag(); // another association has it by chance
+            association.draw_tag(); // another association has the same tag
         }
         entry.tag = association.local_tag();
         self.tags.insert(entry.tag, slot);
@@ -57,7 +57,8 @@ impl Endpoint {
         }
     }
 
-    /// The peer of an association has named its addresses: if another one is with the same peer, this one ends, or waits.
+    /// Handles the first list of addresses of the peer of an association: if another association has the same peer,
+    /// this one ends or waits.
     fn end_duplicate(&mut self, slot: u32) {
         let others = self.others_with_peer_of(slot);
         let Some(this) = self.associations.get(slot) else { return };
@@ -68,7 +69,7 @@ impl Endpoint {
             Some(of) => {
                 this.end_as_duplicate(of);
                 self.agenda.enter(Turn::Tell, slot);
-                // What this one was found under belongs to the others.
+                // The keys of this association belong to the others.
                 others.into_iter().for_each(|other| self.rename(other));
             }
             None if !others.is_empty() => this.hold_cookie(),
@@ -76,7 +77,7 @@ impl Endpoint {
         }
     }
 
-    /// The other associations whose peer has named its addresses and has one of those of the peer of this one.
+    /// The other associations with an address of this association's peer, if their peer has listed its addresses.
     fn others_with_peer_of(&self, slot: u32) -> Vec<u32> {
         let Some(this) = self.associations.get(slot) else { return Vec::new() };
         let owners = this.remotes().filter_map(|(remote, _)| self.addresses.owner(&remote));
@@ -95,7 +96,7 @@ impl Endpoint {
         }
     }
 
-    /// Frees the slot of an association that has ended, once nothing of it is left to send, to tell or to read.
+    /// Frees the slot of an ended association once no packet, event or data of it is left.
     pub(super) fn reap(&mut self, slot: u32) {
         let over = |association: &Association| association.is_closed() && !association.is_readable();
         if self.agenda.is_idle(slot) && self.associations.get(slot).is_some_and(over) {

@@ -71,7 +71,7 @@ pub enum PairFault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AcceptError {
     /// The cookie of the arrival expired, its peer aborted, or the application accepted or refused it before.
-    #[error("the arrival is no more")]
+    #[error("the arrival is gone: it was accepted or refused, its peer aborted, or its cookie expired")]
     Gone,
     /// An association with the peer exists by now.
     #[error("there is an association with the peer already")]

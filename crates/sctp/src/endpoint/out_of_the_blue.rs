@@ -1,8 +1,8 @@
-//! Packets out of the blue: for no association (`rfc9260#section-8.4`).
+//! Out of the blue packets: packets that belong to no association (`rfc9260#section-8.4`).
 
 use wire::{Cause, Chunk, Packet};
 
-/// The answer to a packet out of the blue. It bears the tag of the packet, and the T bit to say so.
+/// The answer to an out of the blue packet. It has the tag of that packet, and the T bit set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Silence,
@@ -10,7 +10,7 @@ pub(super) enum Answer {
     Abort,
 }
 
-/// The answer to a packet that neither begins with INIT nor with COOKIE ECHO.
+/// The answer to a packet whose first chunk is neither INIT nor COOKIE ECHO.
 pub(super) fn answer(packet: &Packet<'_>) -> Answer {
     let mut chunks = packet.chunks().map_while(Result::ok).peekable();
     if chunks.peek().is_none() {
@@ -51,7 +51,7 @@ mod tests {
 
     // rfc9260#section-8.4
     #[test]
-    fn the_table_of_answers() {
+    fn out_of_the_blue_packets_are_answered_by_the_rules_of_section_8_4() {
         let mut stale = CauseList::new();
         stale.push(&Cause::StaleCookie { staleness: Span::from_secs(1) });
         let abort = Chunk::Abort(Abort { reflected_tag: false, causes: Causes::default() });

@@ -1,14 +1,15 @@
 /// Finds the association of a packet by its verification tag.
 ///
-/// An open-addressed table: tags are random numbers of our own choosing, so their low bits are as good as any hash
-/// of them, and nobody else can make them collide. A lookup costs the same from one association to thousands.
+/// An open-addressed table. Tags are our own random numbers, so their low bits serve as the hash, and an attacker
+/// cannot make them collide. The cost of a lookup does not depend on the number of associations.
 #[derive(Debug)]
-#[repr(C)] // what one association alone needs first
+#[repr(C)] // the fields for a single association come first
 pub(crate) struct Tags {
-    /// The only entry while there is just one: the table need not be touched then.
+    /// The only entry, if there is just one; the table is not read then.
     only: (u32, u32),
     used: usize,
-    /// A power of two, at most half of them used; tag 0, which no association has, marks a free place.
+    /// The size is a power of two, and at most half of the slots are used. Tag 0, which no association has, marks a
+    /// free slot.
     places: Vec<(u32, u32)>,
 }
 
@@ -48,7 +49,7 @@ impl Tags {
         self.used -= 1;
         let mask = self.places.len() - 1;
         let mut next = hole;
-        // Move back every entry that the hole would make unreachable.
+        // Move back every entry that the free slot would make unreachable.
         loop {
             next = (next + 1) & mask;
             let (tag, _) = self.places[next];
@@ -67,7 +68,7 @@ impl Tags {
         }
     }
 
-    /// Where `tag` is, or the free place where it would be.
+    /// The slot of `tag`, or the free slot where it would be entered.
     #[inline]
     fn place_of(&self, tag: u32) -> usize {
         let mask = self.places.len() - 1;
@@ -86,7 +87,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Few low bits, so that tags collide often.
+        /// Tags with few different low bits, so that they collide often.
         #[test]
         fn it_agrees_with_a_map(steps in prop::collection::vec((0u32..6, 0u32..24, any::<bool>()), 1..300)) {
             let (mut tags, mut model) = (Tags::new(), BTreeMap::new());

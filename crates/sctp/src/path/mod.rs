@@ -298,7 +298,7 @@ impl Paths {
         Paths { pairs, ..Paths::default() }
     }
 
-    /// Adds a path unless it is there or there are too many.
+    /// Adds a path; `None` if it exists or the largest number of paths is reached.
     pub(crate) fn add(&mut self, path: Path) -> Option<PathId> {
         let same = |p: &Path| p.remote == path.remote && (!self.pairs || p.local == path.local);
         if self.list.len() >= Self::LIMIT || self.list.iter().any(same) {

@@ -55,7 +55,7 @@ impl ReceiveWindow {
         self.free() < self.open
     }
 
-    /// True if more is held than there is room for.
+    /// True if more bytes are held than the receive buffer allows.
     pub(super) fn is_overdrawn(&self) -> bool {
         self.held > u64::from(self.limit)
     }

@@ -8,7 +8,7 @@ use wire::StreamId;
 /// from. It never sees the pieces, which wait in the queue of their stream.
 #[derive(Debug, Default)]
 pub(super) struct FirstCome {
-    /// The stream whose turn it is; no pieces if nothing waits.
+    /// The current stream; zero pieces if nothing waits.
     current: Turn,
     /// Streams in the order of their turns after that; a stream can have many.
     later: VecDeque<Turn>,

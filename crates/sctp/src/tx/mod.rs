@@ -268,7 +268,7 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
-    /// Takes a message, and numbers it if it is tracked. An error says why not, and then nothing has changed.
+    /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
     pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
         let limit = self.config.send_buffer;

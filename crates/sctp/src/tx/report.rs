@@ -70,8 +70,9 @@ impl Sender {
         found
     }
 
-    /// A SACK shows that chunk `i`, in flight, is lost. False, and it stays one report short of that, if this packet has no
-    /// steps left to find its place among the lost chunks.
+    /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to find the
+    /// position of the chunk in the queue of lost chunks, returns false and leaves the chunk one missing report short
+    /// of being lost.
     fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);

@@ -53,7 +53,7 @@ impl Sender {
         self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)
     }
 
-    /// Takes the cumulative TSN of a SHUTDOWN, which says nothing of gaps (`rfc9260#section-9.2`).
+    /// Processes the cumulative TSN of a SHUTDOWN, which has no gap ack blocks (`rfc9260#section-9.2`).
     pub(crate) fn on_cumulative_ack(
         &mut self,
         now: Instant,
@@ -64,7 +64,7 @@ impl Sender {
         self.acknowledge_all(now, cum, None, paths, &mut SackDelta::default())
     }
 
-    /// Adds to the gap blocks what the peer cannot renege on, whatever this SACK says.
+    /// Adds the non-renegable TSNs of earlier SACKs to the gap ack blocks of this one.
     pub(super) fn hold_to(&mut self, cum: u64) {
         cut_below(&mut self.non_renegable, cum);
         let blocks = std::mem::take(&mut self.blocks);

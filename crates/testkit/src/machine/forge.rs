@@ -1,21 +1,21 @@
-//! Packets that nobody sent: those of the peer changed, and new ones with the right tags.
+//! Forged packets: changed packets of the peer, and new packets with the correct verification tag.
 
 use super::Tape;
 use transport::{Checksum, Octets, PacketBuf};
 use wire::*;
 
-/// What a forger knows of an association.
+/// The values of an association that an attacker on the path knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Secrets {
-    /// The header of packets to the victim.
+    /// Common header of packets to the attacked endpoint.
     pub(super) header: CommonHeader,
-    /// About the TSN the victim expects next.
+    /// Approximately the next TSN that the attacked endpoint expects.
     pub(super) theirs: Tsn,
-    /// About the TSN the victim sends next.
+    /// Approximately the next TSN that the attacked endpoint sends.
     pub(super) ours: Tsn,
 }
 
-/// A packet with some bytes changed, cut off, or taken twice.
+/// A copy of a packet with some bytes changed, removed or repeated.
 pub(super) fn change(tape: &mut Tape<'_>, packet: &PacketBuf) -> PacketBuf {
     let mut bytes = packet.as_octets().to_vec();
     for _ in 0..tape.between(1, 4) {
@@ -36,7 +36,7 @@ pub(super) fn change(tape: &mut Tape<'_>, packet: &PacketBuf) -> PacketBuf {
     changed
 }
 
-/// A packet of one to three chunks of any type.
+/// A forged packet of one to three chunks of random types.
 pub(super) fn packet(tape: &mut Tape<'_>, secrets: &Secrets) -> PacketBuf {
     let mut buf = PacketBuf::default();
     let mut header = secrets.header;
@@ -146,7 +146,7 @@ fn init(tape: &mut Tape<'_>, w: &mut PacketWriter<'_>) {
     };
 }
 
-/// A TSN near another one, or any.
+/// A TSN near `tsn`, or a random one.
 fn near(tape: &mut Tape<'_>, tsn: Tsn) -> Tsn {
     if tape.once_in(16) { Tsn(tape.word()) } else { tsn.add(tape.below(24) as u32).add(0u32.wrapping_sub(8)) }
 }

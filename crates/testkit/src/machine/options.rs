@@ -5,7 +5,7 @@ use sctp::{
 };
 use units::{ByteCount, Span};
 
-/// Any configuration that can work, its limits so wide that bad luck is no reason to give up.
+/// A random valid configuration. Its retransmission limits are so high that losses do not end an association.
 pub fn any_config(tape: &mut Tape<'_>) -> Config {
     let recommended = tape.once_in(3);
     let config = if recommended { Config::recommended() } else { Config::default() };
@@ -13,7 +13,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     let path_max_retrans = tape.below(4) as u32;
     let config = Config {
         rto_min: Span::from_millis(tape.between(50, 1000)),
-        // Nor is what a peer says after our SHUTDOWN for five times RTO.Max.
+        // T5 expires after five times RTO.Max, so RTO.Max is large, too.
         rto_max: Span::from_secs(400),
         rto_jitter: tape.pick(&[0.0, 0.25, 0.5]),
         association_max_retrans: 10_000,

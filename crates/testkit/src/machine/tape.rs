@@ -1,11 +1,12 @@
-/// Decisions read from bytes, so that a fuzzer or a property test makes them; all zero once the bytes are used up.
+/// Reads random decisions from bytes supplied by a fuzzer or a property test. After the last byte all decisions are
+/// zero.
 #[derive(Debug)]
 pub struct Tape<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Tape<'a> {
-    /// Decisions from the first byte on.
+    /// A tape that begins at the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Tape { bytes }
     }
@@ -15,7 +16,7 @@ impl<'a> Tape<'a> {
         self.bytes.is_empty()
     }
 
-    /// Bytes that are left.
+    /// Number of bytes that are left.
     pub fn left(&self) -> usize {
         self.bytes.len()
     }
@@ -27,7 +28,7 @@ impl<'a> Tape<'a> {
         first
     }
 
-    /// A number below `bound`, from as many bytes as that takes.
+    /// A number below `bound`, read from as many bytes as `bound` needs.
     pub fn below(&mut self, bound: u64) -> u64 {
         let (mut number, mut most) = (u64::from(self.byte()), 0xff);
         while most < bound.saturating_sub(1) {
@@ -42,7 +43,7 @@ impl<'a> Tape<'a> {
         low + self.below(high - low + 1)
     }
 
-    /// True once in `n` times.
+    /// True with probability 1/`n`.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == n - 1
     }
@@ -62,7 +63,7 @@ impl<'a> Tape<'a> {
         u32::from_be_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
     }
 
-    /// As many bytes as there are, at most `most`.
+    /// The next bytes, at most `most`.
     pub fn take(&mut self, most: usize) -> &'a [u8] {
         let (taken, rest) = self.bytes.split_at(most.min(self.bytes.len()));
         self.bytes = rest;
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_takes_as_many_bytes_as_it_needs() {
+    fn a_bound_consumes_as_many_bytes_as_it_needs() {
         let mut tape = Tape::new(&[1, 2, 3, 4, 5]);
         assert_eq!(tape.below(256), 1);
         assert_eq!(tape.below(65_536), 0x0203);

@@ -1,4 +1,4 @@
-//! dcSCTP, the stack of WebRTC in Chrome, in Rust.
+//! dcSCTP, a Rust port of the SCTP stack of WebRTC in Chrome.
 
 use super::PORT;
 use anabranch_testkit::{Ending, Ours, Speaker, Station};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use transport::{Octets, PacketBuf};
 use units::Instant;
 
-/// A socket, which is one association, with the addresses it has no notion of itself.
+/// A dcSCTP socket, which is one association, and its addresses, which dcSCTP does not handle.
 pub struct DcSctp {
     socket: Box<dyn DcSctpSocket>,
     local: IpAddr,
@@ -24,7 +24,7 @@ pub struct DcSctp {
 
 impl DcSctp {
     pub fn new(seed: u64, local: IpAddr, remote: IpAddr) -> Self {
-        // The generator of its tags and TSNs is that of the thread.
+        // dcSCTP draws tags and TSNs from the thread's random generator.
         fastrand::seed(seed);
         let options = Options { local_port: PORT, remote_port: PORT, mtu: 1480, ..Options::default() };
         let socket = dcsctp::new_socket("dcsctp", &options);
@@ -41,7 +41,7 @@ impl DcSctp {
                     self.end(Ending::Aborted)
                 }
                 SocketEvent::OnAborted(kind, why) => self.end(Ending::Broken(format!("{kind:?}: {why}"))),
-                // Our report of a parameter that we do not know, as RFC 9260 asks for (section 3.2.1).
+                // Our ERROR chunk about an unrecognized parameter (`rfc9260#section-3.2.1`).
                 SocketEvent::OnError(ErrorKind::PeerReported, _) => {}
                 SocketEvent::OnError(kind, why) => self.end(Ending::Broken(format!("{kind:?}: {why}"))),
                 SocketEvent::OnConnectionRestarted() => self.end(Ending::Broken("restarted".into())),

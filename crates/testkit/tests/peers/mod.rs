@@ -1,4 +1,4 @@
-//! SCTP stacks of others, to talk to.
+//! Other SCTP stacks, as peers for interoperability tests.
 
 mod dcsctp;
 mod sctp_proto;
@@ -6,5 +6,5 @@ mod sctp_proto;
 pub use dcsctp::DcSctp;
 pub use sctp_proto::SctpProto;
 
-/// The port all of them use: what WebRTC uses.
+/// SCTP port of all peers, as in WebRTC.
 pub const PORT: u16 = 5000;

@@ -1,15 +1,15 @@
-//! sctp-proto, the stack of str0m, made after that of pion.
+//! sctp-proto, the SCTP stack of str0m, derived from that of pion.
 //!
-//! Its graceful end is not that of RFC 9260, section 9.2. What [`SctpProto`] puts right, seen in version 0.10.8:
+//! Its shutdown deviates from RFC 9260, section 9.2. [`SctpProto`] corrects the following deviations of version 0.10.8:
 //!
-//! - SHUTDOWN goes out although data is outstanding: `shutdown` asks a counter that is never set.
-//! - SHUTDOWN says which of its own chunks the peer has acknowledged, not which of the peer's it has received. To the
-//!   peer that is the acknowledgement of data never sent, for which ours aborts the association.
+//! - It sends SHUTDOWN although data is outstanding: `shutdown` reads a counter that is never set.
+//! - Its SHUTDOWN contains the cumulative TSN that the peer has acknowledged, not the cumulative TSN of the peer's
+//!   data. Our endpoint takes it as an acknowledgement of data that was never sent, and aborts the association.
 //! - After its SHUTDOWN COMPLETE the association stays in SHUTDOWN-SENT.
-//! - An end with SHUTDOWN COMPLETE is told to the user as one with ABORT.
-//! - SHUTDOWN COMPLETE and ABORT with the T bit are not found to belong to an association (section 8.5.1, rules B and
-//!   C).
-#![expect(clippy::disallowed_types, reason = "it counts time from the system's clock")]
+//! - It reports an end by SHUTDOWN COMPLETE to the user as an ABORT.
+//! - It does not assign SHUTDOWN COMPLETE and ABORT chunks with the T bit to their association (section 8.5.1, rules B
+//!   and C).
+#![expect(clippy::disallowed_types, reason = "sctp-proto takes times of the system's clock")]
 
 use super::PORT;
 use anabranch_testkit::{Ending, Speaker, Station};
@@ -26,12 +26,12 @@ use transport::{Checksum, Octets, PacketBuf};
 use units::Instant;
 use wire::{Abort, Chunk, CommonHeader, Encode, Packet, PacketWriter, Shutdown, ShutdownComplete, Tsn};
 
-/// An endpoint with one association. Its tags and TSNs come from the system and cannot be repeated.
+/// An endpoint with one association. Its tags and TSNs come from the system's random generator, so runs differ.
 pub struct SctpProto {
     endpoint: Endpoint,
     association: Option<(AssociationHandle, Association)>,
     transport: Arc<TransportConfig>,
-    /// What it takes for the start of the simulation.
+    /// The `Instant` that stands for the start of the simulation.
     epoch: std::time::Instant,
     local: IpAddr,
     remote: IpAddr,
@@ -39,15 +39,15 @@ pub struct SctpProto {
     readable: VecDeque<u16>,
     connected: bool,
     ending: Option<Ending>,
-    /// The user wants it to end.
+    /// The application has requested a shutdown.
     closing: bool,
-    /// Streams it has sent on.
+    /// Streams that it has sent on.
     streams: BTreeSet<u16>,
-    /// How far it has received, by its last SACK.
+    /// Cumulative TSN of the last SACK that it sent.
     acknowledged: Option<Tsn>,
-    /// The tag of packets to it.
+    /// Verification tag of packets to it.
     tag: u32,
-    /// How the last packet to it ends the association, if it does.
+    /// How the last packet to it ended the association; `None` if it did not.
     told: Option<Ending>,
 }
 
@@ -114,20 +114,20 @@ impl SctpProto {
         &mut self.association.as_mut().expect("an association").1
     }
 
-    /// Asks it to end once all it sent is acknowledged.
+    /// Requests the shutdown once all sent data is acknowledged.
     fn close_if_drained(&mut self, now: Instant) {
         let streams = self.streams.clone();
         let association = self.association();
         let drained = |id: &u16| association.stream(*id).and_then(|stream| stream.buffered_amount()) == Ok(0);
         if streams.iter().all(drained) {
             self.closing = false;
-            self.association().shutdown().expect("an association that stands");
+            self.association().shutdown().expect("an established association");
             self.take_output(now);
         }
     }
 
-    /// Notes what leaves, and says in a SHUTDOWN what it ought to say.
-    fn put_right(&mut self, bytes: Bytes, packet: &mut PacketBuf) {
+    /// Records the tags and SACKs of an outgoing packet, and corrects the cumulative TSN of a SHUTDOWN.
+    fn correct(&mut self, bytes: Bytes, packet: &mut PacketBuf) {
         packet.clear();
         packet.head.extend_from_slice(&bytes);
         let parsed = Packet::parse(Octets::from(&bytes[..]), Checksum::Computed).expect("a right checksum");
@@ -137,7 +137,7 @@ impl SctpProto {
                 Chunk::InitAck(ack) => self.tag = ack.0.initiate_tag,
                 Chunk::Sack(sack) => self.acknowledged = Some(sack.cumulative_tsn_ack),
                 Chunk::Shutdown(_) => {
-                    let cumulative_tsn_ack = self.acknowledged.expect("it has received something");
+                    let cumulative_tsn_ack = self.acknowledged.expect("a SACK before the SHUTDOWN");
                     write(packet, parsed.header, &Shutdown { cumulative_tsn_ack });
                 }
                 Chunk::ShutdownComplete(_) => {
@@ -148,7 +148,7 @@ impl SctpProto {
         }
     }
 
-    /// What arrives, as it understands it.
+    /// An arriving packet, with chunks that have the T bit replaced by chunks without it.
     fn translated(&mut self, octets: Octets<'_>) -> Bytes {
         let parsed = Packet::parse(octets, Checksum::Computed).expect("a right checksum");
         let mut packet = PacketBuf::default();
@@ -206,7 +206,7 @@ impl Station for SctpProto {
             self.take_output(now);
         }
         let bytes = self.packets.pop_front()?;
-        self.put_right(bytes, packet);
+        self.correct(bytes, packet);
         Some((self.local, self.remote))
     }
 
@@ -242,7 +242,9 @@ impl Speaker for SctpProto {
         let _ = association.open_stream(stream, PayloadProtocolIdentifier::Binary);
         let mut stream = association.stream(stream).expect("a stream");
         stream.set_reliability_params(unordered, ReliabilityType::Reliable, 0).expect("a stream");
-        stream.write_with_ppi(message, PayloadProtocolIdentifier::Binary).expect("a stream that takes data");
+        stream
+            .write_with_ppi(message, PayloadProtocolIdentifier::Binary)
+            .expect("a stream that accepts data");
         self.take_output(now);
         true
     }

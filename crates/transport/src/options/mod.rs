@@ -1,6 +1,7 @@
 //! Options that are declared once: type, documentation, default and check, and a way to go through them by name.
 
 mod names;
+mod subset;
 
 pub use names::UnknownName;
 

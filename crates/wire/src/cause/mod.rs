@@ -209,7 +209,7 @@ mod tests {
 
     // rfc9260#section-3.3.10
     #[test]
-    fn captured_causes_are_read_and_written_back() {
+    fn captured_causes_decode_and_encode_to_the_same_bytes() {
         for (bytes, expected) in captures() {
             let mut list = CauseList::new();
             assert!(list.push(&expected));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_holds_them_all() {
+    fn a_list_keeps_all_causes_in_order() {
         let mut list = CauseList::new();
         assert!(captures().iter().all(|(_, cause)| list.push(cause)));
         assert!(list.as_causes().iter().eq(captures().into_iter().map(|(_, cause)| Ok(cause))));

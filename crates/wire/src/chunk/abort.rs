@@ -18,7 +18,7 @@ pub struct Abort<'a> {
     /// T: the packet bears the tag its receiver had put into its own packet, because the sender of this ABORT has no
     /// association and so no tag for it (rfc9260#section-8.5.1).
     pub reflected_tag: bool,
-    /// Why; may be empty.
+    /// The causes of the abort; may be empty.
     pub causes: Causes<'a>,
 }
 

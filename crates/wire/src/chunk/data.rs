@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn each_flag_has_its_bit() {
+    fn each_data_flag_is_encoded_in_its_bit() {
         let of = |bits| DataFlags::from_bits(bits);
         assert_eq!(of(0x01), DataFlags { ending: true, ..DataFlags::default() });
         assert_eq!(of(0x02), DataFlags { beginning: true, ..DataFlags::default() });

@@ -166,7 +166,7 @@ mod tests {
 
     // rfc9260#section-6.2: as many gap blocks as fit
     #[test]
-    fn duplicates_are_left_out_before_gap_blocks() {
+    fn a_sack_that_is_too_long_drops_duplicate_tsns_before_gap_ack_blocks() {
         let gaps = || (1..4).map(|i| GapBlock { start: 2 * i, end: 2 * i });
         let counts = |room: usize| {
             let mut buf = PacketBuf::default();

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_top_bits_of_the_type_say_what_to_do() {
+    fn top_bits_of_an_unknown_chunk_type_select_the_action() {
         let action = |chunk_type| UnknownChunk { chunk_type, bytes: Octets::default() }.action();
         assert_eq!(action(0x3f), UnknownAction::StopDiscard);
         assert_eq!(action(0x40), UnknownAction::StopReport);

@@ -56,7 +56,7 @@ mod tests {
 
     // rfc9260#section-3.1
     #[test]
-    fn a_captured_header_is_read_field_by_field() {
+    fn captured_common_header_decodes_to_its_fields() {
         let bytes = [0x13, 0x88, 0x00, 0x09, 0xde, 0xad, 0xbe, 0xef, 0x01, 0x02, 0x03, 0x04];
         let (header, checksum) = CommonHeader::decode(&bytes);
         let expected = CommonHeader { source_port: 5000, destination_port: 9, verification_tag: 0xdead_beef };

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_captured_packet_passes_only_undamaged() {
+    fn a_packet_with_a_changed_byte_is_rejected_by_its_checksum() {
         // COOKIE ACK; the CRC32c of the first 8 bytes, four zeros and the chunk is 0xee632f71.
         let mut packet = hex("1388 0009 deadbeef 712f63ee  0b 00 0004");
         let parsed = Packet::parse(packet.as_slice().into(), Checksum::Computed).unwrap();
@@ -126,7 +126,7 @@ mod tests {
 
     // rfc9260#section-3.2
     #[test]
-    fn chunks_are_found_behind_padding_whatever_it_holds() {
+    fn a_chunk_after_padding_with_any_content_is_found() {
         let body = hex("80 00 0005 aa 112233  0b 00 0004  80 00 0004  08 00 0004");
         let unknown = |bytes: &'static [u8]| UnknownChunk { chunk_type: 0x80, bytes: bytes.into() };
         assert_eq!(
@@ -154,7 +154,7 @@ mod tests {
 
     // rfc9260#section-3.2
     #[test]
-    fn a_wrong_length_ends_the_packet() {
+    fn a_chunk_with_a_wrong_length_ends_the_packet() {
         for length in [0u16, 1, 3, 13, 16, u16::MAX] {
             let mut body = hex("0b 00 0004  80 00 0000  0b 00 0004  0b 00 0004");
             body[6..8].copy_from_slice(&length.to_be_bytes());
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_chunk_must_bring_its_padding() {
+    fn a_packet_without_the_padding_of_its_last_chunk_is_rejected() {
         let body = hex("80 00 0006 aabb 00");
         assert_eq!(chunks(&body), [Err(ChunkError::Length { chunk_type: 0x80, length: 6 })]);
     }
 
     #[test]
-    fn bytes_too_few_for_a_chunk_header_are_an_error() {
+    fn a_rest_shorter_than_a_chunk_header_is_an_error() {
         assert_eq!(chunks(&[0x0b, 0, 0]), [Err(ChunkError::Truncated(3))]);
     }
 }

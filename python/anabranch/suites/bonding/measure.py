@@ -25,7 +25,7 @@ NOT_SLOWER = 0.98
 SUM = 0.92
 """Least share of both links' payload rate to reach with a buffer of 1 MiB or more and without loss."""
 OUTAGE = (10.0, 15.0)
-"""When a path fails and when it is back, in seconds."""
+"""Start and end of the path failure, in seconds."""
 STALL = 1.0
 """Longest time without any arrival that such a failure may cause, in seconds."""
 
@@ -53,7 +53,7 @@ class Place:
 
     @property
     def is_ample(self) -> bool:
-        """Whether only the links should limit the throughput there."""
+        """Whether only the links should limit the throughput in this cell."""
         return self.loss == 0 and self.buffer.endswith("MiB")
 
 
@@ -99,7 +99,7 @@ class Outage:
 
 @dataclass(frozen=True)
 class Table:
-    """All that was measured."""
+    """All measurements of the suite."""
 
     options: tuple[str, ...]
     cells: list[Cell]

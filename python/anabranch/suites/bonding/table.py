@@ -28,7 +28,7 @@ _SHOWN_BUFFER = "1 MiB"
 
 
 def legend(table: Table) -> str:
-    """Says what the numbers of the tables are."""
+    """The text that explains the numbers of the tables."""
     return (
         f"{basis(table.seed, table.replicas)}. Throughput of payload in Mbit/s, in brackets over that of the best "
         f"single path; ✗ is below {NOT_SLOWER}."
@@ -96,7 +96,8 @@ def _outages(table: Table) -> Grid:
 
 
 def draw(table: Table) -> Figure:
-    """Throughput over the buffer, without and with loss, and over time when the faster path dies; by topology."""
+    """Throughput against the buffer size, without and with loss, and against time when the faster path fails; by
+    topology."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 6.3)
     topologies = table.topologies()
     losses = list(dict.fromkeys(cell.place.loss for cell in table.cells))

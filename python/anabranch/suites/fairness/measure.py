@@ -39,7 +39,7 @@ class Rule(StrEnum):
 
 
 class State(StrEnum):
-    """Whether the 95 % interval of a number keeps a rule, breaks it, or leaves it open."""
+    """Result of a rule: kept or broken if the whole 95 % interval is on one side of the bound, otherwise open."""
 
     KEPT = "kept"
     OPEN = "open"
@@ -47,7 +47,7 @@ class State(StrEnum):
 
 
 TOLERANCE = 0.05
-"""How far a number may be beyond its bound: two implementations of one control differ by as much."""
+"""Tolerance of the bounds: two implementations of one control differ by about this much."""
 
 
 def judge(rule: Rule, found: Estimate) -> State | None:
@@ -141,7 +141,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Table:
-    """All that was measured."""
+    """All measurements of the suite."""
 
     controls: tuple[str, ...]
     scores: list[Score]
@@ -281,7 +281,7 @@ class _Samples:
 def _samples(result: Result, **at: str) -> _Samples:
     rows = result.scalars.filter(pl.col("flow") == _FLOW, pl.col("window") == _WINDOW).sort("replica")
     for axis, value in at.items():
-        # Without rivals there is no axis of that name.
+        # Scenarios without rivals do not have this axis.
         rows = rows.filter(pl.col(axis) == value) if axis in result.axes else rows
     total = rows.filter(pl.col("quantity") == "throughput_bps")["value"].to_list()
     paths = rows.filter(pl.col("quantity") == "sent_throughput_bps", pl.col("path").is_not_null())

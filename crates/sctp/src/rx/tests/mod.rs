@@ -17,7 +17,7 @@ struct Fixture {
     now: Instant,
 }
 
-/// What a SACK says.
+/// The fields of a SACK.
 #[derive(Debug, PartialEq, Eq)]
 struct Report {
     cumulative: u32,

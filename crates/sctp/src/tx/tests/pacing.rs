@@ -127,7 +127,7 @@ impl Trace {
         self.0.push((now, bytes));
     }
 
-    /// No interval has more than a burst and what the rate gives in it.
+    /// Checks that no interval has more bytes than a burst plus the pacing rate times its length.
     fn check(&self, rate: BitRate, mtu: u64) {
         let burst = (2 * mtu).max(rate.bytes_in(Span::from_millis(1)).get());
         for (i, &(begin, _)) in self.0.iter().enumerate() {

@@ -1,0 +1,219 @@
+//! What the driver knows of one connection.
+
+use crate::shared::{Handle, Mailbox};
+use crate::types::PathError;
+use futures_channel::oneshot;
+use sctp::{Config, Endpoint, SendError};
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use units::{Instant, Span};
+
+/// Time without progress, in RTO.Max, after which a connection that nobody holds is aborted: that of T5-shutdown-guard
+/// (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
+const STALL_RTOS: u64 = 5;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) mailbox: Arc<Mailbox>,
+    /// Of a connection that the peer began, until its handshake is complete.
+    pub(super) arrival: Option<Handle>,
+    /// It is on the list of those that have messages for the stack.
+    pub(super) sends: bool,
+    /// Nobody holds it any more, so that what arrives is discarded.
+    pub(super) released: bool,
+    /// Shut down once the outbox is empty.
+    shutting_down: bool,
+    /// User bytes given to the stack.
+    given: u64,
+    /// The last piece given did not end its message.
+    incomplete: bool,
+    /// In the order of their bytes.
+    flushes: VecDeque<Flush>,
+    heartbeats: Vec<Heartbeat>,
+    /// Longest time without progress once the connection is closed in the background.
+    patience: Span,
+    /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the background.
+    progress: Option<(u64, Instant)>,
+}
+
+#[derive(Debug)]
+struct Flush {
+    /// User bytes that must be acknowledged.
+    bytes: u64,
+    answer: oneshot::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct Heartbeat {
+    address: IpAddr,
+    answer: oneshot::Sender<Result<Duration, PathError>>,
+}
+
+impl Entry {
+    pub(super) fn new(mailbox: Arc<Mailbox>, config: &Config) -> Self {
+        Entry {
+            mailbox,
+            arrival: None,
+            sends: false,
+            released: false,
+            shutting_down: false,
+            given: 0,
+            incomplete: false,
+            flushes: VecDeque::new(),
+            heartbeats: Vec::new(),
+            patience: config.rto_max * STALL_RTOS,
+            progress: None,
+        }
+    }
+
+    /// Moves messages from the outbox to the stack as far as it has room.
+    pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        let (id, mut lost) = (self.mailbox.id, false);
+        let Entry { mailbox, given, incomplete, .. } = self;
+        let full = mailbox.empty_outbox(|message| {
+            let length = message.payload.len() as u64;
+            // The bytes are shared, not copied.
+            match endpoint.send(now, id, message.clone()) {
+                Ok(_) => *incomplete = !message.end_of_record,
+                // `Event::Writable` follows.
+                Err(SendError::WouldBlock) => return false,
+                Err(_) => lost = true,
+            }
+            *given += length;
+            true
+        });
+        if lost {
+            self.lose();
+        }
+        if self.shutting_down && !full && self.mailbox.outbox_is_empty() {
+            endpoint.shutdown(now, id);
+        }
+    }
+
+    /// Shuts the association down once its outbox is empty.
+    pub(super) fn shutdown(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.mailbox.shut();
+        self.shutting_down = true;
+        if self.mailbox.outbox_is_empty() {
+            endpoint.shutdown(now, self.mailbox.id);
+        }
+    }
+
+    /// As [`Self::shutdown`], but nobody may be there to lose patience with the peer.
+    pub(super) fn shutdown_in_background(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.shutdown(now, endpoint);
+        self.progress.get_or_insert((self.acked(endpoint), now));
+    }
+
+    /// Whether it is closed in the background and the peer has taken nothing for too long.
+    pub(super) fn is_stalled(&mut self, now: Instant, endpoint: &Endpoint) -> bool {
+        let acked = self.acked(endpoint);
+        match &mut self.progress {
+            Some((last, at)) if *last == acked => now.since(*at) > self.patience,
+            Some(progress) => {
+                *progress = (acked, now);
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// User bytes that the peer has for good. Chunks are first sent in the order in which their messages were given, and
+    /// `buffered` falls as the cumulative TSN advances: the first bytes given are the first acknowledged.
+    fn acked(&self, endpoint: &Endpoint) -> u64 {
+        let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
+        self.given.saturating_sub(stats.buffered.get())
+    }
+
+    /// Passes what can be read to the mailbox.
+    pub(super) fn deliver(&self, now: Instant, endpoint: &mut Endpoint) {
+        let mut next = || endpoint.receive(now, self.mailbox.id, usize::MAX);
+        if self.released {
+            while next().is_some() {}
+        } else {
+            self.mailbox.fill_inbox(false, next);
+        }
+    }
+
+    /// Answers once everything given so far is acknowledged.
+    pub(super) fn flush(&mut self, answer: oneshot::Sender<bool>) {
+        if self.mailbox.take_lost() {
+            let _ = answer.send(false);
+            return;
+        }
+        // Callers that have lost patience leave nothing behind.
+        self.flushes.retain(|flush| !flush.answer.is_canceled());
+        let bytes = self.given + self.mailbox.outbox_bytes() as u64;
+        self.flushes.push_back(Flush { bytes, answer });
+    }
+
+    /// Answers the flushes that are complete; false if none is left.
+    pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
+        let acked = self.acked(endpoint);
+        let complete = self.flushes.iter().take_while(|flush| flush.bytes <= acked).count();
+        for flush in self.flushes.drain(..complete) {
+            let _ = flush.answer.send(true);
+        }
+        !self.flushes.is_empty()
+    }
+
+    /// Messages that were taken are lost: those who wait for a flush learn it, or else who asks for the next one.
+    fn lose(&mut self) {
+        if self.flushes.is_empty() {
+            self.mailbox.set_lost();
+        }
+        for flush in self.flushes.drain(..) {
+            let _ = flush.answer.send(false);
+        }
+    }
+
+    /// The peer began anew: what was in flight is lost. False if a message is lost in part, so that its rest would pass for
+    /// a message.
+    pub(super) fn restart(&mut self) -> bool {
+        self.lose();
+        !self.incomplete
+    }
+
+    /// The peer takes no more messages: gives those in the outbox, which are lost.
+    pub(super) fn refuse_messages(&mut self) -> Vec<sctp::Message> {
+        let lost = self.mailbox.close_outbox();
+        if !lost.is_empty() {
+            self.lose();
+        }
+        lost
+    }
+
+    /// Sends a heartbeat, and answers when the peer does.
+    pub(super) fn heartbeat(
+        &mut self,
+        now: Instant,
+        endpoint: &mut Endpoint,
+        address: IpAddr,
+        answer: oneshot::Sender<Result<Duration, PathError>>,
+    ) {
+        self.heartbeats.retain(|heartbeat| !heartbeat.answer.is_canceled());
+        if endpoint.heartbeat(now, self.mailbox.id, address) {
+            self.heartbeats.push(Heartbeat { address, answer });
+        } else {
+            let _ = answer.send(Err(PathError::NoSuchPath { address }));
+        }
+    }
+
+    /// Answers those who asked for heartbeats to an address.
+    pub(super) fn answer_heartbeats(&mut self, address: IpAddr, result: &Result<Duration, PathError>) {
+        for heartbeat in self.heartbeats.extract_if(.., |heartbeat| heartbeat.address == address) {
+            let _ = heartbeat.answer.send(result.clone());
+        }
+    }
+
+    /// The association ended: the mailbox gets what can still be read.
+    pub(super) fn finish(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if !self.released {
+            let id = self.mailbox.id;
+            self.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
+        }
+    }
+}

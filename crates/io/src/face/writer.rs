@@ -1,0 +1,157 @@
+use super::Connection;
+use crate::shared::{Command, Ticket};
+use crate::types::SendError;
+use bytes::{Bytes, BytesMut};
+use sctp::Payload;
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
+use wire::{Ppid, StreamId};
+
+/// Longest piece of a message.
+const PIECE: usize = 64 * 1024;
+
+/// A message that is given to send piece by piece, of any length.
+///
+/// [`Self::finish`] ends the message; the peer delivers it as one. From the first piece to the end no other message of the
+/// connection is taken, since pieces of messages are not interleaved: other senders wait.
+///
+/// Half a message cannot be taken back. Dropping the writer before `finish` has completed **aborts the connection**, unless
+/// nothing was taken yet: the first 64 KiB wait here.
+#[derive(Debug)]
+pub struct MessageWriter {
+    connection: Connection,
+    stream: StreamId,
+    ppid: Ppid,
+    unordered: bool,
+    /// Bytes of the next piece.
+    buffer: BytesMut,
+    /// A piece that waits for room.
+    waiting: Option<sctp::Message>,
+    ticket: Option<Ticket>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing was taken.
+    Fresh,
+    /// A part was taken.
+    Begun,
+    /// The end was taken.
+    Finished,
+}
+
+impl MessageWriter {
+    pub(super) fn new(connection: Connection, stream: StreamId) -> Self {
+        MessageWriter {
+            connection,
+            stream,
+            ppid: Ppid(0),
+            unordered: false,
+            buffer: BytesMut::new(),
+            waiting: None,
+            ticket: None,
+            state: State::Fresh,
+        }
+    }
+
+    /// Sets the payload protocol identifier, 0 unless set; before the first byte.
+    #[must_use]
+    pub fn ppid(mut self, ppid: Ppid) -> Self {
+        self.ppid = ppid;
+        self
+    }
+
+    /// Delivers the message as soon as it is complete, whatever was sent before it; before the first byte.
+    #[must_use]
+    pub fn unordered(mut self, unordered: bool) -> Self {
+        self.unordered = unordered;
+        self
+    }
+
+    /// Adds bytes to the message. If the future is dropped before it is ready, a part of them may have been added.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message can no longer be completed then.
+    pub async fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), SendError> {
+        while !bytes.is_empty() {
+            let written = poll_fn(|cx| self.poll_write(cx, bytes)).await?;
+            bytes = &bytes[written..];
+        }
+        Ok(())
+    }
+
+    /// Ends the message: it has been taken as a whole when this is ready.
+    ///
+    /// # Errors
+    /// [`SendError`]: [`SendError::Empty`] if nothing was written.
+    pub async fn finish(mut self) -> Result<(), SendError> {
+        poll_fn(|cx| self.poll_finish(cx)).await
+    }
+
+    /// As [`Self::write_all`], for those who write a future of their own: adds the first bytes and tells how many.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message can no longer be completed then.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize, SendError>> {
+        if self.state == State::Finished {
+            return Poll::Ready(Err(SendError::Shut));
+        }
+        let piece = PIECE.min(self.connection.mailbox().send_buffer.get() as usize);
+        if !bytes.is_empty() && (self.waiting.is_some() || self.buffer.len() >= piece) {
+            ready!(self.poll_piece(cx, false))?;
+        }
+        let (length, room) = (bytes.len(), piece - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..length.min(room)]);
+        Poll::Ready(Ok(length.min(room)))
+    }
+
+    /// As [`Self::finish`], for those who write a future of their own; once finished, always ready.
+    ///
+    /// # Errors
+    /// [`SendError`]: [`SendError::Empty`] if nothing was written.
+    pub fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), SendError>> {
+        if self.state == State::Finished {
+            return Poll::Ready(Ok(()));
+        }
+        ready!(self.poll_piece(cx, true))?;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Gives the buffer as a piece, which ends the message or does not. A piece leaves only once more bytes follow, so that
+    /// there are bytes left for the last one.
+    fn poll_piece(&mut self, cx: &mut Context<'_>, end_of_record: bool) -> Poll<Result<(), SendError>> {
+        let piece = match self.waiting.take() {
+            Some(piece) => piece,
+            None => self.piece(),
+        };
+        self.waiting = Some(sctp::Message { end_of_record, ..piece });
+        let mailbox = self.connection.mailbox();
+        ready!(mailbox.poll_send(cx, &mut self.waiting, &mut self.ticket))?;
+        self.state = if end_of_record { State::Finished } else { State::Begun };
+        Poll::Ready(Ok(()))
+    }
+
+    fn piece(&mut self) -> sctp::Message {
+        let bytes: Bytes = self.buffer.split().freeze();
+        sctp::Message {
+            stream: self.stream,
+            ppid: self.ppid,
+            unordered: self.unordered,
+            ..sctp::Message::new(Payload::Bytes(bytes))
+        }
+    }
+}
+
+impl Drop for MessageWriter {
+    fn drop(&mut self) {
+        let mailbox = self.connection.mailbox();
+        match (self.state, self.ticket) {
+            (State::Begun, _) => {
+                mailbox.hub.tell(Command::Abort(mailbox.id, Bytes::from_static(b"message not finished")));
+            }
+            (State::Fresh, Some(ticket)) => mailbox.leave_queue(ticket),
+            (State::Fresh | State::Finished, _) => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! One host of the state machine: its endpoint and the messages it has sent.
+
+use super::NETS;
+use super::forge::Secrets;
+use super::reports::Reports;
+use crate::Side;
+use sctp::{AssocId, Config, Endpoint, EndpointConfig, Seed};
+use std::collections::{BTreeMap, VecDeque};
+use transport::Checksum;
+
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) endpoint: Endpoint,
+    pub(super) config: Config,
+    /// The association that it started or accepted last.
+    pub(super) association: Option<AssocId>,
+    pub(super) undelivered: SentMessages,
+    pub(super) reports: Reports,
+    /// Messages that are partly read, by their first TSN.
+    pub(super) parts: BTreeMap<u32, Vec<u8>>,
+    pub(super) read: u64,
+    pub(super) messages: u8,
+    /// The values that an attacker uses in packets forged to this host.
+    pub(super) secrets: Option<Secrets>,
+    pub(super) sent: u64,
+}
+
+/// The messages that a host has sent and that the other has not read yet. Each message repeats one byte.
+#[derive(Debug, Default)]
+pub(super) struct SentMessages {
+    /// Ordered messages by stream, in the order of sending.
+    ordered: BTreeMap<u16, VecDeque<Vec<u8>>>,
+    unordered: Vec<Vec<u8>>,
+}
+
+impl Host {
+    pub(super) fn new(side: Side, config: Config) -> Host {
+        let mut endpoint = Endpoint::new(EndpointConfig {
+            port: side.port(),
+            addresses: (1..=NETS).map(|net| side.address(net)).collect(),
+            seed: Seed::for_simulation(u64::from(side.port())),
+            checksum: Checksum::Offloaded,
+            max_associations: 4,
+            encapsulation: None,
+            config: config.clone().into(),
+        })
+        .expect("a valid configuration");
+        endpoint.listen(true);
+        Host {
+            endpoint,
+            config,
+            association: None,
+            undelivered: SentMessages::default(),
+            reports: Reports::default(),
+            parts: BTreeMap::new(),
+            read: 0,
+            messages: 0,
+            secrets: None,
+            sent: 0,
+        }
+    }
+
+    pub(super) fn stats(&self) -> Option<sctp::AssocStats> {
+        self.endpoint.stats(self.association?)
+    }
+
+    /// Number of packets with user data of all current associations.
+    pub(super) fn data_packets(&self) -> u64 {
+        let paths = self.endpoint.associations().filter_map(|id| self.endpoint.paths(id)).flatten();
+        paths.map(|path| path.stats.data_packets).sum()
+    }
+
+    pub(super) fn check_bounds(&self) {
+        for stats in self.endpoint.associations().filter_map(|id| self.endpoint.stats(id)) {
+            assert!(stats.buffered <= self.config.send_buffer, "{stats:?}");
+            assert!(stats.outstanding_chunks <= 1 << 15, "{stats:?}");
+        }
+        let associations = self.endpoint.associations().count();
+        assert!(associations <= 4, "{associations} associations");
+    }
+}
+
+impl SentMessages {
+    pub(super) fn push(&mut self, stream: u16, unordered: bool, message: Vec<u8>) {
+        if unordered {
+            self.unordered.push(message);
+        } else {
+            self.ordered.entry(stream).or_default().push_back(message);
+        }
+    }
+
+    /// Removes a message that the other host has read; false if it was not sent, or is not the next of its stream.
+    pub(super) fn take(&mut self, stream: u16, unordered: bool, message: &[u8]) -> bool {
+        if unordered {
+            let sent = self.unordered.iter().position(|sent| sent == message);
+            return sent.map(|at| self.unordered.swap_remove(at)).is_some();
+        }
+        let next = self.ordered.get_mut(&stream).and_then(VecDeque::pop_front);
+        next.is_some_and(|next| next == message)
+    }
+
+    pub(super) fn remaining(&self) -> usize {
+        self.unordered.len() + self.ordered.values().map(VecDeque::len).sum::<usize>()
+    }
+}

@@ -1,0 +1,48 @@
+//! Multipath SCTP connections for [tokio](https://tokio.rs) programs.
+//!
+//! The types are those of [`io`], whose driver is a thread of its own and whose futures run on any runtime. This crate adds
+//! what tokio programs expect: names that are resolved without blocking ([`resolve`]), and [`MessageWriter`], an
+//! [`AsyncWrite`](tokio::io::AsyncWrite). [`Listener`], [`Events`], [`Messages`] and [`StreamReader`] are streams
+//! (`futures_core::Stream`).
+//!
+//! ```
+//! use anabranch_tokio::{Endpoint, resolve};
+//! use std::net::Ipv4Addr;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Endpoint::builder().local(Ipv4Addr::LOCALHOST).port(5001).udp_port(0).bind()?;
+//! let listener = server.listen(16);
+//! tokio::spawn(async move {
+//!     while let Ok(connection) = listener.accept().await {
+//!         tokio::spawn(async move {
+//!             while let Some(message) = connection.recv().await {
+//!                 if connection.send(message.data).await.is_err() {
+//!                     break;
+//!                 }
+//!             }
+//!         });
+//!     }
+//! });
+//!
+//! let client = Endpoint::builder().local(Ipv4Addr::LOCALHOST).udp_port(0).bind()?;
+//! let peer = resolve("127.0.0.1", 5001).await?.udp_port(server.udp_port());
+//! let connection = client.connect(peer).await?;
+//! connection.send("hello").await?;
+//! assert_eq!(connection.recv().await.expect("an answer").data, "hello");
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod resolve;
+mod writer;
+
+pub use io::{
+    AssocStats, BindError, Builder, CloseReason, Config, ConnectError, Connection, ConnectionError, Endpoint,
+    EndpointClosed, EndpointStats, Event, Events, FlushError, Lagged, Listener, Message, Messages, PathError,
+    PathId, PathInfo, PathState, Peer, Ppid, Received, SendError, SocketStats, State, StreamId, StreamReader,
+    TrySendError,
+};
+pub use resolve::resolve;
+pub use writer::MessageWriter;

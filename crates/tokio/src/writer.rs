@@ -1,0 +1,43 @@
+use io::SendError;
+use std::io::{Error, ErrorKind, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::AsyncWrite;
+
+/// A message of any length that is written as a byte stream: [`io::MessageWriter`] as an [`AsyncWrite`].
+///
+/// `shutdown` ends the message; the peer delivers it as one. `flush` does nothing, since there is no message before its end.
+/// While the message is incomplete no other message of the connection is taken. Dropping the writer before `shutdown` has
+/// completed **aborts the connection**, unless nothing was taken yet.
+#[derive(Debug)]
+pub struct MessageWriter(io::MessageWriter);
+
+impl From<io::MessageWriter> for MessageWriter {
+    fn from(writer: io::MessageWriter) -> Self {
+        MessageWriter(writer)
+    }
+}
+
+impl AsyncWrite for MessageWriter {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        self.0.poll_write(cx, bytes).map_err(to_io)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.0.poll_finish(cx).map_err(to_io)
+    }
+}
+
+fn to_io(error: SendError) -> Error {
+    let kind = match error {
+        SendError::Ended(_) | SendError::Shut => ErrorKind::BrokenPipe,
+        SendError::NoSuchStream { .. } | SendError::Empty | SendError::TooLong { .. } => {
+            ErrorKind::InvalidInput
+        }
+    };
+    Error::new(kind, error)
+}
