@@ -274,6 +274,26 @@ def test_events_are_read_until_the_connection_ends(pair: Pair) -> None:
     assert (events.next(), events.lost) == (None, 0)
 
 
+def test_the_oldest_events_are_lost_and_counted(pair: Pair) -> None:
+    events = pair.near.events()
+    for _ in range(260):
+        pair.near.heartbeat("127.0.0.1", timeout=10)
+    pair.far.abort()
+    assert len(list(events)) == 256
+    assert events.lost >= 4
+
+
+def test_an_endpoint_that_an_exception_leaves_closes_without_waiting(pair: Pair) -> None:
+    def fail() -> None:
+        with pair.client:
+            raise EOFError
+
+    with pytest.raises(EOFError):
+        fail()
+    assert repr(pair.client).endswith(": closed>")
+    assert pair.near.closed(timeout=10).reason == "graceful"
+
+
 def test_statistics_count_and_end_with_the_connection(pair: Pair) -> None:
     pair.near.send(bytes(5000))
     pair.near.flush(timeout=10)
