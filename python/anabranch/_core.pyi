@@ -256,6 +256,7 @@ class Event:
         "path-changed",
         "heartbeat-answered",
         "primary-changed",
+        "mtu-changed",
         "delivered",
         "send-failed",
         "peer-error",
@@ -274,7 +275,7 @@ class Event:
     rtt: int | None
     """heartbeat-answered: round-trip time in nanoseconds."""
     address: IPv4Address | IPv6Address | None
-    """path-changed, primary-changed, heartbeat-answered: address of the peer."""
+    """path-changed, primary-changed, mtu-changed, heartbeat-answered: address of the peer."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     """path-changed: state of the path now."""
     stream: int | None
@@ -288,7 +289,9 @@ class Event:
     last_message: int | None
     """delivered: number of the last of the tracked messages."""
     path: int | None
-    """primary-changed: number of the path."""
+    """primary-changed, mtu-changed: number of the path."""
+    mtu: int | None
+    """mtu-changed: path MTU in bytes, IP header included."""
     causes: bytes | None
     """peer-error, and closed by an ABORT of the peer: the error causes as received."""
     reason: (
@@ -297,6 +300,7 @@ class Event:
             "local-abort",
             "peer-abort",
             "connect-timeout",
+            "unreachable",
             "duplicate",
             "too-many-errors",
             "protocol-violation",

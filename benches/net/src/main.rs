@@ -5,6 +5,8 @@
 
 mod child;
 mod cpu;
+mod link;
+mod links;
 mod report;
 mod rivals;
 
@@ -33,6 +35,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Role {
+    /// Measures goodput over two emulated links.
+    Links {
+        /// Runs of each case.
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
     /// Receives, and prints bytes and CPU time when done; for the bench itself.
     #[command(hide = true)]
     Receive { rival: Rival },
@@ -53,6 +61,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     match arguments.role {
+        Some(Role::Links { rounds }) => links::measure(rounds),
         Some(Role::Receive { rival }) => child::receive(rival),
         Some(Role::Send { rival, address, seconds }) => {
             child::send(rival, &address, Duration::from_secs_f64(seconds))

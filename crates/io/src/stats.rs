@@ -30,6 +30,8 @@ pub struct SocketStats {
     pub bytes_received: u64,
     /// System calls that received them.
     pub receives: u64,
+    /// Packets that the system dropped because its receive buffer was full; Linux only.
+    pub receive_overflow: u64,
     /// Packets that the system refused to send.
     pub send_errors: u64,
     /// The system's number of the last such error; 0: none.
@@ -47,12 +49,13 @@ impl fmt::Display for SocketStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: sent {} packets by {} calls, received {} by {}, {} send errors",
+            "{}: sent {} packets by {} calls, received {} by {} and lost {} to a full buffer, {} send errors",
             self.address,
             self.packets_sent,
             self.sends,
             self.packets_received,
             self.receives,
+            self.receive_overflow,
             self.send_errors
         )
     }
@@ -115,6 +118,7 @@ impl SocketCounters {
             packets_received: get(&self.packets_received),
             bytes_received: get(&self.bytes_received),
             receives: get(&self.receives),
+            receive_overflow: 0,
             send_errors: get(&self.send_errors),
             last_error: get(&self.last_error) as i32,
         }
@@ -126,7 +130,13 @@ fn add(counter: &AtomicU64, n: usize) {
 }
 
 impl EndpointStats {
-    pub(crate) fn read(counters: &[Arc<SocketCounters>]) -> Self {
-        EndpointStats { sockets: counters.iter().map(|counters| counters.read()).collect() }
+    /// Reads the counters of all sockets; `drops` has the overflows of some of them.
+    pub(crate) fn read(counters: &[Arc<SocketCounters>], drops: &[(IpAddr, u64)]) -> Self {
+        let mut sockets: Vec<SocketStats> = counters.iter().map(|counters| counters.read()).collect();
+        for socket in &mut sockets {
+            let drops = drops.iter().find(|(address, _)| *address == socket.address);
+            socket.receive_overflow = drops.map_or(0, |&(_, drops)| drops);
+        }
+        EndpointStats { sockets }
     }
 }

@@ -230,6 +230,12 @@ fn flows_that_cannot_pass_a_nat_are_refused_with_the_place() {
         answered.contains("x.toml:37:15: flow `udp`: UDP port 9899 of a host is that of SCTP in UDP"),
         "{answered}"
     );
+    let transfers = "[[transfers]]\nname = \"short\"\nclient = \"client\"\nserver = \"server\"\nprotocol = \"SCTP\"\n\
+                     rate = \"1 Hz\"\nsize = \"10 kB\"\nto = \"5 s\"";
+    assert_eq!(
+        answer("# more", transfers),
+        "x.toml:33:8: short transfers cannot pass a NAT; expected a [[flow]] with udp_encapsulation = true"
+    );
     let bursts = "[[probe]]\nquantity = \"bursts\"\nlink = \"home-server\"";
     let answered = answer("# more", bursts);
     assert!(answered.contains("x.toml:25:21: bursts are counted by SCTP ports"), "{answered}");

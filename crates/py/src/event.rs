@@ -52,7 +52,7 @@ event_class! {
         peer_port: u16,
         /// heartbeat-answered: round-trip time in nanoseconds.
         rtt: u64,
-        /// path-changed, primary-changed, heartbeat-answered: address of the peer.
+        /// path-changed, primary-changed, mtu-changed, heartbeat-answered: address of the peer.
         address: IpAddr,
         /// path-changed: state of the path now.
         state: &'static str,
@@ -60,8 +60,10 @@ event_class! {
         message: u64,
         /// delivered: number of the last of the tracked messages.
         last_message: u64,
-        /// primary-changed: number of the path.
+        /// primary-changed, mtu-changed: number of the path.
         path: u8,
+        /// mtu-changed: path MTU in bytes, IP header included.
+        mtu: u64,
         /// send-failed: stream of the message.
         stream: u16,
         /// send-failed: TSN of the chunk; None if it was never sent.
@@ -136,6 +138,12 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.address = Some(address);
             "primary-changed"
         }
+        sctp::Event::MtuChanged { path, address, mtu } => {
+            event.path = Some(path.0);
+            event.address = Some(address);
+            event.mtu = Some(mtu.get());
+            "mtu-changed"
+        }
         sctp::Event::Delivered { first, last } => {
             event.message = Some(first.0);
             event.last_message = Some(last.0);
@@ -173,6 +181,7 @@ fn reason_name(reason: &CloseReason) -> &'static str {
         CloseReason::LocalAbort => "local-abort",
         CloseReason::PeerAbort { .. } => "peer-abort",
         CloseReason::ConnectTimeout => "connect-timeout",
+        CloseReason::Unreachable => "unreachable",
         CloseReason::Duplicate { .. } => "duplicate",
         CloseReason::TooManyErrors => "too-many-errors",
         CloseReason::ProtocolViolation { .. } => "protocol-violation",

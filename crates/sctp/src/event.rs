@@ -4,7 +4,7 @@ use crate::message::MessageId;
 use crate::path::PathId;
 use bytes::Bytes;
 use std::net::IpAddr;
-use units::Span;
+use units::{ByteCount, Span};
 use wire::{StreamId, Tsn};
 
 /// An association of an endpoint; never used again for another one of the same endpoint.
@@ -52,6 +52,15 @@ pub enum Event {
         path: PathId,
         /// Its remote address.
         address: IpAddr,
+    },
+    /// Path MTU discovery found another path MTU.
+    MtuChanged {
+        /// The number of the path.
+        path: PathId,
+        /// Its remote address.
+        address: IpAddr,
+        /// The path MTU, IP header included.
+        mtu: ByteCount,
     },
     /// The peer has these [tracked](crate::Message::tracked) messages for good, all from `first` to `last`: the cumulative TSN
     /// passed all their chunks, or NR-SACKs say that the peer will not renege on them.
@@ -102,6 +111,8 @@ pub enum CloseReason {
     },
     /// The peer did not answer the handshake.
     ConnectTimeout,
+    /// An ICMP message answered the INIT: nobody has the port, or speaks SCTP ([`Icmp::PortUnreachable`](crate::Icmp)).
+    Unreachable,
     /// The addresses given to [`connect`](crate::Endpoint::connect) turned out to be those of a peer that there is an
     /// association with: two endpoints have one at a time (key terms of `rfc9260`).
     Duplicate {

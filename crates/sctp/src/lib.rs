@@ -70,6 +70,7 @@ mod draws;
 mod endpoint;
 mod event;
 mod ext;
+mod icmp;
 mod message;
 mod pair;
 mod path;
@@ -90,6 +91,7 @@ pub use endpoint::{
     EndpointConfig, Listen, PairFault,
 };
 pub use event::{AssocId, CloseReason, Event};
+pub use icmp::{Icmp, IcmpNews};
 pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
 pub use pair::AddressPair;
 pub use path::{PathId, PathState, PathStats};

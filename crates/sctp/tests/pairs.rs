@@ -196,6 +196,28 @@ fn packets_from_an_address_of_the_peer_that_no_pair_names_are_taken() {
 }
 
 #[test]
+fn packets_from_an_address_whose_only_pair_vanished_are_taken() {
+    let config = Config {
+        paths: PathSet::SameSubnet,
+        cmt: Cmt { enabled: true, ..Cmt::default() },
+        ..Config::default()
+    };
+    let mut pair = Pair::new(2, &config);
+    let (id, _) = pair.establish();
+    pair.run_for(ms(2000));
+    let (now, uplink) = (pair.now, Side::Client.address(2));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, uplink));
+    let before = pair.sent.len();
+    pair.send(Side::Server, 400_000);
+    pair.run_for(ms(2000));
+    let read: usize = pair.read_all(Side::Client).iter().map(|received| received.payload.len()).sum();
+    assert_eq!(read, 400_000);
+    let sent = &pair.sent[before..];
+    assert!(sent.iter().any(|sent| from_uplink_2(sent) && sent.chunks() == "DATA"));
+    assert!(sent.iter().filter(|sent| sent.from == Side::Client).all(|sent| !from_uplink_2(sent)));
+}
+
+#[test]
 fn a_pair_with_an_address_that_the_peer_does_not_name_is_left_out() {
     let mut pair = Pair::of(
         endpoint_config(Side::Client, 2, &Config::default()),

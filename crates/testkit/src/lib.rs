@@ -1,6 +1,6 @@
 //! Test harnesses: two connected endpoints ([`Pair`], [`TcpPair`]), an endpoint whose peer is scripted by the test
 //! ([`Played`]), clients behind a NAT ([`Natted`]), and exchanges of messages between any two stacks over a simulated
-//! network ([`Dialogue`], [`World`]).
+//! network ([`Dialogue`], [`World`]), or over real sockets and a lossy relay ([`Relay`]).
 #![forbid(unsafe_code)]
 
 mod dialogue;
@@ -10,6 +10,7 @@ mod ours;
 mod packet;
 mod pair;
 mod played;
+mod relay;
 mod station;
 mod talk;
 mod tcp_pair;
@@ -21,6 +22,7 @@ pub use ours::Ours;
 pub use packet::{causes, describe, header, packet, parse};
 pub use pair::{Fate, Pair, Sent, Side, endpoint_config};
 pub use played::{Played, Seen};
+pub use relay::{Faults, Relay};
 pub use station::{Ending, Speaker, Station};
 pub use talk::{Ledger, Line, Script};
 pub use tcp_pair::{TcpPair, TcpSent};

@@ -179,12 +179,14 @@ impl Connections {
             entry.mailbox.end(reason);
         }
     }
+}
 
-    /// Ends all of them for one reason.
-    pub(super) fn end_all(&mut self, reason: &ConnectionError) {
+/// The driver ends, and with it all connections.
+impl Drop for Connections {
+    fn drop(&mut self) {
         self.tell_ends();
         for entry in std::mem::take(&mut self.entries).into_values() {
-            entry.mailbox.end(reason.clone());
+            entry.mailbox.end(ConnectionError::Driver);
         }
     }
 }

@@ -6,7 +6,6 @@ mod entry;
 
 use crate::net::{Buffers, Clock, Sockets};
 use crate::shared::{Command, Hub};
-use crate::types::ConnectionError;
 use connections::Connections;
 use std::io;
 use std::sync::Arc;
@@ -30,13 +29,17 @@ pub(crate) struct Driver {
     commands: Vec<Command>,
     /// Nobody holds the endpoint any more, or it was closed: end once all connections have.
     leaving: bool,
+    /// Dropped last: the sockets are closed and their ports free when the end is told.
+    _end: End,
 }
 
 /// Whatever ends the driver, a panic too: nobody waits for it any longer.
-impl Drop for Driver {
+#[derive(Debug)]
+struct End(Arc<Hub>);
+
+impl Drop for End {
     fn drop(&mut self) {
-        self.hub.end();
-        self.connections.end_all(&ConnectionError::Driver);
+        self.0.end();
     }
 }
 
@@ -52,6 +55,7 @@ impl Driver {
             sockets,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
+            _end: End(hub.clone()),
             hub,
             connections: Connections::default(),
             commands: Vec::new(),

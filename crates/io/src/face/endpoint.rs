@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// [`Connection`] are gone and the associations have ended.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    hold: Arc<Hold>,
+    pub(super) hold: Arc<Hold>,
 }
 
 /// Keeps the driver running.
@@ -90,7 +90,7 @@ impl Endpoint {
 
     /// What the sockets did so far.
     pub fn stats(&self) -> EndpointStats {
-        EndpointStats::read(&self.hold.hub.counters)
+        EndpointStats::read(&self.hold.hub.counters, &crate::net::dropped(self.udp_port()))
     }
 
     /// The packets discarded so far, by cause.

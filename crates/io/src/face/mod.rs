@@ -2,6 +2,8 @@
 
 mod builder;
 mod connection;
+#[cfg(test)]
+mod death_tests;
 mod endpoint;
 mod events;
 mod listener;

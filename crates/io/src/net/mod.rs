@@ -3,10 +3,12 @@
 mod batch;
 mod buffers;
 mod clock;
+mod overflow;
 mod socket;
 mod sockets;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use clock::Clock;
+pub(crate) use overflow::dropped;
 pub(crate) use socket::{BindSpec, Socket};
 pub(crate) use sockets::Sockets;

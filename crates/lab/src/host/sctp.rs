@@ -112,6 +112,7 @@ impl Protocolled for Endpoint {
             | sctp::Event::PathChanged { .. }
             | sctp::Event::HeartbeatAnswered { .. }
             | sctp::Event::PrimaryChanged { .. }
+            | sctp::Event::MtuChanged { .. }
             | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
             | sctp::Event::PeerError { .. } => Event::Other,

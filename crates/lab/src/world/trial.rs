@@ -37,7 +37,14 @@ impl scenario::Trial for Trial<'_> {
     }
 
     fn transfers(&mut self, flow: &Flow) -> Result<(), Misfit> {
-        self.add(flow, &[Side::Server])
+        self.add(flow, &[Side::Server]).map_err(|misfit| match misfit.key {
+            "udp_encapsulation" => {
+                let message =
+                    "short transfers cannot pass a NAT; expected a [[flow]] with udp_encapsulation = true";
+                Misfit { message: message.to_owned(), ..misfit }
+            }
+            _ => misfit,
+        })
     }
 }
 

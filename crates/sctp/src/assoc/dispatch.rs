@@ -9,6 +9,7 @@ use crate::path::{PathId, Paths};
 use crate::rx::DataVerdict;
 use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
+use std::net::IpAddr;
 use std::ops::ControlFlow;
 use transport::Datagram;
 use units::Instant;
@@ -58,10 +59,15 @@ impl Association {
     #[inline]
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
-            return self.unused.contains(&datagram.src).then(|| self.paths.default_path());
+            return self.is_of_peer(datagram.src).then(|| self.paths.default_path());
         };
         self.learn_port(path, datagram.udp_port);
         Some(path)
+    }
+
+    /// The peer has named the address, whether or not a path leads there.
+    pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
+        self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address)
     }
 
     /// The peer may answer our INIT from an address we do not know yet.
@@ -188,7 +194,10 @@ impl Association {
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
-                Ok(outcome) => self.acknowledged(&outcome),
+                Ok(outcome) => {
+                    self.acknowledged(&outcome);
+                    self.escape_black_holes();
+                }
                 Err(what) => self.violation(what),
             }
         }

@@ -63,6 +63,13 @@ impl Events {
         self.push(Event::PrimaryChanged { path, address });
     }
 
+    /// The MTU of a path is another one: only the last of each path is told.
+    pub(crate) fn mtu_changed(&mut self, event: Event) {
+        let Event::MtuChanged { path, .. } = event else { return };
+        self.queue.retain(|other| !matches!(other, Event::MtuChanged { path: p, .. } if *p == path));
+        self.push(event);
+    }
+
     pub(crate) fn restarted(&mut self) {
         if !self.queue.contains(&Event::Restarted) {
             self.push(Event::Restarted);

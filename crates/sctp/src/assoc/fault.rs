@@ -2,6 +2,7 @@
 
 use super::Association;
 use super::control::Pending;
+use super::mtu::PROBE;
 use super::phase::Phase;
 use crate::event::{CloseReason, Event};
 use crate::path::{HeartbeatTimer, Path, PathId, PathState};
@@ -70,7 +71,8 @@ impl Association {
     }
 
     pub(super) fn set_path_state(&mut self, p: PathId, state: PathState) {
-        self.renamed |= self.paths[p].is_unconfirmed();
+        let confirms = self.paths[p].is_unconfirmed();
+        self.renamed |= confirms;
         let address = self.paths[p].remote;
         let before = self.paths.state_of(address);
         if self.paths[p].state == PathState::Active {
@@ -78,6 +80,12 @@ impl Association {
             self.paths[p].failed = self.failures;
         }
         self.paths[p].state = state;
+        if let Some(pmtud) = &mut self.paths[p].pmtud {
+            pmtud.pause();
+            if confirms {
+                self.sender.fit_fragments(&self.paths);
+            }
+        }
         let after = self.paths.state_of(address);
         if before != after {
             self.events.path_changed(address, after);
@@ -261,12 +269,15 @@ impl Association {
     /// HEARTBEAT ACK arrived.
     pub(super) fn on_heartbeat_ack(&mut self, now: Instant, info: &[u8]) {
         let Ok(info) = <&[u8; HEARTBEAT_INFO_LEN]>::try_from(info) else { return };
-        let [path, 0, 0, 0, nonce @ ..] = *info else { return };
-        let p = PathId(path);
+        let [path, kind @ (0 | PROBE), 0, 0, nonce @ ..] = *info else { return };
+        let (p, nonce) = (PathId(path), u64::from_be_bytes(nonce));
         if p.index() >= self.paths.len() {
             return;
         }
-        let Some(rtt) = self.paths[p].heartbeat.answered(now, u64::from_be_bytes(nonce)) else { return };
+        if kind == PROBE {
+            return self.on_probe_ack(now, p, nonce);
+        }
+        let Some(rtt) = self.paths[p].heartbeat.answered(now, nonce) else { return };
         self.paths[p].rto.sample(rtt, self.sender.config());
         if self.paths[p].heartbeat.take_asked() {
             self.events.push(Event::HeartbeatAnswered { address: self.paths[p].remote, rtt });
@@ -283,6 +294,7 @@ impl Association {
 
     /// Handles the expiry of T3 of path `p` (`rfc9260#section-6.3.3`).
     pub(super) fn on_t3(&mut self, now: Instant, p: PathId) {
+        self.suspect_mtu_at_t3(p);
         if self.sender.on_t3(now, p, &mut self.paths).counts_as_error {
             self.path_error(now, p, true);
         }

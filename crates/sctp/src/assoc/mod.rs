@@ -10,8 +10,10 @@ mod dispatch;
 mod events;
 mod fault;
 mod handshake;
+mod icmp;
 mod info;
 mod locals;
+mod mtu;
 mod offer;
 mod options;
 mod output;
@@ -31,7 +33,7 @@ pub use options::AssocOptions;
 pub(crate) use path_set::Given;
 pub(crate) use restart::UnexpectedInit;
 
-use crate::config::{Config, MTU};
+use crate::config::Config;
 use crate::event::{AssocId, Event};
 use crate::ext::Extensions;
 use crate::message::{Message, MessageId, Received, SendError, Unread};
@@ -47,7 +49,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use transport::{Checksum, Datagram};
-use units::{ByteCount, Instant};
+use units::Instant;
 use wire::{StreamId, Tsn};
 
 /// What all associations of an endpoint have in common.
@@ -337,22 +339,14 @@ impl Association {
     #[inline]
     fn learn_port(&mut self, p: PathId, udp_port: u16) {
         if self.paths[p].udp_port != udp_port {
+            let other_kind = (self.paths[p].udp_port == 0) != (udp_port == 0);
             self.paths[p].udp_port = udp_port;
             self.renamed = true;
+            if other_kind && self.paths[p].pmtud.is_some() {
+                self.paths[p].discover_mtu(self.sender.config());
+            }
             self.sender.fit_fragments(&self.paths);
         }
-    }
-
-    /// The path MTU towards an address of the peer is another one, with the IP header; false if there is no such path, or
-    /// it cannot be.
-    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
-        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
-            return false;
-        }
-        self.paths.iter_mut().filter(|path| path.remote == address).for_each(|path| path.mtu = mtu);
-        self.sender.fit_fragments(&self.paths);
-        self.settle(now);
-        true
     }
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {

@@ -37,7 +37,9 @@ impl Association {
             } else {
                 None
             };
-            let path = departing.or(plan.map(|plan| plan.path))?;
+            let Some(path) = departing.or(plan.map(|plan| plan.path)) else {
+                return self.write_probe(now, buf);
+            };
             if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
                 return Some(self.paths[path].transmit(buf.len()));
@@ -134,7 +136,7 @@ impl Association {
         }
     }
 
-    fn header(&self, verification_tag: u32) -> CommonHeader {
+    pub(super) fn header(&self, verification_tag: u32) -> CommonHeader {
         CommonHeader { source_port: self.port, destination_port: self.peer_port, verification_tag }
     }
 
@@ -216,7 +218,7 @@ impl Association {
     }
 
     #[inline]
-    fn count_packet(&mut self, path: PathId, buf: &PacketBuf) {
+    pub(super) fn count_packet(&mut self, path: PathId, buf: &PacketBuf) {
         self.packets_sent += 1;
         self.paths[path].stats.packet_bytes += ByteCount::new(buf.len() as u64);
     }

@@ -48,7 +48,9 @@ impl Association {
         for AddressPair { local, remote } in self.pairs_with(&distinct(addresses.iter().copied())) {
             let known = confirmed.contains(&remote) && paths.find(remote).is_none();
             let state = if known { PathState::Active } else { PathState::Unconfirmed };
-            paths.add(Path { state, udp_port: udp_port(remote), ..Path::new(remote, local, config) });
+            let mut path = Path { state, udp_port: udp_port(remote), ..Path::new(remote, local, config) };
+            path.discover_mtu(config);
+            paths.add(path);
         }
         paths
     }

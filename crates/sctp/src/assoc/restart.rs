@@ -157,9 +157,8 @@ impl Association {
         if !self.has_peer() {
             return Vec::new();
         }
-        let known = |address: &IpAddr| self.paths.find(*address).is_some() || self.unused.contains(address);
         let others = listed.iter().copied().filter(|&address| address != source);
-        std::iter::once(source).chain(others).filter(|address| !known(address)).collect()
+        std::iter::once(source).chain(others).filter(|&address| !self.is_of_peer(address)).collect()
     }
 }
 

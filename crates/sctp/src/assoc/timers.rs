@@ -18,6 +18,7 @@ impl Association {
             next = next.min(path.patience.unwrap_or(Instant::FAR));
             if heartbeats {
                 next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
+                next = next.min(Self::mtu_deadline(path).unwrap_or(Instant::FAR));
             }
         }
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
@@ -57,9 +58,11 @@ impl Association {
                 self.on_t3(now, p);
             }
             if self.phase.is_open() && self.sender.fall_silent(now, p, &mut self.paths) {
+                self.suspect_mtu_in_silence(p);
                 self.ask(now, p);
             }
         }
         self.heartbeat_timers(now);
+        self.mtu_timers(now);
     }
 }

@@ -9,6 +9,7 @@ mod config;
 mod discarded;
 #[cfg(test)]
 mod extension_tests;
+mod icmp;
 mod names;
 mod open;
 mod out_of_the_blue;

@@ -5,12 +5,14 @@ mod cuc;
 mod heartbeat;
 mod list;
 mod pacer;
+mod pmtud;
 mod rto;
 
 pub(crate) use cuc::CucState;
 pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
+pub(crate) use pmtud::Pmtud;
 pub(crate) use rto::Rto;
 
 use crate::config::Config;
@@ -139,6 +141,8 @@ pub(crate) struct Path {
     pub(crate) owd: Option<OneWayDelay>,
     /// It was slow, and sends nothing before.
     pub(crate) blocked_until: Instant,
+    /// ICMP messages of an unreachable destination are no errors of the path before.
+    pub(crate) unreachable_until: Option<Instant>,
     /// Which change of state of any path was the last that ended its being active.
     pub(crate) failed: u64,
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
@@ -146,6 +150,8 @@ pub(crate) struct Path {
     pub(crate) removed: bool,
     /// Only for a congestion control that wants rate samples.
     pub(crate) rate: Option<Box<RateControl>>,
+    /// None: the MTU is fixed.
+    pub(crate) pmtud: Option<Box<Pmtud>>,
 }
 
 impl Path {
@@ -164,6 +170,7 @@ impl Path {
             queued: ByteCount::ZERO,
             t3: None,
             rate: None,
+            pmtud: None,
             patience: None,
             newest_acked: Instant::ZERO,
             recovery: None,
@@ -182,6 +189,7 @@ impl Path {
             last_sack: 0,
             owd: None,
             blocked_until: Instant::ZERO,
+            unreachable_until: None,
             failed: 0,
             removed: false,
             burst_left: config.max_burst,
@@ -197,8 +205,23 @@ impl Path {
     /// Bytes an SCTP packet may have here, common header included.
     #[inline]
     pub(crate) fn packet_limit(&self) -> usize {
-        let udp_header = if self.udp_port == 0 { 0 } else { UDP_HEADER };
-        self.mtu.get() as usize - self.ip_header() - udp_header
+        self.mtu.get() as usize - self.overhead()
+    }
+
+    /// Bytes of IP and UDP header.
+    #[inline]
+    fn overhead(&self) -> usize {
+        self.ip_header() + if self.udp_port == 0 { 0 } else { UDP_HEADER }
+    }
+
+    /// Begins path MTU discovery, if it is on, with what is known of the path.
+    pub(crate) fn discover_mtu(&mut self, config: &Config) {
+        if config.pmtud {
+            let interface_mtu = config.mtu.get() as usize;
+            let pmtud = Pmtud::new(self.remote.is_ipv4(), self.overhead(), interface_mtu);
+            self.mtu = ByteCount::from(pmtud.mtu());
+            self.pmtud = Some(Box::new(pmtud));
+        }
     }
 
     /// How a packet of so many bytes leaves here. A longer one than the path MTU allows cannot be divided, or was before
@@ -320,6 +343,13 @@ impl Paths {
         let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;
         let exact = if self.pairs { self.list.iter().position(pair) } else { None };
         exact.map(|i| PathId(i as u8)).or_else(|| self.find(datagram.src))
+    }
+
+    /// The path to an address of the peer; with pairs that from our address `local`, if it is known and there is one.
+    pub(crate) fn towards(&self, remote: IpAddr, local: Option<IpAddr>) -> Option<PathId> {
+        let pair = |p: &Path| p.remote == remote && Some(p.local) == local && !p.removed;
+        let exact = self.list.iter().position(pair).map(|i| PathId(i as u8));
+        exact.or_else(|| self.find(remote))
     }
 
     /// True if a path is a pair of addresses.

@@ -16,8 +16,8 @@ const USUAL: [usize; 10] = [1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472
 const CLOSE_ENOUGH: usize = 8;
 /// Probes of one size that have to be lost (MAX_PROBES).
 const MOST_LOST: u8 = 3;
-/// Expiries of T3 in a row that make a black hole.
-const MOST_EXPIRIES: u8 = 3;
+/// Suspicions in a row that make a black hole.
+const MOST_SUSPICIONS: u8 = 3;
 /// Least time that a probe is waited for (PROBE_TIMER).
 const LEAST_PATIENCE: Span = Span::from_secs(1);
 /// Time after which a larger size is tried again (PMTU_RAISE_TIMER).
@@ -56,8 +56,8 @@ pub(crate) struct Pmtud {
     flight: Option<Probe>,
     /// When the next probe is due, if none is in flight; none: never.
     due: Option<Instant>,
-    /// Expiries of T3 since a packet above BASE was acknowledged.
-    expiries: u8,
+    /// Losses that its length may explain, since a packet above BASE was acknowledged.
+    suspicions: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl Pmtud {
             lost: 0,
             flight: None,
             due: Some(Instant::ZERO),
-            expiries: 0,
+            suspicions: 0,
         }
     }
 
@@ -149,20 +149,30 @@ impl Pmtud {
     #[inline]
     pub(crate) fn data_acked(&mut self, size: usize) {
         // A longer one left before the size shrank, and may have been fragmented.
-        if self.base < size && size <= self.size {
-            self.expiries = 0;
+        if self.is_long(size) && size <= self.size {
+            self.suspicions = 0;
         }
     }
 
-    /// T3 expired; `last_chance`: the path is going to be given up. True if packets are presumed to vanish for their length
-    /// (`rfc8899#section-4.3`): they have BASE bytes now, and the search begins anew.
-    pub(crate) fn on_t3(&mut self, last_chance: bool) -> bool {
-        self.expiries = self.expiries.saturating_add(1);
-        let gone = self.size > self.base && (last_chance || self.expiries >= MOST_EXPIRIES);
-        if gone {
+    /// True if a packet of this size may vanish for its length.
+    pub(crate) fn is_long(&self, size: usize) -> bool {
+        self.base < size
+    }
+
+    /// Packets seem to vanish: T3 expired, nothing was heard for longer than expected, or a long packet was lost and others were
+    /// not.
+    pub(crate) fn suspect(&mut self) {
+        self.suspicions = self.suspicions.saturating_add(1);
+    }
+
+    /// True if packets are presumed to vanish for their length (`rfc8899#section-4.3`), or if that is the last chance of a path
+    /// that is going to be given up: they have BASE bytes now, and the search begins anew.
+    pub(crate) fn escape_black_hole(&mut self, last_chance: bool) -> bool {
+        let vanish = self.size > self.base && (last_chance || self.suspicions >= MOST_SUSPICIONS);
+        if vanish {
             self.assume(self.base, None);
         }
-        gone
+        vanish
     }
 
     /// Somebody on the way says that the next link takes no more than this MTU, IP header included: a hint that is taken if it
@@ -179,7 +189,7 @@ impl Pmtud {
     /// Uses a size that a probe has yet to confirm.
     fn assume(&mut self, size: usize, too_long: Option<usize>) {
         (self.state, self.size, self.too_long) = (State::Base, size, too_long);
-        (self.flight, self.due, self.lost, self.expiries) = (None, Some(Instant::ZERO), 0, 0);
+        (self.flight, self.due, self.lost, self.suspicions) = (None, Some(Instant::ZERO), 0, 0);
         self.candidate = size;
     }
 
@@ -275,16 +285,21 @@ mod tests {
         }
     }
 
+    fn suspect(pmtud: &mut Pmtud, last_chance: bool) -> bool {
+        pmtud.suspect();
+        pmtud.escape_black_hole(last_chance)
+    }
+
     const MINUTE: Span = Span::from_secs(60);
 
     #[test]
     fn the_usual_sizes_are_tried_in_turn_up_to_that_of_the_interface() {
         let mut ethernet = Probed::new(1472, 1500);
+        assert_eq!(ethernet.probed(MINUTE), [1200, 1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472]);
         assert_eq!(
-            ethernet.probed(MINUTE),
-            [1200, 1232, 1280, 1372, 1392, 1412, 1432, 1452, 1464, 1472]
+            (ethernet.pmtud.state, ethernet.pmtud.mtu(), ethernet.pmtud.deadline()),
+            (State::Complete, 1500, None)
         );
-        assert_eq!((ethernet.pmtud.state, ethernet.pmtud.mtu(), ethernet.pmtud.deadline()), (State::Complete, 1500, None));
         let mut jumbo = Probed::new(9000, 9000);
         assert_eq!(jumbo.probed(MINUTE).last(), Some(&8972));
         let mut odd = Probed::new(9000, 1450);
@@ -338,22 +353,22 @@ mod tests {
 
     // rfc8899#section-4.3
     #[test]
-    fn three_expiries_of_t3_without_a_long_packet_acknowledged_are_a_black_hole() {
+    fn three_suspicions_without_a_long_packet_acknowledged_are_a_black_hole() {
         let mut path = Probed::new(1472, 1500);
         path.run(MINUTE);
         let pmtud = &mut path.pmtud;
-        assert!(!pmtud.on_t3(false) && !pmtud.on_t3(false));
+        assert!(!suspect(pmtud, false) && !suspect(pmtud, false));
         pmtud.data_acked(1472);
-        assert!(!pmtud.on_t3(false) && !pmtud.on_t3(false));
+        assert!(!suspect(pmtud, false) && !suspect(pmtud, false));
         pmtud.data_acked(1200);
         pmtud.data_acked(2000);
-        assert!(pmtud.on_t3(false));
+        assert!(suspect(pmtud, false));
         assert_eq!(pmtud.mtu(), 1228);
-        assert!(!pmtud.on_t3(true), "packets are not longer than BASE");
+        assert!(!suspect(pmtud, true), "packets are not longer than BASE");
         path.carries = 1272;
         path.run(MINUTE);
         assert_eq!(path.pmtud.mtu(), 1300);
-        assert!(path.pmtud.on_t3(true), "before the path is given up");
+        assert!(suspect(&mut path.pmtud, true), "before the path is given up");
     }
 
     // rfc8899#section-4.6.2
@@ -372,8 +387,7 @@ mod tests {
         // A lie: nothing of that size passes.
         path.carries = 1300;
         assert!(path.pmtud.on_packet_too_big(1390));
-        assert_eq!(path.run(MINUTE), 4);
-        assert!((1292..=1300).contains(&(path.pmtud.mtu() - 28)));
+        assert_eq!((path.run(MINUTE), path.pmtud.mtu()), (3, 1328), "1200, 1280, 1300");
     }
 
     #[test]
@@ -421,7 +435,7 @@ mod tests {
                         told
                     }
                     2 | 3 => pmtud.acked(now, 7),
-                    4 => pmtud.on_t3(n % 5 == 0),
+                    4 => suspect(&mut pmtud, n % 5 == 0),
                     5 => pmtud.on_packet_too_big(n),
                     6 => {
                         pmtud.data_acked(n);

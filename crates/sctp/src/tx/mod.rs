@@ -35,7 +35,7 @@ pub(crate) use send::Plan;
 use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
-use crate::path::{PathId, Paths, RateControl};
+use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
@@ -246,7 +246,10 @@ impl Sender {
 
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
-        let limit = paths.iter().map(|p| p.packet_limit()).min().unwrap_or(0);
+        // Until an address is verified, its path MTU is not looked for.
+        let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();
+        let confirmed = paths.iter().filter(fits).map(Path::packet_limit).min();
+        let limit = confirmed.or_else(|| paths.iter().map(Path::packet_limit).min()).unwrap_or(0);
         self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
     }
 

@@ -2,7 +2,8 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::{ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
+use super::send::chunk_len;
+use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
@@ -260,6 +261,9 @@ impl Sender {
                 let rtt = now.since(chunk.sent_at);
                 delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
             }
+            if let Some(pmtud) = path.pmtud.as_mut().filter(|_| self.config.pmtud) {
+                pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
+            }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
             }
@@ -399,6 +403,11 @@ impl Sender {
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
             path.one_shot = true;
             path.stats.fast_recoveries += 1;
+            if let (Some(pmtud), Some(lost)) = (&mut path.pmtud, path.lost_fast.first())
+                && pmtud.is_long(COMMON_HEADER + chunk_len(self.out[lost].len()))
+            {
+                pmtud.suspect();
+            }
         }
     }
 

@@ -110,7 +110,9 @@ impl Machine {
             }
             17 => self.replay(tape),
             18 | 19 => self.deliver_all(),
-            20 | 21 => self.forge(tape),
+            20 => self.forge(tape),
+            21 if tape.flag() => self.icmp(side, tape),
+            21 => self.forge(tape),
             22 => self.change(tape),
             23..=25 => self.pass(Span::from_millis(tape.below(300))),
             26 | 27 => self.expire(),

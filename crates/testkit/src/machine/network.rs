@@ -3,9 +3,10 @@
 use super::forge::{self, Secrets};
 use super::{Machine, NETS, Tape};
 use crate::Side;
-use sctp::{Datagram, Event};
+use sctp::{Datagram, Event, Icmp, IcmpNews};
 use std::net::IpAddr;
 use transport::{Checksum, PacketBuf};
+use units::ByteCount;
 use wire::{Chunk, Packet, Tsn};
 
 /// Largest number of packets in flight, and number of past packets that are kept for replays.
@@ -23,6 +24,35 @@ pub(super) struct Flying {
 }
 
 impl Machine {
+    /// Delivers an ICMP message that quotes an earlier packet, possibly with a changed byte.
+    pub(super) fn icmp(&mut self, side: Side, tape: &mut Tape<'_>) {
+        let past: Vec<&Flying> = self.history.iter().filter(|sent| sent.to != side).collect();
+        if past.is_empty() {
+            return;
+        }
+        let sent = past[tape.below(past.len() as u64) as usize];
+        let (src, dst) = (tape.flag().then_some(sent.src), sent.dst);
+        let mut quoted = sent.bytes.as_octets().to_vec();
+        quoted.truncate(tape.below(40) as usize);
+        if tape.flag() && !quoted.is_empty() {
+            let at = tape.below(quoted.len() as u64) as usize;
+            quoted[at] = tape.byte();
+        }
+        let mtu = ByteCount::new(tape.below(2_000));
+        let what = tape.pick(&[
+            Icmp::PacketTooBig { mtu },
+            Icmp::PortUnreachable,
+            Icmp::ProtocolUnreachable,
+            Icmp::Unreachable,
+        ]);
+        // It may end an association that waits for the INIT ACK.
+        self.ended |= what == Icmp::ProtocolUnreachable;
+        let now = self.now;
+        let news = IcmpNews { src, dst, udp_port: 0, quoted: &quoted, what };
+        self.host(side).endpoint.on_icmp(now, news);
+        self.drain(side);
+    }
+
     /// Takes the packets and events of an endpoint after a call, and checks its bounds.
     pub(super) fn drain(&mut self, side: Side) {
         let now = self.now;

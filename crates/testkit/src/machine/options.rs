@@ -11,7 +11,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     let config = if recommended { Config::recommended() } else { Config::default() };
     let buffer = |tape: &mut Tape<'_>| ByteCount::new(tape.between(4_000, 200_000));
     let path_max_retrans = tape.below(4) as u32;
-    let config = Config {
+    let mut config = Config {
         rto_min: Span::from_millis(tape.between(50, 1000)),
         // T5 expires after five times RTO.Max, so RTO.Max is large, too.
         rto_max: Span::from_secs(400),
@@ -24,6 +24,8 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         hb_interval: tape.flag().then_some(Span::from_secs(5)),
         ..config
     };
+    // No byte of the tape of its own, so that old cases keep their meaning.
+    config.pmtud = config.send_buffer.get() & 1 == 1;
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }

@@ -1,0 +1,117 @@
+//! The driver dies by a panic: no call hangs, neither those that wait nor later ones.
+
+use crate::shared::wait::block_on_for;
+use crate::{
+    Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, FlushError, Listener,
+    PathError, Peer, SendError, StreamId,
+};
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr};
+use std::thread;
+use std::time::Duration;
+use units::ByteCount;
+
+const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn soon<T>(future: impl Future<Output = T>) -> T {
+    block_on_for(future, Duration::from_secs(20)).expect("does not hang")
+}
+
+fn endpoint() -> Endpoint {
+    let (send_buffer, receive_buffer) = (ByteCount::new(100_000), ByteCount::new(100_000));
+    let config = Config { send_buffer, receive_buffer, ..Config::recommended() };
+    Endpoint::builder().local(LOCAL).udp_port(0).config(config).bind().expect("loopback can be bound")
+}
+
+fn peer(server: &Endpoint) -> Peer {
+    Peer::from((LOCAL, server.port())).udp_port(server.udp_port())
+}
+
+impl Endpoint {
+    /// Ends the driver by a panic.
+    fn kill(&self) {
+        let _ = soon(self.hold.hub.ask(|_, _| -> () { panic!("this test ends the driver") }));
+    }
+}
+
+/// A driver that is about to die: its endpoint, listener and connection, and the other end.
+fn doomed() -> (Endpoint, Listener, Connection, (Endpoint, Connection)) {
+    let (ours, theirs) = (endpoint(), endpoint());
+    let listener = ours.listen(1);
+    let far = soon(theirs.connect(peer(&ours))).expect("connects");
+    let near = soon(listener.accept()).expect("accepts");
+    (ours, listener, near, (theirs, far))
+}
+
+const DEAD: ConnectionError = ConnectionError::Driver;
+
+#[test]
+fn no_call_hangs_once_the_driver_is_dead() {
+    let (ours, listener, near, _far) = doomed();
+    soon(near.send("taken")).expect("is taken");
+    let mut events = near.events();
+    ours.kill();
+    assert_eq!(soon(near.closed()), DEAD);
+    assert_eq!(soon(near.send("x")), Err(SendError::Ended(DEAD)));
+    assert!(near.try_send("x").is_err());
+    assert!(soon(near.writer(StreamId(0)).finish()).is_err());
+    assert_eq!(soon(near.recv()), None);
+    assert_eq!(soon(near.read_stream(StreamId(1)).recv()), None);
+    assert_eq!(soon(events.next()), None);
+    assert_eq!(soon(near.flush()), Err(FlushError::Ended(DEAD)));
+    assert_eq!(soon(near.shutdown()), Err(DEAD));
+    assert_eq!(soon(near.paths()), None);
+    assert!(soon(near.stats()).is_none() && soon(near.options()).is_none());
+    assert_eq!(soon(near.heartbeat(LOCAL)), Err(PathError::Ended(DEAD)));
+    assert_eq!(soon(near.set_primary(LOCAL)), Err(PathError::Ended(DEAD)));
+    near.abort("x");
+    assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
+    assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));
+    assert!(matches!(soon(ours.discarded()), Err(EndpointClosed)));
+    soon(ours.close());
+}
+
+#[test]
+fn calls_that_wait_end_when_the_driver_dies() {
+    let (ours, listener, near, _far) = doomed();
+    let mut events = near.events();
+    while block_on_for(near.send(vec![1; 50_000]), Duration::from_millis(100)).is_some() {}
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(soon(near.send(vec![1; 50_000])), Err(SendError::Ended(DEAD))));
+        scope.spawn(|| assert_eq!(soon(near.recv()), None));
+        scope.spawn(|| while soon(events.next()).is_some() {});
+        scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
+        scope.spawn(|| assert!(soon(listener.accept()).is_err()));
+        scope.spawn(|| assert_eq!(soon(near.flush()), Err(FlushError::Ended(DEAD))));
+        // A peer that does not exist: the attempt waits for an answer.
+        scope.spawn(|| assert!(soon(ours.connect((IpAddr::from([192, 0, 2, 1]), 9))).is_err()));
+        thread::sleep(Duration::from_millis(30));
+        ours.kill();
+    });
+}
+
+#[test]
+fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
+    let server = endpoint();
+    let listener = server.listen(1);
+    let bind = |port, udp_port| {
+        let config = Config { rto_initial: units::Span::from_millis(50), ..Config::recommended() };
+        let builder = Endpoint::builder().local(LOCAL).port(port).udp_port(udp_port).config(config);
+        builder.bind().expect("binds")
+    };
+    let first = bind(0, 0);
+    let _dead = soon(first.connect(peer(&server))).expect("connects");
+    let connection = soon(listener.accept()).expect("accepts");
+    let mut events = connection.events();
+    first.kill();
+    soon(first.close());
+    // Nobody is there to acknowledge it.
+    soon(connection.send("lost")).expect("is taken");
+    let again = bind(first.port(), first.udp_port());
+    let restarted = soon(again.connect(peer(&server))).expect("connects anew");
+    while soon(events.next()).expect("is open") != Ok(Event::Restarted) {}
+    assert_eq!(soon(connection.flush()), Err(FlushError::Lost));
+    soon(connection.send("new")).expect("is taken");
+    assert_eq!(soon(connection.flush()), Ok(()));
+    assert_eq!(soon(restarted.recv()).expect("arrives").data, "new");
+}

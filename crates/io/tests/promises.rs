@@ -1,0 +1,237 @@
+//! Backpressure, and how connections and endpoints end.
+#![cfg(target_os = "linux")] // Other systems have one loopback address only.
+
+mod common;
+
+use anabranch_io::{Config, Endpoint, Event, FlushError, Message, PathState, SendError, StreamId};
+use common::{CLIENT, SERVER, SOON, World, poll_times, quick, run, small};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+use testkit::Faults;
+
+const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
+
+fn world() -> World {
+    World::new(1, NO_FAULTS, &small())
+}
+
+/// Gives messages until there is no room, also not after a while; tells how many.
+fn fill(connection: &anabranch_io::Connection) -> usize {
+    let mut given = 0;
+    while poll_times(connection.send(vec![1; 20_000]), 100, Duration::from_millis(3)).is_some() {
+        given += 1;
+    }
+    given
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + SOON;
+    while !done() {
+        assert!(Instant::now() < end, "{what}: not in time");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn senders_that_wait_get_room_in_the_order_in_which_they_came() {
+    let world = world();
+    let (one, other) = world.connect();
+    let one = one.into_async();
+    let given = fill(&one);
+    type Sending = Pin<Box<dyn Future<Output = Result<(), SendError>>>>;
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut waiting: Vec<Option<Sending>> = (0..20)
+        .map(|n| {
+            let length = if n % 3 == 0 { 150_000 } else { 10 };
+            let mut sending: Sending = Box::pin(one.send(vec![n; length]));
+            assert!(sending.as_mut().poll(&mut cx).is_pending());
+            Some(sending)
+        })
+        .collect();
+    let reading = thread::spawn(move || {
+        let messages = std::iter::from_fn(|| other.recv());
+        messages.skip(given).map(|message| message.data[0]).collect::<Vec<_>>()
+    });
+    // The last ones are the first to ask, and small ones would fit before large ones.
+    wait_until("sends", || {
+        for sending in waiting.iter_mut().rev() {
+            if sending.as_mut().is_some_and(|sending| sending.as_mut().poll(&mut cx).is_ready()) {
+                *sending = None;
+            }
+        }
+        waiting.iter().all(Option::is_none)
+    });
+    run(one.shutdown()).expect("ends gracefully");
+    assert_eq!(reading.join().expect("reads"), (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_nobody_reads_closes_the_window_and_is_counted() {
+    let world = world();
+    let (one, other) = world.connect();
+    one.send(Message::from("x").stream(StreamId(3))).expect("is taken");
+    one.send(Message::from("y").stream(StreamId(3))).expect("is taken");
+    let one = one.into_async();
+    fill(&one);
+    wait_until("a closed window", || run(one.stats()).expect("is open").peer_rwnd.get() < 20_000);
+    assert_eq!(other.unread(StreamId(3)), 2);
+    assert!(other.unread(StreamId(0)) > 0);
+    while other.unread(StreamId(0)) > 0 {
+        other.recv().expect("is open");
+    }
+    wait_until("an open window", || run(one.stats()).expect("is open").peer_rwnd.get() > 20_000);
+}
+
+#[test]
+fn everything_received_can_be_read_after_the_end() {
+    let world = World::new(1, NO_FAULTS, &quick(Config::recommended()));
+    let (one, other) = world.connect();
+    (0..100).for_each(|n| one.send(vec![n; 10_000]).expect("is taken"));
+    one.shutdown().expect("ends gracefully");
+    assert!(other.closed().is_graceful());
+    let read: Vec<u8> = std::iter::from_fn(|| other.recv()).map(|message| message.data[0]).collect();
+    assert_eq!(read, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_driver_ends_with_the_last_endpoint_listener_and_connection() {
+    let World { client, server, listener, peer, relay } = world();
+    let udp_port = server.udp_port();
+    let connection = run(client.connect(peer)).expect("connects");
+    let accepted = run(listener.accept()).expect("is open");
+    drop((server, listener));
+    // The connection lives on without its endpoint.
+    run(accepted.send("alive")).expect("is taken");
+    assert_eq!(run(connection.recv()).expect("arrives").data, "alive");
+    drop(accepted);
+    assert!(run(connection.closed()).is_graceful());
+    wait_until("a free port", || Endpoint::builder().locals(SERVER).udp_port(udp_port).bind().is_ok());
+    drop(relay);
+}
+
+#[test]
+fn a_listener_ends_when_its_endpoint_is_closed_and_no_attempt_can_begin() {
+    let world = world();
+    run(world.server.close());
+    assert!(run(world.listener.accept()).is_err());
+    assert!(run(world.server.connect((CLIENT, 9))).is_err());
+}
+
+#[test]
+fn a_listener_that_is_replaced_leaves_the_new_one_listening() {
+    let mut world = world();
+    world.listener = world.server.listen(3);
+    let (one, other) = world.connect();
+    one.send("hello").expect("is taken");
+    assert_eq!(other.recv().expect("arrives").data, "hello");
+}
+
+#[test]
+fn accepted_connections_know_their_peer_at_once() {
+    let world = world();
+    for _ in 0..20 {
+        let (one, other) = world.connect();
+        assert!(other.peer().is_some());
+        one.abort("next");
+        other.closed();
+    }
+}
+
+#[test]
+fn data_for_a_connection_that_nobody_holds_does_not_stop_its_end() {
+    let world = world();
+    let (one, other) = world.connect();
+    let (one, other) = (one.into_async(), other.into_async());
+    fill(&one);
+    run(other.send("mine")).expect("is taken");
+    drop(other);
+    assert_eq!(run(one.recv()).expect("arrives").data, "mine");
+    assert!(run(one.closed()).is_graceful());
+}
+
+#[test]
+fn a_peer_that_takes_nothing_cannot_keep_an_endpoint_from_closing() {
+    let world = world();
+    let (one, other) = world.connect();
+    fill(&one.into_async());
+    let begin = Instant::now();
+    run(world.client.close());
+    // Five times RTO.Max is 1 s.
+    assert!(begin.elapsed() > Duration::from_millis(900), "{:?}", begin.elapsed());
+    assert!(!other.closed().is_graceful());
+}
+
+#[test]
+fn messages_that_a_peer_no_longer_takes_are_told() {
+    let world = world();
+    let (one, other) = world.connect();
+    let one = one.into_async();
+    let mut events = one.events();
+    let mut given = fill(&one);
+    let reading = thread::spawn(move || {
+        thread::scope(|scope| {
+            scope.spawn(|| other.shutdown());
+            // SHUTDOWN arrives before there is room for more.
+            thread::sleep(Duration::from_millis(50));
+            std::iter::from_fn(|| other.recv()).count()
+        })
+    });
+    wait_until("SHUTDOWN", || {
+        let answer = one.try_send("x");
+        given += usize::from(answer.is_ok());
+        answer == Err(SendError::Shut.into())
+    });
+    assert_eq!(run(one.flush()), Err(FlushError::Lost));
+    assert!(run(one.closed()).is_graceful());
+    let received = reading.join().expect("reads");
+    let mut lost = 0;
+    while let Some(event) = run(events.next()) {
+        lost += usize::from(matches!(event, Ok(Event::SendFailed { tsn: None, .. })));
+    }
+    assert!(lost > 0);
+    assert_eq!(received + lost, given);
+}
+
+#[test]
+fn heartbeats_to_a_path_that_fails_are_told_so_and_events_too() {
+    let mut config = quick(Config::recommended());
+    config.path_max_retrans = 1;
+    let world = World::new(1, NO_FAULTS, &config);
+    let (one, _other) = world.connect();
+    let one = one.into_async();
+    let path = SERVER[1];
+    wait_until("two confirmed paths", || {
+        run(one.paths()).expect("is open").iter().all(|path| path.state == PathState::Active)
+    });
+    let mut events = one.events();
+    let local =
+        run(one.paths()).expect("is open").iter().find(|info| info.remote == path).expect("exists").local;
+    world.relay.cut(local);
+    assert!(run(one.heartbeat(path)).is_err());
+    wait_until(
+        "an event",
+        || matches!(run(events.next()), Some(Ok(Event::PathChanged { address, state: PathState::Inactive })) if address == path),
+    );
+    assert!(run(one.set_primary(local)).is_err(), "no address of the peer");
+}
+
+#[test]
+fn a_stream_reader_does_not_wake_for_others() {
+    let world = world();
+    let (one, other) = world.connect();
+    let other = other.into_async();
+    let mut reader = other.read_stream(StreamId(2));
+    one.send("common").expect("is taken");
+    assert_eq!(run(other.recv()).expect("arrives").data, "common");
+    assert!(poll_times(reader.recv(), 2, Duration::from_millis(5)).is_none());
+    one.send(Message::from("own").stream(StreamId(2))).expect("is taken");
+    assert_eq!(run(reader.recv()).expect("arrives").data, "own");
+    assert!(poll_times(other.recv(), 2, Duration::from_millis(5)).is_none());
+    assert!(matches!(
+        Box::pin(other.closed()).as_mut().poll(&mut Context::from_waker(Waker::noop())),
+        Poll::Pending
+    ));
+}

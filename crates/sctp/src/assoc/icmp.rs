@@ -1,0 +1,58 @@
+//! What ICMP messages do to an association.
+
+use super::Association;
+use super::phase::Phase;
+use crate::event::CloseReason;
+use crate::icmp::{Icmp, IcmpNews, Quote};
+use crate::path::PathId;
+use units::Instant;
+
+impl Association {
+    /// Takes an ICMP message; false if it does not quote a packet of this association, or says nothing that matters now.
+    pub(crate) fn on_icmp(&mut self, now: Instant, news: &IcmpNews<'_>, quote: &Quote) -> bool {
+        let Some(p) = self.paths.towards(news.dst, news.src).filter(|_| self.is_quoted(quote)) else {
+            return false;
+        };
+        match news.what {
+            Icmp::PacketTooBig { mtu } => {
+                self.update_mtu(p, |pmtud| pmtud.on_packet_too_big(mtu.get() as usize));
+            }
+            // rfc9260#section-10, ICMP3: SCTP ports are not told of in this way.
+            Icmp::PortUnreachable if news.udp_port == 0 => return false,
+            // As an ABORT with the T bit (ICMP8). Later the peer's program may start anew: that does not end the association.
+            Icmp::PortUnreachable | Icmp::ProtocolUnreachable
+                if matches!(self.phase, Phase::CookieWait { .. }) =>
+            {
+                self.close(CloseReason::Unreachable, None);
+            }
+            Icmp::PortUnreachable | Icmp::ProtocolUnreachable | Icmp::Unreachable => {
+                return self.count_unreachable(now, p);
+            }
+        }
+        self.settle(now);
+        true
+    }
+
+    /// The quoted packet bears the peer's tag, or is our INIT (`rfc9260#section-10`, ICMP6).
+    fn is_quoted(&self, quote: &Quote) -> bool {
+        if (quote.source_port, quote.destination_port) != (self.port, self.peer_port) {
+            return false;
+        }
+        match quote.verification_tag {
+            0 => quote.initiate_tag == Some(self.local_tag) && matches!(self.phase, Phase::CookieWait { .. }),
+            tag => tag == self.peer_tag,
+        }
+    }
+
+    /// An error of the path, at most one per RTO; never one of the association, whose peer other paths may reach.
+    fn count_unreachable(&mut self, now: Instant, p: PathId) -> bool {
+        let path = &mut self.paths[p];
+        if !self.phase.is_open() || path.unreachable_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        path.unreachable_until = Some(now + path.rto.current());
+        self.path_error(now, p, false);
+        self.settle(now);
+        true
+    }
+}

@@ -1,0 +1,120 @@
+//! Path MTU discovery (`rfc8899`) for the paths of an association: probes leave, and what becomes of them changes the path MTU.
+//!
+//! A probe is a HEARTBEAT and a PAD chunk, alone in a packet (`rfc8899#section-6.2`). Its loss is neither a sign of congestion
+//! nor an error of the path, and the limit on heartbeats does not hold for it.
+
+use super::Association;
+use super::fault::HEARTBEAT_INFO_LEN;
+use crate::config::MTU;
+use crate::event::Event;
+use crate::path::{Path, PathId, Pmtud};
+use std::net::IpAddr;
+use transport::{PacketBuf, Transmit};
+use units::{ByteCount, Instant};
+use wire::{Heartbeat, PacketWriter, Pad};
+
+/// The second byte of the Heartbeat Info of a probe; that of any other heartbeat is zero.
+pub(super) const PROBE: u8 = 1;
+
+impl Association {
+    /// When path MTU discovery has something to do on a path.
+    #[inline]
+    pub(super) fn mtu_deadline(path: &Path) -> Option<Instant> {
+        path.pmtud.as_ref().filter(|_| path.is_active())?.deadline()
+    }
+
+    /// Looks at the probes of all paths that carry data.
+    pub(super) fn mtu_timers(&mut self, now: Instant) {
+        if !self.config().pmtud || !self.phase.sends_heartbeats() {
+            return;
+        }
+        for p in self.paths.ids() {
+            if self.paths[p].is_active() {
+                self.update_mtu(p, |pmtud| pmtud.on_timer(now));
+            }
+        }
+    }
+
+    /// Writes the next probe that is due, if there is one.
+    pub(super) fn write_probe(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
+        if !self.config().pmtud || !self.phase.sends_heartbeats() {
+            return None;
+        }
+        let probe = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.probe(now);
+        let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
+        let nonce = self.random.number();
+        let mut info = [0; HEARTBEAT_INFO_LEN];
+        (info[0], info[1]) = (p.0, PROBE);
+        info[4..].copy_from_slice(&nonce.to_be_bytes());
+        let mut w = PacketWriter::new(buf, self.header(self.peer_tag), size);
+        w.push(&Heartbeat { info: &info });
+        w.push(&Pad::of_len(w.room()));
+        w.finish(self.checksum);
+        self.count_packet(p, buf);
+        let path = &mut self.paths[p];
+        let rto = path.rto.current();
+        if let Some(pmtud) = &mut path.pmtud {
+            pmtud.sent(now, nonce, rto);
+        }
+        Some(Transmit { may_fragment: false, ..path.transmit(size) })
+    }
+
+    /// An answer to a probe.
+    pub(super) fn on_probe_ack(&mut self, now: Instant, p: PathId, nonce: u64) {
+        self.update_mtu(p, |pmtud| pmtud.acked(now, nonce));
+    }
+
+    /// T3 of path `p` expired: its packets may be too long. This comes before the path is given up, since other paths may show
+    /// that the peer is there.
+    pub(super) fn suspect_mtu_at_t3(&mut self, p: PathId) {
+        let last_chance = self.paths[p].errors >= self.config().path_max_retrans;
+        self.update_mtu(p, |pmtud| {
+            pmtud.suspect();
+            pmtud.escape_black_hole(last_chance)
+        });
+    }
+
+    /// Path `p` is silent. With reinjection other paths carry copies of what it loses, and T3 may never expire there.
+    pub(super) fn suspect_mtu_in_silence(&mut self, p: PathId) {
+        self.update_mtu(p, |pmtud| {
+            pmtud.suspect();
+            pmtud.escape_black_hole(false)
+        });
+    }
+
+    /// A SACK may have shown that long packets vanish.
+    #[inline]
+    pub(super) fn escape_black_holes(&mut self) {
+        if self.config().pmtud {
+            for p in self.paths.ids() {
+                self.update_mtu(p, |pmtud| pmtud.escape_black_hole(false));
+            }
+        }
+    }
+
+    /// The path MTU towards an address of the peer is another one, with the IP header, and no probes look for it; false if
+    /// there is no such path, or it cannot be.
+    pub(crate) fn set_path_mtu(&mut self, now: Instant, address: IpAddr, mtu: ByteCount) -> bool {
+        if self.paths.find(address).is_none() || !MTU.contains(&mtu.get()) {
+            return false;
+        }
+        for path in self.paths.iter_mut().filter(|path| path.remote == address) {
+            (path.mtu, path.pmtud) = (mtu, None);
+        }
+        self.sender.fit_fragments(&self.paths);
+        self.settle(now);
+        true
+    }
+
+    /// Lets path MTU discovery of path `p` change its size, if it is on there.
+    pub(super) fn update_mtu(&mut self, p: PathId, change: impl FnOnce(&mut Pmtud) -> bool) {
+        let path = &mut self.paths[p];
+        let Some(pmtud) = &mut path.pmtud else { return };
+        if change(pmtud) {
+            path.mtu = ByteCount::from(pmtud.mtu());
+            let (address, mtu) = (path.remote, path.mtu);
+            self.sender.fit_fragments(&self.paths);
+            self.events.mtu_changed(Event::MtuChanged { path: p, address, mtu });
+        }
+    }
+}
