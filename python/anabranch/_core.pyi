@@ -523,6 +523,7 @@ class SocketStats:
     """UDP payload bytes received."""
     receives: int
     """System calls that received them."""
+    receive_overflow: int
     send_errors: int
     """Packets that the system refused to send."""
     last_error: int

@@ -37,6 +37,8 @@ pub struct SocketStats {
     bytes_received: u64,
     /// System calls that received them.
     receives: u64,
+    /// Packets that the system dropped because its receive buffer was full; Linux only.
+    receive_overflow: u64,
     /// Packets that the system refused to send.
     send_errors: u64,
     /// The ``errno`` of the last such error; 0: none.
@@ -53,6 +55,7 @@ impl From<io::SocketStats> for SocketStats {
             packets_received: stats.packets_received,
             bytes_received: stats.bytes_received,
             receives: stats.receives,
+            receive_overflow: stats.receive_overflow,
             send_errors: stats.send_errors,
             last_error: stats.last_error,
         }
