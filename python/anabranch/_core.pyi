@@ -524,6 +524,7 @@ class SocketStats:
     receives: int
     """System calls that received them."""
     receive_overflow: int
+    """Packets that the system dropped because its receive buffer was full; Linux only."""
     send_errors: int
     """Packets that the system refused to send."""
     last_error: int

@@ -94,7 +94,7 @@ fn ending(reason: &CloseReason) -> String {
         CloseReason::LocalAbort => "it was aborted on this side".to_owned(),
         CloseReason::PeerAbort { causes } => format!("the peer aborted it{}", told(causes)),
         CloseReason::ConnectTimeout => "the peer did not answer".to_owned(),
-        CloseReason::Unreachable => "nobody answers at this port".to_owned(),
+        CloseReason::Unreachable => "the host reports that nobody has the port".to_owned(),
         CloseReason::Duplicate { .. } => "there is a connection with this peer already".to_owned(),
         CloseReason::TooManyErrors => "the peer no longer answers on any path".to_owned(),
         CloseReason::ProtocolViolation { what } => format!("the peer broke the protocol: {what}"),
