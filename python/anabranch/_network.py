@@ -47,7 +47,7 @@ def place(addresses: Addresses, port: int) -> str:
 
 
 def _name(of: object) -> str:
-    return f"anabranch.{type(of).__module__.rpartition('.')[2]}.{type(of).__name__}"
+    return f"{type(of).__module__}.{type(of).__qualname__}"
 
 
 class BaseEndpoint:
@@ -172,7 +172,7 @@ class BaseConnection:
     @property
     def state(self) -> Literal["open", "shutting-down", "closed"]:
         """Whether messages can be sent."""
-        if self._handle.end() is not None:
+        if self._end() is not None:
             return "closed"
         return "shutting-down" if self._shut else "open"
 
@@ -196,11 +196,19 @@ class BaseConnection:
         """Ends the connection at once and tells the peer the reason. What was not delivered is lost."""
         self._handle.abort(reason)
 
+    def _end(self) -> str | None:
+        """How the connection ended; None as long as it has not."""
+        try:
+            end = self._handle.end()
+        except _core.EndpointClosedError:
+            return "without its endpoint"
+        return end and end.reason
+
     def _shutting(self) -> _core.Operation[None]:
         self._shut = True
         return self._handle.shutdown()
 
     def __repr__(self) -> str:
-        end = self._handle.end()
-        state = self.state if end is None else f"closed ({end.reason})"
+        end = self._end()
+        state = self.state if end is None else f"closed ({end})"
         return f"<{_name(self)} to {self.peer or 'an unknown peer'}: {state}>"

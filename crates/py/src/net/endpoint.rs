@@ -67,7 +67,8 @@ impl SocketStats {
     fn __repr__(&self) -> String {
         let SocketStats { address, packets_sent, sends, packets_received, receives, .. } = self;
         format!(
-            "<SocketStats of {address}: {packets_sent} packets in {sends} calls sent, {packets_received} in {receives} received>"
+            "<SocketStats of {address}: {packets_sent} packets in {sends} calls sent, {packets_received} in {receives} \
+             received>"
         )
     }
 }
