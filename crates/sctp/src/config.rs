@@ -96,8 +96,8 @@ options! {
             if |messages| messages != Some(0);
         /// What a path is: an address of the peer, or a pair of an address of ours and one of the peer.
         paths: PathSet = PathSet::Addresses;
-        /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise it is `mtu`, or what
-        /// [`set_path_mtu`](crate::Endpoint::set_path_mtu) says.
+        /// Finds the MTU of each path by probes, up to `mtu` (DPLPMTUD, `rfc8899`). Otherwise each path has the MTU `mtu`, unless
+        /// the application sets another one.
         pmtud: bool = false;
         /// Path MTU, with the IP header; with `pmtud` that of the interface.
         mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());

@@ -17,10 +17,14 @@ use wire::{Heartbeat, PacketWriter, Pad};
 pub(super) const PROBE: u8 = 1;
 
 impl Association {
-    /// When path MTU discovery has something to do on a path.
+    /// When path MTU discovery has something to do.
     #[inline]
-    pub(super) fn mtu_deadline(path: &Path) -> Option<Instant> {
-        path.pmtud.as_ref().filter(|_| path.is_active())?.deadline()
+    pub(super) fn mtu_deadline(&self) -> Option<Instant> {
+        if !self.config().pmtud || !self.phase.sends_heartbeats() {
+            return None;
+        }
+        let deadline = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.deadline();
+        self.paths.iter().filter_map(deadline).min()
     }
 
     /// Looks at the probes of all paths that carry data.
@@ -68,17 +72,18 @@ impl Association {
     /// that the peer is there.
     pub(super) fn suspect_mtu_at_t3(&mut self, p: PathId) {
         let last_chance = self.paths[p].errors >= self.config().path_max_retrans;
-        self.update_mtu(p, |pmtud| {
-            pmtud.suspect();
-            pmtud.escape_black_hole(last_chance)
-        });
+        self.suspect_mtu(p, last_chance);
     }
 
     /// Path `p` is silent. With reinjection other paths carry copies of what it loses, and T3 may never expire there.
     pub(super) fn suspect_mtu_in_silence(&mut self, p: PathId) {
+        self.suspect_mtu(p, false);
+    }
+
+    fn suspect_mtu(&mut self, p: PathId, last_chance: bool) {
         self.update_mtu(p, |pmtud| {
             pmtud.suspect();
-            pmtud.escape_black_hole(false)
+            pmtud.escape_black_hole(last_chance)
         });
     }
 

@@ -18,12 +18,12 @@ impl Association {
             next = next.min(path.patience.unwrap_or(Instant::FAR));
             if heartbeats {
                 next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
-                next = next.min(Self::mtu_deadline(path).unwrap_or(Instant::FAR));
             }
         }
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
             next = next.min(at);
         }
+        next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
         for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }

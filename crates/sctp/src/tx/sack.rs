@@ -261,7 +261,9 @@ impl Sender {
                 let rtt = now.since(chunk.sent_at);
                 delta.rtt = Some(delta.rtt.map_or(rtt, |least| least.min(rtt)));
             }
-            if let Some(pmtud) = path.pmtud.as_mut().filter(|_| self.config.pmtud) {
+            if self.config.pmtud
+                && let Some(pmtud) = &mut path.pmtud
+            {
                 pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
             }
             if self.out.keeps_records() {
