@@ -1,11 +1,12 @@
-//! The same for programs without a runtime: calls that wait.
+//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
+//! [`Events::next`](crate::Events::next).
 
-use crate::face::{BindError, Builder};
-use crate::shared::wait::{block_on, block_on_for};
+use crate::face::{BindError, Builder, Delivery};
+pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
-    ConnectError, ConnectionError, EndpointClosed, FlushError, Message, PathError, Peer, Received, SendError,
-    TrySendError,
+    ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer, Received,
+    SendError, TrySendError,
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
@@ -160,6 +161,14 @@ impl Connection {
         block_on_for(self.inner.send(message), timeout).transpose().map(|sent| sent.is_some())
     }
 
+    /// As [`Self::send`]; gives what tells when the peer has the message.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send_tracked(&self, message: impl Into<Message>) -> Result<Delivery, SendError> {
+        block_on(self.inner.send_tracked(message))
+    }
+
     /// Gives a message to send if there is room and nobody waits.
     ///
     /// # Errors
@@ -189,8 +198,8 @@ impl Connection {
     /// Waits until the peer has acknowledged everything given to send so far.
     ///
     /// # Errors
-    /// [`FlushError`] if messages were lost that were given since the last flush.
-    pub fn flush(&self) -> Result<(), FlushError> {
+    /// [`NotDelivered`] if messages were lost that were given since the last flush.
+    pub fn flush(&self) -> Result<(), NotDelivered> {
         block_on(self.inner.flush())
     }
 
@@ -238,6 +247,16 @@ impl Connection {
     /// The same connection with `async` methods.
     pub fn into_async(self) -> crate::Connection {
         self.inner
+    }
+}
+
+impl Delivery {
+    /// Waits until the peer has the message.
+    ///
+    /// # Errors
+    /// [`NotDelivered`].
+    pub fn wait(self) -> Result<(), NotDelivered> {
+        block_on(self)
     }
 }
 

@@ -39,12 +39,13 @@ mod stats;
 mod types;
 
 pub use face::{
-    BindError, Builder, Connection, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
+    BindError, Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages,
+    StreamReader,
 };
-pub use sctp::{AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
+pub use sctp::{AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
-    ConnectError, ConnectionError, EndpointClosed, FlushError, Lagged, Message, PathError, Peer, Received,
+    ConnectError, ConnectionError, EndpointClosed, Lagged, Message, NotDelivered, PathError, Peer, Received,
     SendError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};

@@ -1,10 +1,13 @@
 //! Backpressure, and how connections and endpoints end.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
+#![allow(clippy::disallowed_types)] // Time is the real one.
 
 mod common;
 
-use anabranch_io::{Config, Endpoint, Event, FlushError, Message, PathState, SendError, StreamId};
-use common::{CLIENT, SERVER, SOON, World, poll_times, quick, run, small};
+use anabranch_io::{
+    Config, Delivery, Endpoint, Event, Message, NotDelivered, PathState, SendError, StreamId,
+};
+use common::{CLIENT, LOSSY, SERVER, SOON, World, poll_times, quick, run, small};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -170,7 +173,10 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
     let (one, other) = world.connect();
     let one = one.into_async();
     let mut events = one.events();
-    let mut given = fill(&one);
+    let sending = || poll_times(one.send_tracked(vec![1; 20_000]), 100, Duration::from_millis(3));
+    let deliveries: Vec<Delivery> =
+        std::iter::from_fn(|| sending().map(|sent| sent.expect("is taken"))).collect();
+    let mut given = deliveries.len();
     let reading = thread::spawn(move || {
         thread::scope(|scope| {
             scope.spawn(|| other.shutdown());
@@ -184,7 +190,7 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
         given += usize::from(answer.is_ok());
         answer == Err(SendError::Shut.into())
     });
-    assert_eq!(run(one.flush()), Err(FlushError::Lost));
+    assert_eq!(run(one.flush()), Err(NotDelivered::Lost));
     assert!(run(one.closed()).is_graceful());
     let received = reading.join().expect("reads");
     let mut lost = 0;
@@ -193,6 +199,9 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
     }
     assert!(lost > 0);
     assert_eq!(received + lost, given);
+    let outcomes = deliveries.into_iter().map(run).collect::<Vec<_>>();
+    assert!(outcomes.is_sorted_by_key(Result::is_err) && outcomes[0].is_ok());
+    assert!(outcomes.ends_with(&[Err(NotDelivered::Lost)]));
 }
 
 #[test]
@@ -234,4 +243,23 @@ fn a_stream_reader_does_not_wake_for_others() {
         Box::pin(other.closed()).as_mut().poll(&mut Context::from_waker(Waker::noop())),
         Poll::Pending
     ));
+}
+
+#[test]
+fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
+    let world = World::new(3, LOSSY, &small());
+    let (one, other) = world.connect();
+    let (one, reader) = (one.into_async(), other.clone());
+    let reading = thread::spawn(move || std::iter::from_fn(|| reader.recv()).count());
+    let deliveries: Vec<Delivery> =
+        (0..100).map(|n| run(one.send_tracked(vec![n; 3_000])).expect("is taken")).collect();
+    // Every second one is forgotten.
+    for delivery in deliveries.into_iter().step_by(2) {
+        assert_eq!(run(delivery), Ok(()));
+    }
+    let late = run(one.send_tracked(vec![1; 100_000])).expect("is taken");
+    one.abort("enough");
+    let reason = run(one.closed());
+    assert_eq!(run(late), Err(NotDelivered::Ended(reason)));
+    assert!(reading.join().expect("reads") >= 99);
 }

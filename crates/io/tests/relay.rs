@@ -61,7 +61,7 @@ fn dialogue(seed: u64) {
         scope.spawn(|| listen(&other, &scripts[0], &format!("seed {seed}, server")));
         listen(&one, &scripts[1], &format!("seed {seed}, client"));
     });
-    let (closer, waits) = if seed % 2 == 0 { (one, other) } else { (other, one) };
+    let (closer, waits) = if seed.is_multiple_of(2) { (one, other) } else { (other, one) };
     closer.shutdown().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert_eq!(waits.recv_timeout(SOON), Ok(None), "seed {seed}");
     assert!(waits.closed().is_graceful(), "seed {seed}: {}", waits.closed());

@@ -39,10 +39,10 @@ mod resolve;
 mod writer;
 
 pub use io::{
-    AssocStats, BindError, Builder, CloseReason, Config, ConnectError, Connection, ConnectionError, Endpoint,
-    EndpointClosed, EndpointStats, Event, Events, FlushError, Lagged, Listener, Message, Messages, PathError,
-    PathId, PathInfo, PathState, Peer, Ppid, Received, SendError, SocketStats, State, StreamId, StreamReader,
-    TrySendError,
+    AssocStats, BindError, Builder, CloseReason, Config, ConnectError, Connection, ConnectionError, Delivery,
+    Endpoint, EndpointClosed, EndpointStats, Event, Events, Lagged, Listener, Message, Messages,
+    NotDelivered, PathError, PathId, PathInfo, PathState, Peer, Ppid, Received, SendError, SocketStats,
+    State, StreamId, StreamReader, TrySendError,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;

@@ -78,6 +78,12 @@ impl Connections {
                 let entry = self.entries.remove(&id);
                 self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
             }
+            Event::Delivered { first, last } => entry.confirm(first, last),
+            Event::SendFailed { id: Some(message), .. } => {
+                entry.fail(message);
+                entry.mailbox.announce(event);
+                self.flushing.insert(id);
+            }
             other => note(now, endpoint, entry, other),
         }
     }
@@ -213,8 +219,8 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::Restarted if !entry.restart() => endpoint.abort(now, mailbox.id, b"restart within a message"),
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {
-                let length = lost.payload.len();
-                mailbox.announce(Event::SendFailed { id: None, stream: lost.stream, tsn: None, length });
+                let (stream, length) = (lost.message.stream, lost.message.payload.len());
+                mailbox.announce(Event::SendFailed { id: None, stream, tsn: None, length });
             }
         }
         _ => {}

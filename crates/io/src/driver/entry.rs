@@ -1,10 +1,10 @@
 //! What the driver knows of one connection.
 
-use crate::shared::{Handle, Mailbox};
+use crate::shared::{Handle, Mailbox, Parcel, Receipt};
 use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{Config, Endpoint, SendError};
-use std::collections::VecDeque;
+use sctp::{Config, Endpoint, MessageId, SendError};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +32,10 @@ pub(super) struct Entry {
     incomplete: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
+    /// Of messages that are with the stack.
+    receipts: BTreeMap<MessageId, Receipt>,
+    /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that is the reason.
+    failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
     /// Longest time without progress once the connection is closed in the background.
     patience: Span,
@@ -63,6 +67,8 @@ impl Entry {
             given: 0,
             incomplete: false,
             flushes: VecDeque::new(),
+            receipts: BTreeMap::new(),
+            failed: Vec::new(),
             heartbeats: Vec::new(),
             patience: config.rto_max * STALL_RTOS,
             progress: None,
@@ -72,12 +78,15 @@ impl Entry {
     /// Moves messages from the outbox to the stack as far as it has room.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let (id, mut lost) = (self.mailbox.id, false);
-        let Entry { mailbox, given, incomplete, .. } = self;
-        let full = mailbox.empty_outbox(|message| {
+        let Entry { mailbox, given, incomplete, receipts, .. } = self;
+        let full = mailbox.empty_outbox(|Parcel { message, receipt }| {
             let length = message.payload.len() as u64;
             // The bytes are shared, not copied.
             match endpoint.send(now, id, message.clone()) {
-                Ok(_) => *incomplete = !message.end_of_record,
+                Ok(number) => {
+                    *incomplete = !message.end_of_record;
+                    receipts.extend(number.zip(receipt.take()));
+                }
                 // `Event::Writable` follows.
                 Err(SendError::WouldBlock) => return false,
                 Err(_) => lost = true,
@@ -150,13 +159,14 @@ impl Entry {
         self.flushes.push_back(Flush { bytes, answer });
     }
 
-    /// Answers the flushes that are complete; false if none is left.
+    /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let acked = self.acked(endpoint);
         let complete = self.flushes.iter().take_while(|flush| flush.bytes <= acked).count();
         for flush in self.flushes.drain(..complete) {
             let _ = flush.answer.send(true);
         }
+        self.failed.clear();
         !self.flushes.is_empty()
     }
 
@@ -178,12 +188,26 @@ impl Entry {
     }
 
     /// The peer takes no more messages: gives those in the outbox, which are lost.
-    pub(super) fn refuse_messages(&mut self) -> Vec<sctp::Message> {
+    pub(super) fn refuse_messages(&mut self) -> VecDeque<Parcel> {
         let lost = self.mailbox.close_outbox();
         if !lost.is_empty() {
             self.lose();
         }
         lost
+    }
+
+    /// The peer has tracked messages, from the first to the last of these.
+    pub(super) fn confirm(&mut self, first: MessageId, last: MessageId) {
+        let mut delivered = self.receipts.split_off(&first);
+        self.receipts.append(&mut delivered.split_off(&MessageId(last.0 + 1)));
+        for receipt in delivered.into_values() {
+            let _ = receipt.send(());
+        }
+    }
+
+    /// A tracked message is lost.
+    pub(super) fn fail(&mut self, message: MessageId) {
+        self.failed.extend(self.receipts.remove(&message));
     }
 
     /// Sends a heartbeat, and answers when the peer does.

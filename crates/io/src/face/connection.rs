@@ -1,15 +1,14 @@
-use super::{Events, MessageWriter, Messages, StreamReader};
+use super::sending::Sending;
+use super::{Delivery, Events, MessageWriter, Messages, StreamReader};
 use crate::shared::wait::wait;
-use crate::shared::{Command, Handle, Mailbox, Phase, Ticket};
-use crate::types::{ConnectionError, FlushError, Message, PathError, Received, SendError, TrySendError};
+use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
+use crate::types::{ConnectionError, Message, NotDelivered, PathError, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};
+use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo};
 use std::future::Future;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use units::Instant;
 use wire::StreamId;
@@ -57,12 +56,22 @@ impl Connection {
         &self,
         message: M,
     ) -> impl Future<Output = Result<(), SendError>> + Send + use<M> {
-        Sending {
-            mailbox: self.mailbox().clone(),
-            message: Some(message.into().inner),
-            ticket: None,
-            _handle: self.handle.clone(),
-        }
+        Sending::new(self.handle.clone(), message.into().inner.into())
+    }
+
+    /// As [`Self::send`]; gives what tells when the peer has the message.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send_tracked<M: Into<Message>>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<Delivery, SendError>> + Send + use<M> {
+        let (receipt, receiver) = oneshot::channel();
+        let message = sctp::Message { tracked: true, ..message.into().inner };
+        let sending = Sending::new(self.handle.clone(), Parcel { message, receipt: Some(receipt) });
+        let delivery = Delivery::new(self.mailbox().clone(), receiver);
+        async move { sending.await.map(|()| delivery) }
     }
 
     /// Gives a message to send if there is room and nobody waits.
@@ -108,16 +117,16 @@ impl Connection {
     /// Waits until the peer has acknowledged everything given to send so far.
     ///
     /// # Errors
-    /// [`FlushError`] if messages were lost that were given since the last flush.
-    pub async fn flush(&self) -> Result<(), FlushError> {
+    /// [`NotDelivered`] if messages were lost that were given since the last flush.
+    pub async fn flush(&self) -> Result<(), NotDelivered> {
         let (answer, receiver) = oneshot::channel();
         self.mailbox().hub.tell(Command::Flush(self.mailbox().id, answer));
         match receiver.await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(FlushError::Lost),
+            Ok(false) => Err(NotDelivered::Lost),
             Err(_) => match self.closed().await {
-                reason if !reason.is_graceful() => Err(FlushError::Ended(reason)),
-                _ if self.mailbox().take_lost() => Err(FlushError::Lost),
+                reason if !reason.is_graceful() => Err(NotDelivered::Ended(reason)),
+                _ if self.mailbox().take_lost() => Err(NotDelivered::Lost),
                 _ => Ok(()),
             },
         }
@@ -126,6 +135,11 @@ impl Connection {
     /// Events from now on.
     pub fn events(&self) -> Events {
         Events::new(self.handle.clone())
+    }
+
+    /// The number of the association at its endpoint.
+    pub fn id(&self) -> AssocId {
+        self.mailbox().id
     }
 
     /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.
@@ -232,31 +246,5 @@ impl Connection {
             Phase::Opening | Phase::Open { .. } => None,
         })
         .await
-    }
-}
-
-/// A message on its way into the send queue.
-struct Sending {
-    mailbox: Arc<Mailbox>,
-    message: Option<sctp::Message>,
-    ticket: Option<Ticket>,
-    /// Keeps the connection open.
-    _handle: Arc<Handle>,
-}
-
-impl Future for Sending {
-    type Output = Result<(), SendError>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Sending { mailbox, message, ticket, .. } = self.get_mut();
-        mailbox.poll_send(cx, message, ticket)
-    }
-}
-
-impl Drop for Sending {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
-            self.mailbox.leave_queue(ticket);
-        }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::shared::wait::block_on_for;
 use crate::{
-    Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, FlushError, Listener,
-    PathError, Peer, SendError, StreamId,
+    Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, Listener,
+    NotDelivered, PathError, Peer, SendError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -48,17 +48,19 @@ const DEAD: ConnectionError = ConnectionError::Driver;
 #[test]
 fn no_call_hangs_once_the_driver_is_dead() {
     let (ours, listener, near, _far) = doomed();
-    soon(near.send("taken")).expect("is taken");
+    let taken = soon(near.send_tracked(vec![1; 90_000])).expect("is taken");
     let mut events = near.events();
     ours.kill();
     assert_eq!(soon(near.closed()), DEAD);
+    // The peer may have acknowledged it before.
+    assert!(matches!(soon(taken), Ok(()) | Err(NotDelivered::Ended(DEAD))));
     assert_eq!(soon(near.send("x")), Err(SendError::Ended(DEAD)));
     assert!(near.try_send("x").is_err());
     assert!(soon(near.writer(StreamId(0)).finish()).is_err());
     assert_eq!(soon(near.recv()), None);
     assert_eq!(soon(near.read_stream(StreamId(1)).recv()), None);
     assert_eq!(soon(events.next()), None);
-    assert_eq!(soon(near.flush()), Err(FlushError::Ended(DEAD)));
+    assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD)));
     assert_eq!(soon(near.shutdown()), Err(DEAD));
     assert_eq!(soon(near.paths()), None);
     assert!(soon(near.stats()).is_none() && soon(near.options()).is_none());
@@ -75,14 +77,19 @@ fn no_call_hangs_once_the_driver_is_dead() {
 fn calls_that_wait_end_when_the_driver_dies() {
     let (ours, listener, near, _far) = doomed();
     let mut events = near.events();
-    while block_on_for(near.send(vec![1; 50_000]), Duration::from_millis(100)).is_some() {}
+    let mut waiting = None;
+    while let Some(sent) = block_on_for(near.send_tracked(vec![1; 50_000]), Duration::from_millis(100)) {
+        waiting = sent.ok();
+    }
     thread::scope(|scope| {
         scope.spawn(|| assert_eq!(soon(near.send(vec![1; 50_000])), Err(SendError::Ended(DEAD))));
+        let waiting = waiting.expect("one was taken");
+        scope.spawn(|| assert_eq!(soon(waiting), Err(NotDelivered::Ended(DEAD))));
         scope.spawn(|| assert_eq!(soon(near.recv()), None));
         scope.spawn(|| while soon(events.next()).is_some() {});
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
-        scope.spawn(|| assert_eq!(soon(near.flush()), Err(FlushError::Ended(DEAD))));
+        scope.spawn(|| assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD))));
         // A peer that does not exist: the attempt waits for an answer.
         scope.spawn(|| assert!(soon(ours.connect((IpAddr::from([192, 0, 2, 1]), 9))).is_err()));
         thread::sleep(Duration::from_millis(30));
@@ -106,11 +113,12 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     first.kill();
     soon(first.close());
     // Nobody is there to acknowledge it.
-    soon(connection.send("lost")).expect("is taken");
+    let lost = soon(connection.send_tracked("lost")).expect("is taken");
     let again = bind(first.port(), first.udp_port());
     let restarted = soon(again.connect(peer(&server))).expect("connects anew");
     while soon(events.next()).expect("is open") != Ok(Event::Restarted) {}
-    assert_eq!(soon(connection.flush()), Err(FlushError::Lost));
+    assert_eq!(soon(connection.flush()), Err(NotDelivered::Lost));
+    assert_eq!(soon(lost), Err(NotDelivered::Lost));
     soon(connection.send("new")).expect("is taken");
     assert_eq!(soon(connection.flush()), Ok(()));
     assert_eq!(soon(restarted.recv()).expect("arrives").data, "new");

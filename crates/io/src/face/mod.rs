@@ -8,6 +8,7 @@ mod endpoint;
 mod events;
 mod listener;
 mod reader;
+mod sending;
 mod writer;
 
 pub use builder::{BindError, Builder};
@@ -16,4 +17,5 @@ pub use endpoint::Endpoint;
 pub use events::Events;
 pub use listener::Listener;
 pub use reader::{Messages, StreamReader};
+pub use sending::Delivery;
 pub use writer::MessageWriter;

@@ -1,5 +1,5 @@
 use super::Connection;
-use crate::shared::{Command, Ticket};
+use crate::shared::{Command, Parcel, Ticket};
 use crate::types::SendError;
 use bytes::{Bytes, BytesMut};
 use sctp::Payload;
@@ -26,7 +26,7 @@ pub struct MessageWriter {
     /// Bytes of the next piece.
     buffer: BytesMut,
     /// A piece that waits for room.
-    waiting: Option<sctp::Message>,
+    waiting: Option<Parcel>,
     ticket: Option<Ticket>,
     state: State,
 }
@@ -121,11 +121,9 @@ impl MessageWriter {
     /// Gives the buffer as a piece, which ends the message or does not. A piece leaves only once more bytes follow, so that
     /// there are bytes left for the last one.
     fn poll_piece(&mut self, cx: &mut Context<'_>, end_of_record: bool) -> Poll<Result<(), SendError>> {
-        let piece = match self.waiting.take() {
-            Some(piece) => piece,
-            None => self.piece(),
-        };
-        self.waiting = Some(sctp::Message { end_of_record, ..piece });
+        let mut parcel = self.waiting.take().unwrap_or_else(|| self.piece().into());
+        parcel.message.end_of_record = end_of_record;
+        self.waiting = Some(parcel);
         let mailbox = self.connection.mailbox();
         ready!(mailbox.poll_send(cx, &mut self.waiting, &mut self.ticket))?;
         self.state = if end_of_record { State::Finished } else { State::Begun };

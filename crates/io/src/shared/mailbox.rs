@@ -3,10 +3,11 @@
 use super::hub::{Command, Hub};
 use super::inbox::Inbox;
 use super::news::{News, Reader};
-use super::outbox::{Outbox, Ticket};
+use super::outbox::{Outbox, Parcel, Ticket};
 use super::wait::{Place, Wakers, Woken};
 use crate::types::{ConnectionError, SendError};
 use sctp::{AssocId, Event, Message, Received};
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -119,24 +120,24 @@ impl Mailbox {
 
     // Sending.
 
-    /// Gives a message to the driver if there is room; `message` is empty then. `ticket` is the caller's place in the queue
+    /// Gives a message to the driver if there is room; `parcel` is empty then. `ticket` is the caller's place in the queue
     /// of those that wait.
     pub(crate) fn poll_send(
         &self,
         cx: &Context<'_>,
-        message: &mut Option<Message>,
+        parcel: &mut Option<Parcel>,
         ticket: &mut Option<Ticket>,
     ) -> Poll<Result<(), SendError>> {
         let mut contents = self.lock();
-        let Some(offered) = message.take() else { return Poll::Ready(Ok(())) };
-        contents.check(&offered, self.send_buffer, *ticket)?;
+        let Some(offered) = parcel.take() else { return Poll::Ready(Ok(())) };
+        contents.check(&offered.message, self.send_buffer, *ticket)?;
         match contents.outbox.offer(offered, ticket) {
             Ok(()) => {
                 self.tell_of_outbox(contents);
                 Poll::Ready(Ok(()))
             }
             Err(refused) => {
-                *message = Some(refused);
+                *parcel = Some(refused);
                 contents.outbox.wait(ticket, cx);
                 Poll::Pending
             }
@@ -158,8 +159,8 @@ impl Mailbox {
     pub(crate) fn try_send(&self, message: Message) -> Result<Result<(), Message>, SendError> {
         let mut contents = self.lock();
         contents.check(&message, self.send_buffer, None)?;
-        if let Err(message) = contents.outbox.offer(message, &mut None) {
-            return Ok(Err(message));
+        if let Err(parcel) = contents.outbox.offer(message.into(), &mut None) {
+            return Ok(Err(parcel.message));
         }
         self.tell_of_outbox(contents);
         Ok(Ok(()))
@@ -175,11 +176,11 @@ impl Mailbox {
     }
 
     /// Takes messages out of the outbox as long as `take` accepts them; true if it refused one. Only the driver calls it.
-    pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&Message) -> bool) -> bool {
+    pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> bool {
         let mut contents = self.lock();
         let mut stopped = false;
-        while let Some(message) = contents.outbox.front() {
-            stopped = !take(message);
+        while let Some(parcel) = contents.outbox.front() {
+            stopped = !take(parcel);
             if stopped {
                 break;
             }
@@ -213,14 +214,13 @@ impl Mailbox {
     }
 
     /// Nothing can be sent any more, though the connection has not ended: gives the messages that the driver has not taken.
-    pub(crate) fn close_outbox(&self) -> Vec<Message> {
-        self.shut();
+    pub(crate) fn close_outbox(&self) -> VecDeque<Parcel> {
         let mut contents = self.lock();
-        let messages = contents.outbox.take_messages();
-        let callers = contents.outbox.clear();
+        contents.shut = true;
+        let (callers, parcels) = contents.outbox.clear();
         drop(contents);
         callers.wake();
-        messages
+        parcels
     }
 
     /// Messages that were taken are lost: the next flush tells.
@@ -355,13 +355,11 @@ impl Mailbox {
             return;
         }
         contents.phase = Phase::Ended(reason);
-        let wakers = [
-            contents.watchers.take(),
-            contents.readers.take(),
-            contents.news.waiting(),
-            contents.outbox.clear(),
-        ];
+        let (callers, parcels) = contents.outbox.clear();
+        let wakers = [contents.watchers.take(), contents.readers.take(), contents.news.waiting(), callers];
         drop(contents);
+        // Receipts wake those who wait for them.
+        drop(parcels);
         wakers.into_iter().for_each(Woken::wake);
     }
 }

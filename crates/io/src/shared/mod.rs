@@ -11,4 +11,4 @@ pub(crate) mod wait;
 pub(crate) use hub::{Command, Hub, Names, Opening};
 pub(crate) use mailbox::{Handle, Mailbox, Phase};
 pub(crate) use news::Reader;
-pub(crate) use outbox::Ticket;
+pub(crate) use outbox::{Parcel, Receipt, Ticket};

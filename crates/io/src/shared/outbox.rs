@@ -1,12 +1,36 @@
 //! Messages on their way from the callers to the stack.
 
 use super::wait::Woken;
+use futures_channel::oneshot;
 use sctp::Message;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
 /// Bytes that wait for the stack's send buffer to have room; one message may be longer.
 const LIMIT: usize = 256 * 1024;
+
+/// Tells the sender of a message that it was delivered; dropped if it was not.
+pub(crate) type Receipt = oneshot::Sender<()>;
+
+/// A message with what its sender wants to know.
+#[derive(Debug)]
+pub(crate) struct Parcel {
+    pub(crate) message: Message,
+    /// Of a tracked message.
+    pub(crate) receipt: Option<Receipt>,
+}
+
+impl Parcel {
+    fn len(&self) -> usize {
+        self.message.payload.len()
+    }
+}
+
+impl From<Message> for Parcel {
+    fn from(message: Message) -> Self {
+        Parcel { message, receipt: None }
+    }
+}
 
 /// A place in the queue of callers that wait for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +39,7 @@ pub(crate) struct Ticket(u64);
 /// Bounded. Callers get room in the order in which they came, so that a large message cannot starve.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    messages: VecDeque<Message>,
+    parcels: VecDeque<Parcel>,
     bytes: usize,
     waiting: VecDeque<Waiting>,
     /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets room.
@@ -32,7 +56,7 @@ struct Waiting {
 
 impl Outbox {
     fn has_room(&self, length: usize) -> bool {
-        self.messages.is_empty() || self.bytes + length <= LIMIT
+        self.parcels.is_empty() || self.bytes + length <= LIMIT
     }
 
     /// Whether a caller has given a part of a message.
@@ -49,22 +73,22 @@ impl Outbox {
     /// Takes the message if there is room and no other caller is before this one; gives it back otherwise. `ticket` is the
     /// caller's place in the queue, if it has one. It is given up when the message is taken; after a piece that does not
     /// end its message the caller stays the first.
-    pub(super) fn offer(&mut self, message: Message, ticket: &mut Option<Ticket>) -> Result<(), Message> {
-        if self.is_behind(*ticket) || !self.has_room(message.payload.len()) {
-            return Err(message);
+    pub(super) fn offer(&mut self, parcel: Parcel, ticket: &mut Option<Ticket>) -> Result<(), Parcel> {
+        if self.is_behind(*ticket) || !self.has_room(parcel.len()) {
+            return Err(parcel);
         }
         if self.writer.is_none() && ticket.is_some() {
             self.waiting.pop_front();
         }
-        if message.end_of_record {
+        if parcel.message.end_of_record {
             self.writer = None;
             *ticket = None;
         } else if self.writer.is_none() {
             let ticket = *ticket.get_or_insert_with(|| next_ticket(&mut self.tickets));
             self.writer = Some(Waiting { ticket, waker: None });
         }
-        self.bytes += message.payload.len();
-        self.messages.push_back(message);
+        self.bytes += parcel.len();
+        self.parcels.push_back(parcel);
         Ok(())
     }
 
@@ -92,7 +116,7 @@ impl Outbox {
             .writer
             .as_mut()
             .or(self.waiting.front_mut())
-            .filter(|_| self.messages.is_empty() || self.bytes < LIMIT);
+            .filter(|_| self.parcels.is_empty() || self.bytes < LIMIT);
         next.and_then(|waiting| waiting.waker.take()).into()
     }
 
@@ -101,13 +125,13 @@ impl Outbox {
         self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
 
-    pub(super) fn front(&self) -> Option<&Message> {
-        self.messages.front()
+    pub(super) fn front(&mut self) -> Option<&mut Parcel> {
+        self.parcels.front_mut()
     }
 
     pub(super) fn pop(&mut self) {
-        if let Some(message) = self.messages.pop_front() {
-            self.bytes -= message.payload.len();
+        if let Some(parcel) = self.parcels.pop_front() {
+            self.bytes -= parcel.len();
         }
     }
 
@@ -117,20 +141,15 @@ impl Outbox {
 
     /// Everything was taken out, and no message is incomplete.
     pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.writer.is_none()
+        self.parcels.is_empty() && self.writer.is_none()
     }
 
-    /// Takes all messages out.
-    pub(super) fn take_messages(&mut self) -> Vec<Message> {
-        self.bytes = 0;
-        self.messages.drain(..).collect()
-    }
-
-    /// Forgets the messages and the callers when nothing can be sent any more; gives all callers.
-    pub(super) fn clear(&mut self) -> Woken {
+    /// Empties it when nothing can be sent any more: gives all callers, and what nobody will take.
+    pub(super) fn clear(&mut self) -> (Woken, VecDeque<Parcel>) {
         let tickets = self.tickets;
-        let Outbox { writer, waiting, .. } = std::mem::replace(self, Outbox { tickets, ..Outbox::default() });
-        writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect()
+        let Outbox { writer, waiting, parcels, .. } =
+            std::mem::replace(self, Outbox { tickets, ..Outbox::default() });
+        (writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect(), parcels)
     }
 }
 
@@ -149,7 +168,7 @@ mod tests {
     }
 
     fn offer(outbox: &mut Outbox, length: u32, ticket: &mut Option<Ticket>) -> bool {
-        let taken = outbox.offer(message(length), ticket).is_ok();
+        let taken = outbox.offer(message(length).into(), ticket).is_ok();
         if !taken {
             outbox.wait(ticket, &Context::from_waker(Waker::noop()));
         }
@@ -190,7 +209,7 @@ mod tests {
     #[test]
     fn while_a_message_is_incomplete_only_its_writer_gets_room() {
         let mut outbox = Outbox::default();
-        let piece = |end_of_record| Message { end_of_record, ..message(100) };
+        let piece = |end_of_record| Parcel::from(Message { end_of_record, ..message(100) });
         let (mut writer, mut other) = (None, None);
         outbox.offer(piece(false), &mut writer).expect("there is room");
         assert!(outbox.is_writer(writer));

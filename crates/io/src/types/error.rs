@@ -21,15 +21,15 @@ impl ConnectionError {
     }
 }
 
-/// Reason why a flush failed.
+/// Reason why the peer does not have what was given to send, as far as known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FlushError {
-    /// The connection ended before the peer had acknowledged everything.
+pub enum NotDelivered {
+    /// The connection ended before the peer had acknowledged it.
     #[error(transparent)]
     Ended(ConnectionError),
-    /// Messages were lost although the connection goes on: the peer began anew, or shut the connection down before all
-    /// messages were sent.
-    #[error("messages were lost because the peer began anew or shut the connection down")]
+    /// It was lost although the connection had not ended: the peer began anew, or shut the connection down before everything
+    /// was sent.
+    #[error("what was sent was lost because the peer began anew or shut the connection down")]
     Lost,
 }
 

@@ -5,7 +5,7 @@ mod message;
 mod peer;
 
 pub use error::{
-    ConnectError, ConnectionError, EndpointClosed, FlushError, Lagged, PathError, SendError, TrySendError,
+    ConnectError, ConnectionError, EndpointClosed, Lagged, NotDelivered, PathError, SendError, TrySendError,
 };
 pub use message::{Message, Received};
 pub use peer::Peer;
