@@ -7,7 +7,7 @@ use super::operation::Operation;
 use crate::arguments::{Address, ByteString, PayloadProtocol, Stream};
 use crate::event::{Event, event};
 use crate::info::{Path, Stats};
-use io::{Connection, ConnectionError, FlushError, PathError, Ppid, StreamId, TrySendError};
+use io::{Connection, ConnectionError, NotDelivered, PathError, Ppid, StreamId, TrySendError};
 use pyo3::exceptions::{PyConnectionResetError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use std::net::IpAddr;
@@ -54,11 +54,11 @@ impl Link {
         }
     }
 
-    fn flush_failed(&self, failure: FlushError) -> PyErr {
+    fn flush_failed(&self, failure: NotDelivered) -> PyErr {
         let text = format!("connection to {}: {failure}", self.name());
         match failure {
-            FlushError::Ended(reason) => self.ended(reason),
-            FlushError::Lost => PyConnectionResetError::new_err(text),
+            NotDelivered::Ended(reason) => self.ended(reason),
+            NotDelivered::Lost => PyConnectionResetError::new_err(text),
         }
     }
 
