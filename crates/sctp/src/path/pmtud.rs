@@ -229,7 +229,7 @@ impl Pmtud {
     fn next_candidate(&self) -> Option<usize> {
         match self.too_long {
             Some(too_long) if too_long <= self.size + CLOSE_ENOUGH => None,
-            Some(too_long) => Some((self.size + too_long) / 2 & !3),
+            Some(too_long) => Some(((self.size + too_long) / 2) & !3),
             None if self.size < self.most => {
                 let usual = USUAL.into_iter().find(|&usual| usual > self.size);
                 Some(usual.map_or(self.most, |usual| usual.min(self.most)))
