@@ -140,6 +140,35 @@ fn data_sent_once_brings_the_path_back_and_data_sent_again_does_not() {
     assert_eq!(states.last(), Some(&PathState::PotentiallyFailed), "the copy says nothing of the path");
 }
 
+// rfc7829#section-3, rule 6: an acknowledgement brings the path back, but not that of data sent before the failure.
+#[test]
+fn acknowledgement_of_data_sent_before_the_failure_leaves_the_path_potentially_failed() {
+    let (mut pair, client) = failing(&Config { max_burst: 100, ..pf() }, &[]);
+    for _ in 0..40 {
+        pair.send(Side::Client, 1400);
+    }
+    pair.run_for(ms(500));
+    assert_eq!(pair.read_all(Side::Server).len(), 40);
+    pair.sent.clear();
+    // The last data arrives on path 1, and then the path fails before an acknowledgement has come back.
+    pair.on_wire(|sent| {
+        let lost = sent.net() == 1 && (sent.from == Side::Server || sent.chunks() == "HEARTBEAT");
+        if lost { Fate::Lost } else { Fate::Arrives }
+    });
+    for _ in 0..10 {
+        pair.send(Side::Client, 1400);
+    }
+    pair.run_for(ms(1500));
+    let (first, again) = (times(&pair, 1, "DATA").len(), times(&pair, 2, "DATA").len());
+    assert_eq!(pair.read_all(Side::Server).len(), 10);
+    assert!(again > 0 && again < 10, "the acknowledgement comes before all of them were sent again: {again}");
+    assert_eq!(pair.events(Side::Client), [changed(1, PathState::PotentiallyFailed)]);
+    pair.send(Side::Client, 1400);
+    pair.run_for(ms(100));
+    assert_eq!(path(&mut pair, client, 0).state, PathState::PotentiallyFailed);
+    assert_eq!(times(&pair, 1, "DATA").len(), first, "new data takes the other path");
+}
+
 // rfc7829#section-3, rule 3: with no path active the one with fewest errors goes on, a packet at a time.
 #[test]
 fn with_all_paths_failing_the_best_is_used_and_slowly() {

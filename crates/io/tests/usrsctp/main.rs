@@ -166,7 +166,9 @@ fn prepare() -> Result<PathBuf, String> {
             return Err(format!("the program {program}"));
         }
     }
-    peer::compile(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usrsctp-{}", std::process::id())))
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usrsctp-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    peer::compile(&folder).inspect_err(|_| std::fs::remove_dir_all(&folder).expect("it was there"))
 }
 
 #[test]

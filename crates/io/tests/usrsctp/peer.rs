@@ -38,12 +38,11 @@ pub struct Report {
     pub json: serde_json::Value,
 }
 
-/// Compiles the program.
+/// Compiles the program into a folder.
 ///
 /// # Errors
 /// What is missing.
 pub fn compile(folder: &Path) -> Result<PathBuf, String> {
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let program = folder.join("usrsctp-peer");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/usrsctp/peer.c");
     let mut command = Command::new("cc");

@@ -58,6 +58,7 @@ impl Association {
                 self.set_path_state(p, PathState::Inactive);
             }
             PathState::Active if failing => {
+                self.paths[p].failing_since = now;
                 self.set_path_state(p, PathState::PotentiallyFailed);
                 if self.phase.sends_heartbeats() {
                     self.probe_failing(now, p);
@@ -108,9 +109,11 @@ impl Association {
         let mut paths = outcome.acked_paths;
         while paths != 0 {
             let p = PathId(paths.trailing_zeros() as u8);
-            // rfc7829#section-3: for a retransmitted chunk it is not known which transmission arrived.
-            let ambiguous = outcome.timed_paths & 1 << p.0 == 0;
-            if ambiguous && self.paths[p].state == PathState::PotentiallyFailed {
+            // rfc7829#section-3: for a retransmitted chunk it is not known which transmission arrived. A chunk sent before the
+            // path failed may have arrived before it failed, and only its SACK was lost.
+            let path = &self.paths[p];
+            let proven = outcome.timed_paths & 1 << p.0 != 0 && path.newest_acked > path.failing_since;
+            if !proven && path.state == PathState::PotentiallyFailed {
                 self.errors = 0;
             } else {
                 self.path_works(p);

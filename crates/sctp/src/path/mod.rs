@@ -145,6 +145,8 @@ pub(crate) struct Path {
     pub(crate) unreachable_until: Option<Instant>,
     /// Which change of state of any path was the last that ended its being active.
     pub(crate) failed: u64,
+    /// When it last became potentially failed.
+    pub(crate) failing_since: Instant,
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
@@ -191,6 +193,7 @@ impl Path {
             blocked_until: Instant::ZERO,
             unreachable_until: None,
             failed: 0,
+            failing_since: Instant::ZERO,
             removed: false,
             burst_left: config.max_burst,
             stats: PathStats::default(),
