@@ -4,14 +4,21 @@
 >>> result = anabranch.run("scenario.toml", seed=1)        # doctest: +SKIP
 >>> result.scalars                                          # a polars DataFrame  # doctest: +SKIP
 
-``run`` and ``sweep`` run the simulator. :class:`Endpoint` is the protocol itself: packets in, packets out, and the
+``run`` and ``sweep`` run the simulator. ``anabranch.net`` and ``anabranch.aio`` send and receive on real networks:
+calls that wait, and calls for asyncio. :class:`Endpoint` is the protocol itself: packets in, packets out, and the
 caller passes the time. ``statistics`` and ``plots`` are for the evaluation of results.
 """
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ._core import (
     AssociationClosedError,
     ConfigError,
     ConnectError,
+    ConnectionLostError,
+    EndpointClosedError,
     ScenarioError,
     SimulationError,
     WouldBlockError,
@@ -23,22 +30,36 @@ from .laboratory import run, sweep
 from .result import Result
 from .statistics import Estimate, estimate, student_t, summarize
 
+if TYPE_CHECKING:
+    from . import aio, net
+
 __all__ = [
     "AssociationClosedError",
     "ConfigError",
     "ConnectError",
+    "ConnectionLostError",
     "Endpoint",
+    "EndpointClosedError",
     "Estimate",
     "Result",
     "ScenarioError",
     "SimulationError",
     "WouldBlockError",
     "__version__",
+    "aio",
     "estimate",
     "nanoseconds",
+    "net",
     "run",
     "scenario_schema",
     "student_t",
     "summarize",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # asyncio takes longer to import than `anabranch --help` runs.
+    if name in {"aio", "net"}:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

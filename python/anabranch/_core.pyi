@@ -2,34 +2,40 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
-from typing import Literal, Self, TypeAlias, final, overload
+from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
 __version__: str
 
 _Address: TypeAlias = str | IPv4Address | IPv6Address
+_T = TypeVar("_T")
 _Bytes: TypeAlias = bytes | bytearray | memoryview
 
 UDP_PORT: int
 """The UDP port that IANA assigned to SCTP over UDP (RFC 6951)."""
 
 class ScenarioError(ValueError):
-    """A scenario is invalid. The message names the file, the line, the column, the expected value and a similar valid
-    word."""
+    """A scenario is wrong; the message names file, line, column, what was expected and the nearest right word."""
 
 class SimulationError(RuntimeError):
     """A run or a sweep failed."""
 
 class ConfigError(ValueError):
-    """An option does not exist or has an invalid value."""
+    """An option that does not exist or cannot work."""
 
 class WouldBlockError(BlockingIOError):
-    """The send buffer is full. A ``writable`` event follows when it has room again."""
+    """The send buffer is full; a ``writable`` event tells when it is not."""
 
 class AssociationClosedError(ConnectionError):
-    """The association does not exist or is closing."""
+    """There is no such association, or it is closing."""
 
 class ConnectError(ConnectionError):
     """An association did not begin: there is one with the peer, there are too many, or the arrival is gone."""
+
+class ConnectionLostError(ConnectionError):
+    """The peer no longer answers on any path, or it broke the protocol."""
+
+class EndpointClosedError(ConnectionError):
+    """The endpoint or the listener was closed."""
 
 def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
     """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
@@ -46,13 +52,13 @@ def sweep(
     """Runs a sweep and writes its tables and its manifest to ``out``."""
 
 def student_t(degrees: int, confidence: float) -> float:
-    """The quantile t of Student's distribution: the share ``confidence`` of it lies between -t and t."""
+    """The t for which ``confidence`` of Student's distribution lies within -t and t."""
 
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
 def cli(arguments: Sequence[str]) -> int:
-    """Runs the command with its arguments, without the name of the command, and returns the exit code."""
+    """Runs the command with its arguments, the name left out, and returns the exit code."""
 
 @final
 class Transmit:
@@ -361,7 +367,7 @@ class Endpoint:
         """The time at which to call ``handle_timeout`` if nothing happens before; None for never."""
 
     def handle_timeout(self, now: int) -> None:
-        """Processes the timers that have expired; does nothing if none has."""
+        """Runs the timers that are due; none if it is too early."""
 
     def poll_event(self) -> Event | None:
         """The next event, or None."""
@@ -382,7 +388,8 @@ class Endpoint:
     ) -> int | None:
         """Queues a message, or with ``end_of_record`` false the next part of one.
 
-        Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will name it.
+        Returns the number of a ``tracked`` message, counted from 0. One event ``delivered`` or ``send-failed`` will
+        name it.
 
         ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
         it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
@@ -421,7 +428,7 @@ class Endpoint:
         """The SCTP port of the peer; None when the association is closed."""
 
     def shutdown(self, now: int, association: int) -> None:
-        """Shuts the association down after all data is delivered."""
+        """Ends the association once everything is delivered."""
 
     def abort(self, now: int, association: int, reason: _Bytes = b"") -> None:
         """Ends the association at once, and tells the peer ``reason``.
@@ -480,3 +487,188 @@ class Endpoint:
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Uses a local address again that ``remove_local_address`` removed. False if it was not removed."""
+
+@final
+class Message:
+    """A message that arrived, or a part of one that is larger than the receive buffer."""
+
+    data: bytes
+    """The bytes."""
+    stream: int
+    """Number of the stream."""
+    ppid: int
+    """Payload protocol identifier as the peer set it."""
+    unordered: bool
+    """Whether the message was sent outside the order of its stream."""
+    end_of_record: bool
+    """Whether ``data`` ends the message; false: more of it follows."""
+
+    def __len__(self) -> int: ...
+
+@final
+class SocketStats:
+    """Counters of a UDP socket."""
+
+    address: IPv4Address | IPv6Address
+    """Address to which it is bound; the unspecified one for all addresses of a family."""
+    packets_sent: int
+    """Packets sent."""
+    bytes_sent: int
+    """UDP payload bytes sent."""
+    sends: int
+    """System calls that sent them."""
+    packets_received: int
+    """Packets received."""
+    bytes_received: int
+    """UDP payload bytes received."""
+    receives: int
+    """System calls that received them."""
+    receive_overflow: int
+    """Packets that the system dropped because its receive buffer was full; Linux only."""
+    send_errors: int
+    """Packets that the system refused to send."""
+    last_error: int
+    """The ``errno`` of the last such error; 0: none."""
+
+@final
+class Wakeups:
+    """Operations of an event loop that can go on: ``fileno()`` is readable while ``take()`` has some."""
+
+    def __new__(cls) -> Self: ...
+    def fileno(self) -> int:
+        """The descriptor to wait for."""
+
+    def take(self) -> list[int]:
+        """The slots of the operations that can be polled again."""
+
+@final
+class Operation(Generic[_T]):
+    """A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up."""
+
+    def poll(self, wakeups: Wakeups) -> int | None:
+        """Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on."""
+
+    def wait(self, timeout: float | None) -> bool:
+        """Waits without the GIL for at most ``timeout`` seconds; None: without end.
+
+        False: the timeout has passed, and the operation is given up.
+        """
+
+    def result(self) -> _T:
+        """The result of an operation that is done, once; raises what it failed with."""
+
+    def drop(self) -> None:
+        """Gives the operation up."""
+
+@final
+class NetEndpoint:
+    """An SCTP port on UDP sockets, driven by a thread of its own."""
+
+    def __new__(
+        cls,
+        local: _Address | Iterable[_Address],
+        port: int,
+        udp_port: int,
+        remote_udp_port: int,
+        max_associations: int,
+        options: str,
+    ) -> Self: ...
+    def connect(
+        self, addresses: _Address | Iterable[_Address], port: int, udp_port: int | None, options: str | None
+    ) -> Operation[NetConnection]:
+        """Connects to a peer. Options that are left out are those of the endpoint."""
+
+    def listen(self, backlog: int) -> NetListener:
+        """Lets peers connect; at most ``backlog`` of them wait to be accepted."""
+
+    @property
+    def local_addresses(self) -> list[IPv4Address | IPv6Address]:
+        """Local addresses."""
+
+    @property
+    def port(self) -> int:
+        """SCTP port."""
+
+    @property
+    def udp_port(self) -> int:
+        """UDP port."""
+
+    def sockets(self) -> list[SocketStats]:
+        """Counters of each UDP socket."""
+
+    def close(self) -> Operation[None]:
+        """Shuts all connections down and waits until they have ended."""
+
+@final
+class NetListener:
+    """Connections that peers begin."""
+
+    def accept(self) -> Operation[NetConnection | None]:
+        """The next connection; None once the listener or its endpoint was closed."""
+
+    def close(self) -> None:
+        """Ends listening, and with it every ``accept`` that waits."""
+
+    def closed(self) -> bool:
+        """Whether it was closed."""
+
+@final
+class NetConnection:
+    """An association on UDP sockets."""
+
+    def send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> Operation[None]:
+        """Sends a message once there is room."""
+
+    def try_send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> bool:
+        """Sends a message if there is room."""
+
+    def recv(self) -> Operation[Message | None]:
+        """The next message; None once the connection was shut down and everything was read."""
+
+    def unread(self, stream: int) -> int:
+        """Messages of a stream that wait to be read."""
+
+    def flush(self) -> Operation[None]:
+        """Waits until the peer has acknowledged everything."""
+
+    def events(self) -> NetEvents:
+        """Events from now on."""
+
+    def paths(self) -> Operation[list[Path]]:
+        """The paths as they are now; none once the connection has ended."""
+
+    def stats(self) -> Operation[Stats | None]:
+        """Counters and state; None once the connection has ended."""
+
+    def set_primary(self, address: _Address) -> Operation[None]:
+        """Makes an address of the peer the primary one."""
+
+    def heartbeat(self, address: _Address) -> Operation[float]:
+        """Measures the round-trip time to an address of the peer, in seconds."""
+
+    def shutdown(self) -> Operation[None]:
+        """Shuts the connection down and waits for the end."""
+
+    def abort(self, reason: _Bytes) -> None:
+        """Ends the connection at once."""
+
+    def closed(self) -> Operation[Event]:
+        """Waits for the end and returns its event."""
+
+    def end(self) -> Event | None:
+        """The event of the end; None as long as the connection has not ended."""
+
+    @property
+    def peer(self) -> tuple[list[IPv4Address | IPv6Address], int] | None:
+        """Addresses and SCTP port of the peer."""
+
+    @property
+    def outbound_streams(self) -> int | None:
+        """Streams that messages can be sent on; None once the connection has ended."""
+
+@final
+class NetEvents:
+    """Events of a connection, from when it was made; one reader at a time."""
+
+    def next(self) -> Operation[tuple[Event | None, int] | None]:
+        """The next event and 0, or None and the number of events lost before it; None once the connection has ended."""

@@ -174,7 +174,8 @@ class Options(AssociationOptions, total=False):
     max_init_retransmits: int
     """Attempts at each handshake step (``Max.Init.Retransmits``). Default: 8."""
     mtu: str
-    """Path MTU, with the IP header. Expected: 576 to 65535 bytes. Default: "1500 B"."""
+    """Path MTU, with the IP header; with ``pmtud`` that of the interface. Expected: 576 to 65535 bytes. Default:
+    "1500 B"."""
     nr_sack: bool
     """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
     (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
@@ -185,6 +186,9 @@ class Options(AssociationOptions, total=False):
     "addresses"."""
     pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]
     """cwnd of a potentially failed path that answers a heartbeat. Default: "two-mtu"."""
+    pmtud: bool
+    """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise it is ``mtu``, or what
+    [``set_path_mtu``](crate::Endpoint::set_path_mtu) says. Default: false."""
     profile: Literal["standard", "recommended"]
     """The values of options that the set leaves out: those of RFC 9260, or those for real use over several paths.
     The defaults in this schema are those of "standard". Default: "standard"."""

@@ -1,7 +1,8 @@
-//! The same for programs without a runtime: calls that wait.
+//! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
+//! [`Events::next`](crate::Events::next).
 
 use crate::face::{BindError, Builder, Delivery};
-use crate::shared::wait::{block_on, block_on_for};
+pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
     ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer, Received,

@@ -144,3 +144,22 @@ fn an_address_of_another_host_is_named_in_the_error() {
     assert!(matches!(error, BindError::Address { .. }));
     assert!(error.to_string().contains("192.0.2.1:9899") && error.to_string().contains("no interface"));
 }
+
+#[test]
+fn a_port_that_nobody_has_ends_the_attempt_at_once_and_the_endpoint_goes_on() {
+    let gone = endpoint(None);
+    let udp_port = gone.udp_port();
+    gone.close();
+    let server = endpoint(None);
+    let listener = server.listen(1);
+    let client = endpoint(Some(&server));
+    let refused = client.connect_timeout(
+        anabranch_io::Peer::from((LOCAL, 5001)).udp_port(udp_port),
+        // The first INIT is sent again after 1 s at the earliest.
+        Duration::from_millis(900),
+    );
+    assert!(matches!(refused, Err(ConnectError::Failed(_))), "{refused:?}");
+    let connection = client.connect((LOCAL, server.port())).expect("connects");
+    connection.send("hello").expect("is taken");
+    assert_eq!(listener.accept().expect("accepts").recv().expect("arrives").data, "hello");
+}

@@ -1,4 +1,5 @@
-//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, and the protocol itself.
+//! The Python module of Anabranch, `anabranch._core`: runs and sweeps, the command line, the protocol itself, and the
+//! protocol on UDP sockets.
 //! Documentation of what Python sees is written for Python; `python/tools/write_stub_docs.py` copies it to the stub.
 #![deny(unsafe_code)]
 
@@ -9,6 +10,7 @@ mod error;
 mod event;
 mod info;
 mod live;
+mod net;
 mod options;
 mod packet;
 mod run;
@@ -30,6 +32,11 @@ mod _core {
     use crate::event::Event;
     #[pymodule_export]
     use crate::info::{Discarded, EndpointStats, Path, Stats};
+    #[pymodule_export]
+    use crate::net::{
+        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents,
+        NetListener, Operation, SocketStats, Wakeups,
+    };
     #[pymodule_export]
     use crate::packet::{Received, Transmit};
     #[pymodule_export]

@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
     ("cli", &["lab"]),
-    ("py", &["lab", "cli"]),
+    ("py", &["lab", "cli", "io"]),
     ("io", &["sctp"]),
     ("tokio", &["io"]),
     ("testkit", &["sctp", "tcp", "net"]),

@@ -4,9 +4,10 @@ mod commands;
 mod connections;
 mod entry;
 
-use crate::net::{Buffers, Clock, Sockets};
+use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
 use connections::Connections;
+use sctp::IcmpNews;
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -16,6 +17,9 @@ use units::{Instant, Span};
 /// Longest time for reading before packets leave and commands are obeyed.
 const READING: Span = Span::from_millis(1);
 
+/// Most ICMP messages in a round.
+const REPORTS: usize = 64;
+
 /// Owns the endpoint and the sockets. Each round: read, obey commands, run timers, exchange messages with the mailboxes, send.
 #[derive(Debug)]
 pub(crate) struct Driver {
@@ -24,6 +28,8 @@ pub(crate) struct Driver {
     sockets: Sockets,
     buffers: Buffers,
     packet: PacketBuf,
+    /// The beginning of a packet that an ICMP message is about.
+    quoted: Vec<u8>,
     hub: Arc<Hub>,
     connections: Connections,
     commands: Vec<Command>,
@@ -55,6 +61,7 @@ impl Driver {
             sockets,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
+            quoted: Vec::new(),
             _end: End(hub.clone()),
             hub,
             connections: Connections::default(),
@@ -72,6 +79,7 @@ impl Driver {
         }
         let now = self.clock.now();
         self.read(now);
+        self.read_reports(now);
         self.obey(now);
         // After reading: a packet that arrived in time must not look late because this thread was.
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
@@ -116,6 +124,16 @@ impl Driver {
                 self.exchange(now);
                 now = self.clock.now();
             }
+        }
+    }
+
+    /// Passes on what ICMP messages report of packets of ours.
+    fn read_reports(&mut self, now: Instant) {
+        for _ in 0..REPORTS {
+            let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
+            let news = IcmpNews { src, dst: dst.ip(), udp_port: dst.port(), quoted: &self.quoted, what };
+            self.endpoint.on_icmp(now, news);
+            self.transmit(now);
         }
     }
 

@@ -30,7 +30,7 @@ impl Default for Builder {
             port: 0,
             udp_port: Encapsulation::PORT,
             remote_udp_port: Encapsulation::PORT,
-            config: Config::recommended().into(),
+            config: Config { pmtud: true, ..Config::recommended() }.into(),
             seed: None,
             max_associations: None,
             socket_buffers: 4 << 20,
@@ -114,7 +114,7 @@ impl Builder {
         self
     }
 
-    /// Sets the protocol options, [`Config::recommended`] unless set.
+    /// Sets the protocol options, [`Config::recommended`] with path MTU discovery (`pmtud`) unless set.
     #[must_use]
     pub fn config(mut self, config: impl Into<Arc<Config>>) -> Self {
         self.config = config.into();

@@ -5,7 +5,7 @@ use crate::shared::{Command, Handle, Mailbox, Parcel, Phase};
 use crate::types::{ConnectionError, Message, NotDelivered, PathError, Received, SendError, TrySendError};
 use bytes::Bytes;
 use futures_channel::oneshot;
-use sctp::{AssocOptions, AssocStats, ConfigError, PathInfo};
+use sctp::{AssocId, AssocOptions, AssocStats, ConfigError, PathInfo};
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -135,6 +135,11 @@ impl Connection {
     /// Events from now on.
     pub fn events(&self) -> Events {
         Events::new(self.handle.clone())
+    }
+
+    /// The number of the association at its endpoint.
+    pub fn id(&self) -> AssocId {
+        self.mailbox().id
     }
 
     /// The peer's addresses, in the order of the paths, and its SCTP port; none once the connection has ended.

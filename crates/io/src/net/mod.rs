@@ -3,12 +3,14 @@
 mod batch;
 mod buffers;
 mod clock;
+mod errors;
 mod overflow;
 mod socket;
 mod sockets;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use clock::Clock;
+pub(crate) use errors::Report;
 pub(crate) use overflow::dropped;
 pub(crate) use socket::{BindSpec, Socket};
 pub(crate) use sockets::Sockets;

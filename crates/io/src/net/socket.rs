@@ -59,6 +59,8 @@ impl Socket {
         // The kernel grants what its limits allow.
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
+        // Without them the protocol finds out by timeouts.
+        let _ = state.enable_transport_errors(UdpSockRef::from(&std_socket));
         std_socket.set_nonblocking(true)?;
         let address = Some(spec.address.ip()).filter(|address| !address.is_unspecified());
         Ok(Socket {
@@ -87,25 +89,10 @@ impl Socket {
                 Sent::Done
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Sent::Blocked,
-            // Segmentation offload that the device refuses: the packets can still go one by one.
-            Err(error) if batch.packets > 1 && error.kind() != ErrorKind::ConnectionRefused => {
-                self.send_in_pieces(batch, batch.segment)
-            }
-            // The error of an earlier packet, told at the next send (`ECONNREFUSED`): this one has not left.
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.send_again(batch),
-            Err(error) => {
-                self.counters.send_failed(batch.packets, &error);
-                Sent::Done
-            }
+            // The device may refuse segmentation offload; or the error is that of an earlier packet, and this one has not
+            // left. One by one the packets can still go.
+            Err(_) => self.send_in_pieces(batch, batch.segment),
         }
-    }
-
-    fn send_again(&self, batch: &Batch) -> Sent {
-        match self.send_once(batch, &batch.bytes) {
-            Ok(()) => self.counters.sent(batch.packets, batch.bytes.len()),
-            Err(error) => self.counters.send_failed(batch.packets, &error),
-        }
-        Sent::Done
     }
 
     /// Sends `piece` bytes at a time; packets that the kernel has no room for are lost.

@@ -1,5 +1,6 @@
 use super::batch::{Batches, Route};
 use super::buffers::Buffers;
+use super::errors::{self, Report};
 use super::socket::{Sent, Socket};
 use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
@@ -28,6 +29,8 @@ struct Entry {
     readable: bool,
     /// The kernel takes no more for now.
     blocked: bool,
+    /// There may be ICMP messages to read.
+    reports: bool,
 }
 
 impl Sockets {
@@ -42,7 +45,13 @@ impl Sockets {
         for (n, mut socket) in sockets.into_iter().enumerate() {
             let interest = Interest::READABLE | Interest::WRITABLE;
             poll.registry().register(&mut socket.io, Token(n), interest)?;
-            entries.push(Entry { socket, batches: Batches::default(), readable: true, blocked: false });
+            entries.push(Entry {
+                socket,
+                batches: Batches::default(),
+                readable: true,
+                blocked: false,
+                reports: false,
+            });
         }
         let sockets = Sockets { poll, events: Events::with_capacity(64), entries };
         Ok((sockets, waker))
@@ -64,6 +73,7 @@ impl Sockets {
             if let Some(entry) = self.entries.get_mut(event.token().0) {
                 entry.readable |= event.is_readable();
                 entry.blocked &= !event.is_writable();
+                entry.reports |= event.is_error();
             }
         }
         Ok(())
@@ -81,6 +91,20 @@ impl Sockets {
         let filled = entry.readable && entry.socket.receive(buffers).unwrap_or(true);
         entry.readable = filled;
         filled
+    }
+
+    /// The next ICMP message about a packet of one of the sockets, its quote in `quoted`; none if there is none.
+    pub(crate) fn next_report(&mut self, quoted: &mut Vec<u8>) -> Option<Report> {
+        for Entry { socket, reports, .. } in &mut self.entries {
+            if *reports {
+                let report = errors::read(&socket.io, quoted);
+                *reports = report.is_some();
+                if let Some(report) = report {
+                    return Some(Report { src: socket.address, ..report });
+                }
+            }
+        }
+        None
     }
 
     /// Whether it takes packets: no socket holds more batches than it may.

@@ -101,12 +101,12 @@ impl Wake for Unpark {
 }
 
 /// Runs a future on this thread until it is ready.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     block_on_until(future, None).expect("a wait without a deadline ends with the result")
 }
 
-/// As [`block_on`], for at most `timeout`; none if it passed. The future is dropped then.
-pub(crate) fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Option<T> {
+/// As [`block_on`], for at most `timeout`; none if it passed. The future is dropped then, unless it was lent.
+pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Option<T> {
     // A timeout beyond what the clock can hold is none.
     block_on_until(future, Instant::now().checked_add(timeout))
 }

@@ -5,6 +5,8 @@
 //! `ANABRANCH_REQUIRE_TOOLS` set it fails.
 
 mod capture;
+#[path = "../common/namespace.rs"]
+mod namespace;
 mod network;
 mod ours;
 mod peer;
@@ -13,7 +15,6 @@ mod process;
 use capture::{Capture, Verdict};
 use network::Network;
 use peer::{Data, Peer};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -155,7 +156,7 @@ fn fail_first_path() {
 
 /// Finds everything the test needs and compiles the program.
 fn prepare() -> Result<PathBuf, String> {
-    if network::in_new_namespace().is_none() {
+    if namespace::in_new_namespace().is_none() {
         return Err("the permission to make network namespaces, or unshare".into());
     }
     for (program, version) in
@@ -175,14 +176,9 @@ fn ours_and_usrsctp_transfer_all_data_over_two_paths_with_and_without_cmt() {
     }
     let program = match prepare() {
         Ok(program) => program,
-        Err(missing) => {
-            assert!(std::env::var_os("ANABRANCH_REQUIRE_TOOLS").is_none(), "required and missing: {missing}");
-            // Not by a macro: the output of a test that passes is not shown.
-            let note = format!("SKIPPED: no transfer with usrsctp, because this is missing: {missing}\n");
-            return std::io::stderr().write_all(note.as_bytes()).expect("standard error is open");
-        }
+        Err(missing) => return namespace::skip("no transfer with usrsctp", &missing),
     };
-    let mut again = network::in_new_namespace().expect("it was allowed before");
+    let mut again = namespace::in_new_namespace().expect("it was allowed before");
     again.arg(std::env::current_exe().expect("the test has a name"));
     again.args([
         "--exact",

@@ -10,20 +10,6 @@ const QUEUE_MS: u32 = 32;
 /// Burst of the token bucket in bytes: ten packets.
 const BURST: u32 = 15_000;
 
-/// A command in a new network namespace; as a plain user, in a new user namespace as well. None if neither is allowed.
-pub fn in_new_namespace() -> Option<Command> {
-    let ways: [&[&str]; 2] = [&["--net"], &["--user", "--map-root-user", "--net"]];
-    let allowed = |way: &&&[&str]| {
-        let tried = Command::new("unshare").args(**way).arg("true").output();
-        tried.is_ok_and(|output| output.status.success())
-    };
-    ways.iter().find(allowed).map(|way| {
-        let mut command = Command::new("unshare");
-        command.args(*way);
-        command
-    })
-}
-
 /// Two links from the namespace of this process, with the interfaces `here0` and `here1`, to another namespace, with
 /// `there0` and `there1`.
 pub struct Network {

@@ -1,0 +1,163 @@
+//! An endpoint on UDP sockets.
+
+use super::arguments::OneOrMore;
+use super::connection::NetConnection;
+use super::error;
+use super::listener::NetListener;
+use super::operation::Operation;
+use crate::arguments::{Addresses, Port};
+use crate::options;
+use io::{Config, Endpoint, Peer};
+use pyo3::prelude::*;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// An SCTP port on UDP sockets, driven by a thread of its own.
+#[pyclass(frozen, module = "anabranch._core")]
+pub struct NetEndpoint {
+    inner: Endpoint,
+    remote_udp_port: u16,
+    config: Arc<Config>,
+}
+
+/// Counters of a UDP socket.
+#[pyclass(frozen, get_all, module = "anabranch.net")]
+pub struct SocketStats {
+    /// Address to which it is bound; the unspecified one for all addresses of a family.
+    address: IpAddr,
+    /// Packets sent.
+    packets_sent: u64,
+    /// UDP payload bytes sent.
+    bytes_sent: u64,
+    /// System calls that sent them.
+    sends: u64,
+    /// Packets received.
+    packets_received: u64,
+    /// UDP payload bytes received.
+    bytes_received: u64,
+    /// System calls that received them.
+    receives: u64,
+    /// Packets that the system dropped because its receive buffer was full; Linux only.
+    receive_overflow: u64,
+    /// Packets that the system refused to send.
+    send_errors: u64,
+    /// The ``errno`` of the last such error; 0: none.
+    last_error: i32,
+}
+
+impl From<io::SocketStats> for SocketStats {
+    fn from(stats: io::SocketStats) -> Self {
+        SocketStats {
+            address: stats.address,
+            packets_sent: stats.packets_sent,
+            bytes_sent: stats.bytes_sent,
+            sends: stats.sends,
+            packets_received: stats.packets_received,
+            bytes_received: stats.bytes_received,
+            receives: stats.receives,
+            receive_overflow: stats.receive_overflow,
+            send_errors: stats.send_errors,
+            last_error: stats.last_error,
+        }
+    }
+}
+
+#[pymethods]
+impl SocketStats {
+    fn __repr__(&self) -> String {
+        let SocketStats { address, packets_sent, sends, packets_received, receives, .. } = self;
+        format!(
+            "<SocketStats of {address}: {packets_sent} packets in {sends} calls sent, {packets_received} in {receives} \
+             received>"
+        )
+    }
+}
+
+#[pymethods]
+impl NetEndpoint {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        local: OneOrMore,
+        port: Port,
+        udp_port: Port,
+        remote_udp_port: Port,
+        max_associations: usize,
+        options: &str,
+    ) -> PyResult<Self> {
+        let config = Arc::new(options::config_over(Config::recommended(), options)?);
+        let builder = Endpoint::builder()
+            .locals(local.0.0)
+            .port(port.0)
+            .udp_port(udp_port.0)
+            .remote_udp_port(remote_udp_port.0)
+            .max_associations(max_associations)
+            .config(config.clone());
+        let inner = py.detach(|| builder.bind()).map_err(error::bind)?;
+        Ok(NetEndpoint { inner, remote_udp_port: remote_udp_port.0, config })
+    }
+
+    /// Connects to a peer. Options that are left out are those of the endpoint.
+    fn connect(
+        &self,
+        addresses: OneOrMore,
+        port: Port,
+        udp_port: Option<Port>,
+        options: Option<&str>,
+    ) -> PyResult<Operation> {
+        let over = |options| options::config_over((*self.config).clone(), options);
+        let config = options.map(over).transpose()?;
+        let udp_port = udp_port.map(|port| port.0);
+        let OneOrMore(Addresses(addresses)) = addresses;
+        let peer = Peer { addresses: addresses.clone(), port: port.0, udp_port };
+        let udp_port = udp_port.unwrap_or(self.remote_udp_port);
+        let name = format!("{} (UDP port {udp_port})", error::place(&addresses, peer.port));
+        let endpoint = self.inner.clone();
+        Ok(Operation::new(async move {
+            let connected = match config {
+                None => endpoint.connect(peer).await,
+                Some(config) => endpoint.connect_with(peer, config).await,
+            };
+            connected
+                .map(NetConnection::new)
+                .map_err(|failure| error::connect(&name, &Addresses(addresses), failure))
+        }))
+    }
+
+    /// Lets peers connect; at most ``backlog`` of them wait to be accepted.
+    fn listen(&self, backlog: usize) -> NetListener {
+        NetListener::new(self.inner.listen(backlog))
+    }
+
+    /// Local addresses.
+    #[getter]
+    fn local_addresses(&self) -> Vec<IpAddr> {
+        self.inner.local_addresses().to_vec()
+    }
+
+    /// SCTP port.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.inner.port()
+    }
+
+    /// UDP port.
+    #[getter]
+    fn udp_port(&self) -> u16 {
+        self.inner.udp_port()
+    }
+
+    /// Counters of each UDP socket.
+    fn sockets(&self) -> Vec<SocketStats> {
+        self.inner.stats().sockets.into_iter().map(SocketStats::from).collect()
+    }
+
+    /// Shuts all connections down and waits until they have ended.
+    fn close(&self) -> Operation {
+        let endpoint = self.inner.clone();
+        Operation::nothing(async move {
+            endpoint.close().await;
+            Ok(())
+        })
+    }
+}

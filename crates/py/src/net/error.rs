@@ -1,0 +1,115 @@
+//! What went wrong, as the exceptions that Python programs expect.
+
+use crate::arguments::Addresses;
+use crate::arrivals::{connect_error, list};
+use crate::error::ConfigError;
+use io::{BindError, CloseReason, ConnectError, ConnectionError, SendError};
+use pyo3::create_exception;
+use pyo3::exceptions::{
+    PyBrokenPipeError, PyConnectionAbortedError, PyConnectionError, PyConnectionRefusedError,
+    PyConnectionResetError, PyOSError, PyTimeoutError, PyValueError,
+};
+use pyo3::prelude::*;
+use std::fmt::Display;
+use std::net::IpAddr;
+use wire::{Cause, Causes};
+
+create_exception!(
+    anabranch,
+    ConnectionLostError,
+    PyConnectionError,
+    "The peer no longer answers on any path, or it broke the protocol."
+);
+create_exception!(
+    anabranch,
+    EndpointClosedError,
+    PyConnectionError,
+    "The endpoint or the listener was closed."
+);
+
+/// Addresses and an SCTP port, as messages name them.
+pub fn place(addresses: &[IpAddr], port: u16) -> String {
+    format!("{} port {port}", list(addresses))
+}
+
+/// The endpoint could not be bound.
+pub fn bind(error: BindError) -> PyErr {
+    match error {
+        BindError::Address { ref source, .. } => match source.raw_os_error() {
+            // Python makes the subclass of OSError from the number.
+            Some(number) => PyOSError::new_err((number, error.to_string())),
+            None => PyOSError::new_err(error.to_string()),
+        },
+        BindError::Config(error) => ConfigError::new_err(error.to_string()),
+        _ => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// No connection could be made to `peer`, which has these addresses.
+pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr {
+    let text = |why: &dyn Display| format!("cannot connect to {peer}: {why}");
+    match error {
+        ConnectError::Refused(error) => connect_error(&error, addresses),
+        ConnectError::Failed(ConnectionError::Driver) => EndpointClosedError::new_err(text(&CLOSED)),
+        ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
+            CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&"no answer")),
+            CloseReason::PeerAbort { causes } => {
+                PyConnectionRefusedError::new_err(text(&format!("the peer refused{}", told(causes))))
+            }
+            CloseReason::Unreachable => PyConnectionRefusedError::new_err(text(&ending(&reason))),
+            CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text(&"the attempt was given up")),
+            _ => PyConnectionError::new_err(text(&ending(&reason))),
+        },
+    }
+}
+
+/// The connection to `peer` ended for this reason.
+pub fn ended(peer: &str, error: ConnectionError) -> PyErr {
+    let ConnectionError::Closed(reason) = error else {
+        return EndpointClosedError::new_err(format!("connection to {peer}: {CLOSED}"));
+    };
+    let text = format!("connection to {peer}: {}", ending(&reason));
+    match reason {
+        CloseReason::Graceful => PyBrokenPipeError::new_err(text),
+        CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text),
+        CloseReason::PeerAbort { .. } => PyConnectionResetError::new_err(text),
+        _ => ConnectionLostError::new_err(text),
+    }
+}
+
+/// A message could not be sent to `peer`.
+pub fn send(peer: &str, error: SendError) -> PyErr {
+    match error {
+        SendError::Ended(reason) => ended(peer, reason),
+        SendError::Shut => PyBrokenPipeError::new_err(format!("connection to {peer}: {error}")),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+const CLOSED: &str = "the endpoint is closed";
+
+fn ending(reason: &CloseReason) -> String {
+    match reason {
+        CloseReason::Graceful => "it was shut down and takes no more messages".to_owned(),
+        CloseReason::LocalAbort => "it was aborted on this side".to_owned(),
+        CloseReason::PeerAbort { causes } => format!("the peer aborted it{}", told(causes)),
+        CloseReason::ConnectTimeout => "the peer did not answer".to_owned(),
+        CloseReason::Unreachable => "the host reports that nobody has the port".to_owned(),
+        CloseReason::Duplicate { .. } => "there is a connection with this peer already".to_owned(),
+        CloseReason::TooManyErrors => "the peer no longer answers on any path".to_owned(),
+        CloseReason::ProtocolViolation { what } => format!("the peer broke the protocol: {what}"),
+    }
+}
+
+/// The reason that the application of the peer gave, if it gave one.
+fn told(causes: &[u8]) -> String {
+    const MOST: usize = 200;
+    let given = Causes::from_bytes(causes).iter().find_map(|cause| match cause {
+        Ok(Cause::UserInitiatedAbort(reason)) if !reason.is_empty() => Some(reason),
+        _ => None,
+    });
+    given.map_or_else(String::new, |reason| {
+        let text = String::from_utf8_lossy(&reason[..reason.len().min(MOST)]);
+        format!(": \"{}\"", text.escape_debug())
+    })
+}

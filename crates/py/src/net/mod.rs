@@ -1,0 +1,22 @@
+//! The stack on UDP sockets for Python. `anabranch.net` and `anabranch.aio` are both made of these classes: a call that takes
+//! time is an [`Operation`], for which a thread waits without the GIL, or which an event loop polls.
+
+mod arguments;
+mod connection;
+mod endpoint;
+mod error;
+mod events;
+mod listener;
+mod message;
+mod operation;
+mod pair;
+mod wakeups;
+
+pub use connection::NetConnection;
+pub use endpoint::{NetEndpoint, SocketStats};
+pub use error::{ConnectionLostError, EndpointClosedError};
+pub use events::NetEvents;
+pub use listener::NetListener;
+pub use message::Message;
+pub use operation::Operation;
+pub use wakeups::Wakeups;

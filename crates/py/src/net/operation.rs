@@ -1,0 +1,114 @@
+//! A call that takes time.
+// It waits in real time.
+#![allow(clippy::disallowed_types)]
+
+use super::arguments::Timeout;
+use super::wakeups::{Lease, Wakeups};
+use io::blocking::block_on_for;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// How often a thread that waits looks for signals such as Ctrl-C.
+const GLANCE: Duration = Duration::from_millis(50);
+
+type Work = Pin<Box<dyn Future<Output = PyResult<Py<PyAny>>> + Send>>;
+
+/// A call that takes time. It begins with the first ``poll`` or ``wait``; ``drop`` gives it up.
+#[pyclass(frozen, module = "anabranch._core")]
+pub struct Operation {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// None once it is ready or given up.
+    work: Option<Work>,
+    lease: Option<Lease>,
+    result: Option<PyResult<Py<PyAny>>>,
+}
+
+impl Operation {
+    pub fn new<T>(work: impl Future<Output = PyResult<T>> + Send + 'static) -> Self
+    where
+        T: for<'py> IntoPyObject<'py> + 'static,
+    {
+        let work: Work = Box::pin(async move {
+            let value = work.await?;
+            Python::attach(|py| value.into_py_any(py))
+        });
+        Operation { state: Mutex::new(State { work: Some(work), lease: None, result: None }) }
+    }
+
+    /// For calls that return nothing.
+    pub fn nothing(work: impl Future<Output = PyResult<()>> + Send + 'static) -> Self {
+        Operation::new(async move { work.await.map(|()| None::<bool>) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn finish(&mut self, result: PyResult<Py<PyAny>>) {
+        *self = State { work: None, lease: None, result: Some(result) };
+    }
+}
+
+#[pymethods]
+impl Operation {
+    /// Goes on. None: it is done; otherwise the slot that ``Wakeups.take`` returns when it can go on.
+    fn poll(&self, wakeups: &Wakeups) -> Option<usize> {
+        let mut state = self.state();
+        let State { work, lease, .. } = &mut *state;
+        let work = work.as_mut()?;
+        let lease = lease.get_or_insert_with(|| wakeups.lease());
+        match work.as_mut().poll(&mut Context::from_waker(lease.waker())) {
+            Poll::Pending => Some(lease.number()),
+            Poll::Ready(result) => {
+                state.finish(result);
+                None
+            }
+        }
+    }
+
+    /// Waits without the GIL for at most ``timeout`` seconds; None: without end.
+    ///
+    /// False: the timeout has passed, and the operation is given up.
+    fn wait(&self, py: Python<'_>, timeout: Timeout) -> PyResult<bool> {
+        let Some(mut work) = self.state().work.take() else { return Ok(true) };
+        // A timeout beyond what the clock can hold is none.
+        let deadline = timeout.0.and_then(|timeout| Instant::now().checked_add(timeout));
+        // What is ready needs no switch to another thread.
+        let mut ready = block_on_for(work.as_mut(), Duration::ZERO);
+        loop {
+            if let Some(result) = ready {
+                self.state().finish(result);
+                return Ok(true);
+            }
+            py.check_signals()?;
+            let left = deadline.map_or(GLANCE, |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            ready = py.detach(|| block_on_for(work.as_mut(), left.min(GLANCE)));
+        }
+    }
+
+    /// The result of an operation that is done, once; raises what it failed with.
+    fn result(&self) -> PyResult<Py<PyAny>> {
+        let result = self.state().result.take();
+        result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the operation has no result, or it was taken")))
+    }
+
+    /// Gives the operation up.
+    fn drop(&self) {
+        let mut state = self.state();
+        state.work = None;
+        state.lease = None;
+    }
+}

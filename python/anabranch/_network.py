@@ -1,0 +1,214 @@
+"""What :mod:`anabranch.net` and :mod:`anabranch.aio` share: all but the calls that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
+from typing import Literal, NamedTuple, TypeAlias, Unpack
+
+from . import _core
+from ._core import UDP_PORT
+from .endpoint import Address
+from .options import Options
+from .scenario import to_toml
+
+Addresses: TypeAlias = Address | Sequence[Address]
+"""One IP address or several, as text or as objects of :mod:`ipaddress`."""
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+"""Bytes to send."""
+
+
+class EndpointArguments(Options, total=False):
+    """The keyword arguments of an endpoint."""
+
+    port: int
+    udp_port: int
+    remote_udp_port: int
+    max_associations: int
+
+
+class Peer(NamedTuple):
+    """The peer of a connection."""
+
+    addresses: list[IPv4Address | IPv6Address]
+    """Its addresses, in the order of the paths."""
+    port: int
+    """Its SCTP port."""
+
+    def __str__(self) -> str:
+        return place(self.addresses, self.port)
+
+
+def place(addresses: Addresses, port: int) -> str:
+    """Addresses and a port, as messages name them."""
+    several = [addresses] if isinstance(addresses, str | IPv4Address | IPv6Address) else addresses
+    return f"{', '.join(map(str, several))} port {port}"
+
+
+def _name(of: object) -> str:
+    return f"{type(of).__module__}.{type(of).__qualname__}"
+
+
+class BaseEndpoint:
+    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it."""
+
+    def __init__(
+        self,
+        local: Addresses = (),
+        *,
+        port: int = 0,
+        udp_port: int = UDP_PORT,
+        remote_udp_port: int = UDP_PORT,
+        max_associations: int = 1024,
+        **options: Unpack[Options],
+    ) -> None:
+        """Binds the UDP sockets.
+
+        ``local``: the local addresses; without any, all addresses of the host. ``port``: the SCTP port; 0 for any.
+        ``udp_port``: the UDP port of all local addresses; 0 for any. ``remote_udp_port``: the UDP port of peers that
+        have not sent anything yet. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults
+        here are those of ``profile="recommended"``.
+
+        Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
+        not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
+        """
+        self._closed = False
+        self._handle = _core.NetEndpoint(local, port, udp_port, remote_udp_port, max_associations, to_toml(options))
+
+    @property
+    def local_addresses(self) -> list[IPv4Address | IPv6Address]:
+        """The local addresses."""
+        return self._handle.local_addresses
+
+    @property
+    def port(self) -> int:
+        """The SCTP port."""
+        return self._handle.port
+
+    @property
+    def udp_port(self) -> int:
+        """The UDP port."""
+        return self._handle.udp_port
+
+    def sockets(self) -> list[_core.SocketStats]:
+        """What each UDP socket did so far."""
+        return self._handle.sockets()
+
+    def _connecting(
+        self, addresses: Addresses, port: int, udp_port: int | None, options: Options
+    ) -> _core.Operation[_core.NetConnection]:
+        return self._handle.connect(addresses, port, udp_port, to_toml(options) if options else None)
+
+    def _closing(self) -> _core.Operation[None]:
+        self._closed = True
+        return self._handle.close()
+
+    def _begin_to_close(self) -> None:
+        """Closes, but does not wait for the end."""
+        self._closing().wait(0)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<{_name(self)} {place(self.local_addresses, self.port)}, UDP port {self.udp_port}: {state}>"
+
+
+class BaseListener:
+    """Connections that peers begin."""
+
+    def __init__(self, endpoint: BaseEndpoint, backlog: int, owner: bool) -> None:
+        self._endpoint = endpoint
+        # Whether closing the listener closes the endpoint.
+        self._owner = owner
+        self._handle = endpoint._handle.listen(backlog)
+
+    @property
+    def local_addresses(self) -> list[IPv4Address | IPv6Address]:
+        """The local addresses."""
+        return self._endpoint.local_addresses
+
+    @property
+    def port(self) -> int:
+        """The SCTP port."""
+        return self._endpoint.port
+
+    @property
+    def udp_port(self) -> int:
+        """The UDP port."""
+        return self._endpoint.udp_port
+
+    def _begin_to_close(self) -> None:
+        """Closes, but does not wait for the end."""
+        self._handle.close()
+        if self._owner:
+            self._endpoint._begin_to_close()
+
+    def _end(self) -> _core.EndpointClosedError:
+        return _core.EndpointClosedError(f"no more connections: {self!r}")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._handle.closed() or self._endpoint._closed else "listening"
+        return f"<{_name(self)} {place(self.local_addresses, self.port)}, UDP port {self.udp_port}: {state}>"
+
+
+class BaseConnection:
+    """A connection: an association of SCTP, which carries messages on several streams over all its paths."""
+
+    def __init__(self, handle: _core.NetConnection) -> None:
+        self._handle = handle
+        self._shut = False
+
+    @property
+    def peer(self) -> Peer | None:
+        """The addresses and the SCTP port of the peer; None if it was gone before they were known."""
+        peer = self._handle.peer
+        return peer and Peer(*peer)
+
+    @property
+    def outbound_streams(self) -> int | None:
+        """The number of streams that messages can be sent on; None once the connection has ended."""
+        return self._handle.outbound_streams
+
+    @property
+    def state(self) -> Literal["open", "shutting-down", "closed"]:
+        """Whether messages can be sent."""
+        if self._end() is not None:
+            return "closed"
+        return "shutting-down" if self._shut else "open"
+
+    def try_send(
+        self,
+        data: Buffer,
+        *,
+        stream: int = 0,
+        ppid: int = 0,
+        unordered: bool = False,
+        immediate_sack: bool = False,
+    ) -> bool:
+        """As ``send``, but returns false if there is no room or if others wait for room; nothing is sent then."""
+        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack)
+
+    def unread(self, stream: int = 0) -> int:
+        """The number of messages of a stream that have arrived and wait to be read."""
+        return self._handle.unread(stream)
+
+    def abort(self, reason: Buffer = b"") -> None:
+        """Ends the connection at once and tells the peer the reason. What was not delivered is lost."""
+        self._handle.abort(reason)
+
+    def _end(self) -> str | None:
+        """How the connection ended; None as long as it has not."""
+        try:
+            end = self._handle.end()
+        except _core.EndpointClosedError:
+            return "without its endpoint"
+        return end and end.reason
+
+    def _shutting(self) -> _core.Operation[None]:
+        self._shut = True
+        return self._handle.shutdown()
+
+    def __repr__(self) -> str:
+        end = self._end()
+        state = self.state if end is None else f"closed ({end})"
+        return f"<{_name(self)} to {self.peer or 'an unknown peer'}: {state}>"

@@ -1,0 +1,279 @@
+"""SCTP on real networks, for programs that wait: calls block, with timeouts, and release the GIL meanwhile.
+
+>>> from anabranch import net
+>>> with net.Listener(["127.0.0.1"], udp_port=0) as listener:
+...     remote = listener.udp_port
+...     with net.connect(["127.0.0.1"], listener.port, local=["127.0.0.1"], remote_udp_port=remote) as connection:
+...         connection.send(b"hello", stream=1)
+...         listener.accept().recv(timeout=1.0)
+<Message: 5 bytes on stream 1>
+
+A call that has a ``timeout`` (in seconds; None, as by default, waits for ever) raises :class:`TimeoutError` when it has
+passed, and nothing is lost then: a message was sent whole or not at all, and what arrives later can be read later.
+Signals such as Ctrl-C end every wait. Threads can share a connection. :mod:`anabranch.aio` has the same for asyncio.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
+
+from . import _core
+from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
+from ._network import (
+    Addresses,
+    BaseConnection,
+    BaseEndpoint,
+    BaseListener,
+    Buffer,
+    EndpointArguments,
+    Peer,
+    place,
+)
+from .endpoint import Address
+from .options import Options
+
+__all__ = [
+    "Connection",
+    "Endpoint",
+    "Event",
+    "Events",
+    "Listener",
+    "Message",
+    "Path",
+    "Peer",
+    "SocketStats",
+    "Stats",
+    "connect",
+]
+
+T = TypeVar("T")
+
+
+def _wait(operation: _core.Operation[T], timeout: float | None, call: str, of: object) -> T:
+    if not operation.wait(timeout):
+        raise TimeoutError(f"{call}: not done within {timeout} s on {of!r}")
+    return operation.result()
+
+
+class Endpoint(BaseEndpoint):
+    """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
+
+    As a context, it is closed at the end. After an exception it does not wait for that.
+    """
+
+    def connect(
+        self,
+        addresses: Addresses,
+        port: int,
+        *,
+        udp_port: int | None = None,
+        timeout: float | None = None,
+        **options: Unpack[Options],
+    ) -> Connection:
+        """Connects to an SCTP port of a peer at one or several addresses.
+
+        ``udp_port``: its UDP port, if it is not ``remote_udp_port``. ``options`` that are left out are those of the
+        endpoint.
+
+        Raises :class:`ConnectionRefusedError` if the peer refuses, and :class:`TimeoutError` if it does not answer. The
+        attempt is given up when ``timeout`` has passed.
+        """
+        operation = self._connecting(addresses, port, udp_port, options)
+        return Connection(_wait(operation, timeout, f"connect to {place(addresses, port)}", self))
+
+    def listen(self, backlog: int = 128) -> Listener:
+        """Lets peers connect. At most ``backlog`` of them wait to be accepted; more are refused."""
+        listener = Listener.__new__(Listener)
+        BaseListener.__init__(listener, self, backlog, owner=False)
+        return listener
+
+    def close(self, timeout: float | None = None) -> None:
+        """Shuts all connections down, and waits until they have ended."""
+        _wait(self._closing(), timeout, "close", self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._begin_to_close()
+
+
+class Listener(BaseListener):
+    """Connections that peers begin, on an endpoint of its own. :meth:`Endpoint.listen` makes one on another endpoint.
+
+    Takes the arguments of :class:`Endpoint`. At most ``backlog`` peers wait to be accepted; more are refused. Iterating
+    gives connections until the listener is closed.
+    """
+
+    def __init__(self, local: Addresses = (), *, backlog: int = 128, **arguments: Unpack[EndpointArguments]) -> None:
+        super().__init__(Endpoint(local, **arguments), backlog, owner=True)
+
+    def accept(self, timeout: float | None = None) -> Connection:
+        """The next connection. Raises :class:`anabranch.EndpointClosedError` once the listener is closed."""
+        handle = _wait(self._handle.accept(), timeout, "accept", self)
+        if handle is None:
+            raise self._end()
+        return Connection(handle)
+
+    def close(self, timeout: float | None = None) -> None:
+        """Ends listening; peers that wait are shut down. If the endpoint is its own, closes that, too."""
+        self._handle.close()
+        if self._owner:
+            _wait(self._endpoint._closing(), timeout, "close", self)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Connection:
+        handle = _wait(self._handle.accept(), None, "accept", self)
+        if handle is None:
+            raise StopIteration
+        return Connection(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._begin_to_close()
+
+
+class Connection(BaseConnection):
+    """A connection: an association of SCTP, which carries messages on several streams over all its paths.
+
+    Iterating gives messages until the peer has shut the connection down. As a context, it is shut down at the end, and
+    aborted if the end is an exception. When nobody holds it any more, it is shut down in the background.
+    """
+
+    def send(
+        self,
+        data: Buffer,
+        *,
+        stream: int = 0,
+        ppid: int = 0,
+        unordered: bool = False,
+        immediate_sack: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
+
+        Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
+        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+
+        Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
+        never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
+        """
+        _wait(self._handle.send(data, stream, ppid, unordered, immediate_sack), timeout, "send", self)
+
+    def recv(self, timeout: float | None = None) -> Message | None:
+        """The next message of any stream; None once the peer has shut the connection down and everything was read.
+
+        Raises a :class:`ConnectionError` if the connection ended in another way, after everything was read.
+        """
+        return _wait(self._handle.recv(), timeout, "recv", self)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Message:
+        message = self.recv()
+        if message is None:
+            raise StopIteration
+        return message
+
+    def events(self) -> Events:
+        """Events from now on: paths that fail or return, reports of the peer. There is one reader at a time."""
+        return Events(self._handle.events())
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Waits until the peer has acknowledged everything that was sent so far."""
+        _wait(self._handle.flush(), timeout, "flush", self)
+
+    def paths(self) -> list[Path]:
+        """The paths as they are now; none once the connection has ended. Times are in nanoseconds."""
+        return _wait(self._handle.paths(), None, "paths", self)
+
+    def stats(self) -> Stats | None:
+        """The counters of the connection and its state; None once it has ended."""
+        return _wait(self._handle.stats(), None, "stats", self)
+
+    def set_primary(self, address: Address) -> None:
+        """Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.
+
+        Raises :class:`ValueError` if there is no confirmed path to the address.
+        """
+        _wait(self._handle.set_primary(address), None, "set_primary", self)
+
+    def heartbeat(self, address: Address, timeout: float | None = None) -> float:
+        """Sends a HEARTBEAT to an address of the peer and waits for the answer: the round-trip time in seconds.
+
+        Raises :class:`TimeoutError` if the path fails before, and :class:`ValueError` if there is none.
+        """
+        return _wait(self._handle.heartbeat(address), timeout, "heartbeat", self)
+
+    def shutdown(self, timeout: float | None = None) -> None:
+        """Delivers what was sent, ends the connection and waits for the end, which a timeout does not prevent.
+
+        Raises a :class:`ConnectionError` if it ended in another way.
+        """
+        _wait(self._shutting(), timeout, "shutdown", self)
+
+    def closed(self, timeout: float | None = None) -> Event:
+        """Waits for the end, and returns its event, which has the reason."""
+        return _wait(self._handle.closed(), timeout, "closed", self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.shutdown()
+        else:
+            self.abort()
+
+
+class Events:
+    """The events of a connection. At most 256 wait to be read; then the oldest are lost, and ``lost`` counts them."""
+
+    def __init__(self, handle: _core.NetEvents) -> None:
+        self._handle = handle
+        self.lost = 0
+
+    def next(self, timeout: float | None = None) -> Event | None:
+        """The next event; None once the connection has ended."""
+        while (found := _wait(self._handle.next(), timeout, "next", self)) is not None:
+            event, lost = found
+            self.lost += lost
+            if event is not None:
+                return event
+        return None
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        event = self.next()
+        if event is None:
+            raise StopIteration
+        return event
+
+
+def connect(
+    addresses: Addresses,
+    port: int,
+    *,
+    local: Addresses = (),
+    udp_port: int = 0,
+    remote_udp_port: int = UDP_PORT,
+    timeout: float | None = None,
+    **options: Unpack[Options],
+) -> Connection:
+    """Connects to a peer from an endpoint of its own, which ends with the connection: see :class:`Endpoint`."""
+    endpoint = Endpoint(local, udp_port=udp_port, remote_udp_port=remote_udp_port, **options)
+    return endpoint.connect(addresses, port, timeout=timeout)

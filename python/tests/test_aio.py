@@ -1,0 +1,380 @@
+"""The asyncio face on loopback addresses: real sockets, no loss."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import anabranch
+from anabranch import aio
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address only")
+
+PATHS = ["127.0.0.1", "127.0.0.2"]
+
+
+@dataclass
+class Pair:
+    """Two endpoints and the two ends of a connection between them."""
+
+    server: aio.Endpoint
+    client: aio.Endpoint
+    near: aio.Connection
+    far: aio.Connection
+
+
+@asynccontextmanager
+async def connected() -> AsyncIterator[Pair]:
+    """Two endpoints with a connection, aborted at the end."""
+    async with (
+        aio.Endpoint(PATHS, udp_port=0) as server,
+        aio.Endpoint(PATHS, udp_port=0, remote_udp_port=server.udp_port) as client,
+    ):
+        listener = server.listen()
+        near = await client.connect(PATHS, server.port)
+        far = await listener.accept()
+        try:
+            yield Pair(server, client, near, far)
+        finally:
+            near.abort()
+            far.abort()
+
+
+def run(test: Coroutine[Any, Any, None], limit: float = 60) -> None:
+    """Runs a test in a loop of its own, for a limited time."""
+
+    async def limited() -> None:
+        async with asyncio.timeout(limit):
+            await test
+
+    asyncio.run(limited())
+
+
+def with_pair(test: Callable[[Pair], Awaitable[None]]) -> None:
+    async def body() -> None:
+        async with connected() as pair:
+            await test(pair)
+
+    run(body())
+
+
+async def received(connection: aio.Connection) -> bytes:
+    message = await connection.recv()
+    assert message is not None
+    return message.data
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+def test_a_server_echoes_to_many_clients_until_they_end() -> None:
+    async def serve(connection: aio.Connection) -> None:
+        async with connection:
+            async for message in connection:
+                await connection.send(message.data, stream=message.stream, unordered=message.unordered)
+
+    async def client(n: int, listener: aio.Listener) -> None:
+        remote = listener.udp_port
+        connection = await aio.connect(PATHS, listener.port, local=PATHS, remote_udp_port=remote)
+        async with connection:
+            assert str(connection.peer) == f"127.0.0.1, 127.0.0.2 port {listener.port}"
+            for stream in range(3):
+                await connection.send(bytearray([n, stream]), stream=stream, unordered=stream == 2)
+            messages = [await anext(connection) for _ in range(3)]
+            assert {(m.stream, m.data, m.unordered) for m in messages} == {
+                (stream, bytes([n, stream]), stream == 2) for stream in range(3)
+            }
+
+    async def body() -> None:
+        async with aio.Listener(PATHS, udp_port=0) as listener, asyncio.TaskGroup() as group:
+
+            async def accept() -> None:
+                async for connection in listener:
+                    group.create_task(serve(connection))
+
+            accepting = group.create_task(accept())
+            await asyncio.gather(*(client(n, listener) for n in range(5)))
+            accepting.cancel()
+
+    run(body())
+
+
+def test_ten_megabytes_arrive_in_order_over_two_addresses() -> None:
+    count, length = 1000, 10_000
+
+    async def read(connection: aio.Connection) -> int:
+        n = 0
+        async for message in connection:
+            assert message.data == bytes([n % 256]) * length
+            n += 1
+        return n
+
+    async def body(pair: Pair) -> None:
+        reader = asyncio.create_task(read(pair.far))
+        for n in range(count):
+            await pair.near.send(bytes([n % 256]) * length)
+        await pair.near.flush()
+        paths = await pair.near.paths()
+        assert {str(path.remote) for path in paths} == set(PATHS)
+        assert all(path.data_packets > 100 for path in paths)
+        stats = await pair.near.stats()
+        assert stats is not None
+        assert stats.buffered == 0
+        await pair.near.shutdown()
+        assert await reader == count
+
+    with_pair(body)
+
+
+async def fill(connection: aio.Connection) -> int:
+    """Sends until there has been no room for a while."""
+    sent = 0
+    while True:
+        try:
+            async with asyncio.timeout(0.3):
+                await connection.send(bytes(60_000))
+        except TimeoutError:
+            return sent
+        sent += 1
+        assert sent < 2000, "120 MB were taken though nobody reads"
+
+
+def test_what_nobody_reads_stops_the_sender() -> None:
+    async def body(pair: Pair) -> None:
+        sent = await fill(pair.near)
+        assert not pair.near.try_send(bytes(60_000))
+        waiting = asyncio.create_task(pair.near.send(b"the last"))
+        for _ in range(sent):
+            assert await received(pair.far) == bytes(60_000)
+        await waiting
+        assert await received(pair.far) == b"the last"
+
+    with_pair(body)
+
+
+def test_a_send_that_is_cancelled_sends_nothing_and_lets_the_next_one_pass() -> None:
+    async def body(pair: Pair) -> None:
+        sent = await fill(pair.near)
+        senders = [asyncio.create_task(pair.near.send(bytes([n]) * 60_000)) for n in (1, 2, 3)]
+        await asyncio.sleep(0.05)
+        senders[0].cancel()
+        senders[2].cancel()
+        for _ in range(sent):
+            assert await received(pair.far) == bytes(60_000)
+        assert await received(pair.far) == b"\2" * 60_000
+        await senders[1]
+        await pair.near.send(b"the last")
+        assert await received(pair.far) == b"the last"
+        assert senders[0].cancelled()
+
+    with_pair(body)
+
+
+def test_a_recv_that_is_cancelled_at_any_moment_loses_nothing() -> None:
+    async def body(pair: Pair) -> None:
+        got: list[int] = []
+        cancelled = 0
+        for n in range(200):
+            task = asyncio.create_task(pair.near.recv())
+            await asyncio.sleep(0)
+            await pair.far.send(n.to_bytes(2, "big"))
+            # The loop does not run: the message is there, and the loop will be woken, before the cancellation.
+            deadline = time.monotonic() + 10
+            while not pair.near.unread() and time.monotonic() < deadline:
+                time.sleep(0.0002)
+            for _ in range(n % 5):
+                await asyncio.sleep(0)
+            task.cancel()
+            try:
+                message = await task
+                assert message is not None
+                got.append(int.from_bytes(message.data, "big"))
+            except asyncio.CancelledError:
+                cancelled += 1
+                got.append(int.from_bytes(await received(pair.near), "big"))
+        assert got == list(range(200))
+        assert 0 < cancelled < 200, "both orders are tried"
+
+    with_pair(body)
+
+
+def test_an_attempt_to_connect_that_is_cancelled_is_given_up() -> None:
+    async def body() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
+            deaf.bind(("127.0.0.1", 0))
+            async with aio.Endpoint("127.0.0.1", udp_port=0) as endpoint:
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.2):
+                        await endpoint.connect("127.0.0.1", 5001, udp_port=deaf.getsockname()[1])
+                # The end does not wait for the attempt.
+                async with asyncio.timeout(5):
+                    await endpoint.close()
+
+    run(body())
+
+
+def test_hundreds_of_operations_wait_through_one_descriptor() -> None:
+    async def body(pair: Pair) -> None:
+        watched = len(asyncio.get_running_loop()._selector.get_map())  # type: ignore[attr-defined]
+        opened = descriptors()
+        readers = [asyncio.create_task(pair.near.recv()) for _ in range(300)]
+        watchers = [asyncio.create_task(connection.closed()) for connection in (pair.near, pair.far) for _ in range(50)]
+        await asyncio.sleep(0.1)
+        assert not any(task.done() for task in readers + watchers)
+        assert len(asyncio.get_running_loop()._selector.get_map()) == watched  # type: ignore[attr-defined]
+        assert descriptors() == opened
+        for n in range(300):
+            await pair.far.send(n.to_bytes(2, "big"))
+        messages = await asyncio.gather(*readers)
+        assert {m.data for m in messages if m} == {n.to_bytes(2, "big") for n in range(300)}
+        await pair.near.shutdown()
+        assert {event.reason for event in await asyncio.gather(*watchers)} == {"graceful"}
+
+    with_pair(body)
+
+
+def test_operations_that_can_go_on_together_wake_the_loop_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    wakes: list[int] = []
+    wake = aio._Loop._wake
+    monkeypatch.setattr(aio._Loop, "_wake", lambda self: (wakes.append(1), wake(self)))
+
+    async def body(pair: Pair) -> None:
+        waiting = [asyncio.create_task(pair.near.closed()) for _ in range(100)]
+        await asyncio.sleep(0.05)
+        wakes.clear()
+        pair.near.abort()
+        await asyncio.gather(*waiting)
+        assert len(wakes) < 10
+
+    with_pair(body)
+
+
+def test_a_reader_that_never_waits_lets_other_tasks_run() -> None:
+    async def body(pair: Pair) -> None:
+        count = 2000
+        for _ in range(count):
+            await pair.far.send(b"x")
+        await pair.far.flush()
+        while pair.near.unread() < count:
+            await asyncio.sleep(0.01)
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(other())
+        for _ in range(count):
+            await received(pair.near)
+        task.cancel()
+        assert turns >= count // 100
+
+    with_pair(body)
+
+
+def test_an_abort_ends_iteration_with_its_reason() -> None:
+    async def body(pair: Pair) -> None:
+        await pair.far.send(b"half of it")
+        assert await received(pair.near) == b"half of it"
+        pair.far.abort(b"the disk is full")
+        with pytest.raises(ConnectionResetError, match=r'port \d+: the peer aborted it: "the disk is full"'):
+            async for _ in pair.near:
+                pass
+        assert repr(pair.near).startswith("<anabranch.aio.Connection to 127.0.0.1, 127.0.0.2 port ")
+        assert repr(pair.near).endswith(": closed (peer-abort)>")
+
+    with_pair(body)
+
+
+def test_a_heartbeat_measures_a_path() -> None:
+    async def body(pair: Pair) -> None:
+        assert 0 < await pair.near.heartbeat("127.0.0.2") < 10
+        await pair.near.set_primary("127.0.0.2")
+        assert [str(path.remote) for path in await pair.near.paths() if path.primary] == ["127.0.0.2"]
+
+    with_pair(body)
+
+
+def test_events_are_iterated_until_the_connection_ends() -> None:
+    async def body(pair: Pair) -> None:
+        events = pair.near.events()
+        waiting = asyncio.create_task(anext(events))
+        await pair.far.shutdown()
+        first = await waiting
+        kinds = [first.kind] + [event.kind async for event in events]
+        assert "shutdown-received" in kinds
+        assert events.lost == 0
+
+    with_pair(body)
+
+
+def test_closing_a_listener_ends_those_who_wait() -> None:
+    async def body() -> None:
+        listener = aio.Listener("127.0.0.1", udp_port=0)
+        waiting = asyncio.create_task(listener.accept())
+        await asyncio.sleep(0.05)
+        await listener.close()
+        with pytest.raises(anabranch.EndpointClosedError, match=r"<anabranch\.aio\.Listener 127.* port .*closed>"):
+            await waiting
+        assert [connection async for connection in listener] == []
+
+    run(body())
+
+
+def test_errors_name_the_address_and_the_port() -> None:
+    async def body() -> None:
+        with pytest.raises(ValueError, match="port 99999 is out of range: expected 0 to 65535"):
+            aio.Listener(PATHS, port=99999)
+        with pytest.raises(OSError, match=r"cannot bind 192\.0\.2\.1:9899"):
+            aio.Endpoint("192.0.2.1")
+        async with aio.Endpoint(PATHS, udp_port=0) as server, aio.Endpoint(PATHS, udp_port=0) as client:
+            with pytest.raises(ConnectionRefusedError, match=rf"127\.0\.0\.1, 127\.0\.0\.2 port {server.port} "):
+                await client.connect(PATHS, server.port, udp_port=server.udp_port)
+
+    run(body())
+
+
+def test_a_connection_works_in_a_later_event_loop_and_loops_leave_no_descriptors() -> None:
+    kept: list[Any] = []
+
+    async def begin() -> None:
+        server = aio.Endpoint(PATHS, udp_port=0)
+        client = aio.Endpoint(PATHS, udp_port=0, remote_udp_port=server.udp_port)
+        listener = server.listen()
+        near = await client.connect(PATHS, server.port)
+        kept.extend([server, client, near, await listener.accept()])
+
+    async def echo() -> None:
+        _, _, near, far = kept
+        waiting = asyncio.create_task(far.recv())
+        await asyncio.sleep(0.01)
+        await near.send(b"again")
+        assert (await waiting).data == b"again"
+
+    async def end() -> None:
+        server, client, _, _ = kept
+        await client.close()
+        await server.close()
+
+    run(begin())
+    run(echo())
+    gc.collect()
+    opened = descriptors()
+    for _ in range(5):
+        run(echo())
+    gc.collect()
+    assert descriptors() == opened
+    run(end())
