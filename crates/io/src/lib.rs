@@ -49,3 +49,5 @@ pub use types::{
     SendError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
+/// The crates that [`Config`] and other types come from.
+pub use {sctp, units};

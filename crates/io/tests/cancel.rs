@@ -87,7 +87,7 @@ fn dropping_send_sends_nothing_and_dropping_recv_loses_nothing() {
             }
         }
         run(one.shutdown()).expect("ends gracefully");
-        assert!(taken.len() > 50, "{} were taken", taken.len());
+        assert!(taken.len() > 20, "{} were taken", taken.len());
         assert_eq!(reading.join().expect("reads"), taken, "seed {seed}");
     }
 }

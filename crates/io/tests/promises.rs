@@ -177,22 +177,18 @@ fn messages_that_a_peer_no_longer_takes_are_told() {
     let deliveries: Vec<Delivery> =
         std::iter::from_fn(|| sending().map(|sent| sent.expect("is taken"))).collect();
     let mut given = deliveries.len();
-    let reading = thread::spawn(move || {
-        thread::scope(|scope| {
-            scope.spawn(|| other.shutdown());
-            // SHUTDOWN arrives before there is room for more.
-            thread::sleep(Duration::from_millis(50));
-            std::iter::from_fn(|| other.recv()).count()
-        })
+    let received = thread::scope(|scope| {
+        scope.spawn(|| other.shutdown());
+        // SHUTDOWN arrives before there is room for more.
+        wait_until("SHUTDOWN", || {
+            let answer = one.try_send("x");
+            given += usize::from(answer.is_ok());
+            answer == Err(SendError::Shut.into())
+        });
+        assert_eq!(run(one.flush()), Err(NotDelivered::Lost));
+        std::iter::from_fn(|| other.recv()).count()
     });
-    wait_until("SHUTDOWN", || {
-        let answer = one.try_send("x");
-        given += usize::from(answer.is_ok());
-        answer == Err(SendError::Shut.into())
-    });
-    assert_eq!(run(one.flush()), Err(NotDelivered::Lost));
     assert!(run(one.closed()).is_graceful());
-    let received = reading.join().expect("reads");
     let mut lost = 0;
     while let Some(event) = run(events.next()) {
         lost += usize::from(matches!(event, Ok(Event::SendFailed { tsn: None, .. })));

@@ -42,7 +42,7 @@ pub use io::{
     AssocStats, BindError, Builder, CloseReason, Config, ConnectError, Connection, ConnectionError, Delivery,
     Endpoint, EndpointClosed, EndpointStats, Event, Events, Lagged, Listener, Message, Messages,
     NotDelivered, PathError, PathId, PathInfo, PathState, Peer, Ppid, Received, SendError, SocketStats,
-    State, StreamId, StreamReader, TrySendError,
+    State, StreamId, StreamReader, TrySendError, sctp, units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;

@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use units::Instant;
+use units::{Instant, Span};
+
+/// How often connections that are closed in the background are looked at.
+const LOOK_EVERY: Span = Span::from_millis(100);
 
 /// All connections that have not ended.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub(super) struct Connections {
     flushing: BTreeSet<AssocId>,
     /// Those that are closed in the background.
     closing: BTreeSet<AssocId>,
+    /// When these are looked at next.
+    next_look: Instant,
     /// Those that have ended and are not told yet.
     ended: Vec<(Entry, ConnectionError)>,
 }
@@ -144,6 +149,10 @@ impl Connections {
 
     /// Aborts the associations that are closed in the background and whose peer has taken nothing for too long.
     pub(super) fn abort_stalled(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK_EVERY;
         for id in &self.closing {
             if self.entries.get_mut(id).is_some_and(|entry| entry.is_stalled(now, endpoint)) {
                 endpoint.abort(now, *id, b"the peer takes no data");

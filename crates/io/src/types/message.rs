@@ -101,3 +101,17 @@ impl From<sctp::Received> for Received {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_vectors_are_shared_with_the_stack_and_not_copied() {
+        let bytes = Bytes::from(vec![7; 1000]);
+        let vector = vec![7; 1000];
+        let at = vector.as_ptr();
+        assert_eq!(Message::from(vector).inner.clone().payload.to_bytes().as_ptr(), at);
+        assert_eq!(Message::from(bytes.clone()).inner.clone().payload.to_bytes().as_ptr(), bytes.as_ptr());
+    }
+}
