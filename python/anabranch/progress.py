@@ -6,8 +6,7 @@ from typing import TextIO
 
 
 class Progress:
-    """A status line that is overwritten: the current figure or topology, the number of finished runs, and the time
-    left."""
+    """An overwritten status line: the current figure or topology, the number of finished runs, and the time left."""
 
     def __init__(self, stream: TextIO, kind: str) -> None:
         self._stream = stream

@@ -57,8 +57,7 @@ def finite(value: float) -> float | None:
 
 @lru_cache(maxsize=256)
 def student_t(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """The quantile t of Student's distribution with ``degrees`` of freedom: the share ``confidence`` lies between -t
-    and t.
+    """The quantile t of Student's distribution: with ``degrees`` of freedom, ``confidence`` of it is between -t and t.
 
     >>> round(student_t(29), 3)
     2.045

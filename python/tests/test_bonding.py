@@ -40,8 +40,7 @@ def test_a_cell_is_slower_below_98_per_cent_of_the_best_single_path() -> None:
 
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Replaces the simulator: one path carries 10 Mbit/s, two carry 20, and a path failure stops all traffic for 0.3
-    s."""
+    """Replaces the simulator: one path carries 10 Mbit/s, two carry 20; a path failure stops all traffic for 0.3 s."""
     asked: list[dict[str, Any]] = []
 
     def sweep(scenario: dict[str, Any], *, replicas: int, **_: Any) -> Result:

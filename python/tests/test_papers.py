@@ -1,5 +1,4 @@
-"""Consistency of the papers' folders: every figure has its scenario and drawing function, and every expectation can be
-judged."""
+"""Every figure of a paper has its scenario and drawing function, and every expectation can be judged."""
 
 import tomllib
 from collections.abc import Iterator

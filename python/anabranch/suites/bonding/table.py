@@ -96,8 +96,7 @@ def _outages(table: Table) -> Grid:
 
 
 def draw(table: Table) -> Figure:
-    """Throughput against the buffer size, without and with loss, and against time when the faster path fails; by
-    topology."""
+    """For each topology: throughput against the buffer size, and against time when the faster path fails."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 6.3)
     topologies = table.topologies()
     losses = list(dict.fromkeys(cell.place.loss for cell in table.cells))
