@@ -197,7 +197,8 @@ impl Connection {
         block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
     }
 
-    /// Messages of a stream that have arrived in order and wait to be read.
+    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of others wait already,
+    /// are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.inner.unread(stream)
     }
