@@ -10,6 +10,8 @@ use crate::types::{
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
+use std::future::poll_fn;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,6 +179,11 @@ impl Connection {
         self.inner.try_send(message)
     }
 
+    /// A message that is written piece by piece, for one that is longer than the send buffer.
+    pub fn writer(&self, stream: StreamId) -> MessageWriter {
+        self.inner.writer(stream).into()
+    }
+
     /// The next message; none once the connection has ended and everything was read.
     pub fn recv(&self) -> Option<Received> {
         block_on(self.inner.recv())
@@ -190,7 +197,8 @@ impl Connection {
         block_on_for(self.inner.recv(), timeout).ok_or(TimedOut)
     }
 
-    /// Messages of a stream that have arrived in order and wait to be read.
+    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of others wait already,
+    /// are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.inner.unread(stream)
     }
@@ -226,6 +234,14 @@ impl Connection {
         block_on(self.inner.set_primary(address))
     }
 
+    /// Sends a heartbeat to an address of the peer and waits for the answer: the round-trip time.
+    ///
+    /// # Errors
+    /// [`PathError`].
+    pub fn heartbeat(&self, address: IpAddr) -> Result<Duration, PathError> {
+        block_on(self.inner.heartbeat(address))
+    }
+
     /// Takes no more messages, delivers those given, and waits for the end.
     ///
     /// # Errors
@@ -247,6 +263,38 @@ impl Connection {
     /// The same connection with `async` methods.
     pub fn into_async(self) -> crate::Connection {
         self.inner
+    }
+}
+
+/// As [`crate::MessageWriter`], as a [`Write`]. `flush` does nothing, since there is no message before its end.
+#[derive(Debug)]
+pub struct MessageWriter {
+    inner: crate::MessageWriter,
+}
+
+impl From<crate::MessageWriter> for MessageWriter {
+    fn from(inner: crate::MessageWriter) -> Self {
+        MessageWriter { inner }
+    }
+}
+
+impl MessageWriter {
+    /// Ends the message. Dropping the writer without it aborts the connection, unless nothing was taken yet.
+    ///
+    /// # Errors
+    /// [`SendError`]: [`SendError::Empty`] if nothing was written.
+    pub fn finish(self) -> Result<(), SendError> {
+        block_on(self.inner.finish())
+    }
+}
+
+impl Write for MessageWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(block_on(poll_fn(|cx| self.inner.poll_write(cx, bytes)))?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

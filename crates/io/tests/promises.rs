@@ -259,3 +259,23 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     assert_eq!(run(late), Err(NotDelivered::Ended(reason)));
     assert!(reading.join().expect("reads") >= 99);
 }
+
+#[test]
+fn a_message_longer_than_the_buffers_can_be_written_by_a_thread() {
+    let world = world();
+    let (one, other) = world.connect();
+    let bytes: Vec<u8> = (0..2_000_000).map(|n| (n % 251) as u8).collect();
+    let reading = thread::spawn(move || {
+        let mut whole = Vec::new();
+        while let Some(part) = other.recv() {
+            assert!(part.end_of_record == (whole.len() + part.data.len() == 2_000_000));
+            whole.extend_from_slice(&part.data);
+        }
+        whole
+    });
+    let mut writer = one.writer(StreamId(0));
+    std::io::copy(&mut &bytes[..], &mut writer).expect("is taken");
+    writer.finish().expect("is taken");
+    one.shutdown().expect("ends gracefully");
+    assert!(reading.join().expect("reads") == bytes);
+}

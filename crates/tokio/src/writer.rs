@@ -1,5 +1,4 @@
-use io::SendError;
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
@@ -20,7 +19,7 @@ impl From<io::MessageWriter> for MessageWriter {
 
 impl AsyncWrite for MessageWriter {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        self.0.poll_write(cx, bytes).map_err(to_io)
+        self.0.poll_write(cx, bytes).map_err(Error::from)
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<()>> {
@@ -28,16 +27,6 @@ impl AsyncWrite for MessageWriter {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        self.0.poll_finish(cx).map_err(to_io)
+        self.0.poll_finish(cx).map_err(Error::from)
     }
-}
-
-fn to_io(error: SendError) -> Error {
-    let kind = match error {
-        SendError::Ended(_) | SendError::Shut => ErrorKind::BrokenPipe,
-        SendError::NoSuchStream { .. } | SendError::Empty | SendError::TooLong { .. } => {
-            ErrorKind::InvalidInput
-        }
-    };
-    Error::new(kind, error)
 }

@@ -109,7 +109,8 @@ impl Connection {
         StreamReader::new(self.clone(), stream)
     }
 
-    /// Messages of a stream that have arrived in order and wait to be read.
+    /// Messages of a stream that wait to be read. Those that lie in the receive buffer, because 128 KiB of others wait already,
+    /// are not counted.
     pub fn unread(&self, stream: StreamId) -> usize {
         self.mailbox().unread(stream)
     }

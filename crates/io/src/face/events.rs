@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 /// Events of a connection, from when it was made: paths that fail or return, reports of the peer.
 ///
-/// At most 256 wait to be read; then the oldest give way. There is one reader at a time: a later one takes over, and the
+/// At most 256 wait to be read, of each path only the latest state; then the oldest give way. There is one reader at a time: a later one takes over, and the
 /// earlier one gets no more.
 #[derive(Debug)]
 pub struct Events {

@@ -28,6 +28,11 @@ impl News {
         if self.reader.is_none() {
             return Woken::default();
         }
+        // Of a path only the latest state counts.
+        if let Event::PathChanged { address: path, .. } = event {
+            self.events
+                .retain(|earlier| !matches!(earlier, Event::PathChanged { address, .. } if *address == path));
+        }
         if self.events.len() == LIMIT {
             self.events.pop_front();
             self.lost += 1;
@@ -88,6 +93,7 @@ impl News {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sctp::PathState;
     use std::task::Waker;
 
     #[test]
@@ -98,6 +104,19 @@ mod tests {
         (0..LIMIT).for_each(|_| news.push(Event::ShutdownReceived).wake());
         assert_eq!(news.pop(), Some(Err(1)));
         assert_eq!(news.pop(), Some(Ok(Event::ShutdownReceived)));
+    }
+
+    #[test]
+    fn of_a_path_that_flaps_the_latest_state_is_told() {
+        let mut news = News::default();
+        news.open().1.wake();
+        let changed = |last, state| Event::PathChanged { address: [10, 0, 0, last].into(), state };
+        for state in [PathState::Inactive, PathState::Active, PathState::Inactive] {
+            news.push(changed(1, state)).wake();
+            news.push(changed(2, state)).wake();
+        }
+        let told: Vec<_> = std::iter::from_fn(|| news.pop()).collect();
+        assert_eq!(told, [1, 2].map(|path| Ok(changed(path, PathState::Inactive))));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use super::Message;
 use sctp::CloseReason;
+use std::io;
 use std::net::IpAddr;
 use wire::StreamId;
 
@@ -97,6 +98,18 @@ pub enum SendError {
         /// Bytes in the send buffer.
         limit: u64,
     },
+}
+
+impl From<SendError> for io::Error {
+    fn from(error: SendError) -> Self {
+        let kind = match error {
+            SendError::Ended(_) | SendError::Shut => io::ErrorKind::BrokenPipe,
+            SendError::NoSuchStream { .. } | SendError::Empty | SendError::TooLong { .. } => {
+                io::ErrorKind::InvalidInput
+            }
+        };
+        io::Error::new(kind, error)
+    }
 }
 
 /// Reason why a message was not taken at once.
