@@ -7,6 +7,7 @@ mod child;
 mod cpu;
 mod link;
 mod links;
+mod memory;
 mod report;
 mod rivals;
 
@@ -41,6 +42,14 @@ enum Role {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
+    /// Measures the protocol alone, in memory.
+    Memory,
+    /// Measures what idle associations cost.
+    Idle {
+        /// How many.
+        #[arg(long, default_value_t = 10_000)]
+        associations: u16,
+    },
     /// Receives, and prints bytes and CPU time when done; for the bench itself.
     #[command(hide = true)]
     Receive { rival: Rival },
@@ -62,6 +71,8 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     match arguments.role {
         Some(Role::Links { rounds }) => links::measure(rounds),
+        Some(Role::Memory) => memory::measure(arguments.seconds),
+        Some(Role::Idle { associations }) => memory::idle(associations),
         Some(Role::Receive { rival }) => child::receive(rival),
         Some(Role::Send { rival, address, seconds }) => {
             child::send(rival, &address, Duration::from_secs_f64(seconds))
