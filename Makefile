@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures bench lint deny advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures bench bench-net lint deny advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -38,6 +38,16 @@ control-pictures: $(VENV)/.module
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:
 	cargo bench -p anabranch-lab --bench hops
+
+# The stack on sockets beside its rivals over loopback, over two emulated links, in memory, and idle: minutes. A package of
+# its own, so that tests build neither quinn nor its cryptography.
+BENCH_NET := benches/net/target/release/anabranch-bench-net
+bench-net:
+	cd benches/net && cargo build --release --quiet
+	$(BENCH_NET)
+	$(BENCH_NET) links
+	$(BENCH_NET) memory
+	$(BENCH_NET) idle
 
 lint: $(VENV)/.module deny msrv
 	cargo fmt --all -- --check

@@ -1,7 +1,7 @@
 //! The two ends of a run, each a process of its own.
 
 use crate::cpu;
-use crate::rivals::Rival;
+use crate::rivals::{Rival, usrsctp};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -52,15 +52,27 @@ pub fn send(rival: Rival, address: &str, time: Duration) -> Result<(), Box<dyn E
     Ok(())
 }
 
+/// The program of one end: this one, or that of a rival in C.
+fn program(rival: Rival, role: &str) -> Result<Command, Box<dyn Error>> {
+    let mut command = match rival {
+        Rival::Usrsctp => Command::new(usrsctp::program()?),
+        _ => Command::new(std::env::current_exe()?),
+    };
+    command.arg(role);
+    if rival != Rival::Usrsctp {
+        command.arg(rival.name());
+    }
+    Ok(command)
+}
+
 /// Runs both ends once.
 pub fn run(rival: Rival, seconds: f64) -> Result<Outcome, Box<dyn Error>> {
-    let program = std::env::current_exe()?;
     let name = rival.name();
-    let mut receiver = Command::new(&program).args(["receive", name]).stdout(Stdio::piped()).spawn()?;
+    let mut receiver = program(rival, "receive")?.stdout(Stdio::piped()).spawn()?;
     let mut lines = BufReader::new(receiver.stdout.take().ok_or("no output")?).lines();
     let address = lines.next().ok_or("the receiver did not start")??;
-    let sent = Command::new(&program)
-        .args(["send", name, &address, &seconds.to_string()])
+    let sent = program(rival, "send")?
+        .args([&address, &seconds.to_string()])
         .stdout(Stdio::piped())
         .spawn()
         .and_then(Child::wait_with_output);

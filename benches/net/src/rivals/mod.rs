@@ -4,6 +4,7 @@ mod quic;
 mod sctp;
 mod tcp;
 mod udp;
+pub mod usrsctp;
 
 use clap::ValueEnum;
 use std::error::Error;
@@ -44,10 +45,13 @@ pub enum Rival {
     Tcp,
     #[value(name = "quic")]
     Quic,
+    #[value(name = "usrsctp")]
+    Usrsctp,
 }
 
 impl Rival {
-    pub const ALL: [Rival; 5] = [Rival::UdpOffload, Rival::Sctp64K, Rival::Sctp1K, Rival::Tcp, Rival::Quic];
+    pub const ALL: [Rival; 6] =
+        [Rival::UdpOffload, Rival::Sctp64K, Rival::Sctp1K, Rival::Tcp, Rival::Quic, Rival::Usrsctp];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -56,6 +60,7 @@ impl Rival {
             Rival::Sctp1K => "sctp-1k",
             Rival::Tcp => "tcp",
             Rival::Quic => "quic",
+            Rival::Usrsctp => "usrsctp",
         }
     }
 
@@ -66,6 +71,7 @@ impl Rival {
             Rival::Sctp1K => "anabranch-io, messages of 1 KiB",
             Rival::Tcp => "TCP of the kernel, writes of 64 KiB",
             Rival::Quic => "quinn, one stream, writes of 64 KiB, encrypted",
+            Rival::Usrsctp => "usrsctp, messages of 64 KiB",
         }
     }
 
@@ -75,6 +81,7 @@ impl Rival {
             Rival::Sctp64K | Rival::Sctp1K => Box::new(sctp::Bound::bind()?),
             Rival::Tcp => Box::new(tcp::Bound::bind()?),
             Rival::Quic => Box::new(quic::Bound::bind()?),
+            Rival::Usrsctp => return Err(usrsctp::ELSEWHERE.into()),
         })
     }
 
@@ -85,6 +92,7 @@ impl Rival {
             Rival::Sctp1K => Box::new(sctp::Connected::to(address, 1024)?),
             Rival::Tcp => Box::new(tcp::Connected::to(address)?),
             Rival::Quic => Box::new(quic::Connected::to(address)?),
+            Rival::Usrsctp => return Err(usrsctp::ELSEWHERE.into()),
         })
     }
 }

@@ -1,0 +1,23 @@
+//! usrsctp: a program in C that this bench compiles, since no crate binds that library.
+
+use super::Result;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Its ends do not run in this program.
+pub const ELSEWHERE: &str = "usrsctp runs in a program of its own";
+
+/// Compiles the program if it is not there.
+pub fn program() -> Result<PathBuf> {
+    let folder = std::env::current_exe()?.parent().ok_or("no folder")?.to_owned();
+    let (program, source) = (folder.join("usrsctp"), folder.join("usrsctp.c"));
+    if !program.exists() {
+        std::fs::write(&source, include_str!("../../usrsctp.c"))?;
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O2", "-o"]).arg(&program).arg(&source).args(["-lusrsctp", "-lpthread"]);
+        if !compiler.status().is_ok_and(|status| status.success()) {
+            return Err("cannot compile usrsctp.c: install cc and libusrsctp-dev".into());
+        }
+    }
+    Ok(program)
+}
