@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures bench bench-net lint deny advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -49,7 +49,7 @@ bench-net:
 	$(BENCH_NET) memory
 	$(BENCH_NET) idle
 
-lint: $(VENV)/.module deny msrv
+lint: $(VENV)/.module deny msrv platforms
 	cargo fmt --all -- --check
 	rustfmt --check --edition 2024 crates/cc/src/algorithm/*.rs crates/net/src/queue/*.rs
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -58,6 +58,18 @@ lint: $(VENV)/.module deny msrv
 	$(VENV)/bin/ruff check python papers suites benches examples
 	$(VENV)/bin/ruff format --check python papers suites benches examples
 	$(VENV)/bin/pyright --pythonpath $(PY)
+
+# What runs on sockets, for the other systems that it supports.
+PLATFORMS := x86_64-pc-windows-msvc aarch64-apple-darwin
+platforms:
+	@for target in $(PLATFORMS); do \
+		if rustup target list --installed | grep -q "^$$target$$"; then \
+			RUSTFLAGS="-D warnings" cargo check -p anabranch-io -p anabranch-tokio --quiet --target $$target \
+				--target-dir target/platforms || exit 1; \
+		else \
+			echo "platforms: not checked, $$target is missing: rustup target add $$target"; \
+		fi; \
+	done
 
 # Licences, sources and double versions of dependencies.
 deny: $(VENV)/.deny

@@ -59,7 +59,8 @@ impl Socket {
         // The kernel grants what its limits allow.
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
         let _ = state.set_send_buffer_size(UdpSockRef::from(&std_socket), spec.buffers);
-        // Without them the protocol finds out by timeouts.
+        // Elsewhere, and without them, the protocol finds out by timeouts.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = state.enable_transport_errors(UdpSockRef::from(&std_socket));
         std_socket.set_nonblocking(true)?;
         let address = Some(spec.address.ip()).filter(|address| !address.is_unspecified());
