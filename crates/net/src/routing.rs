@@ -16,7 +16,7 @@ pub(crate) struct Edge {
     pub b: u32,
     pub net_id: u8,
     pub cost: u32,
-    /// The end that is a NAT with this as its outside link: no route leads over the link into it, and beyond.
+    /// The node that is a NAT with this link as its outside link. No route leads through that node from this link to the inside.
     pub nat: Option<u32>,
 }
 

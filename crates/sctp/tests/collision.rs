@@ -167,7 +167,7 @@ fn a_restart_that_adds_addresses_is_refused() {
     assert_eq!(pair.events(Side::Server), []);
 }
 
-// rfc9260#section-9.2: INIT in SHUTDOWN-ACK-SENT is answered with SHUTDOWN ACK, which finally frees the peer's place.
+// rfc9260#section-9.2: INIT in SHUTDOWN-ACK-SENT is answered with SHUTDOWN ACK, so that the peer can complete the shutdown.
 #[test]
 fn an_init_while_shutting_down_brings_the_shutdown_ack_again() {
     let mut pair = Pair::new(1, &Config { rto_min: ms(100), ..Config::default() });

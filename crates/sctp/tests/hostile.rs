@@ -23,7 +23,7 @@ const SCENES: [State; 7] = [
     State::ShutdownAckSent,
 ];
 
-/// What is lost from now on: packets whose description begins with one of these words, or all of them from a side.
+/// From now on drops packets whose description begins with one of `words`, and all packets of the side `from`.
 fn lose(pair: &mut Pair, from: Option<Side>, words: &'static [&'static str]) {
     pair.on_wire(move |sent| {
         let chunks = sent.chunks();

@@ -156,7 +156,7 @@ fn a_flood_is_answered_within_bounds() {
     assert!((64..=128).contains(&packets), "{packets} packets");
 }
 
-/// A chunk that somebody who knows the tags could send.
+/// An arbitrary chunk, as an attacker who knows the verification tags could send.
 fn any_chunk() -> impl Strategy<Value = Vec<u8>> {
     let small = prop::collection::vec(any::<u8>(), 0..24);
     (prop::sample::select(vec![0u8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 16, 0x42, 0xc1]), 0u8..16, small)

@@ -188,7 +188,7 @@ impl Connections {
         }
     }
 
-    /// Tells handles of connections that these have ended. The last packets must have left before: the program may exit at once.
+    /// Tells handles that their connections have ended. Called after the last packets have left, since the program may then exit.
     pub(super) fn tell_ends(&mut self) {
         for (entry, reason) in self.ended.drain(..) {
             entry.mailbox.end(reason);

@@ -55,7 +55,7 @@ impl Buffers {
         })
     }
 
-    /// What all datagrams of a train have in common; none if its addresses cannot be used.
+    /// Addresses, UDP port and ECN field, equal for all datagrams of a train; `None` if it cannot be answered.
     fn template(&self, meta: &RecvMeta) -> Option<Datagram<'static>> {
         // A datagram of port 0 cannot be answered, and would pass for one that is not encapsulated.
         let port = Some(meta.addr.port()).filter(|&port| port != 0)?;

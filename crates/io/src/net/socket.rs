@@ -30,7 +30,7 @@ pub(crate) struct Socket {
     pub(crate) counters: Arc<SocketCounters>,
 }
 
-/// What became of a batch.
+/// The result of sending a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     /// It was sent, or lost to an error that was counted.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     handles: VecDeque<Handle>,
-    /// Those who take connections.
+    /// Tasks that wait in `accept`.
     listeners: usize,
     /// Most that may wait.
     limit: usize,

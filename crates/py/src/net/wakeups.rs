@@ -117,7 +117,8 @@ impl Wakeups {
 
     /// The slots of the operations that can be polled again.
     fn take(&self) -> Vec<usize> {
-        // First the byte, then the numbers: those that come between the two are taken, and a byte that comes after finds none.
+        // The byte is read before the numbers are taken. A number that is added in between is taken too, and the byte written for it
+        // only causes a wake-up that finds nothing.
         let _ = (&self.reader).read(&mut [0; 64]);
         let woken = std::mem::take(&mut *lock(&self.queue.woken));
         let slots = lock(&self.slots);

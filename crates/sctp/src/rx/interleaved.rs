@@ -1,8 +1,8 @@
 //! Reassembly by message identifier and fragment sequence number, as I-DATA needs it (`rfc8260#section-2.2`).
 //!
-//! It is the second kind beside [`Reassembly`](super::reassembly::Reassembly), which joins fragments of successive TSNs. Here
-//! TSNs say nothing: fragments of many messages may be mixed, and each is found by its stream, order and MID. No chunk of the
-//! wire leads here yet.
+//! It is the second kind beside [`Reassembly`](super::reassembly::Reassembly), which joins fragments of successive TSNs. With
+//! I-DATA, fragments of several messages may be interleaved, so the stream, the U bit and the MID identify the message. Only tests
+//! use it until I-DATA chunks are received.
 
 use super::fragments::{Chain, Fragments};
 use crate::message::Payload;
@@ -55,7 +55,7 @@ struct Run {
 }
 
 impl Unfinished {
-    /// What the fragment contradicts, if it does.
+    /// Checks a fragment against those that arrived before; the error names the contradiction.
     fn check(&self, fsn: u32, ending: bool) -> Result<(), &'static str> {
         count_search(self.runs.len());
         let before = self.runs.range(..=fsn).next_back();

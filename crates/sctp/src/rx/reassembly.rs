@@ -361,7 +361,7 @@ impl Store {
         }
     }
 
-    /// Two runs side by side as one.
+    /// Joins two adjacent runs.
     fn joined(&mut self, a: Run, b: Run) -> Run {
         Run {
             last: b.last,

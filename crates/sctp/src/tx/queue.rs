@@ -151,7 +151,7 @@ impl SendQueue {
         self.tracked
     }
 
-    /// So many messages were tracked before the queue was made.
+    /// Continues the numbering of tracked messages behind `tracked`, as after a restart.
     pub(super) fn count_from(&mut self, tracked: u64) {
         self.tracked = tracked;
     }

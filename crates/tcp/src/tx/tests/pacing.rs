@@ -170,7 +170,7 @@ impl Rig {
         self.sender.on_ack(self.now, &ack);
     }
 
-    /// No interval has more than a burst and what the rate gives in it.
+    /// Checks that in every interval at most one burst more is sent than the rate allows.
     fn check_pacing(&self, rate: BitRate) {
         let burst = 2 * (SMSS + 40);
         for (i, &(begin, _)) in self.trace.iter().enumerate() {
