@@ -99,7 +99,7 @@ impl Endpoint {
         self.inner.udp_port()
     }
 
-    /// What the sockets did so far.
+    /// Counters of the sockets.
     pub fn stats(&self) -> EndpointStats {
         self.inner.stats()
     }
@@ -221,7 +221,7 @@ impl Connection {
         block_on(self.inner.paths())
     }
 
-    /// What the association did so far; none if it has ended.
+    /// Counters and state of the association; `None` if it has ended.
     pub fn stats(&self) -> Option<AssocStats> {
         block_on(self.inner.stats())
     }
@@ -250,7 +250,7 @@ impl Connection {
         block_on(self.inner.shutdown())
     }
 
-    /// Ends the association at once and tells the peer the reason. What was not delivered is lost.
+    /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.
     pub fn abort(&self, reason: impl Into<Bytes>) {
         self.inner.abort(reason);
     }

@@ -16,7 +16,7 @@ use units::{Instant, Span};
 pub struct NatSpec {
     /// The link that leads outside; all other links of the router lead inside.
     pub outside: LinkId,
-    /// A mapping ends when no packet has left through it for so long.
+    /// A mapping expires when no packet has left through it for this time.
     pub timeout: Span,
 }
 
@@ -90,7 +90,7 @@ impl Nat {
         Some(mapping.port)
     }
 
-    /// Where a packet to an outside port goes; none if the port stands for nothing.
+    /// The inside address and port that an outside port is mapped to; `None` without a mapping.
     pub fn incoming(&self, now: Instant, port: u16) -> Option<Inside> {
         self.by_port.get(&port).copied().filter(|&inside| self.is_alive(now, inside))
     }

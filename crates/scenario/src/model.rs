@@ -55,7 +55,7 @@ pub enum NodeKind {
     Nat {
         /// Index of the link in [`Scenario::links`] that leads outside; its other links lead inside.
         outside: usize,
-        /// A mapping ends when no packet has left through it for so long.
+        /// A mapping expires when no packet has left through it for this time.
         timeout: Span,
         /// When it forgets all mappings.
         rebind_at: Vec<Instant>,

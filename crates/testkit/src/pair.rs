@@ -82,7 +82,7 @@ impl Sent {
 pub enum Fate {
     /// It arrives after the one-way delay.
     Arrives,
-    /// It is lost.
+    /// A datagram is lost.
     Lost,
     /// It arrives after this additional delay.
     Late(Span),

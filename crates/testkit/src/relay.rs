@@ -11,14 +11,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What happens to datagrams, each with a probability of its own.
+/// Probabilities of the faults of a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// It is lost.
+    /// A datagram is lost.
     pub loss: f64,
-    /// It comes twice.
+    /// A datagram is duplicated.
     pub duplication: f64,
-    /// It is held back, for a random time of at most `longest_delay`, so that others overtake it.
+    /// A datagram is delayed by a random time of at most `longest_delay`, so that later ones overtake it.
     pub delay: f64,
     /// Longest time for which a datagram is held back.
     pub longest_delay: Duration,
@@ -70,7 +70,7 @@ struct Held {
     hop: Hop,
 }
 
-/// The way of a datagram through the relay: addresses by their place in the lists.
+/// The path of a datagram through the relay, as indices into the lists of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hop {
     to_server: bool,
@@ -187,7 +187,7 @@ impl Shared {
         }
     }
 
-    /// What the system does not take is lost.
+    /// A datagram that the system refuses is lost.
     fn send(&self, hop: Hop, bytes: &[u8]) {
         let (client, server) = (&self.facing_server[hop.client], &self.facing_client[hop.server]);
         if hop.to_server {

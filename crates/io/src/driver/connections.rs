@@ -18,15 +18,15 @@ const LOOK_EVERY: Span = Span::from_millis(100);
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     entries: BTreeMap<AssocId, Entry>,
-    /// Those that have messages for the stack, which had room when it was last asked.
+    /// Connections with messages in the outbox while the stack's send buffer has room.
     sending: Vec<AssocId>,
-    /// Those that somebody waits for to be flushed.
+    /// Connections with unanswered flushes.
     flushing: BTreeSet<AssocId>,
-    /// Those that are closed in the background.
+    /// Connections that are closed in the background.
     closing: BTreeSet<AssocId>,
     /// When these are looked at next.
     next_look: Instant,
-    /// Those that have ended and are not told yet.
+    /// Connections that have ended and whose handles are not told yet.
     ended: Vec<(Entry, ConnectionError)>,
 }
 
@@ -137,7 +137,7 @@ impl Connections {
         }
     }
 
-    /// Nobody holds the connection any more.
+    /// The last handle of a connection was dropped.
     pub(super) fn release(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.released = true;
@@ -215,7 +215,7 @@ fn offer(handle: Handle) {
     }
 }
 
-/// What events other than those of the connection's life and data mean to those who wait.
+/// Handles the events that are neither about data nor about the begin or end of the connection.
 fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) {
     let mailbox = entry.mailbox.clone();
     match event {

@@ -1,4 +1,4 @@
-//! What the driver knows of one connection.
+//! The driver's record of one connection.
 
 use crate::shared::{Handle, Mailbox, Parcel, Receipt};
 use crate::types::PathError;
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) arrival: Option<Handle>,
     /// It is on the list of those that have messages for the stack.
     pub(super) sends: bool,
-    /// Nobody holds it any more, so that what arrives is discarded.
+    /// The last handle was dropped: messages that arrive are discarded.
     pub(super) released: bool,
     /// Shut down once the outbox is empty.
     shutting_down: bool,

@@ -33,7 +33,7 @@ pub(crate) struct Driver {
     hub: Arc<Hub>,
     connections: Connections,
     commands: Vec<Command>,
-    /// Nobody holds the endpoint any more, or it was closed: end once all connections have.
+    /// The endpoint was closed or its last handle dropped: the driver ends once all connections have ended.
     leaving: bool,
     /// Dropped last: the sockets are closed and their ports free when the end is told.
     _end: End,
@@ -114,7 +114,7 @@ impl Driver {
                     continue;
                 }
                 more = true;
-                // What was asked for before these packets came, such as listening, takes effect before them.
+                // Commands given before these packets arrived, such as listening, take effect before the packets.
                 self.obey(now);
                 // One in, all out: what a packet allows to be sent is limited by Max.Burst.
                 for datagram in self.buffers.datagrams() {

@@ -1,4 +1,4 @@
-//! What an endpoint is bound to.
+//! The description of an endpoint: addresses, ports, options.
 
 use super::Endpoint;
 use crate::driver::Driver;

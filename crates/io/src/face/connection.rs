@@ -165,7 +165,7 @@ impl Connection {
         self.ask(move |endpoint, _| Some(endpoint.paths(id)?.collect())).await.flatten()
     }
 
-    /// What the association did so far; none if it has ended.
+    /// Counters and state of the association; `None` if it has ended.
     pub async fn stats(&self) -> Option<AssocStats> {
         let id = self.mailbox().id;
         self.ask(move |endpoint, _| endpoint.stats(id)).await.flatten()
@@ -235,7 +235,7 @@ impl Connection {
         }
     }
 
-    /// Ends the association at once and tells the peer the reason. What was not delivered is lost.
+    /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.
     pub fn abort(&self, reason: impl Into<Bytes>) {
         self.mailbox().hub.tell(Command::Abort(self.mailbox().id, reason.into()));
     }

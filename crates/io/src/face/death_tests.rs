@@ -112,7 +112,7 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     let mut events = connection.events();
     first.kill();
     soon(first.close());
-    // Nobody is there to acknowledge it.
+    // No peer acknowledges it.
     let lost = soon(connection.send_tracked("lost")).expect("is taken");
     let again = bind(first.port(), first.udp_port());
     let restarted = soon(again.connect(peer(&server))).expect("connects anew");

@@ -88,7 +88,7 @@ impl Endpoint {
         self.hold.hub.names.udp_port
     }
 
-    /// What the sockets did so far.
+    /// Counters of the sockets.
     pub fn stats(&self) -> EndpointStats {
         EndpointStats::read(&self.hold.hub.counters, &crate::net::dropped(self.udp_port()))
     }

@@ -1,4 +1,4 @@
-//! What applications hold: handles with `async` methods that run on any runtime.
+//! The handles of applications, whose `async` methods run on any runtime.
 
 mod builder;
 mod connection;

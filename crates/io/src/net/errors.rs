@@ -11,7 +11,7 @@ pub(crate) struct Report {
     pub(crate) src: Option<IpAddr>,
     /// Destination address and UDP port of that packet.
     pub(crate) dst: SocketAddr,
-    /// What the message says.
+    /// Type of the message.
     pub(crate) what: Icmp,
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What to bind a socket to.
+/// The address and options of a socket.
 #[derive(Clone, Debug)]
 pub(crate) struct BindSpec {
     /// A local address, or the unspecified address of a family.

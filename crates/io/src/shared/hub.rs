@@ -1,4 +1,4 @@
-//! What the driver and all handles share.
+//! State shared by the driver and all handles.
 
 use super::backlog::Backlog;
 use super::mailbox::Handle;
@@ -16,13 +16,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use units::Instant;
 
-/// What a connection attempt answers at once.
+/// Immediate result of a connection attempt.
 pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
 
 /// A call that runs in the driver thread.
 pub(crate) type Call = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
 
-/// What handles ask of the driver.
+/// A request of a handle to the driver.
 pub(crate) enum Command {
     /// Begin an association, with options of its own if there are any.
     Connect(Peer, Option<Arc<Config>>, oneshot::Sender<Opening>),
@@ -38,13 +38,13 @@ pub(crate) enum Command {
     Heartbeat(AssocId, IpAddr, oneshot::Sender<Result<Duration, PathError>>),
     /// Shut the association down once everything is delivered.
     Shutdown(AssocId),
-    /// Nobody holds the connection any more: shut it down, or give up the attempt.
+    /// The last handle of a connection was dropped: shut it down, or give up the attempt.
     Release(AssocId),
     /// End the association at once.
     Abort(AssocId, Bytes),
     /// Do something with the endpoint.
     Call(Call),
-    /// Nobody holds the endpoint any more: end once all connections have.
+    /// The last handle of the endpoint was dropped: end once all connections have ended.
     Leave,
     /// Shut all associations down, then end.
     Close,
@@ -70,7 +70,7 @@ pub(crate) struct Hub {
     pub(crate) config: Arc<Config>,
 }
 
-/// What others call the endpoint.
+/// Addresses and ports of the endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub(crate) addresses: Vec<IpAddr>,
@@ -133,7 +133,7 @@ impl Hub {
     ) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         self.tell(Command::Call(Box::new(move |endpoint, now| {
-            // Nobody listens if the caller was dropped meanwhile.
+            // It fails if the caller was dropped meanwhile.
             let _ = answer.send(call(endpoint, now));
         })));
         receiver.await.ok()
@@ -173,7 +173,7 @@ impl Hub {
         self.end_backlog();
     }
 
-    /// Nobody gets a connection that a peer begins from now on.
+    /// The last listener was dropped: connections of peers are no longer accepted.
     pub(crate) fn end_backlog(&self) {
         let (untaken, listeners) = self.backlog().end();
         // Their handles release them, and must not do so under the lock.

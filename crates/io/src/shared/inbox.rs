@@ -4,7 +4,7 @@ use sctp::Received;
 use std::collections::{BTreeMap, VecDeque};
 use wire::StreamId;
 
-/// Bytes that wait for callers. What exceeds them stays in the stack's receive buffer and closes the window.
+/// Most bytes in the inbox. Further messages stay in the stack's receive buffer and so close the window.
 const LIMIT: usize = 128 * 1024;
 
 /// Bounded. Streams that have a reader of their own have a queue of their own.
@@ -55,7 +55,7 @@ impl Inbox {
         resumes
     }
 
-    /// A stream has one more reader of its own; the first one gets what has arrived.
+    /// Adds a reader to a stream; the first one gets the messages that have arrived.
     pub(super) fn open_stream(&mut self, stream: StreamId) {
         let own = self.streams.entry(stream).or_default();
         own.readers += 1;

@@ -1,4 +1,4 @@
-//! What the driver and the handles of one connection share.
+//! State shared by the driver and the handles of one connection.
 
 use super::hub::{Command, Hub};
 use super::inbox::Inbox;
@@ -61,7 +61,7 @@ struct Contents {
     watchers: Wakers,
 }
 
-/// What the application holds: when the last one is dropped, the connection is shut down.
+/// A handle of the application; the connection is shut down when the last one is dropped.
 #[derive(Debug)]
 pub(crate) struct Handle(pub(crate) Arc<Mailbox>);
 
@@ -296,7 +296,7 @@ impl Mailbox {
         readers.wake();
     }
 
-    /// Nobody can read any more.
+    /// No reader is left.
     pub(crate) fn clear_inbox(&self) {
         self.lock().inbox.clear();
     }

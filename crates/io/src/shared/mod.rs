@@ -1,4 +1,4 @@
-//! What the driver thread and the handles share: commands one way, mailboxes of connections both ways.
+//! State shared by the driver thread and the handles: a queue of commands, and a mailbox for each connection.
 
 mod backlog;
 mod hub;

@@ -4,7 +4,7 @@ use super::datagram;
 use net::{Packet, Protocol};
 use transport::{Datagram, PacketBuf};
 
-/// The port of both ends. NATs give packets another source port.
+/// The UDP port of both ends. NATs change the source port.
 pub(crate) const PORT: u16 = ::sctp::Encapsulation::PORT;
 
 /// Bytes of the UDP header.
@@ -17,8 +17,8 @@ pub(super) fn wrap(packet: &mut PacketBuf, udp_port: u16) {
     packet.head.splice(0..0, fields.into_iter().flatten());
 }
 
-/// The SCTP packet in a UDP datagram; none if it is no datagram for [`PORT`]. A checksum of UDP would find bit errors, so
-/// a corrupted one is none either.
+/// The SCTP packet in a UDP datagram; `None` if the datagram is not for [`PORT`], or is corrupted, since the UDP checksum would
+/// show that.
 pub(super) fn unwrap<'a>(packet: &Packet<'a>) -> Option<Datagram<'a>> {
     let (header, head) = packet.head.split_first_chunk::<HEADER>()?;
     let [s0, s1, d0, d1, ..] = *header;

@@ -60,7 +60,7 @@ table! {
         jitter: Option<At<Span>>;
         /// Of a NAT: name of the node at the other end of its outside link; all its other links lead inside.
         outside: Option<At<String>>;
-        /// Of a NAT: a mapping ends when no packet has left through it for so long; by default 5 min.
+        /// Of a NAT: a mapping expires when no packet has left through it for this time; by default 5 min.
         timeout: Option<At<Span>>;
         /// Of a NAT: when it forgets all mappings, so that packets leave from another port and answers to the old one are
         /// dropped.

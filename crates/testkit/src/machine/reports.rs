@@ -1,12 +1,12 @@
 use sctp::{AssocId, Event, MessageId};
 use std::collections::BTreeMap;
 
-/// What an endpoint reported of the tracked messages of each association: exactly one outcome each.
+/// The reported outcomes of the tracked messages of each association: exactly one each.
 #[derive(Debug, Default)]
 pub(super) struct Reports(BTreeMap<AssocId, BTreeMap<u64, bool>>);
 
 impl Reports {
-    /// A message, or another piece of it, was taken; numbers have no gaps.
+    /// The endpoint took a message or a further piece of one; the ids have no gaps.
     pub(super) fn taken(&mut self, association: AssocId, MessageId(id): MessageId) {
         let all = self.0.entry(association).or_default();
         let next = all.last_key_value().map_or(0, |(last, _)| last + 1);
