@@ -187,8 +187,8 @@ class Options(AssociationOptions, total=False):
     pf_cwnd: Literal["two-mtu", "one-mtu", "unchanged"]
     """cwnd of a potentially failed path that answers a heartbeat. Default: "two-mtu"."""
     pmtud: bool
-    """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise it is ``mtu``, or what
-    [``set_path_mtu``](crate::Endpoint::set_path_mtu) says. Default: false."""
+    """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise each path has the MTU
+    ``mtu``, unless the application sets another one. Default: false."""
     profile: Literal["standard", "recommended"]
     """The values of options that the set leaves out: those of RFC 9260, or those for real use over several paths.
     The defaults in this schema are those of "standard". Default: "standard"."""

@@ -279,6 +279,7 @@ def test_the_oldest_events_are_lost_and_counted(pair: Pair) -> None:
     for _ in range(260):
         pair.near.heartbeat("127.0.0.1", timeout=10)
     pair.far.abort()
+    pair.near.closed(timeout=10)
     assert len(list(events)) == 256
     assert events.lost >= 4
 
