@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -343,8 +344,8 @@ def test_a_connection_outlives_the_objects_that_made_it() -> None:
 
 
 @pytest.mark.parametrize("module", [net, aio])
-def test_every_public_name_is_documented_at_run_time(module: object) -> None:
-    for name in module.__all__:  # type: ignore[attr-defined]
+def test_every_public_name_is_documented_at_run_time(module: ModuleType) -> None:
+    for name in module.__all__:
         thing = getattr(module, name)
         assert inspect.getdoc(thing), name
         for method, value in inspect.getmembers(thing, callable) if inspect.isclass(thing) else []:

@@ -27,8 +27,7 @@
 //! # }
 //! ```
 #![forbid(unsafe_code)]
-// The clock of this crate is the real one.
-#![allow(clippy::disallowed_types)]
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 pub mod blocking;
 mod driver;

@@ -1,6 +1,6 @@
 //! Backpressure, and how connections and endpoints end.
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
-#![allow(clippy::disallowed_types)] // Time is the real one.
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 mod common;
 

@@ -55,7 +55,7 @@ named! {
         /// Retransmission timeout of each path, seconds.
         Rto = "rto",
         /// The number of the DATA chunk that each path sent last; the first chunk of the association is number 1. With
-        /// `every = "change"` it is recorded at each instant at which the path sends, retransmissions included. SCTP
+        /// `every = "change"`, one value is recorded for each time at which the path sends, also for retransmissions. SCTP
         /// only.
         Tsn = "tsn",
         /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are subtracted; for

@@ -262,7 +262,7 @@ named! {
         LargestSsthreshAndSpace = "largest-ssthresh-and-space",
         /// One packet a path in turn.
         RoundRobin = "round-robin",
-        /// A fresh random order for each opportunity.
+        /// A new random order for each packet.
         Random = "random",
         /// The path with the lowest smoothed round-trip time first.
         LowestRtt = "lowest-rtt",
@@ -270,7 +270,7 @@ named! {
         Ecf = "ecf",
         /// Blocking estimation: leaves a slow path out where it would block the window of the transfer.
         Blest = "blest",
-        /// As BLEST, but by what a path's round-trip time is at its load: an idle path has no queue.
+        /// As BLEST, but with the round-trip time that a path has at its present load: an idle path has no queue.
         InTime = "in-time",
         /// Each path carries everything, as far as its window goes.
         Redundant = "redundant",

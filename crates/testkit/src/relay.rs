@@ -1,6 +1,5 @@
 //! A lossy network between two programs on one host: a relay of UDP datagrams on loopback addresses.
-// Real sockets have real time.
-#![allow(clippy::disallowed_types)]
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

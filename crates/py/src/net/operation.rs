@@ -1,6 +1,5 @@
 //! A call that takes time.
-// It waits in real time.
-#![allow(clippy::disallowed_types)]
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
 
 use super::arguments::Timeout;
 use super::wakeups::{Lease, Wakeups};

@@ -111,7 +111,7 @@ impl Association {
         true
     }
 
-    /// Lets path MTU discovery of path `p` change its size, if it is on there.
+    /// Applies `change` to the path MTU discovery of path `p`, if that is on, and adopts the path MTU that results.
     pub(super) fn update_mtu(&mut self, p: PathId, change: impl FnOnce(&mut Pmtud) -> bool) {
         let path = &mut self.paths[p];
         let Some(pmtud) = &mut path.pmtud else { return };

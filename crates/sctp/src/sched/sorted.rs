@@ -51,7 +51,7 @@ pub(super) fn largest_ssthresh_and_space() -> Sorted {
     })
 }
 
-/// A fresh random order for each opportunity (paper 001, section 4.1).
+/// Draws a new random order of the paths for each packet (paper 001, section 4.1).
 pub(super) fn random() -> Sorted {
     sorted(|_, random, order| {
         for i in (1..order.len()).rev() {
