@@ -31,7 +31,9 @@ options! {
         burst_control: BurstControl = BurstControl::MaxBurst;
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
-        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`).
+        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`). Best at most
+        /// `path_max_retrans` times the addresses of the peer: otherwise all of them may be inactive while the association goes on
+        /// (`rfc9260#section-8.2`).
         association_max_retrans: u32 = 10, "at least 1" if |errors| errors > 0;
         /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
         path_max_retrans: u32 = 5;

@@ -75,8 +75,8 @@ pub struct PathStats {
     pub fast_recoveries: u64,
     /// Window cuts because the peer reported marks of congestion (ECN).
     pub ecn_reductions: u64,
-    /// Chunks sent again because the peer reported their packet as damaged.
-    pub reported_retransmissions: u64,
+    /// Chunks that the peer reported as dropped for a wrong checksum; they are sent again as after missing reports.
+    pub reported_drops: u64,
     /// Expiries of T3.
     pub timeouts: u64,
     /// The chunk sent last, counted from 1 for the first of the association; zero before there is one.

@@ -76,7 +76,7 @@ mod tests {
         Cwr { all_paths: false, same_window: false, tsn: Tsn(tsn) }
     }
 
-    // draft-stewart-tsvwg-sctpecn-07#section-5
+    // rfc3168#section-6.1.3: a receiver echoes until it hears that the window was reduced.
     #[test]
     fn marks_of_a_path_are_counted_until_a_cwr_for_the_latest_of_them() {
         let mut echoes = Echoes::default();

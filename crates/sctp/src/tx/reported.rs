@@ -32,7 +32,7 @@ impl Sender {
             return;
         };
         self.queue_lost(before, i, LossCause::FastRetransmit, paths);
-        paths[p].stats.reported_retransmissions += 1;
+        paths[p].stats.reported_drops += 1;
         paths[p].t3 = Some(now + paths[p].rto.current());
     }
 

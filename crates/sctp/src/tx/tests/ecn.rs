@@ -30,6 +30,7 @@ fn answer(path: PathId, tsn: u32, same_window: bool) -> Option<Echoed> {
     Some(Echoed { path: Some(path), cwr: Cwr { all_paths: false, same_window, tsn: Tsn(tsn) } })
 }
 
+// rfc3168#section-6.1.2
 #[test]
 fn marks_of_one_window_of_data_reduce_the_window_of_their_path_once() {
     let mut rig = rig();
@@ -100,6 +101,7 @@ fn a_sack_with_an_echo_does_not_let_the_window_grow() {
     assert!(!grown(true));
 }
 
+// rfc3168#section-6.1.3: the receiver echoes until it hears the answer.
 #[test]
 fn an_echo_that_is_repeated_is_answered_after_its_tsn_is_acknowledged() {
     let mut rig = rig();

@@ -21,6 +21,7 @@ fn rig() -> Rig {
     rig
 }
 
+// rfc9260#section-7.2.3: only a sign of congestion reduces a window.
 #[test]
 fn reported_data_is_retransmitted_at_once_and_no_window_is_reduced() {
     let mut rig = rig();
@@ -30,7 +31,7 @@ fn reported_data_is_retransmitted_at_once_and_no_window_is_reduced() {
     assert_eq!(rig.paths[P1].window, before);
     assert_eq!(rig.paths[P1].t3, Some(rig.now + rig.paths[P1].rto.current()));
     assert_eq!(rig.poll(), Some((P1, vec![2])));
-    assert_eq!(rig.paths[P1].stats.reported_retransmissions, 1);
+    assert_eq!(rig.paths[P1].stats.reported_drops, 1);
     // Karn's rule: chunk 2 was sent twice.
     rig.sack(1, &[], 1);
     let srtt = rig.paths[P1].rto.srtt();
