@@ -62,6 +62,9 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
             Chunk::Pad(_) => "PAD",
+            Chunk::Ecne(_) => "ECNE",
+            Chunk::Cwr(_) => "CWR",
+            Chunk::PacketDrop(_) => "PKTDROP",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

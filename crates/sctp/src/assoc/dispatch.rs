@@ -11,7 +11,7 @@ use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use transport::Datagram;
+use transport::{Datagram, Ecn};
 use units::Instant;
 use wire::{
     Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, UnknownAction,
@@ -157,6 +157,12 @@ impl Association {
         if had_data && !self.phase.is_closed() {
             if let Some(receiver) = &mut self.receiver {
                 receiver.packet_done(now);
+                if datagram.ecn == Ecn::CongestionExperienced
+                    && self.extensions.has(Ext::Ecn)
+                    && let Some(first) = transit.first
+                {
+                    receiver.note_mark(answer, first);
+                }
                 receiver.note_delay(|| transit.delay(now));
             }
             self.on_data_in_shutdown_sent(now, answer);
@@ -221,19 +227,27 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
+            Chunk::Ecne(ecne) if self.extensions.has(Ext::Ecn) => self.on_ecne(now, ecne),
+            Chunk::Cwr(cwr) if self.extensions.has(Ext::Ecn) => self.on_cwr(answer, cwr),
+            Chunk::PacketDrop(report) if self.extensions.has(Ext::PacketDrop) => {
+                self.on_packet_drop(now, answer, report);
+            }
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::PacketDrop(_) => {}
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
             // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
-            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
-                return LEAVE;
-            }
+            Chunk::NrSack(_)
+            | Chunk::Ecne(_)
+            | Chunk::Cwr(_)
+            | Chunk::Init(_)
+            | Chunk::InitAck(_)
+            | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
             Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) | Chunk::Heartbeat(_) => {}
         }

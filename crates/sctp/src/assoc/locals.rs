@@ -45,12 +45,19 @@ impl Association {
         let changes: Vec<_> = ids().map(|p| (p, instead(p))).collect();
         for &(p, instead) in &changes {
             match instead {
-                Some(local) => self.paths[p].local = local,
+                Some(local) => self.take_source(now, p, local),
                 None => self.remove_path(p),
             }
         }
         self.settle(now);
         true
+    }
+
+    /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
+    fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
+        if std::mem::replace(&mut self.paths[p].local, local) != local {
+            self.sender.on_route_changed(now, p, &mut self.paths);
+        }
     }
 
     /// Removes a path; others remain.
@@ -79,7 +86,7 @@ impl Association {
             if !self.paths.are_pairs()
                 && let Some(local) = self.local_towards(self.paths[p].remote)
             {
-                self.paths[p].local = local;
+                self.take_source(now, p, local);
             }
             if self.paths[p].removed && self.paths[p].local == address {
                 self.paths[p].removed = false;

@@ -7,6 +7,7 @@ mod collision;
 mod control;
 mod cookie;
 mod dispatch;
+mod ecn;
 mod events;
 mod fault;
 mod handshake;
@@ -17,6 +18,7 @@ mod mtu;
 mod offer;
 mod options;
 mod output;
+mod packet_drop;
 mod path_set;
 mod phase;
 mod restart;
@@ -44,6 +46,7 @@ use crate::tx::Sender;
 use control::Control;
 use events::Events;
 use fault::Probes;
+use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -142,6 +145,8 @@ pub(crate) struct Association {
 
     local: Arc<Local>,
     probes: Probes,
+    /// Reports of damaged packets.
+    reports: ReportLimit,
     /// How often a path ceased to be active.
     failures: u64,
     local_tag: u32,
@@ -229,6 +234,7 @@ impl Association {
             extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
+            reports: ReportLimit::default(),
             failures: 0,
             control: Control::default(),
             events: Events::default(),

@@ -8,7 +8,7 @@ use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use transport::{PacketBuf, Transmit};
+use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
@@ -40,9 +40,9 @@ impl Association {
             let Some(path) = departing.or(plan.map(|plan| plan.path)) else {
                 return self.write_probe(now, buf);
             };
-            if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
+            if let Some(ecn) = self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit(buf.len()));
+                return Some(Transmit { ecn, ..self.paths[path].transmit(buf.len()) });
             }
         }
     }
@@ -69,11 +69,11 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
-    /// Writes a packet for `path`; false if it would be empty.
-    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
+    /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
+    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
-            return self.write_init(path, buf);
+            return self.write_init(path, buf).then_some(Ecn::NotCapable);
         }
         let echo = first == Some(&Pending::CookieEcho);
         let limit = self.paths[path].packet_limit();
@@ -89,6 +89,7 @@ impl Association {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
             w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
         }
+        let mut ecn = Ecn::NotCapable;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
             && plan.first_chunk <= w.room()
@@ -96,11 +97,14 @@ impl Association {
             if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
                 w.push(&Timestamp { micros: micros(now) });
             }
+            if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
+                ecn = Ecn::Capable0;
+            }
             self.sender.write(now, &plan, &mut self.paths, &mut w);
         }
         let written = !w.is_empty();
         w.finish(self.checksum);
-        written
+        written.then_some(ecn)
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
@@ -166,7 +170,11 @@ impl Association {
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
             (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
-            (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
+            (Pending::Cwr(cwr), ..) => w.push(cwr),
+            (Pending::PacketDrop(damaged), _, Some(receiver)) => w.push(&damaged.report(receiver)),
+            (Pending::PacketDrop(_), ..) | (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => {
+                false
+            }
         }
     }
 

@@ -10,6 +10,7 @@
 //! come between its parts, and [`Received`] tells what each part belongs to.
 
 mod delays;
+mod echoes;
 mod fragments;
 mod gaps;
 #[cfg(test)] // until I-DATA is announced
@@ -24,6 +25,7 @@ use crate::config::Config;
 use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
 use delays::Delays;
+use echoes::Echoes;
 use gaps::{TsnTracker, tsn_of};
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
@@ -32,7 +34,7 @@ use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+use wire::{Cwr, Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct ReceiveStats {
     pub dropped: u64,
     /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
+    /// Packets with DATA that arrived with the mark "congestion experienced".
+    pub marked_packets: u64,
 }
 
 /// What became of a DATA chunk.
@@ -81,6 +85,8 @@ pub(crate) struct Receiver {
     non_renegable: Option<Box<NonRenegable>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
+    /// Marks of congestion that the peer has not answered.
+    echoes: Echoes,
 
     /// The receive buffer.
     window: ReceiveWindow,
@@ -123,6 +129,7 @@ impl Receiver {
             reneging: config.reneging,
             sacks: SackPolicy::new(config),
             delays: delays.then(Box::default),
+            echoes: Echoes::default(),
             stats: ReceiveStats::default(),
         }
     }
@@ -312,6 +319,18 @@ impl Receiver {
         }
     }
 
+    /// A packet with DATA from this TSN on arrived on `path` with the mark "congestion experienced".
+    #[cold]
+    pub(crate) fn note_mark(&mut self, path: PathId, first: Tsn) {
+        self.stats.marked_packets += 1;
+        self.echoes.note(path, first);
+    }
+
+    /// The peer has reduced its window, as a CWR that arrived on `path` says.
+    pub(crate) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
+        self.echoes.answered(path, cwr);
+    }
+
     /// Makes a SACK due at once.
     pub(crate) fn sack_now(&mut self) {
         self.sacks.force();
@@ -346,10 +365,10 @@ impl Receiver {
         self.sacks.source()
     }
 
-    /// Bytes of a SACK without gaps, and of the delays reported with it.
+    /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
-        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len())
+        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
     }
 
     #[inline]
@@ -364,6 +383,7 @@ impl Receiver {
         if fixed > w.room() {
             return false;
         }
+        self.echoes.write(w, fixed);
         if let Some(delays) = &mut self.delays {
             delays.write(w, fixed);
         }
@@ -462,6 +482,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn a_rwnd(&self) -> u32 {
         self.window.advertised()
+    }
+
+    /// Size of the receive buffer, and bytes in it.
+    pub(crate) fn buffer(&self) -> (u32, u32) {
+        self.window.size_and_held()
     }
 
     pub(crate) fn stats(&self) -> &ReceiveStats {

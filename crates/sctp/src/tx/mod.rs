@@ -10,6 +10,7 @@ mod copies;
 mod cuc;
 mod delivery;
 mod delta;
+mod ecn;
 mod first_come;
 mod limits;
 mod nr_sack;
@@ -19,6 +20,7 @@ mod queue;
 mod ranges;
 mod reinject;
 mod report;
+mod reported;
 mod reschedule;
 mod sack;
 mod send;
@@ -29,6 +31,7 @@ mod timeout;
 
 pub(crate) use delivery::Failure;
 pub(crate) use delta::SackDelta;
+pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -43,6 +46,7 @@ use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
+use ecn::Marks;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
@@ -96,6 +100,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// Marks that the peer echoed.
+    ecn: Marks,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -156,6 +162,7 @@ impl Sender {
             never_used: true,
             peer_closed: false,
             heard: false,
+            ecn: Marks::default(),
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,
@@ -236,6 +243,7 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
+        path.initial_cwnd = path.window.cwnd;
         if self.out.keeps_records() {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
@@ -269,6 +277,12 @@ impl Sender {
         self.apply_rule(now, p, WindowRule::Set(paths[p].mtu * packets), paths);
         paths[p].timed_out = false;
         paths[p].decayed = Some(now);
+    }
+
+    /// Path `p` leads elsewhere than before: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Replace(window), paths);
     }
 
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.

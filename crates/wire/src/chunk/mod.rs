@@ -16,7 +16,9 @@
 mod abort;
 mod cookie_ack;
 mod cookie_echo;
+mod cwr;
 mod data;
+mod ecne;
 mod error;
 mod gap_block;
 mod heartbeat;
@@ -25,6 +27,7 @@ mod init;
 mod init_ack;
 mod ledbat_control;
 mod nr_sack;
+mod packet_drop;
 mod pad;
 mod sack;
 mod shutdown;
@@ -36,7 +39,9 @@ mod unknown;
 pub use abort::Abort;
 pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
+pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
+pub use ecne::Ecne;
 pub use error::OperationError;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
@@ -45,6 +50,7 @@ pub use init::Init;
 pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
+pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
@@ -99,6 +105,12 @@ pub enum Chunk<'a> {
     Timestamp(Timestamp),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Packets arrived with a mark of congestion.
+    Ecne(Ecne),
+    /// The answer to ECNE.
+    Cwr(Cwr),
+    /// A packet was dropped.
+    PacketDrop(PacketDrop<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -183,6 +195,9 @@ impl<'a> Chunk<'a> {
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            Ecne::TYPE => Ecne::decode(value).map(Chunk::Ecne),
+            Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
+            PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -217,6 +232,9 @@ impl<'a> Chunk<'a> {
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::Ecne(chunk) => chunk,
+            Chunk::Cwr(chunk) => chunk,
+            Chunk::PacketDrop(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }
