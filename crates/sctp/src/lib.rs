@@ -84,7 +84,7 @@ mod tx;
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
-    RtxPolicy, SackPath, SplitBy, Timestamps,
+    RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
