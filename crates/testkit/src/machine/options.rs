@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
-    RtxPolicy, SackPath, SplitBy, Timestamps,
+    RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -26,6 +26,10 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     };
     // No byte of the tape of its own, so that old cases keep their meaning.
     config.pmtud = config.send_buffer.get() & 1 == 1;
+    let streams = config.receive_buffer.get();
+    config.interleaving = streams & 1 == 1;
+    config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
+    config.stream_values = if streams & 0x100 == 0 { vec![2, 1, 5] } else { Vec::new() };
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }
