@@ -90,6 +90,15 @@ options! {
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
         /// Inbound streams the peer may use.
         max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
+        /// The stream that sends next (`rfc8260#section-3`).
+        stream_scheduler: StreamScheduler = StreamScheduler::Fcfs;
+        /// Values of the streams, by their numbers, for the stream schedulers `priority` (the least is served first; further
+        /// streams have 0) and `wfq` (weights; further streams have 1).
+        stream_values: Vec<u16> = Vec::new(), "at least 1 each for `wfq`"
+            if |values, all| all.stream_scheduler != StreamScheduler::Wfq || !values.contains(&0);
+        /// Announces I-DATA chunks (`rfc8260`). If the peer does so too, fragments of messages of different streams may alternate,
+        /// so that a long message does not delay those of other streams.
+        interleaving: bool = false;
         /// Receive buffer, advertised as a_rwnd.
         receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
             if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
@@ -289,6 +298,24 @@ named! {
         Redundant = "redundant",
         /// Packets in proportion to `weights`, or to the paths' rates if there are none.
         Weighted = "weighted",
+    }
+}
+
+named! {
+    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    "stream scheduler" StreamScheduler {
+        /// First come, first served: messages leave in the order in which they were given.
+        Fcfs = "fcfs",
+        /// Round robin: the streams that have something to send by turns.
+        Rr = "rr",
+        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one stream.
+        RrPacket = "rr-packet",
+        /// The stream of the least value first, and streams of the same value by turns.
+        Priority = "priority",
+        /// Fair bandwidth: the stream that sent the fewest bytes.
+        Fair = "fair",
+        /// Weighted fair queueing: bytes in proportion to the values.
+        Wfq = "wfq",
     }
 }
 

@@ -84,7 +84,7 @@ mod tx;
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
     Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet, PfCwnd,
-    Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, Timestamps,
+    Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,

@@ -292,6 +292,11 @@ impl Association {
         Ok(id)
     }
 
+    /// Sets the priority or weight of a stream; false if there is no such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        self.sender.set_stream_value(stream, value)
+    }
+
     /// What is read changes nothing but the window we announce, and whether there is more.
     #[inline]
     pub(crate) fn receive(&mut self, max: usize) -> Option<Received> {

@@ -2,7 +2,6 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::chunk_len;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -266,7 +265,7 @@ impl Sender {
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
             {
-                pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
+                pmtud.data_acked(COMMON_HEADER + self.chunk_len(self.out[i].len()));
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
@@ -427,7 +426,7 @@ impl Sender {
             path.one_shot = true;
             path.stats.fast_recoveries += 1;
             if let (Some(pmtud), Some(lost)) = (&mut path.pmtud, path.lost_fast.first())
-                && pmtud.is_long(COMMON_HEADER + chunk_len(self.out[lost].len()))
+                && pmtud.is_long(COMMON_HEADER + self.chunk_len(self.out[lost].len()))
             {
                 pmtud.suspect();
             }
