@@ -26,6 +26,7 @@ mod init_ack;
 mod ledbat_control;
 mod nr_sack;
 mod pad;
+mod re_config;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -46,6 +47,7 @@ pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
 pub use pad::Pad;
+pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -99,6 +101,8 @@ pub enum Chunk<'a> {
     Timestamp(Timestamp),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Asks for, or answers, a reset or an addition of streams.
+    ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -183,6 +187,7 @@ impl<'a> Chunk<'a> {
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -217,6 +222,7 @@ impl<'a> Chunk<'a> {
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::ReConfig(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

@@ -4,7 +4,7 @@ use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
     Abort, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
     Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay, PacketWriter, Pad,
-    Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
+    Parameter, ParameterList, Ppid, ReConfig, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
     SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
@@ -48,6 +48,7 @@ pub enum Specimen {
         head: Vec<u8>,
         zeros: usize,
     },
+    ReConfig(Vec<u8>),
     Unknown {
         chunk_type: u8,
         bytes: Vec<u8>,
@@ -100,6 +101,7 @@ impl Specimen {
             &Specimen::Timestamp(micros) => Chunk::Timestamp(Timestamp { micros }),
             Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
             &Specimen::Pad { ref head, zeros } => Chunk::Pad(Pad { padding: Octets::new(head, zeros) }),
+            Specimen::ReConfig(bytes) => Chunk::ReConfig(ReConfig { bytes }),
             &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
                 Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
             }
@@ -188,8 +190,17 @@ fn delays() -> impl Strategy<Value = PacketBuf> {
     )
 }
 
+/// Parameters of RE-CONFIG, well formed or not.
+fn re_config() -> impl Strategy<Value = Vec<u8>> {
+    let parameter = (12u16..20, vec(any::<[u8; 4]>(), 0..6)).prop_map(|(kind, words)| {
+        let length = 4 + 4 * words.len() as u16;
+        [&kind.to_be_bytes(), &length.to_be_bytes(), words.as_flattened()].concat()
+    });
+    prop_oneof![vec(parameter, 0..4).prop_map(|parameters| parameters.concat()), bytes()]
+}
+
 fn unknown() -> impl Strategy<Value = Specimen> {
-    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0x84, 0x85u8..0xb0, 0xb2u8..=255];
+    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0x82, Just(0x83), 0x85u8..0xb0, 0xb2u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -207,6 +218,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         delays().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
         (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
+        re_config().prop_map(Specimen::ReConfig),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())
             .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),
