@@ -15,6 +15,8 @@ pub(crate) enum Pending {
     HeartbeatAck(Vec<u8>),
     /// ERROR with its causes.
     Error(Vec<u8>),
+    /// RE-CONFIG with its parameters.
+    ReConfig(Vec<u8>),
 }
 
 /// Control chunks that wait to be sent, each on its path.

@@ -139,6 +139,7 @@ impl Association {
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
+        self.start_re_config(peer.initial_tsn);
         self.renamed = true;
         if again {
             return;

@@ -101,6 +101,10 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -149,6 +153,8 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
     }
 }

@@ -8,6 +8,7 @@ mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
 mod nr_sack;
+mod re_config;
 
 pub(crate) use delays::{Transit, micros};
 
@@ -21,6 +22,8 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// Streams that are reset and added.
+    ReConfig = 2,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -38,6 +41,7 @@ struct Line {
 const TABLE: &[Line] = &[
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
+    Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];

@@ -16,6 +16,7 @@ mod gaps;
 mod interleaved;
 mod non_renegable;
 mod reassembly;
+mod reset;
 mod sack_policy;
 mod streams;
 mod window;
@@ -27,6 +28,8 @@ use delays::Delays;
 use gaps::{TsnTracker, tsn_of};
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
+pub(crate) use reset::Reset;
+use reset::Resets;
 use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
@@ -97,6 +100,8 @@ pub(crate) struct Receiver {
     streams: Streams,
     /// Messages that can be read.
     ready: VecDeque<Piece>,
+    /// None before the first reset of streams.
+    resets: Option<Box<Resets>>,
 
     stats: ReceiveStats,
 }
@@ -117,6 +122,7 @@ impl Receiver {
             inbound_streams,
             streams: Streams::default(),
             ready: VecDeque::new(),
+            resets: None,
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, config.reneging))),
             window: ReceiveWindow::new(config),
             cost,
@@ -131,6 +137,9 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
         self.stats.chunks += 1;
+        if self.is_from_before_reset(data.tsn) {
+            return DataVerdict::Duplicate;
+        }
         self.sacks.chunk(from, data.flags.immediate);
         if data.payload.is_empty() {
             return DataVerdict::NoUserData;
@@ -179,7 +188,7 @@ impl Receiver {
         if fragment {
             self.join(index, data)?;
         } else {
-            self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
+            self.accept(Piece::whole(index, data, self.cost))?;
         }
         self.promise(readable);
         Ok(DataVerdict::Accepted)
@@ -199,7 +208,7 @@ impl Receiver {
 
     fn join(&mut self, index: u64, data: &Data<'_>) -> Result<(), &'static str> {
         match self.reassembly.insert(index, data) {
-            Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
+            Outcome::Message(message) => self.accept(message)?,
             Outcome::Continuation(piece) => {
                 let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
                 append(&mut self.ready, piece);
@@ -224,6 +233,9 @@ impl Receiver {
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
+            if self.renege_on_held(index) {
+                continue;
+            }
             let fragment = self.reassembly.highest().filter(|&highest| highest > index);
             let parked = self.streams.highest().filter(|&(highest, _)| highest > index);
             match (fragment, parked) {
@@ -388,11 +400,15 @@ impl Receiver {
     /// due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
+        if self.is_at_mark() {
+            return None;
+        }
         let front = self.ready.front_mut().filter(|_| max > 0)?;
         self.reassembly.gather(front);
         let received = if front.payload.len() <= max {
             let mut front = self.ready.pop_front()?;
             self.tidy_ready();
+            self.note_read();
             self.window.release(front.cost);
             let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
             received(&front, payload, front.ending)
@@ -416,7 +432,7 @@ impl Receiver {
 
     /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
-        self.ready.front().map(|piece| piece.payload.len())
+        self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
     /// What can be read, by stream.
@@ -449,7 +465,7 @@ impl Receiver {
     /// True if there is something to read.
     #[inline]
     pub(crate) fn readable(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() && !self.is_at_mark()
     }
 
     /// The last TSN before the first one that is missing.

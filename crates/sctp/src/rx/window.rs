@@ -43,6 +43,12 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
+    /// Everything is released but this.
+    pub(super) fn keep_only(&mut self, cost: u64) {
+        debug_assert!(self.held >= cost);
+        self.held = cost;
+    }
+
     /// Bytes that are free.
     #[inline]
     fn free(&self) -> u32 {

@@ -6,10 +6,11 @@
 
 use super::delivery::Tag;
 use super::first_come::FirstCome;
+use super::hold::Held;
 use super::pieces::{Piece, PieceId, Pieces};
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
-use crate::per_stream::PerStream;
+use crate::per_stream::{PerStream, StreamSet};
 use units::ByteCount;
 use wire::{DataFlags, Ppid, Ssn, StreamId};
 
@@ -29,6 +30,8 @@ pub(super) struct SendQueue {
     len: u32,
     /// Tracked messages so far.
     tracked: u64,
+    /// None unless streams are held.
+    pub(super) held: Option<Box<Held>>,
 }
 
 /// The queue of a stream.
@@ -76,10 +79,11 @@ impl SendQueue {
             streams,
             len: 0,
             tracked: 0,
+            held: None,
         }
     }
 
-    /// The handshake settled on this many streams, at most what was asked for.
+    /// There are this many streams from now on: after the handshake at most what was asked for, later more.
     pub(super) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
     }
@@ -113,6 +117,19 @@ impl SendQueue {
         };
         let Message { stream, unordered, ppid, .. } = message;
         self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid, tag });
+        match &mut self.held {
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
+            _ => self.enqueue(message, beginning, tag),
+        }
+        if self.unfinished.is_none() {
+            self.release_behind_message();
+        }
+        tag.id()
+    }
+
+    /// Appends a piece of a message to the queue of its stream.
+    pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag) {
+        let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
         self.len += 1;
         self.scheduler.add(stream);
@@ -124,18 +141,41 @@ impl SendQueue {
         let last = outbound.last;
         if last != PieceId::NONE && self.pieces[last].is_followed_by(&message) {
             self.pieces[last].copies += 1;
-            return None; // no run is tracked
+            return;
         }
         outbound.last = self.pieces.add(Piece { message, ssn, tag, beginning, copies: 1 }, PieceId::NONE);
         if last != PieceId::NONE {
             self.pieces.link(last, outbound.last);
-            return tag.id();
+            return;
         }
         outbound.first = outbound.last;
         if self.head == PieceId::NONE {
             self.head = outbound.first;
         }
-        tag.id()
+    }
+
+    /// The stream of the last message pushed, if its end is still to come.
+    pub(super) fn unfinished_stream(&self) -> Option<StreamId> {
+        self.unfinished.map(|unfinished| unfinished.stream)
+    }
+
+    /// True if no message of a stream waits in its queue.
+    pub(super) fn has_none_of(&mut self, stream: StreamId) -> bool {
+        self.outbound.get_mut(stream).is_none_or(|outbound| outbound.first == PieceId::NONE)
+    }
+
+    /// Messages of these streams that are queued from now on are numbered from 0.
+    pub(super) fn renumber(&mut self, streams: &StreamSet) {
+        for stream in self.outbound.used(streams) {
+            if let Some(outbound) = self.outbound.get_mut(stream) {
+                outbound.next_ssn = Ssn(0);
+            }
+        }
+    }
+
+    /// Streams there are.
+    pub(super) fn streams(&self) -> u16 {
+        self.streams
     }
 
     fn next_tag(&mut self, tracked: bool) -> Tag {

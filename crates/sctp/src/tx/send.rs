@@ -334,6 +334,9 @@ impl Sender {
             let probing = self.peer_rwnd < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
             fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
+            if self.queue.held.is_some() {
+                fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
+            }
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
