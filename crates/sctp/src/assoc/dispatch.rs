@@ -232,6 +232,9 @@ impl Association {
 
     #[inline]
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+        if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+            return GO_ON;
+        }
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
@@ -269,8 +272,11 @@ impl Association {
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::ReConfig(chunk) if self.extensions.has(Ext::ReConfig) => {
+                self.on_re_config(now, answer, chunk)
+            }
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::PacketDrop(_) => {}
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::PacketDrop(_) | Chunk::ReConfig(_) => {}
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),

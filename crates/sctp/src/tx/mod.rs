@@ -12,6 +12,7 @@ mod delivery;
 mod delta;
 mod ecn;
 mod first_come;
+mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
@@ -134,6 +135,8 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// The TSNs were reset.
+    jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
 }
@@ -178,6 +181,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            jumped: false,
             deliveries: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
@@ -300,7 +304,7 @@ impl Sender {
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         if queue_full || self.buffered() + length > limit {
             self.blocked = true;
             return Err(SendError::WouldBlock);
@@ -321,7 +325,7 @@ impl Sender {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         let writable = !queue_full && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
@@ -333,7 +337,7 @@ impl Sender {
     }
 
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.is_empty() && self.out.is_empty()
+        self.queue.is_empty() && !self.queue.has_held() && self.out.is_empty()
     }
 
     pub(crate) fn outstanding_chunks(&self) -> usize {
@@ -341,12 +345,12 @@ impl Sender {
     }
 
     pub(crate) fn unsent_messages(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.queue.held_len()
     }
 
     /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
-        self.queue.bytes() + self.retained
+        self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
