@@ -87,6 +87,9 @@ class Received:
     """Number of the stream."""
     ssn: int
     """Stream sequence number; 0 if unordered."""
+    mid: int
+    """Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
+    interleaved."""
     tsn: int
     """TSN of the first fragment."""
     ppid: int
@@ -466,6 +469,12 @@ class Endpoint:
 
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
+
+    def set_stream_value(self, association: int, stream: int, value: int) -> bool:
+        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+
+        False if there is no such stream, or the weight is 0.
+        """
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""

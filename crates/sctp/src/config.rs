@@ -70,6 +70,10 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
+        stream_reset: bool = false;
+        /// What the peer may do with `stream_reset` without being asked.
+        allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
         /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
@@ -90,6 +94,15 @@ options! {
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
         /// Inbound streams the peer may use.
         max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
+        /// The stream that sends next (`rfc8260#section-3`).
+        stream_scheduler: StreamScheduler = StreamScheduler::Fcfs;
+        /// Values of the streams, by their numbers, for the stream schedulers `priority` (the least is served first; further
+        /// streams have 0) and `wfq` (weights; further streams have 1).
+        stream_values: Vec<u16> = Vec::new(), "at least 1 each for `wfq`"
+            if |values, all| all.stream_scheduler != StreamScheduler::Wfq || !values.contains(&0);
+        /// Announces I-DATA chunks (`rfc8260`). If the peer does so too, fragments of messages of different streams may alternate,
+        /// so that a long message does not delay those of other streams.
+        interleaving: bool = false;
         /// Receive buffer, advertised as a_rwnd.
         receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
             if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
@@ -293,6 +306,24 @@ named! {
 }
 
 named! {
+    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    "stream scheduler" StreamScheduler {
+        /// First come, first served: messages leave in the order in which they were given.
+        Fcfs = "fcfs",
+        /// Round robin: the streams that have something to send by turns.
+        Rr = "rr",
+        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one stream.
+        RrPacket = "rr-packet",
+        /// The stream of the least value first, and streams of the same value by turns.
+        Priority = "priority",
+        /// Fair bandwidth: the stream that sent the fewest bytes.
+        Fair = "fair",
+        /// Weighted fair queueing: bytes in proportion to the values.
+        Wfq = "wfq",
+    }
+}
+
+named! {
     /// The path a lost chunk is sent on again.
     "retransmission policy" RtxPolicy {
         /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
@@ -311,6 +342,27 @@ named! {
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
+    }
+}
+
+named! {
+    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    "level of allowed resets" AllowReset {
+        /// Nothing: each such request is denied.
+        None = "none",
+        /// Reset streams on which it sends, and ask us to reset streams on which we send.
+        Streams = "streams",
+        /// Add streams, of either direction.
+        Add = "add",
+        /// Reset the association: all streams, and the TSNs.
+        All = "all",
+    }
+}
+
+impl AllowReset {
+    /// Its place among the levels.
+    pub(crate) fn rank(self) -> u8 {
+        self as u8
     }
 }
 

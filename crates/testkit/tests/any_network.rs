@@ -136,18 +136,19 @@ fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
     let rank = |chunk: &Chunk<'_>| match chunk {
-        Chunk::Data(_) => 3,
+        Chunk::Data(_) | Chunk::IData(_) => 3,
         Chunk::Timestamp(_) => 2,
         Chunk::Sack(_) | Chunk::NrSack(_) => 1,
         _ => 0,
     };
     assert!(chunks.is_sorted_by_key(rank), "{chunks:?}");
     assert!(chunks.iter().filter(|chunk| rank(chunk) == 1).count() <= 1, "{chunks:?}");
-    for pair in chunks.windows(2) {
-        if let [Chunk::Data(one), Chunk::Data(next)] = pair {
-            assert!(one.tsn.precedes(next.tsn), "{chunks:?}");
-        }
-    }
+    let tsns = chunks.iter().filter_map(|chunk| match chunk {
+        Chunk::Data(data) => Some(data.tsn),
+        Chunk::IData(data) => Some(data.tsn),
+        _ => None,
+    });
+    assert!(tsns.clone().zip(tsns.skip(1)).all(|(one, next)| one.precedes(next)), "{chunks:?}");
     let first = &chunks[0];
     assert_eq!(packet.header.verification_tag == 0, matches!(first, Chunk::Init(_)), "{chunks:?}");
     let alone = |chunk: &Chunk<'_>| {

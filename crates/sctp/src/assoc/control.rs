@@ -21,6 +21,8 @@ pub(crate) enum Pending {
     Cwr(Cwr),
     /// PKTDROP with a packet that arrived damaged.
     PacketDrop(Damaged),
+    /// RE-CONFIG with its parameters.
+    ReConfig(Vec<u8>),
 }
 
 /// Control chunks that wait to be sent, each on its path.

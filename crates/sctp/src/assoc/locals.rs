@@ -74,6 +74,11 @@ impl Association {
         let to = self.paths.default_path();
         self.control.redirect(p, to);
         self.phase.redirect(p, to);
+        if let Some(path) = self.re_config.as_mut().and_then(|config| config.path_mut())
+            && *path == p
+        {
+            *path = to;
+        }
         self.sender.on_path_removed(p, &mut self.paths);
     }
 

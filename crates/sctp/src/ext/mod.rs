@@ -8,8 +8,10 @@ mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
 mod ecn;
+mod interleaving;
 mod nr_sack;
 mod packet_drop;
+mod re_config;
 
 pub(crate) use delays::{Transit, micros};
 
@@ -27,6 +29,10 @@ pub(crate) enum Ext {
     Ecn = 10,
     /// PKTDROP for packets with a wrong checksum.
     PacketDrop = 11,
+    /// I-DATA in place of DATA.
+    Interleaving = 6,
+    /// Streams that are reset and added.
+    ReConfig = 2,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -43,10 +49,12 @@ struct Line {
 
 /// All extensions, in the order in which their types are announced.
 const TABLE: &[Line] = &[
+    Line { ext: Ext::Interleaving, types: interleaving::TYPES, announced: interleaving::announced },
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
     Line { ext: Ext::Ecn, types: &[], announced: ecn::announced },
     Line { ext: Ext::PacketDrop, types: packet_drop::TYPES, announced: packet_drop::announced },
+    Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
@@ -129,10 +137,11 @@ mod tests {
     // rfc5061#section-4.2.7
     #[test]
     fn announced_types_are_those_of_the_options_in_the_order_of_the_table() {
-        let config = Config { nr_sack: true, timestamps: Timestamps::Chunk, ..Config::default() };
+        let config =
+            Config { nr_sack: true, timestamps: Timestamps::Chunk, interleaving: true, ..Config::default() };
         let all = Extensions::of(&config);
-        let types: Vec<u8> = [nr_sack::TYPES, delays::TYPES].concat();
-        assert_eq!(announced(all), [&[0x80, 8, 0, 7][..], &types].concat());
+        let types: Vec<u8> = [interleaving::TYPES, nr_sack::TYPES, delays::TYPES].concat();
+        assert_eq!(announced(all), [&[0x80, 8, 0, 8][..], &types].concat());
         assert_eq!(announced(Extensions::of(&Config::default())), []);
         assert_eq!(Extensions::from_types(&types), all);
         assert_eq!(Extensions::from_bits(all.to_bits()), all);

@@ -2,7 +2,6 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::chunk_len;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -45,6 +44,9 @@ impl Sender {
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
+        if self.is_from_before_reset(cum) {
+            return Ok(SackOutcome::default());
+        }
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
             if self.nr_sacks {
@@ -266,7 +268,7 @@ impl Sender {
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
             {
-                pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
+                pmtud.data_acked(COMMON_HEADER + self.chunk_len(self.out[i].len()));
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
@@ -427,7 +429,7 @@ impl Sender {
             path.one_shot = true;
             path.stats.fast_recoveries += 1;
             if let (Some(pmtud), Some(lost)) = (&mut path.pmtud, path.lost_fast.first())
-                && pmtud.is_long(COMMON_HEADER + chunk_len(self.out[lost].len()))
+                && pmtud.is_long(COMMON_HEADER + self.chunk_len(self.out[lost].len()))
             {
                 pmtud.suspect();
             }

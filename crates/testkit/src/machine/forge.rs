@@ -125,12 +125,20 @@ fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
 }
 
 fn data(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
-    let flags = DataFlags::from_bits(tape.byte());
+    let bits = tape.byte();
+    let flags = DataFlags::from_bits(bits);
     let tsn = near(tape, secrets.theirs);
     let stream = StreamId(if tape.once_in(8) { tape.word() as u16 } else { tape.below(4) as u16 });
     let ssn = Ssn(if tape.once_in(8) { tape.word() as u16 } else { tape.below(6) as u16 });
     let length = if tape.once_in(4) { tape.below(1400) } else { tape.below(40) } as usize;
-    w.data(&Data { flags, tsn, stream, ssn, ppid: Ppid(7), payload: Octets::new(&[], length) });
+    let payload = Octets::new(&[], length);
+    // Bits that DATA does not use.
+    if bits & 0xc0 == 0xc0 {
+        let fsn = if flags.beginning { 0 } else { u32::from(bits >> 4 & 3) };
+        w.push(&IData { flags, tsn, stream, mid: Mid(ssn.0.into()), ppid: Ppid(0), fsn, payload });
+    } else {
+        w.data(&Data { flags, tsn, stream, ssn, ppid: Ppid(7), payload });
+    }
 }
 
 fn sack(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {

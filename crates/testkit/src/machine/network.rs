@@ -7,7 +7,7 @@ use sctp::{Datagram, Event, Icmp, IcmpNews};
 use std::net::IpAddr;
 use transport::{Checksum, Ecn, PacketBuf};
 use units::ByteCount;
-use wire::{Chunk, Packet, Tsn};
+use wire::{Chunk, Data, IData, Packet, Tsn};
 
 /// Largest number of packets in flight, and number of past packets that are kept for replays.
 const MOST_FLYING: usize = 256;
@@ -106,6 +106,7 @@ impl Machine {
         for chunk in packet.chunks().map_while(Result::ok) {
             match chunk {
                 Chunk::Data(data) => theirs = Some(data.tsn.next()),
+                Chunk::IData(data) => theirs = Some(data.tsn.next()),
                 Chunk::InitAck(ack) => theirs = Some(ack.0.initial_tsn),
                 _ => {}
             }
@@ -191,9 +192,10 @@ fn check_order(sent: &PacketBuf) {
     let packet = Packet::parse(sent.as_octets(), Checksum::Offloaded).expect("a packet");
     let mut last: Option<Tsn> = None;
     for chunk in packet.chunks() {
-        if let Ok(Chunk::Data(data)) = chunk {
-            assert!(last.is_none_or(|last| last.precedes(data.tsn)), "{:?} after {last:?}", data.tsn);
-            last = Some(data.tsn);
-        }
+        let (Ok(Chunk::Data(Data { tsn, .. })) | Ok(Chunk::IData(IData { tsn, .. }))) = chunk else {
+            continue;
+        };
+        assert!(last.is_none_or(|last| last.precedes(tsn)), "{tsn:?} after {last:?}");
+        last = Some(tsn);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Data, Encode, HEADER_LEN, header};
+use super::{Data, Encode, HEADER_LEN, IData, header};
 use crate::field::{padded, u16_at, u32_at};
 use crate::packet::CommonHeader;
 use crate::serial::Tsn;
@@ -78,11 +78,15 @@ impl<'a> PacketDrop<'a> {
             }
             let chunk = &rest[..length.min(rest.len())];
             rest = rest.get(padded(length)..).unwrap_or_default();
-            if chunk_type != Data::TYPE {
-                return Some(DroppedChunk::Control { chunk_type });
-            }
-            let (fixed, payload) = chunk.split_first_chunk::<{ Data::HEADER_LEN }>()?;
-            Some(DroppedChunk::Data { tsn: Tsn(u32_at(fixed, HEADER_LEN)), payload })
+            let before_payload = match chunk_type {
+                Data::TYPE => Data::HEADER_LEN,
+                IData::TYPE => IData::HEADER_LEN,
+                _ => return Some(DroppedChunk::Control { chunk_type }),
+            };
+            let (fixed, payload) = chunk.split_at_checked(before_payload)?;
+            // Both have the TSN first.
+            let tsn = Tsn(u32_at(fixed.first_chunk::<8>()?, HEADER_LEN));
+            Some(DroppedChunk::Data { tsn, payload })
         })
     }
 
@@ -126,6 +130,15 @@ mod tests {
 
     /// Ports 5000 and 5001, tag 1, DATA with TSN 7 and "abc" with a last byte that was inverted to zero.
     const DAMAGED: &str = "1388 1389 00000001 29897304  00 03 0014 00000007 0000 0000 00000000 61626300";
+
+    #[test]
+    fn the_payload_of_i_data_is_found_behind_its_longer_header() {
+        let i_data = "1388 1389 00000001 29897304  40 03 0018 00000007 0000 0000 00000000 00000033 61626300";
+        let bytes = hex(&format!("81 02 0034 00000000 00000000 0000 0000 {i_data}"));
+        let Ok(Chunk::PacketDrop(report)) = decode(&bytes) else { panic!("a report") };
+        let found: Vec<DroppedChunk<'_>> = report.chunks().collect();
+        assert_eq!(found, [DroppedChunk::Data { tsn: Tsn(7), payload: b"abc\0" }]);
+    }
 
     #[test]
     fn captured_chunk_decodes_to_its_fields() {
