@@ -164,6 +164,10 @@ class Path:
     """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int
     """Fast recoveries."""
+    ecn_reductions: int
+    """Reductions of the congestion window because the peer reported marks of congestion (ECN)."""
+    reported_drops: int
+    """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
 
@@ -189,6 +193,8 @@ class Stats:
     """DATA chunks dropped because the receive buffer was full."""
     reneged: int
     """DATA chunks acknowledged by a gap ack block and dropped later (reneged on)."""
+    marked_packets: int
+    """Packets received with user data and the mark "congestion experienced" (ECN)."""
     buffered: int
     """Bytes that wait for their first transmission, and sent ones that the peer may still renege on."""
     unsent_messages: int

@@ -64,6 +64,10 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::Timestamp(_) => "TIMESTAMP",
             Chunk::IForwardTsn(_) => "I_FORWARD_TSN",
             Chunk::Pad(_) => "PAD",
+            Chunk::Ecne(_) => "ECNE",
+            Chunk::Cwr(_) => "CWR",
+            Chunk::PacketDrop(_) => "PKTDROP",
+            Chunk::ReConfig(_) => "RE-CONFIG",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

@@ -20,9 +20,9 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 fn channel() -> impl Strategy<Value = ChannelSpec> {
-    let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2);
+    let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2, 0.0..2e-6);
     (1u64..50, 0u64..60, chances, 0u64..40, 4u64..100).prop_map(
-        |(mbps, delay, (loss, duplication, reordering), held_back, packets)| ChannelSpec {
+        |(mbps, delay, (loss, duplication, reordering, bit_errors), held_back, packets)| ChannelSpec {
             transmitter: BitRate::from_mbps(mbps).into(),
             delay: Span::from_millis(delay),
             queue: QueueSpec::DropTail(Limit::Packets(packets)),
@@ -31,6 +31,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
                 duplication: Probability::new(duplication).expect("a probability"),
                 reordering: Probability::new(reordering).expect("a probability"),
                 reordering_delay: Span::from_millis(held_back),
+                bit_errors: Probability::new(bit_errors).expect("a probability"),
                 ..Impairments::default()
             },
             ..ChannelSpec::default()

@@ -11,7 +11,7 @@ use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use transport::{Datagram, PacketBuf};
+use transport::{Datagram, Ecn, PacketBuf};
 use units::Instant;
 use wire::{
     Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, IData,
@@ -162,6 +162,12 @@ impl Association {
         if had_data && !self.phase.is_closed() {
             if let Some(receiver) = &mut self.receiver {
                 receiver.packet_done(now);
+                if datagram.ecn == Ecn::CongestionExperienced
+                    && self.extensions.has(Ext::Ecn)
+                    && let Some(first) = transit.first
+                {
+                    receiver.note_mark(answer, first);
+                }
                 receiver.note_delay(|| transit.delay(now));
             }
             self.on_data_in_shutdown_sent(now, answer);
@@ -226,6 +232,9 @@ impl Association {
 
     #[inline]
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+        if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+            return GO_ON;
+        }
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
@@ -255,11 +264,19 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
+            Chunk::Ecne(ecne) if self.extensions.has(Ext::Ecn) => self.on_ecne(now, ecne),
+            Chunk::Cwr(cwr) if self.extensions.has(Ext::Ecn) => self.on_cwr(answer, cwr),
+            Chunk::PacketDrop(report) if self.extensions.has(Ext::PacketDrop) => {
+                self.on_packet_drop(now, answer, report);
+            }
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::ReConfig(chunk) if self.extensions.has(Ext::ReConfig) => {
+                self.on_re_config(now, answer, chunk)
+            }
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::PacketDrop(_) | Chunk::ReConfig(_) => {}
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
@@ -267,9 +284,12 @@ impl Association {
             Chunk::IForwardTsn(forward) => return self.on_i_forward_tsn(answer, forward),
             // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
-            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
-                return LEAVE;
-            }
+            Chunk::NrSack(_)
+            | Chunk::Ecne(_)
+            | Chunk::Cwr(_)
+            | Chunk::Init(_)
+            | Chunk::InitAck(_)
+            | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
             Chunk::CookieEcho(_)
             | Chunk::Data(_)

@@ -140,6 +140,8 @@ impl Association {
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
         let interleaved = peer.extensions.has(Ext::Interleaving);
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays, interleaved));
+        self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
+        self.start_re_config(peer.initial_tsn);
         self.renamed = true;
         if again {
             return;

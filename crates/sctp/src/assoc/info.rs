@@ -104,6 +104,10 @@ pub struct AssocStats {
     pub errors: u32,
     /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
     pub interleaving: bool,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -153,6 +157,8 @@ impl Association {
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
             interleaving: self.extensions.has(Ext::Interleaving),
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
     }
 }

@@ -10,12 +10,14 @@
 //! come between its parts, and [`Received`] tells what each part belongs to.
 
 mod delays;
+mod echoes;
 mod fragments;
 mod gaps;
 mod i_data;
 mod interleaved;
 mod non_renegable;
 mod reassembly;
+mod reset;
 mod sack_policy;
 mod streams;
 mod window;
@@ -24,17 +26,25 @@ use crate::config::Config;
 use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
 use delays::Delays;
+use echoes::Echoes;
 use fragments::Chain;
 use gaps::{TsnTracker, tsn_of};
 use interleaved::Interleaved;
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
+pub(crate) use reset::Reset;
+use reset::Resets;
 use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Data, GapBlock, IData, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+use wire::{Cwr, Data, GapBlock, IData, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+
+/// Joins the fragments of a piece.
+fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
+    piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
+}
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +63,8 @@ pub struct ReceiveStats {
     pub dropped: u64,
     /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
+    /// Packets with DATA that arrived with the mark "congestion experienced".
+    pub marked_packets: u64,
 }
 
 /// What became of a DATA chunk.
@@ -83,6 +95,8 @@ pub(crate) struct Receiver {
     non_renegable: Option<Box<NonRenegable>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
+    /// Marks of congestion that the peer has not answered.
+    echoes: Echoes,
 
     /// The receive buffer.
     window: ReceiveWindow,
@@ -101,6 +115,8 @@ pub(crate) struct Receiver {
     streams: Streams,
     /// Messages that can be read.
     ready: VecDeque<Piece>,
+    /// None before the first reset of streams.
+    resets: Option<Box<Resets>>,
 
     stats: ReceiveStats,
 }
@@ -127,11 +143,13 @@ impl Receiver {
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
+            resets: None,
             window: ReceiveWindow::new(config),
             cost,
             reneging,
             sacks: SackPolicy::new(config),
             delays: delays.then(Box::default),
+            echoes: Echoes::default(),
             stats: ReceiveStats::default(),
         }
     }
@@ -154,6 +172,9 @@ impl Receiver {
         take: impl FnOnce(&mut Self, u64) -> Result<DataVerdict, &'static str>,
     ) -> DataVerdict {
         self.stats.chunks += 1;
+        if self.is_from_before_reset(tsn) {
+            return DataVerdict::Duplicate;
+        }
         self.sacks.chunk(from, immediate);
         if empty {
             return DataVerdict::NoUserData;
@@ -203,7 +224,7 @@ impl Receiver {
             let outcome = self.reassembly.insert(index, data);
             self.joined(outcome)?;
         } else {
-            self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
+            self.accept(Piece::whole(index, data, self.cost))?;
         }
         self.promise(readable);
         Ok(DataVerdict::Accepted)
@@ -224,7 +245,7 @@ impl Receiver {
     /// Goes on with what a fragment brought about.
     fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
         match outcome {
-            Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
+            Outcome::Message(message) => self.accept(message)?,
             Outcome::Continuation(piece) => {
                 let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
                 append(&mut self.ready, piece);
@@ -249,6 +270,9 @@ impl Receiver {
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
+            if self.renege_on_held(index) {
+                continue;
+            }
             let fragment = self.reassembly.highest().filter(|&highest| highest > index);
             let parked = self.streams.highest().filter(|&(highest, _)| highest > index);
             match (fragment, parked) {
@@ -344,6 +368,18 @@ impl Receiver {
         }
     }
 
+    /// A packet with DATA from this TSN on arrived on `path` with the mark "congestion experienced".
+    #[cold]
+    pub(crate) fn note_mark(&mut self, path: PathId, first: Tsn) {
+        self.stats.marked_packets += 1;
+        self.echoes.note(path, first);
+    }
+
+    /// The peer has reduced its window, as a CWR that arrived on `path` says.
+    pub(crate) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
+        self.echoes.answered(path, cwr);
+    }
+
     /// Makes a SACK due at once.
     pub(crate) fn sack_now(&mut self) {
         self.sacks.force();
@@ -378,10 +414,10 @@ impl Receiver {
         self.sacks.source()
     }
 
-    /// Bytes of a SACK without gaps, and of the delays reported with it.
+    /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
-        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len())
+        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
     }
 
     #[inline]
@@ -396,6 +432,7 @@ impl Receiver {
         if fixed > w.room() {
             return false;
         }
+        self.echoes.write(w, fixed);
         if let Some(delays) = &mut self.delays {
             delays.write(w, fixed);
         }
@@ -420,14 +457,17 @@ impl Receiver {
     /// due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
+        if self.is_at_mark() {
+            return None;
+        }
         let front = self.ready.front_mut().filter(|_| max > 0)?;
         if front.chain != Chain::NONE {
-            let interleaved = self.interleaved.as_mut().map(|interleaved| interleaved.fragments());
-            front.gather(interleaved.or_else(|| self.reassembly.fragments()));
+            gather(front, &mut self.reassembly, self.interleaved.as_deref_mut());
         }
         let received = if front.payload.len() <= max {
             let mut front = self.ready.pop_front()?;
             self.tidy_ready();
+            self.note_read();
             self.window.release(front.cost);
             let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
             received(&front, payload, front.ending)
@@ -451,7 +491,7 @@ impl Receiver {
 
     /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
-        self.ready.front().map(|piece| piece.payload.len())
+        self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
     /// What can be read, by stream.
@@ -484,7 +524,7 @@ impl Receiver {
     /// True if there is something to read.
     #[inline]
     pub(crate) fn readable(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() && !self.is_at_mark()
     }
 
     /// The last TSN before the first one that is missing.
@@ -497,6 +537,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn a_rwnd(&self) -> u32 {
         self.window.advertised()
+    }
+
+    /// Size of the receive buffer, and bytes in it.
+    pub(crate) fn buffer(&self) -> (u32, u32) {
+        self.window.size_and_held()
     }
 
     pub(crate) fn stats(&self) -> &ReceiveStats {

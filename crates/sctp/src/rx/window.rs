@@ -43,6 +43,17 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
+    /// Bytes of the whole buffer, and bytes in it.
+    pub(super) fn size_and_held(&self) -> (u32, u32) {
+        (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
+    }
+
+    /// Everything is released but this.
+    pub(super) fn keep_only(&mut self, cost: u64) {
+        debug_assert!(self.held >= cost);
+        self.held = cost;
+    }
+
     /// Bytes that are free.
     #[inline]
     fn free(&self) -> u32 {

@@ -10,7 +10,9 @@ mod copies;
 mod cuc;
 mod delivery;
 mod delta;
+mod ecn;
 mod first_come;
+mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
@@ -19,6 +21,7 @@ mod queue;
 mod ranges;
 mod reinject;
 mod report;
+mod reported;
 mod reschedule;
 mod sack;
 mod send;
@@ -30,6 +33,7 @@ mod turns;
 
 pub(crate) use delivery::Failure;
 pub(crate) use delta::SackDelta;
+pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
@@ -44,6 +48,7 @@ use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
+use ecn::Marks;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
@@ -97,6 +102,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// Marks that the peer echoed.
+    ecn: Marks,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -128,6 +135,8 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// The TSNs were reset.
+    jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
 }
@@ -157,6 +166,7 @@ impl Sender {
             never_used: true,
             peer_closed: false,
             heard: false,
+            ecn: Marks::default(),
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,
@@ -171,6 +181,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            jumped: false,
             deliveries: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
@@ -243,6 +254,7 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
+        path.initial_cwnd = path.window.cwnd;
         if self.out.keeps_records() {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
@@ -278,6 +290,12 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
+    /// Path `p` leads elsewhere than before: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Replace(window), paths);
+    }
+
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
     pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
@@ -286,7 +304,7 @@ impl Sender {
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         if queue_full || self.buffered() + length > limit {
             self.blocked = true;
             return Err(SendError::WouldBlock);
@@ -307,7 +325,7 @@ impl Sender {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         let writable = !queue_full && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
@@ -319,7 +337,7 @@ impl Sender {
     }
 
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.is_empty() && self.out.is_empty()
+        self.queue.is_empty() && !self.queue.has_held() && self.out.is_empty()
     }
 
     pub(crate) fn outstanding_chunks(&self) -> usize {
@@ -327,12 +345,12 @@ impl Sender {
     }
 
     pub(crate) fn unsent_messages(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.queue.held_len()
     }
 
     /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
-        self.queue.bytes() + self.retained
+        self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {

@@ -18,6 +18,14 @@ pub(crate) struct Plan {
     pub(super) source: Source,
 }
 
+impl Plan {
+    /// Its chunks are sent for the first time.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::New
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     New,
@@ -40,6 +48,7 @@ impl Sender {
             return;
         }
         self.sack_taken = false;
+        self.ecn.echoed = 0;
         if self.cmt.enabled {
             self.order.clear();
             self.turn = 0;
@@ -333,10 +342,14 @@ impl Sender {
             }
             let probing = self.peer_rwnd < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
-            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
+            fragment.flags.immediate |=
+                probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            if self.queue.held.is_some() {
+                fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
+            }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)
@@ -349,6 +362,17 @@ impl Sender {
         }
         self.queue.packet_done();
         sent
+    }
+
+    /// True if the receive window of the peer keeps the next chunk back, and the last one asks for a SACK because of that
+    /// (`rfc7053#section-4.1`).
+    #[inline]
+    fn fills_peer(&self) -> bool {
+        self.config.sack_immediately
+            && self
+                .queue
+                .head_len()
+                .is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
     }
 
     fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {

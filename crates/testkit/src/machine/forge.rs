@@ -83,12 +83,43 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
                 .collect();
             w.ledbat_control(&delays);
         }
+        14 => notice(tape, secrets, w),
         _ => {
             let mut bytes = vec![tape.byte(), tape.byte(), 0, 0];
             bytes.extend_from_slice(tape.take(30));
             let length = (bytes.len() as u16).to_be_bytes();
             bytes[2..4].copy_from_slice(&length);
             w.push(&UnknownChunk { chunk_type: bytes[0], bytes: bytes.as_slice().into() });
+        }
+    }
+}
+
+/// An echo of a mark, its answer, or the report of a dropped packet that may hold DATA of the attacked endpoint.
+fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
+    let tsn = near(tape, secrets.ours);
+    match tape.below(4) {
+        0 => drop(w.push(&Ecne { lowest_tsn: tsn, packets: tape.word() })),
+        1 => drop(w.push(&Cwr {
+            all_paths: tape.flag(),
+            same_window: tape.flag(),
+            tsn: near(tape, secrets.theirs),
+        })),
+        _ => {
+            let mut packet = vec![0; CommonHeader::LEN];
+            for _ in 0..tape.below(3) {
+                packet.extend([tape.pick(&[0, 3, 4, 5, 7, 8, 10]), 3, 0, 60]);
+                packet.extend(near(tape, secrets.ours).0.to_be_bytes());
+                packet.resize(packet.len() + 52, 0);
+            }
+            w.push(&PacketDrop {
+                from_middlebox: tape.flag(),
+                bad_checksum: tape.flag(),
+                truncated: tape.flag(),
+                max_rate: tape.pick(&[0, 1, 100_000, u32::MAX]),
+                on_queue: tape.pick(&[0, 1, 100_000, u32::MAX]),
+                truncated_length: 0,
+                packet: &packet,
+            });
         }
     }
 }

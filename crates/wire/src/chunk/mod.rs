@@ -16,7 +16,9 @@
 mod abort;
 mod cookie_ack;
 mod cookie_echo;
+mod cwr;
 mod data;
+mod ecne;
 mod error;
 mod gap_block;
 mod heartbeat;
@@ -27,7 +29,9 @@ mod init;
 mod init_ack;
 mod ledbat_control;
 mod nr_sack;
+mod packet_drop;
 mod pad;
+mod re_config;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -38,7 +42,9 @@ mod unknown;
 pub use abort::Abort;
 pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
+pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
+pub use ecne::Ecne;
 pub use error::OperationError;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
@@ -49,7 +55,9 @@ pub use init::Init;
 pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
+pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
+pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -107,6 +115,14 @@ pub enum Chunk<'a> {
     IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Packets arrived with a mark of congestion.
+    Ecne(Ecne),
+    /// The answer to ECNE.
+    Cwr(Cwr),
+    /// A packet was dropped.
+    PacketDrop(PacketDrop<'a>),
+    /// Asks for, or answers, a reset or an addition of streams.
+    ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -192,7 +208,11 @@ impl<'a> Chunk<'a> {
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            Ecne::TYPE => Ecne::decode(value).map(Chunk::Ecne),
+            Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
+            PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
+            ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -229,6 +249,10 @@ impl<'a> Chunk<'a> {
             Chunk::Timestamp(chunk) => chunk,
             Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::Ecne(chunk) => chunk,
+            Chunk::Cwr(chunk) => chunk,
+            Chunk::PacketDrop(chunk) => chunk,
+            Chunk::ReConfig(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

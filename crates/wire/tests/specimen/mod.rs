@@ -2,10 +2,10 @@
 
 use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
-    Abort, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
-    Heartbeat, HeartbeatAck, IData, Init, InitAck, Mid, OperationError, Packet, PacketDelay, PacketWriter,
-    Pad, Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, SkippedMessage, Ssn,
-    StreamId, SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
+    Abort, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Cwr, Data, DataFlags, Ecne,
+    GapBlock, Heartbeat, HeartbeatAck, IData, Init, InitAck, Mid, OperationError, Packet, PacketDelay,
+    PacketDrop, PacketWriter, Pad, Parameter, ParameterList, Ppid, ReConfig, Shutdown, ShutdownAck,
+    ShutdownComplete, SkippedMessage, Ssn, StreamId, SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -50,10 +50,18 @@ pub enum Specimen {
     ShutdownComplete(bool),
     Bare(bool),
     Timestamp(u64),
+    Ecne(u32, u32),
+    Cwr(bool, bool, u32),
+    PacketDrop {
+        flags: [bool; 3],
+        numbers: (u32, u32, u16),
+        packet: Vec<u8>,
+    },
     Pad {
         head: Vec<u8>,
         zeros: usize,
     },
+    ReConfig(Vec<u8>),
     Unknown {
         chunk_type: u8,
         bytes: Vec<u8>,
@@ -117,8 +125,26 @@ impl Specimen {
             }
             Specimen::Bare(true) => Chunk::CookieAck(CookieAck),
             &Specimen::Timestamp(micros) => Chunk::Timestamp(Timestamp { micros }),
+            &Specimen::Ecne(tsn, packets) => Chunk::Ecne(Ecne { lowest_tsn: Tsn(tsn), packets }),
+            &Specimen::Cwr(all_paths, same_window, tsn) => {
+                Chunk::Cwr(Cwr { all_paths, same_window, tsn: Tsn(tsn) })
+            }
+            &Specimen::PacketDrop { flags, numbers, ref packet } => {
+                let [from_middlebox, bad_checksum, truncated] = flags;
+                let (max_rate, on_queue, truncated_length) = numbers;
+                Chunk::PacketDrop(PacketDrop {
+                    from_middlebox,
+                    bad_checksum,
+                    truncated,
+                    max_rate,
+                    on_queue,
+                    truncated_length,
+                    packet,
+                })
+            }
             Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
             &Specimen::Pad { ref head, zeros } => Chunk::Pad(Pad { padding: Octets::new(head, zeros) }),
+            Specimen::ReConfig(bytes) => Chunk::ReConfig(ReConfig { bytes }),
             &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
                 Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
             }
@@ -136,7 +162,7 @@ pub fn gap_blocks() -> impl Strategy<Value = Vec<GapBlock>> {
 }
 
 fn parameters() -> impl Strategy<Value = ParameterList> {
-    let parameter = (0u8..8, bytes(), any::<[u8; 16]>(), any::<u32>());
+    let parameter = (0u8..10, bytes(), any::<[u8; 16]>(), any::<u32>());
     vec(parameter, 0..5).prop_map(|drawn| {
         let mut list = ParameterList::new();
         for (kind, bytes, address, number) in drawn {
@@ -149,6 +175,8 @@ fn parameters() -> impl Strategy<Value = ParameterList> {
                 4 => Parameter::UnrecognizedParameter(&bytes),
                 5 => Parameter::CookiePreservative(Span::from_millis(number.into())),
                 6 => Parameter::SupportedAddressTypes(SupportedAddressTypes { ipv4, ipv6, host_name }),
+                7 => Parameter::EcnCapable,
+                8 => Parameter::ZeroChecksumAcceptable(number),
                 _ => Parameter::SupportedExtensions(&bytes),
             };
             assert!(list.push(&parameter));
@@ -221,9 +249,18 @@ fn skipped() -> impl Strategy<Value = PacketBuf> {
     })
 }
 
+/// Parameters of RE-CONFIG, well formed or not.
+fn re_config() -> impl Strategy<Value = Vec<u8>> {
+    let parameter = (12u16..20, vec(any::<[u8; 4]>(), 0..6)).prop_map(|(kind, words)| {
+        let length = 4 + 4 * words.len() as u16;
+        [&kind.to_be_bytes(), &length.to_be_bytes(), words.as_flattened()].concat()
+    });
+    prop_oneof![vec(parameter, 0..4).prop_map(|parameters| parameters.concat()), bytes()]
+}
+
 fn unknown() -> impl Strategy<Value = Specimen> {
     let chunk_type =
-        prop_oneof![12u8..14, 15u8..16, 17u8..0x40, 0x41u8..0x84, 0x85u8..0xb0, 0xb2u8..0xc2, 0xc3u8..=255];
+        prop_oneof![15u8..16, 17u8..0x40, 0x41u8..0x81, Just(0x83), 0x85u8..0xb0, 0xb2u8..0xc2, 0xc3u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -243,7 +280,12 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         delays().prop_map(Specimen::Written),
         skipped().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
+        any::<(u32, u32)>().prop_map(|(tsn, packets)| Specimen::Ecne(tsn, packets)),
+        any::<(bool, bool, u32)>().prop_map(|(all, same, tsn)| Specimen::Cwr(all, same, tsn)),
+        (any::<[bool; 3]>(), any::<(u32, u32, u16)>(), bytes())
+            .prop_map(|(flags, numbers, packet)| Specimen::PacketDrop { flags, numbers, packet }),
         (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
+        re_config().prop_map(Specimen::ReConfig),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())
             .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),
