@@ -62,6 +62,9 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
             Chunk::Pad(_) => "PAD",
+            Chunk::Auth(_) => "AUTH",
+            Chunk::Asconf(_) => "ASCONF",
+            Chunk::AsconfAck(_) => "ASCONF_ACK",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

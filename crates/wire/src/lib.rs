@@ -1,4 +1,4 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -7,6 +7,7 @@
 //! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`transport::Octets`].
 #![forbid(unsafe_code)]
 
+pub mod asconf;
 pub mod cause;
 mod checksum;
 pub mod chunk;
@@ -21,7 +22,7 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
+    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
     HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Pad, Sack, Shutdown,
     ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };

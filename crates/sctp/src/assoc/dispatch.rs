@@ -1,6 +1,7 @@
 //! Input: dispatches the chunks of an arriving packet (`rfc9260#section-6.10`).
 
 use super::Association;
+use super::asconf::{bytes_of, reports_asconf};
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::CloseReason;
@@ -14,8 +15,8 @@ use std::ops::ControlFlow;
 use transport::Datagram;
 use units::Instant;
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, UnknownAction,
-    UnknownChunk,
+    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, HeartbeatAck,
+    UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -49,7 +50,7 @@ impl Association {
             return self.handle_stranger(now, datagram, chunks);
         };
         self.packets_received += 1;
-        let whole = self.take_chunks(now, from, datagram, chunks);
+        let whole = self.take_chunks(now, from, datagram, chunks, false);
         self.settle(now);
         if whole { Handled::Here } else { Handled::CutShort }
     }
@@ -59,7 +60,9 @@ impl Association {
     #[inline]
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
-            return self.is_of_peer(datagram.src).then(|| self.paths.default_path());
+            // Packets from an address that the peer deleted may still be on their way.
+            let known = self.is_of_peer(datagram.src) || self.has_departed(datagram.src);
+            return known.then(|| self.paths.default_path());
         };
         self.learn_port(path, datagram.udp_port);
         Some(path)
@@ -67,17 +70,26 @@ impl Association {
 
     /// The peer has named the address, whether or not a path leads there.
     pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
-        self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address)
+        let named = self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address);
+        named && !self.has_departed(address)
     }
 
     /// The peer may answer our INIT from an address we do not know yet.
     fn handle_stranger(&mut self, now: Instant, datagram: &Datagram<'_>, mut chunks: Chunks<'_>) -> Handled {
+        let (all, from_peer) = (chunks.clone(), self.may_be_peer(chunks.clone()));
         match (&self.phase, chunks.next(), chunks.next()) {
             (Phase::CookieWait { .. }, Some(Ok(Chunk::InitAck(ack))), None) => {
                 self.packets_received += 1;
                 self.on_init_ack(now, datagram, &ack);
                 self.settle(now);
                 Handled::Here
+            }
+            _ if from_peer => {
+                self.packets_received += 1;
+                let from = self.paths.default_path();
+                let whole = self.take_chunks(now, from, datagram, all, false);
+                self.settle(now);
+                if whole { Handled::Here } else { Handled::CutShort }
             }
             _ => Handled::OutOfTheBlue,
         }
@@ -94,13 +106,14 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    /// Takes chunk by chunk; false if one could not be read.
+    /// Takes chunk by chunk; false if one could not be read. `authenticated`: an AUTH chunk before them was valid.
     fn take_chunks(
         &mut self,
         now: Instant,
         from: PathId,
         datagram: &Datagram<'_>,
         mut chunks: Chunks<'_>,
+        mut authenticated: bool,
     ) -> bool {
         let mut first = true;
         let mut had_data = false;
@@ -114,6 +127,11 @@ impl Association {
                 whole = false;
                 break;
             };
+            if self.extensions.has(Ext::Auth) && !authenticated && self.requires_auth(chunk.chunk_type()) {
+                self.note_unauthenticated();
+                first = false;
+                continue;
+            }
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
                 Chunk::Data(data) => {
@@ -136,6 +154,14 @@ impl Association {
                         self.on_heartbeat(from, heartbeat);
                     }
                     had_heartbeat = true;
+                    GO_ON
+                }
+                Chunk::Auth(auth) if self.extensions.has(Ext::Auth) => {
+                    authenticated = self.on_auth(answer, auth, chunks.rest());
+                    if authenticated { GO_ON } else { LEAVE }
+                }
+                Chunk::Asconf(asconf) if self.extensions.has(Ext::Asconf) => {
+                    self.on_asconf(now, datagram, answer, asconf);
                     GO_ON
                 }
                 // Never bundled (rfc9260#section-6.10).
@@ -206,7 +232,8 @@ impl Association {
 
     /// Answers a heartbeat on its own path, unless the answer is larger than a packet may be there.
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
-        let fits = CommonHeader::LEN + heartbeat.encoded_len() <= self.paths[from].packet_limit();
+        let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
+        let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();
         if fits && self.phase.answers_heartbeats() {
             self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
         }
@@ -224,16 +251,24 @@ impl Association {
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::AsconfAck(ack) if self.extensions.has(Ext::Asconf) => self.on_asconf_ack(now, ack),
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::AsconfAck(_) => {}
+            Chunk::Asconf(asconf) => {
+                let bytes = bytes_of(asconf);
+                let unknown = UnknownChunk { chunk_type: Asconf::TYPE, bytes: bytes.as_octets() };
+                return self.on_unknown(answer, &unknown);
+            }
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
             // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
-            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
-                return LEAVE;
-            }
+            Chunk::NrSack(_)
+            | Chunk::Auth(_)
+            | Chunk::Init(_)
+            | Chunk::InitAck(_)
+            | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
             Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) | Chunk::Heartbeat(_) => {}
         }
@@ -278,6 +313,9 @@ impl Association {
                 return self.on_stale_cookie(now, staleness);
             }
         }
+        if self.extensions.has(Ext::Asconf) && causes.iter().flatten().any(|cause| reports_asconf(&cause)) {
+            self.give_up_asconf();
+        }
         if self.phase.is_open() {
             self.events.peer_error(causes.as_bytes());
         }
@@ -301,10 +339,11 @@ impl Association {
         now: Instant,
         datagram: &Datagram<'_>,
         chunks: Chunks<'_>,
+        authenticated: bool,
     ) -> bool {
         self.packets_received += 1;
         let from = self.paths.of(datagram);
-        let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks));
+        let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks, authenticated));
         self.settle(now);
         whole
     }

@@ -101,6 +101,8 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// Chunks and AUTH chunks discarded because no valid AUTH chunk authenticated them (`rfc4895#section-6.3`).
+    pub unauthenticated: u64,
 }
 
 impl Association {
@@ -149,6 +151,7 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            unauthenticated: self.unauthenticated,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
 use crate::ext::Extensions;
+use crate::ext::auth::AuthOffer;
 use crate::path::Paths;
 use std::net::IpAddr;
 use transport::is_unicast;
@@ -15,6 +16,7 @@ pub(crate) struct Offer<'a> {
     /// The address families that the peer supports; all unless a parameter lists them.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
+    pub(crate) auth: AuthOffer<'a>,
     /// Unrecognized parameters that must be reported.
     pub(crate) unknown: ParameterList,
 }
@@ -36,6 +38,7 @@ impl<'a> Offer<'a> {
             preservative: None,
             address_types: SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false },
             extensions: Extensions::default(),
+            auth: AuthOffer::default(),
             unknown: ParameterList::new(),
         };
         for parameter in parameters.iter() {
@@ -60,6 +63,15 @@ impl<'a> Offer<'a> {
                     }
                 }
                 Parameter::SupportedExtensions(types) => offer.extensions = Extensions::from_types(types),
+                Parameter::Random(random) => {
+                    offer.auth.random.get_or_insert(random);
+                }
+                Parameter::ChunkList(types) => {
+                    offer.auth.chunks.get_or_insert(types);
+                }
+                Parameter::HmacAlgorithms(ids) => {
+                    offer.auth.algorithms.get_or_insert(ids);
+                }
                 // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }

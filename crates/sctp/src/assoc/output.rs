@@ -1,18 +1,21 @@
 //! Output: writes one packet at a time, with control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
+use super::auth::AuthPlace;
 use super::control::Pending;
 use super::phase::{Farewell, Phase};
 use super::{Association, push_addresses};
 use crate::config::Timestamps;
+use crate::ext::auth::Terms;
 use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
+use wire::asconf::Responses;
 use wire::{
-    Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Data, Heartbeat, HeartbeatAck, Init, NrSack,
+    OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
     Timestamp,
 };
 
@@ -28,6 +31,11 @@ impl Association {
             if let Phase::Closed { farewell } = &mut self.phase {
                 let farewell = farewell.take()?;
                 return Some(self.write_farewell(&farewell, buf));
+            }
+            if self.t4.is_some()
+                && let Some(transmit) = self.write_asconf(buf)
+            {
+                return Some(transmit);
             }
             let control = self.control.front().map(|&(p, _)| p);
             let departing = control.or_else(|| self.sack_due_on());
@@ -81,44 +89,59 @@ impl Association {
         let header = self.header(self.peer_tag);
         let mut w =
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
-        self.write_control(path, &mut w);
-        if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
-            self.write_sack(path, &mut w);
+        let mut place = None;
+        self.write_control(path, &mut w, &mut place);
+        if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
+            let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
-        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+        let auth = self.auth_len(&[Data::TYPE], &place);
+        if plan.is_some_and(|plan| auth + plan.first_chunk > w.room()) && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
-            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
+            w.extend(CommonHeader::LEN + auth + plan.map_or(0, |plan| plan.first_chunk));
         }
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
-            && plan.first_chunk <= w.room()
+            && auth + plan.first_chunk <= w.room()
         {
-            if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
-                w.push(&Timestamp { micros: micros(now) });
-            }
-            self.sender.write(now, &plan, &mut self.paths, &mut w);
+            self.push_authenticated(Data::TYPE, &mut w, &mut place, |this, w| {
+                if this.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
+                    w.push(&Timestamp { micros: micros(now) });
+                }
+                this.sender.write(now, &plan, &mut this.paths, w);
+                true
+            });
         }
         let written = !w.is_empty();
-        w.finish(self.checksum);
+        self.finish(w, &place);
         written
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
     /// still has room for its data (`rfc9260#section-6.1`).
     #[inline]
-    fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
+    fn sack_rides(
+        &self,
+        path: PathId,
+        plan: Option<&Plan>,
+        w: &PacketWriter<'_>,
+        place: &AuthPlace,
+    ) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let needed = || receiver.least_sack_len() + self.stamp_len();
+        let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, Data::TYPE], place);
+        let needed = || receiver.least_sack_len() + self.stamp_len() + auth();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
 
     #[inline]
-    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
-        let Some(receiver) = &mut self.receiver else { return };
-        if receiver.write_sack(w) {
+    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) -> bool {
+        let Some(receiver) = &mut self.receiver else { return false };
+        let written = receiver.write_sack(w);
+        if written {
             self.paths[path].last_sack = receiver.stats().sacks;
         }
+        written
     }
 
     /// Bytes of the timestamp of a packet with data.
@@ -128,10 +151,13 @@ impl Association {
         if stamped { Timestamp::LEN } else { 0 }
     }
 
-    /// Bytes of a packet with the COOKIE ECHO alone.
+    /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.
     pub(super) fn cookie_echo_len(&self) -> usize {
         match &self.phase {
-            Phase::CookieEchoed { cookie, .. } => CommonHeader::LEN + (4 + cookie.len()).next_multiple_of(4),
+            Phase::CookieEchoed { cookie, .. } => {
+                let auth = self.auth_len(&[CookieEcho::TYPE, Heartbeat::TYPE], &None);
+                CommonHeader::LEN + auth + (4 + cookie.len()).next_multiple_of(4)
+            }
             _ => 0,
         }
     }
@@ -141,9 +167,11 @@ impl Association {
     }
 
     /// Writes the control chunks that fit. A chunk that does not fit an empty packet is dropped.
-    fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
+    fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>, place: &mut AuthPlace) {
         while let Some(chunk) = self.control.take(path) {
-            let written = self.write_pending(path, &chunk, w);
+            let written = self.push_authenticated(chunk.chunk_type(), w, place, |this, w| {
+                this.write_pending(path, &chunk, w)
+            });
             if !written && !w.is_empty() {
                 return self.control.give_back(path, chunk);
             }
@@ -166,6 +194,9 @@ impl Association {
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
             (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
+            (Pending::AsconfAck { serial, responses }, ..) => {
+                w.push(&AsconfAck { serial: *serial, responses: Responses::from_bytes(responses) })
+            }
             (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
         }
     }
@@ -185,6 +216,10 @@ impl Association {
             parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
         }
         Extensions::of(config).push(&mut parameters);
+        if config.auth {
+            let random = self.local.key.random_of(self.local_tag, self.initial_tsn);
+            Terms::ours(config, random).push(&mut parameters);
+        }
         let init = Init {
             initiate_tag: self.local_tag,
             a_rwnd: config.receive_buffer.get() as u32,
@@ -202,17 +237,20 @@ impl Association {
     fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> Transmit {
         let (Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) = *farewell;
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), self.paths[path].packet_limit());
+        let mut place = None;
         match farewell {
             Farewell::Abort(_, causes) => {
-                // Leave out a reason that is too long for the packet.
-                let _ = w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
-                    || w.push(&Abort { reflected_tag: false, causes: Causes::default() });
+                self.push_authenticated(Abort::TYPE, &mut w, &mut place, |_, w| {
+                    // Leave out a reason that is too long for the packet.
+                    w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
+                        || w.push(&Abort { reflected_tag: false, causes: Causes::default() })
+                });
             }
             Farewell::ShutdownComplete(_) => {
                 w.push(&ShutdownComplete { reflected_tag: false });
             }
         }
-        w.finish(self.checksum);
+        self.finish(w, &place);
         self.count_packet(path, buf);
         self.paths[path].transmit(buf.len())
     }

@@ -4,6 +4,8 @@
 //! What both have is decided with the INIT and INIT ACK, and anew when the peer restarts. A chunk of an extension that they
 //! do not both have is an unknown chunk.
 
+pub(crate) mod asconf;
+pub(crate) mod auth;
 mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
@@ -21,6 +23,10 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// Chunks that are accepted only behind AUTH.
+    Auth = 12,
+    /// Addresses that come and go.
+    Asconf = 13,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -36,6 +42,8 @@ struct Line {
 
 /// All extensions, in the order in which their types are announced.
 const TABLE: &[Line] = &[
+    Line { ext: Ext::Auth, types: auth::TYPES, announced: auth::announced },
+    Line { ext: Ext::Asconf, types: asconf::TYPES, announced: asconf::announced },
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
     #[cfg(test)]
@@ -66,6 +74,11 @@ impl Extensions {
     /// What a list of chunk types announces, in any order, with any others.
     pub(crate) fn from_types(types: &[u8]) -> Self {
         Self::of_table(|line| line.types.iter().all(|kind| types.contains(kind)))
+    }
+
+    /// Adds or removes an extension.
+    pub(crate) fn set(&mut self, ext: Ext, on: bool) {
+        self.0 = self.0 & !(1 << ext as u16) | u16::from(on) << ext as u16;
     }
 
     /// What both have.

@@ -76,6 +76,8 @@ pub(crate) struct Sender {
     fragment: u16,
     /// Bytes of a packet with data that are for something else.
     extra: usize,
+    /// cwnd of the last path that was added.
+    initial_cwnd: ByteCount,
 
     /// Chunks that were sent, from the cumulative TSN on.
     out: Outstanding,
@@ -160,6 +162,7 @@ impl Sender {
             nr_sacks: false,
             fragment: 0,
             extra: 0,
+            initial_cwnd: ByteCount::ZERO,
             blocked: false,
             closing: false,
             traits: scheduler.traits(),
@@ -236,12 +239,37 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
+        self.initial_cwnd = path.window.cwnd;
         if self.out.keeps_records() {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
             path.rate = Some(rate);
         }
         self.fit_fragments(paths);
+    }
+
+    /// Path `p` is another one than before, on which nothing is outstanding.
+    pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let cwnd = self.initial_cwnd;
+        paths[p].window = CongestionWindow { cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
+        if self.out.keeps_records() {
+            paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
+        }
+        if let Some(copies) = self.copies.get_mut(p.index()) {
+            *copies = Copies::default();
+        }
+        self.fit_fragments(paths);
+    }
+
+    /// Index of the earliest chunk that is not acknowledged, or of the next if there is none.
+    pub(crate) fn first_index(&self) -> u64 {
+        self.out.first_index()
+    }
+
+    /// Index of the next chunk to be sent for the first time.
+    pub(crate) fn next_index(&self) -> u64 {
+        self.out.next_index()
     }
 
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
