@@ -99,5 +99,5 @@ pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;
 pub use rx::ReceiveStats;
-pub use wire::asconf::AddressChange;
 pub use transport::{Datagram, Transmit, UnknownName};
+pub use wire::asconf::AddressChange;

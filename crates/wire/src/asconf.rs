@@ -221,10 +221,8 @@ mod tests {
     // rfc5061#section-4.2
     #[test]
     fn captured_requests_decode_and_encode_to_the_same_bytes() {
-        let bytes = hex(
-            "c001001000000001 000500080a010001  c002001000000002 0005000800000000
-             c004001c00000003 00060014 20010db8 00000000 00000000 00000001",
-        );
+        let bytes = hex("c001001000000001 000500080a010001  c002001000000002 0005000800000000
+             c004001c00000003 00060014 20010db8 00000000 00000000 00000001");
         let of = |change, correlation, address: &str| Request {
             change,
             correlation,
@@ -252,12 +250,11 @@ mod tests {
         let got: Vec<_> = Requests::from_bytes(&bytes).iter().collect();
         assert_eq!(got[..2], [wrong(ADD_ADDRESS), wrong(ADD_ADDRESS)]);
         assert_eq!(got.last(), Some(&Err(TlvError::Length { kind: 0, length: 0 })));
-        let bytes = hex("c002001400000002 000500080a000001 00000000  c00600080000000a  c004001000000003 000500080a010001");
-        let last = Request {
-            change: AddressChange::SetPrimary,
-            correlation: 3,
-            address: [10, 1, 0, 1].into(),
-        };
+        let bytes = hex(
+            "c002001400000002 000500080a000001 00000000  c00600080000000a  c004001000000003 000500080a010001",
+        );
+        let last =
+            Request { change: AddressChange::SetPrimary, correlation: 3, address: [10, 1, 0, 1].into() };
         assert!(Requests::from_bytes(&bytes).iter().eq([wrong(DELETE_ADDRESS), wrong(0xc006), Ok(last)]));
     }
 

@@ -22,9 +22,9 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
-    HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Pad, Sack, Shutdown,
-    ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
+    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode,
+    GapBlock, Heartbeat, HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay,
+    Pad, Sack, Shutdown, ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};

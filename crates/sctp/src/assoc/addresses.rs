@@ -22,10 +22,11 @@ impl Association {
         let locals = self.locals().count();
         let Some(asconf) = &mut self.asconf else { return false };
         let full = locals + asconf.queue.count(AddressChange::Add) >= Paths::LIMIT;
-        if full || asconf.queue.waits(AddressChange::Add, address) {
+        let asked = asconf.queue.asks(AddressChange::Add, address);
+        if full || (asked && !asconf.queue.waits(AddressChange::Delete, address)) {
             return false;
         }
-        if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) {
+        if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
             // The peer was never asked to delete it.
             self.use_local(now, address);
         }

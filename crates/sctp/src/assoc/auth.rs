@@ -112,7 +112,9 @@ impl Association {
         let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() else { return false };
         match agreed.verify(shared, auth, rest) {
             Ok(()) => return true,
-            Err(AuthFault::Algorithm) => self.report(answer, &Cause::UnsupportedHmac { hmac_id: auth.hmac_id }),
+            Err(AuthFault::Algorithm) => {
+                self.report(answer, &Cause::UnsupportedHmac { hmac_id: auth.hmac_id })
+            }
             Err(AuthFault::Forged) => {}
         }
         self.unauthenticated += 1;

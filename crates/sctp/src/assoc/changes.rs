@@ -37,7 +37,8 @@ impl Association {
         asconf.taken.clear();
         for chunk in chunks.flatten() {
             let Chunk::Asconf(chunk) = chunk else { continue };
-            let added = chunk.requests.iter().flatten().filter(|request| request.change == AddressChange::Add);
+            let added =
+                chunk.requests.iter().flatten().filter(|request| request.change == AddressChange::Add);
             for address in added.map(|request| named(&request, datagram)) {
                 if is_taken(&Remote { address, port, udp_port: datagram.udp_port }) {
                     asconf.taken.push(address);
@@ -55,7 +56,13 @@ impl Association {
 
     /// Takes an ASCONF that an AUTH chunk authenticated. Its answer goes to the source of the packet, if a path leads there by
     /// then.
-    pub(super) fn on_asconf(&mut self, now: Instant, datagram: &Datagram<'_>, answer: PathId, chunk: &Asconf<'_>) {
+    pub(super) fn on_asconf(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        answer: PathId,
+        chunk: &Asconf<'_>,
+    ) {
         let Some(asconf) = self.asconf.as_ref().filter(|_| self.phase.is_open()) else { return };
         let responses = match asconf.answered.judge(chunk.serial) {
             Verdict::Discard => return,
@@ -68,9 +75,10 @@ impl Association {
                 responses
             }
         };
-        let path = self.paths.of(datagram).unwrap_or_else(|| {
-            if self.paths[answer].removed { self.paths.default_path() } else { answer }
-        });
+        let path = self
+            .paths
+            .of(datagram)
+            .unwrap_or_else(|| if self.paths[answer].removed { self.paths.default_path() } else { answer });
         self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
     }
 
@@ -78,7 +86,9 @@ impl Association {
     fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
         let mut responses = Vec::new();
         for request in chunk.requests.iter() {
-            let Err((correlation, refusal, copy)) = self.carry_out_one(now, datagram, request) else { continue };
+            let Err((correlation, refusal, copy)) = self.carry_out_one(now, datagram, request) else {
+                continue;
+            };
             let mut causes = CauseList::new();
             causes.push(&match refusal {
                 Refusal::Last => Cause::DeleteLastAddress(&copy),
@@ -172,7 +182,8 @@ impl Association {
     /// Deletes an address of the peer; others remain. What was in flight there is sent again elsewhere.
     fn delete_address(&mut self, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
-            let others = || self.paths.ids().filter(|&p| !self.paths[p].removed && self.paths[p].remote != address);
+            let others =
+                || self.paths.ids().filter(|&p| !self.paths[p].removed && self.paths[p].remote != address);
             let active = others().find(|&p| self.paths[p].is_active());
             if let Some(other) = active.or_else(|| others().next()) {
                 self.make_primary(other);

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use transport::Datagram;
 use units::Instant;
 use wire::{
-    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, HeartbeatAck,
-    UnknownAction, UnknownChunk,
+    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat,
+    HeartbeatAck, UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.

@@ -13,7 +13,9 @@ use std::net::IpAddr;
 use transport::Datagram;
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
-use wire::{Cause, CauseList, CommonHeader, InitAck, OperationError, Parameter, ParameterList, Parameters, param};
+use wire::{
+    Cause, CauseList, CommonHeader, InitAck, OperationError, Parameter, ParameterList, Parameters, param,
+};
 
 /// Bytes of headers before the contents of an error cause: common header, chunk header and cause header.
 const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
@@ -89,7 +91,9 @@ impl Association {
 
     /// Largest contents of an error cause that is alone in a packet, bytes.
     pub(super) fn report_limit(&self, path: PathId) -> usize {
-        (self.paths[path].packet_limit() & !3) - REPORT_OVERHEAD - self.auth_len(&[OperationError::TYPE], &None)
+        (self.paths[path].packet_limit() & !3)
+            - REPORT_OVERHEAD
+            - self.auth_len(&[OperationError::TYPE], &None)
     }
 
     /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a packet no

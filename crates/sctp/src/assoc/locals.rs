@@ -22,7 +22,12 @@ impl Association {
 
     /// Our addresses now.
     pub(super) fn locals(&self) -> impl Iterator<Item = IpAddr> {
-        self.local.addresses.iter().chain(&self.gained_locals).copied().filter(|address| !self.lost_locals.contains(address))
+        self.local
+            .addresses
+            .iter()
+            .chain(&self.gained_locals)
+            .copied()
+            .filter(|address| !self.lost_locals.contains(address))
     }
 
     /// Removes a local address. Its paths get another source address or are removed, and their data in flight is

@@ -14,9 +14,9 @@ use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Data, Heartbeat, HeartbeatAck, Init, NrSack,
-    OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
-    Timestamp,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Data, Heartbeat, HeartbeatAck, Init,
+    NrSack, OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck,
+    ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
@@ -120,13 +120,7 @@ impl Association {
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
     /// still has room for its data (`rfc9260#section-6.1`).
     #[inline]
-    fn sack_rides(
-        &self,
-        path: PathId,
-        plan: Option<&Plan>,
-        w: &PacketWriter<'_>,
-        place: &AuthPlace,
-    ) -> bool {
+    fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, Data::TYPE], place);
         let needed = || receiver.least_sack_len() + self.stamp_len() + auth();

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use transport::{Octets, PacketBuf, Transmit};
 use units::{Instant, Span};
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, CommonHeader, CookieEcho, Encode, Init, InitAck, OperationError, Packet,
-    PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
+    Abort, Cause, CauseList, Causes, Chunk, CommonHeader, CookieEcho, Encode, Init, InitAck, OperationError,
+    Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
 /// INIT ACK cannot be fragmented by SCTP; if it exceeds the MTU, IP fragments it.

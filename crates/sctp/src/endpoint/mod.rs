@@ -177,7 +177,10 @@ impl Endpoint {
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
             (Some(Ok(Chunk::Init(init))), None) => self.on_init(now, datagram, header, &init),
-            (Some(Ok(Chunk::CookieEcho(_))), _) | (Some(Ok(Chunk::Auth(_))), Some(Ok(Chunk::CookieEcho(_)))) => self.on_cookie_echo(now, datagram, packet),
+            (Some(Ok(Chunk::CookieEcho(_))), _)
+            | (Some(Ok(Chunk::Auth(_))), Some(Ok(Chunk::CookieEcho(_)))) => {
+                self.on_cookie_echo(now, datagram, packet)
+            }
             (Some(Ok(first)), _) if self.arrivals.contains(header.verification_tag) => {
                 self.on_packet_of_arrival(packet, &first);
             }

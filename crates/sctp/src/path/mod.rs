@@ -341,7 +341,8 @@ impl Paths {
         let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
         let free = |p: &Path| p.removed && p.queued.is_zero();
         let place = self.list.iter().position(own);
-        let place = place.or_else(|| self.list.iter().position(free).filter(|_| self.list.len() >= Self::LIMIT));
+        let place =
+            place.or_else(|| self.list.iter().position(free).filter(|_| self.list.len() >= Self::LIMIT));
         place.map(|i| PathId(i as u8))
     }
 

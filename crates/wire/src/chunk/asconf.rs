@@ -71,8 +71,7 @@ mod tests {
         let chunk = Asconf { serial: 7, lookup: [10, 0, 0, 1].into(), requests };
         assert_eq!(decode(&bytes), Ok(Chunk::Asconf(chunk)));
         assert_eq!(encode(&chunk), bytes);
-        let add =
-            Request { change: AddressChange::Add, correlation: 1, address: [10, 1, 0, 1].into() };
+        let add = Request { change: AddressChange::Add, correlation: 1, address: [10, 1, 0, 1].into() };
         assert!(requests.iter().eq([Ok(add)]));
     }
 

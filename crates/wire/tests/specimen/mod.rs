@@ -3,10 +3,10 @@
 use anabranch_wire::asconf::{AddressChange, Request, Requests, Response, Responses};
 use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
-    Abort, Asconf, AsconfAck, Auth, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data, DataFlags, GapBlock,
-    Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay, PacketWriter, Pad,
-    Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn, StreamId,
-    SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
+    Abort, Asconf, AsconfAck, Auth, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Data,
+    DataFlags, GapBlock, Heartbeat, HeartbeatAck, Init, InitAck, OperationError, Packet, PacketDelay,
+    PacketWriter, Pad, Parameter, ParameterList, Ppid, Shutdown, ShutdownAck, ShutdownComplete, Ssn,
+    StreamId, SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -252,7 +252,8 @@ fn responses() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn unknown() -> impl Strategy<Value = Specimen> {
-    let chunk_type = prop_oneof![12u8..14, 17u8..0x80, 0x81u8..0x84, 0x85u8..0xb0, 0xb2u8..0xc1, 0xc2u8..=255];
+    let chunk_type =
+        prop_oneof![12u8..14, 17u8..0x80, 0x81u8..0x84, 0x85u8..0xb0, 0xb2u8..0xc1, 0xc2u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -269,12 +270,14 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         sack().prop_map(Specimen::Written),
         delays().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
-        (any::<u8>(), any::<(u16, u16)>(), bytes())
-            .prop_map(|(flags, ids, hmac)| Specimen::Auth { flags, ids, hmac }),
+        (any::<u8>(), any::<(u16, u16)>(), bytes()).prop_map(|(flags, ids, hmac)| Specimen::Auth {
+            flags,
+            ids,
+            hmac
+        }),
         (any::<u32>(), any::<[u8; 16]>(), requests())
             .prop_map(|(serial, lookup, requests)| Specimen::Asconf { serial, lookup, requests }),
-        (any::<u32>(), responses())
-            .prop_map(|(serial, responses)| Specimen::AsconfAck { serial, responses }),
+        (any::<u32>(), responses()).prop_map(|(serial, responses)| Specimen::AsconfAck { serial, responses }),
         (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())

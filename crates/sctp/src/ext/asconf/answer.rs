@@ -55,6 +55,9 @@ mod tests {
         assert_eq!(answered.judge(0), Verdict::New);
         assert_eq!(answered.judge(1), Verdict::Discard);
         answered.keep(vec![2]);
-        assert_eq!((answered.judge(u32::MAX), answered.judge(0)), (Verdict::Discard, Verdict::Again(vec![2])));
+        assert_eq!(
+            (answered.judge(u32::MAX), answered.judge(0)),
+            (Verdict::Discard, Verdict::Again(vec![2]))
+        );
     }
 }

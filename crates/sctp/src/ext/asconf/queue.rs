@@ -89,12 +89,14 @@ impl Queue {
         };
         let cancels = opposite.is_some_and(|change| self.waits(change, wanted.address));
         match wanted.change {
-            AddressChange::SetPrimary => self.waiting.retain(|other| other.change != AddressChange::SetPrimary),
+            AddressChange::SetPrimary => {
+                self.waiting.retain(|other| other.change != AddressChange::SetPrimary)
+            }
             // With a request to delete an address all others about it are void.
             AddressChange::Delete => self.waiting.retain(|other| other.address != wanted.address),
-            AddressChange::Add => self.waiting.retain(|other| {
-                other.address != wanted.address || other.change == AddressChange::SetPrimary
-            }),
+            AddressChange::Add => self
+                .waiting
+                .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
         }
         if !cancels {
             self.waiting.push(wanted);

@@ -40,11 +40,7 @@ impl Terms {
             types.extend(asconf::TYPES.iter().filter(|kind| !config.auth_chunks.contains(kind)));
         }
         let algorithms = Algorithm::OFFERED.iter().flat_map(|algorithm| algorithm.id().to_be_bytes());
-        Terms {
-            random,
-            chunks: (!types.is_empty()).then_some(types),
-            algorithms: algorithms.collect(),
-        }
+        Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
     /// What the peer says; none if it does not want AUTH, or more than we keep.

@@ -26,8 +26,7 @@ fn signed(algorithm: Algorithm, shared: &SharedKeys) -> PacketBuf {
     let [a, b] = both_sides();
     let authentication = Authentication { algorithm, ..Authentication::new(&a, &b) };
     let mut buf = PacketBuf::default();
-    let header =
-        CommonHeader { source_port: 5000, destination_port: 5001, verification_tag: 0x0102_0304 };
+    let header = CommonHeader { source_port: 5000, destination_port: 5001, verification_tag: 0x0102_0304 };
     let mut w = PacketWriter::new(&mut buf, header, 1480);
     let place = w.reserve(authentication.chunk_len()).unwrap();
     let asconf = hex(ASCONF);
@@ -112,7 +111,10 @@ fn any_changed_bit_from_the_auth_chunk_on_makes_it_invalid() {
         }
         let longer = [&packet[..], &[0; 4]].concat();
         assert_eq!(verified(&longer, &SharedKeys::default()), Some(Err(AuthFault::Forged)));
-        assert_eq!(verified(&packet[..40], &SharedKeys::default()), Some(Err(AuthFault::Forged)).filter(|_| algorithm == Algorithm::Sha1));
+        assert_eq!(
+            verified(&packet[..40], &SharedKeys::default()),
+            Some(Err(AuthFault::Forged)).filter(|_| algorithm == Algorithm::Sha1)
+        );
     }
 }
 
@@ -188,7 +190,8 @@ fn auth_needs_a_random_number_of_32_bytes_and_sha_1() {
 #[test]
 fn asconf_needs_its_chunks_authenticated() {
     let announced = Extensions::of(&on());
-    for (chunks, expected) in [(&[0xc1, 0x80][..], true), (&[0xc1], false), (&[0x80, 0], false), (&[], false)] {
+    for (chunks, expected) in [(&[0xc1, 0x80][..], true), (&[0xc1], false), (&[0x80, 0], false), (&[], false)]
+    {
         let (both, _) = Extensions::agree(&on(), announced, &offer(&[1; 32], chunks, &[0, 1])).unwrap();
         assert_eq!((both.has(Ext::Auth), both.has(Ext::Asconf)), (true, expected), "{chunks:?}");
     }
