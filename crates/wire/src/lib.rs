@@ -1,4 +1,4 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, the chunks of RFC 8260, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -22,13 +22,14 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode,
-    GapBlock, Heartbeat, HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay,
-    Pad, Sack, Shutdown, ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
+    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags,
+    DroppedChunk, Ecne, Encode, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init, InitAck,
+    LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, Sack, Shutdown, ShutdownAck,
+    ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
-pub use serial::{Ppid, Ssn, StreamId, Tsn};
+pub use serial::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 
 /// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits

@@ -43,7 +43,7 @@ impl Association {
             self.settle(now);
             return true;
         }
-        if !self.drop_local(address) {
+        if !self.drop_local(now, address) {
             return false;
         }
         self.ask_to_delete(address);

@@ -189,7 +189,8 @@ impl Association {
                 p
             }
             Some(p) => {
-                self.paths[p] = path;
+                let initial_cwnd = self.paths[p].initial_cwnd;
+                self.paths[p] = Path { initial_cwnd, ..path };
                 self.sender.path_replaced(now, p, &mut self.paths);
                 p
             }

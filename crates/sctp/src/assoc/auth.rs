@@ -7,7 +7,7 @@ use crate::ext::auth::{AuthFault, Authentication, SharedKeys, Terms};
 use crate::path::PathId;
 use std::ops::Range;
 use transport::Octets;
-use wire::{Auth, Cause, Data, PacketWriter};
+use wire::{Auth, Cause, Data, IData, PacketWriter};
 
 /// What an association has for AUTH.
 #[derive(Debug, Default)]
@@ -59,9 +59,15 @@ impl Association {
         self.agreed().filter(|_| needed).map_or(0, Authentication::chunk_len)
     }
 
+    /// The type of the chunks that carry user data.
+    #[inline]
+    pub(super) fn data_type(&self) -> u8 {
+        if self.extensions.has(Ext::Interleaving) { IData::TYPE } else { Data::TYPE }
+    }
+
     /// Bytes of AUTH in each packet with data.
     pub(super) fn auth_len_of_data(&self) -> usize {
-        self.auth_len(&[Data::TYPE], &None)
+        self.auth_len(&[self.data_type()], &None)
     }
 
     /// Writes a chunk of type `kind`, if need be behind an AUTH chunk; false if it does not fit, and nothing is written.

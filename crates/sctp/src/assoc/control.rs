@@ -1,7 +1,9 @@
+use super::packet_drop::Damaged;
 use crate::path::PathId;
 use std::collections::VecDeque;
 use wire::{
-    AsconfAck, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError, Shutdown, ShutdownAck,
+    AsconfAck, CookieAck, CookieEcho, Cwr, Heartbeat, HeartbeatAck, Init, OperationError, PacketDrop,
+    Shutdown, ShutdownAck,
 };
 
 /// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
@@ -18,6 +20,10 @@ pub(crate) enum Pending {
     HeartbeatAck(Vec<u8>),
     /// ERROR with its causes.
     Error(Vec<u8>),
+    /// CWR.
+    Cwr(Cwr),
+    /// PKTDROP with a packet that arrived damaged.
+    PacketDrop(Damaged),
     /// ASCONF-ACK with the serial number of the ASCONF that it answers.
     AsconfAck {
         serial: u32,
@@ -37,6 +43,8 @@ impl Pending {
             Pending::Heartbeat => Heartbeat::TYPE,
             Pending::HeartbeatAck(_) => HeartbeatAck::TYPE,
             Pending::Error(_) => OperationError::TYPE,
+            Pending::Cwr(_) => Cwr::TYPE,
+            Pending::PacketDrop(_) => PacketDrop::TYPE,
             Pending::AsconfAck { .. } => AsconfAck::TYPE,
         }
     }
@@ -89,7 +97,9 @@ impl Control {
 
     /// Removes path `from`: drops the chunks that concern only this path, and moves the others to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
-        let moves = |chunk: &Pending| !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_));
+        let moves = |chunk: &Pending| {
+            !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_) | Pending::PacketDrop(_))
+        };
         self.queue.retain(|(path, chunk)| *path != from || moves(chunk));
         self.queue.iter_mut().filter(|(path, _)| *path == from).for_each(|(path, _)| *path = to);
     }

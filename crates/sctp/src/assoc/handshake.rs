@@ -153,7 +153,9 @@ impl Association {
         self.begin_asconf(peer);
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
-        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
+        let interleaved = peer.extensions.has(Ext::Interleaving);
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays, interleaved));
+        self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
         self.renamed = true;
         if again {
             return;
@@ -181,6 +183,9 @@ impl Association {
         order.retain(|&address| self.paths.find(address).is_none());
         self.unused = order;
         self.streams = (peer.outbound_streams, peer.inbound_streams);
+        if interleaved {
+            self.sender.interleave();
+        }
         let extra = self.stamp_len() + self.auth_len_of_data();
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
     }

@@ -1,5 +1,6 @@
 use super::Association;
 use super::phase::Phase;
+use crate::ext::Ext;
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
 use std::net::IpAddr;
@@ -103,6 +104,8 @@ pub struct AssocStats {
     pub errors: u32,
     /// Chunks and AUTH chunks discarded because no valid AUTH chunk authenticated them (`rfc4895#section-6.3`).
     pub unauthenticated: u64,
+    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    pub interleaving: bool,
 }
 
 impl Association {
@@ -152,6 +155,7 @@ impl Association {
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
             unauthenticated: self.unauthenticated,
+            interleaving: self.extensions.has(Ext::Interleaving),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Association {
     /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
     /// retransmitted on other paths. False, without a change, if it is not a local address or no confirmed path would
     /// remain.
-    pub(super) fn drop_local(&mut self, address: IpAddr) -> bool {
+    pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !self.locals().any(|local| local == address) || self.phase.is_closed() {
             return false;
         }
@@ -51,11 +51,18 @@ impl Association {
         let changes: Vec<_> = ids().map(|p| (p, instead(p))).collect();
         for &(p, instead) in &changes {
             match instead {
-                Some(local) => self.paths[p].local = local,
+                Some(local) => self.take_source(now, p, local),
                 None => self.remove_path(p),
             }
         }
         true
+    }
+
+    /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
+    fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
+        if std::mem::replace(&mut self.paths[p].local, local) != local {
+            self.sender.on_route_changed(now, p, &mut self.paths);
+        }
     }
 
     /// Removes a path; others remain.
@@ -104,7 +111,7 @@ impl Association {
             if !self.paths.are_pairs()
                 && let Some(local) = self.local_towards(self.paths[p].remote)
             {
-                self.paths[p].local = local;
+                self.take_source(now, p, local);
             }
             if self.paths[p].removed && self.paths[p].local == address {
                 self.paths[p].removed = false;

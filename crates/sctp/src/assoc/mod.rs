@@ -11,6 +11,7 @@ mod collision;
 mod control;
 mod cookie;
 mod dispatch;
+mod ecn;
 mod events;
 mod fault;
 mod handshake;
@@ -21,6 +22,7 @@ mod mtu;
 mod offer;
 mod options;
 mod output;
+mod packet_drop;
 mod path_set;
 mod phase;
 mod restart;
@@ -52,6 +54,7 @@ use auth::AuthState;
 use control::Control;
 use events::Events;
 use fault::Probes;
+use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -154,6 +157,8 @@ pub(crate) struct Association {
 
     local: Arc<Local>,
     probes: Probes,
+    /// Reports of damaged packets.
+    reports: ReportLimit,
     /// How often a path ceased to be active.
     failures: u64,
     local_tag: u32,
@@ -256,6 +261,7 @@ impl Association {
             extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
+            reports: ReportLimit::default(),
             failures: 0,
             control: Control::default(),
             events: Events::default(),
@@ -314,6 +320,11 @@ impl Association {
         let id = self.sender.push(message)?;
         self.settle(now);
         Ok(id)
+    }
+
+    /// Sets the priority or weight of a stream; false if there is no such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        self.sender.set_stream_value(stream, value)
     }
 
     /// What is read changes nothing but the window we announce, and whether there is more.

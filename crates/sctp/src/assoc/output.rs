@@ -10,13 +10,13 @@ use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use transport::{PacketBuf, Transmit};
+use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Data, Heartbeat, HeartbeatAck, Init,
-    NrSack, OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck,
-    ShutdownComplete, SupportedAddressTypes, Timestamp,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
+    OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete,
+    SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
@@ -48,9 +48,9 @@ impl Association {
             let Some(path) = departing.or(plan.map(|plan| plan.path)) else {
                 return self.write_probe(now, buf);
             };
-            if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
+            if let Some(ecn) = self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit(buf.len()));
+                return Some(Transmit { ecn, ..self.paths[path].transmit(buf.len()) });
             }
         }
     }
@@ -77,11 +77,11 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
-    /// Writes a packet for `path`; false if it would be empty.
-    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
+    /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
+    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
-            return self.write_init(path, buf);
+            return self.write_init(path, buf).then_some(Ecn::NotCapable);
         }
         let echo = first == Some(&Pending::CookieEcho);
         let limit = self.paths[path].packet_limit();
@@ -95,16 +95,21 @@ impl Association {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
-        let auth = self.auth_len(&[Data::TYPE], &place);
+        let data = self.data_type();
+        let auth = self.auth_len(&[data], &place);
         if plan.is_some_and(|plan| auth + plan.first_chunk > w.room()) && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
             w.extend(CommonHeader::LEN + auth + plan.map_or(0, |plan| plan.first_chunk));
         }
+        let mut ecn = Ecn::NotCapable;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
             && auth + plan.first_chunk <= w.room()
         {
-            self.push_authenticated(Data::TYPE, &mut w, &mut place, |this, w| {
+            if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
+                ecn = Ecn::Capable0;
+            }
+            self.push_authenticated(data, &mut w, &mut place, |this, w| {
                 if this.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
                     w.push(&Timestamp { micros: micros(now) });
                 }
@@ -114,7 +119,7 @@ impl Association {
         }
         let written = !w.is_empty();
         self.finish(w, &place);
-        written
+        written.then_some(ecn)
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
@@ -122,7 +127,7 @@ impl Association {
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, Data::TYPE], place);
+        let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
         let needed = || receiver.least_sack_len() + self.stamp_len() + auth();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
@@ -191,7 +196,11 @@ impl Association {
             (Pending::AsconfAck { serial, responses }, ..) => {
                 w.push(&AsconfAck { serial: *serial, responses: Responses::from_bytes(responses) })
             }
-            (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
+            (Pending::Cwr(cwr), ..) => w.push(cwr),
+            (Pending::PacketDrop(damaged), _, Some(receiver)) => w.push(&damaged.report(receiver)),
+            (Pending::PacketDrop(_), ..) | (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => {
+                false
+            }
         }
     }
 

@@ -121,6 +121,13 @@ impl Endpoint {
         self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
     }
 
+    /// Sets what the [stream scheduler](crate::Config::stream_scheduler) knows of a stream: its priority for `priority`, its weight
+    /// for `wfq`; others do not ask (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
+    /// next turn. False if the association has ended or has no such stream, or if the weight is 0.
+    pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
+        self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)
+    }
+
     /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is
     /// nothing to read.
     pub fn next_message_len(&self, id: AssocId) -> Option<usize> {
