@@ -117,6 +117,10 @@ impl Protocolled for Endpoint {
             | sctp::Event::MtuChanged { .. }
             | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
+            | sctp::Event::PeerAddressAdded { .. }
+            | sctp::Event::PeerAddressRemoved { .. }
+            | sctp::Event::AddressChange { .. }
+            | sctp::Event::AuthKeyUnused { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
         (ConnId(id), event)
