@@ -82,6 +82,10 @@ options! {
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;
         /// Our addresses are behind NATs: requests to add one leave from it and name no address (INET: `natFriendly`).
         nat_friendly: bool = false;
+        /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
+        stream_reset: bool = false;
+        /// What the peer may do with `stream_reset` without being asked.
+        allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
         /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
@@ -350,6 +354,27 @@ named! {
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
+    }
+}
+
+named! {
+    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    "level of allowed resets" AllowReset {
+        /// Nothing: each such request is denied.
+        None = "none",
+        /// Reset streams on which it sends, and ask us to reset streams on which we send.
+        Streams = "streams",
+        /// Add streams, of either direction.
+        Add = "add",
+        /// Reset the association: all streams, and the TSNs.
+        All = "all",
+    }
+}
+
+impl AllowReset {
+    /// Its place among the levels.
+    pub(crate) fn rank(self) -> u8 {
+        self as u8
     }
 }
 

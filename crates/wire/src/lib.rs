@@ -1,4 +1,4 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, the chunks of RFC 8260, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, RE-CONFIG, the chunks of RFC 8260, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -14,6 +14,7 @@ pub mod chunk;
 mod field;
 mod packet;
 pub mod param;
+mod re_config;
 mod serial;
 #[cfg(test)]
 mod testing;
@@ -24,11 +25,12 @@ pub use checksum::crc32c;
 pub use chunk::{
     Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags,
     DroppedChunk, Ecne, Encode, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init, InitAck,
-    LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, Sack, Shutdown, ShutdownAck,
-    ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
+    LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown,
+    ShutdownAck, ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
+pub use re_config::{ReConfigError, ReConfigList, ReConfigParameter, ReConfigResult, StreamNumbers};
 pub use serial::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 

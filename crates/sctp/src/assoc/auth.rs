@@ -65,11 +65,6 @@ impl Association {
         if self.extensions.has(Ext::Interleaving) { IData::TYPE } else { Data::TYPE }
     }
 
-    /// Bytes of AUTH in each packet with data.
-    pub(super) fn auth_len_of_data(&self) -> usize {
-        self.auth_len(&[self.data_type()], &None)
-    }
-
     /// Writes a chunk of type `kind`, if need be behind an AUTH chunk; false if it does not fit, and nothing is written.
     #[inline]
     pub(super) fn push_authenticated<'b>(

@@ -3,7 +3,7 @@ use crate::path::PathId;
 use std::collections::VecDeque;
 use wire::{
     AsconfAck, CookieAck, CookieEcho, Cwr, Heartbeat, HeartbeatAck, Init, OperationError, PacketDrop,
-    Shutdown, ShutdownAck,
+    ReConfig, Shutdown, ShutdownAck,
 };
 
 /// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
@@ -24,6 +24,8 @@ pub(crate) enum Pending {
     Cwr(Cwr),
     /// PKTDROP with a packet that arrived damaged.
     PacketDrop(Damaged),
+    /// RE-CONFIG with its parameters.
+    ReConfig(Vec<u8>),
     /// ASCONF-ACK with the serial number of the ASCONF that it answers.
     AsconfAck {
         serial: u32,
@@ -45,6 +47,7 @@ impl Pending {
             Pending::Error(_) => OperationError::TYPE,
             Pending::Cwr(_) => Cwr::TYPE,
             Pending::PacketDrop(_) => PacketDrop::TYPE,
+            Pending::ReConfig(_) => ReConfig::TYPE,
             Pending::AsconfAck { .. } => AsconfAck::TYPE,
         }
     }

@@ -12,7 +12,7 @@ use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use transport::{Datagram, Ecn, PacketBuf};
+use transport::{Datagram, Ecn, Octets, PacketBuf};
 use units::Instant;
 use wire::{
     Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat,
@@ -118,7 +118,7 @@ impl Association {
         let mut first = true;
         let mut had_data = false;
         let mut had_heartbeat = false;
-        let answer = self.answer_path(from);
+        let mut answer = self.answer_path(from);
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
         while let Some(chunk) = chunks.next() {
@@ -127,13 +127,14 @@ impl Association {
                 whole = false;
                 break;
             };
-            if self.extensions.has(Ext::Auth) && !authenticated && self.requires_auth(chunk.chunk_type()) {
-                self.note_unauthenticated();
-                first = false;
-                continue;
+            let mut taken = None;
+            if self.extensions.has(Ext::Auth) {
+                taken = self.take_protected(now, datagram, &chunk, chunks.rest(), &mut authenticated);
+                answer = if self.paths[answer].removed { self.paths.default_path() } else { answer };
             }
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
+                _ if taken.is_some() => taken.unwrap_or(GO_ON),
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
                     transit.first.get_or_insert(data.tsn);
@@ -161,14 +162,6 @@ impl Association {
                     had_heartbeat = true;
                     GO_ON
                 }
-                Chunk::Auth(auth) if self.extensions.has(Ext::Auth) => {
-                    authenticated = self.on_auth(answer, auth, chunks.rest());
-                    if authenticated { GO_ON } else { LEAVE }
-                }
-                Chunk::Asconf(asconf) if self.extensions.has(Ext::Asconf) => {
-                    self.on_asconf(now, datagram, answer, asconf);
-                    GO_ON
-                }
                 // Never bundled (rfc9260#section-6.10).
                 Chunk::InitAck(ack) if alone() => {
                     self.on_init_ack(now, datagram, ack);
@@ -186,19 +179,55 @@ impl Association {
             }
         }
         if had_data && !self.phase.is_closed() {
-            if let Some(receiver) = &mut self.receiver {
-                receiver.packet_done(now);
-                if datagram.ecn == Ecn::CongestionExperienced
-                    && self.extensions.has(Ext::Ecn)
-                    && let Some(first) = transit.first
-                {
-                    receiver.note_mark(answer, first);
-                }
-                receiver.note_delay(|| transit.delay(now));
-            }
-            self.on_data_in_shutdown_sent(now, answer);
+            self.end_of_data(now, answer, datagram, &transit);
         }
         whole
+    }
+
+    /// A packet with data has been taken.
+    #[inline]
+    fn end_of_data(&mut self, now: Instant, answer: PathId, datagram: &Datagram<'_>, transit: &Transit) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.packet_done(now);
+            if datagram.ecn == Ecn::CongestionExperienced
+                && self.extensions.has(Ext::Ecn)
+                && let Some(first) = transit.first
+            {
+                receiver.note_mark(answer, first);
+            }
+            receiver.note_delay(|| transit.delay(now));
+        }
+        self.on_data_in_shutdown_sent(now, answer);
+    }
+
+    /// Takes AUTH and ASCONF, and discards what must come behind AUTH and does not; none for any other chunk. `rest` is what
+    /// follows the chunk in its packet.
+    #[cold]
+    fn take_protected(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        chunk: &Chunk<'_>,
+        rest: Octets<'_>,
+        authenticated: &mut bool,
+    ) -> Option<Flow> {
+        let from = self.paths.of(datagram).unwrap_or_else(|| self.paths.default_path());
+        let answer = self.answer_path(from);
+        match chunk {
+            Chunk::Auth(auth) => {
+                *authenticated = self.on_auth(answer, auth, rest);
+                Some(if *authenticated { GO_ON } else { LEAVE })
+            }
+            other if !*authenticated && self.requires_auth(other.chunk_type()) => {
+                self.note_unauthenticated();
+                Some(GO_ON)
+            }
+            Chunk::Asconf(asconf) if self.extensions.has(Ext::Asconf) => {
+                self.on_asconf(now, datagram, answer, asconf);
+                Some(GO_ON)
+            }
+            _ => None,
+        }
     }
 
     /// The path for answers to a packet that arrived on path `from`. An unverified address may belong to a victim, so
@@ -258,6 +287,9 @@ impl Association {
 
     #[inline]
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+        if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+            return GO_ON;
+        }
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
@@ -296,9 +328,16 @@ impl Association {
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::ReConfig(chunk) if self.extensions.has(Ext::ReConfig) => {
+                self.on_re_config(now, answer, chunk)
+            }
             Chunk::AsconfAck(ack) if self.extensions.has(Ext::Asconf) => self.on_asconf_ack(now, ack),
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::AsconfAck(_) | Chunk::PacketDrop(_) => {}
+            Chunk::LedbatControl(_)
+            | Chunk::Timestamp(_)
+            | Chunk::AsconfAck(_)
+            | Chunk::PacketDrop(_)
+            | Chunk::ReConfig(_) => {}
             Chunk::Asconf(asconf) => {
                 let bytes = bytes_of(asconf);
                 let unknown = UnknownChunk { chunk_type: Asconf::TYPE, bytes: bytes.as_octets() };

@@ -156,6 +156,7 @@ impl Association {
         let interleaved = peer.extensions.has(Ext::Interleaving);
         self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays, interleaved));
         self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
+        self.start_re_config(peer.initial_tsn);
         self.renamed = true;
         if again {
             return;
@@ -186,7 +187,7 @@ impl Association {
         if interleaved {
             self.sender.interleave();
         }
-        let extra = self.stamp_len() + self.auth_len_of_data();
+        let extra = self.ahead_of_data();
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
     }
 

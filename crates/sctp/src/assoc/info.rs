@@ -106,6 +106,10 @@ pub struct AssocStats {
     pub unauthenticated: u64,
     /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
     pub interleaving: bool,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -156,6 +160,8 @@ impl Association {
             errors: self.errors,
             unauthenticated: self.unauthenticated,
             interleaving: self.extensions.has(Ext::Interleaving),
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
     }
 }

@@ -80,6 +80,11 @@ impl Association {
         self.control.redirect(p, to);
         self.phase.redirect(p, to);
         self.redirect_t4(p, to);
+        if let Some(path) = self.re_config.as_mut().and_then(|config| config.path_mut())
+            && *path == p
+        {
+            *path = to;
+        }
         self.sender.on_path_removed(p, &mut self.paths);
     }
 

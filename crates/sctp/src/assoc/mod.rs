@@ -25,6 +25,7 @@ mod output;
 mod packet_drop;
 mod path_set;
 mod phase;
+mod re_config;
 mod restart;
 mod sack_path;
 mod shutdown;
@@ -56,6 +57,7 @@ use events::Events;
 use fault::Probes;
 use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
+use re_config::ReConfiguration;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -184,6 +186,8 @@ pub(crate) struct Association {
     /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
     promised: u32,
     random: Random,
+    /// Only if both ends have RE-CONFIG.
+    re_config: Option<Box<ReConfiguration>>,
 }
 
 impl Association {
@@ -270,6 +274,7 @@ impl Association {
             packets_received: 0,
             renamed: true,
             adopted: false,
+            re_config: None,
             local,
         }
     }
@@ -293,6 +298,9 @@ impl Association {
     /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
     /// association.
     fn settle(&mut self, now: Instant) {
+        if self.re_config.is_some() {
+            self.advance_re_config(now);
+        }
         self.advance_shutdown(now);
         if self.extensions.has(Ext::Auth) {
             self.advance_extensions(now);
@@ -393,12 +401,14 @@ impl Association {
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
         let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
-        delivered.or_else(|| self.events.pop())
+        delivered.or_else(|| self.next_reset()).or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty() || self.sender.has_delivered()
+        !self.events.is_empty()
+            || self.sender.has_delivered()
+            || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
 
     #[inline]

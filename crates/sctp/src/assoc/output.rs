@@ -15,8 +15,8 @@ use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
     Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
-    OperationError, PacketWriter, Parameter, ParameterList, Sack, Shutdown, ShutdownAck, ShutdownComplete,
-    SupportedAddressTypes, Timestamp,
+    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
@@ -96,16 +96,24 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
         let data = self.data_type();
-        let auth = self.auth_len(&[data], &place);
-        if plan.is_some_and(|plan| auth + plan.first_chunk > w.room()) && w.is_empty() {
+        let needed =
+            |plan: &Plan| plan.first_chunk + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
+        let needed = plan.as_ref().map_or(0, needed);
+        if plan.is_some() && needed > w.room() && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
-            w.extend(CommonHeader::LEN + auth + plan.map_or(0, |plan| plan.first_chunk));
+            w.extend(CommonHeader::LEN + needed);
         }
         let mut ecn = Ecn::NotCapable;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
-            && auth + plan.first_chunk <= w.room()
+            && needed <= w.room()
         {
+            if self.answer_len() > 0 {
+                self.push_authenticated(ReConfig::TYPE, &mut w, &mut place, |this, w| {
+                    let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
+                    answer.is_some_and(|answer| w.push(&answer))
+                });
+            }
             if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
                 ecn = Ecn::Capable0;
             }
@@ -128,7 +136,7 @@ impl Association {
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
-        let needed = || receiver.least_sack_len() + self.stamp_len() + auth();
+        let needed = || receiver.least_sack_len() + self.stamp_len() + self.answer_len() + auth();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
@@ -148,6 +156,25 @@ impl Association {
     pub(super) fn stamp_len(&self) -> usize {
         let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
         if stamped { Timestamp::LEN } else { 0 }
+    }
+
+    /// The types of the chunk that carries user data, and of the answer before it.
+    #[inline]
+    fn data_kinds(&self) -> [u8; 2] {
+        let data = self.data_type();
+        [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
+    }
+
+    /// Bytes of an answer to the peer that goes before data.
+    #[inline]
+    fn answer_len(&self) -> usize {
+        self.re_config.as_ref().map_or(0, |config| config.answer_len())
+    }
+
+    /// Bytes of a packet with data that are for something else.
+    #[inline]
+    pub(super) fn ahead_of_data(&self) -> usize {
+        self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)
     }
 
     /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.
@@ -192,6 +219,7 @@ impl Association {
                 self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info }))
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
+            (Pending::ReConfig(bytes), ..) => w.push(&ReConfig { bytes }),
             (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
             (Pending::AsconfAck { serial, responses }, ..) => {
                 w.push(&AsconfAck { serial: *serial, responses: Responses::from_bytes(responses) })

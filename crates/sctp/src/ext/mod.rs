@@ -13,6 +13,7 @@ mod ecn;
 mod interleaving;
 mod nr_sack;
 mod packet_drop;
+mod re_config;
 
 pub(crate) use delays::{Transit, micros};
 
@@ -36,6 +37,8 @@ pub(crate) enum Ext {
     PacketDrop = 11,
     /// I-DATA in place of DATA.
     Interleaving = 6,
+    /// Streams that are reset and added.
+    ReConfig = 2,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -59,6 +62,7 @@ const TABLE: &[Line] = &[
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
     Line { ext: Ext::Ecn, types: &[], announced: ecn::announced },
     Line { ext: Ext::PacketDrop, types: packet_drop::TYPES, announced: packet_drop::announced },
+    Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];

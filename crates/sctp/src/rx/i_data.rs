@@ -23,7 +23,12 @@ impl Receiver {
         if kept && (fragment || !interleaved.is_idle()) {
             interleaved.check(data)?;
         }
-        if kept && fragment && !data.flags.unordered && self.streams.is_past(data.stream, data.mid) {
+        if kept
+            && fragment
+            && !data.flags.unordered
+            && self.streams.is_past(data.stream, data.mid)
+            && !self.is_behind_reset(data.stream, index)
+        {
             return Err("a message identifier is used again");
         }
         let length = data.payload.len();
@@ -41,7 +46,7 @@ impl Receiver {
                 let outcome = interleaved.insert(index, data);
                 self.joined(outcome)?;
             }
-            _ => self.streams.accept(Piece::interleaved(index, data, self.cost), &mut self.ready)?,
+            _ => self.accept(Piece::interleaved(index, data, self.cost))?,
         }
         Ok(DataVerdict::Accepted)
     }

@@ -17,6 +17,7 @@ mod i_data;
 mod interleaved;
 mod non_renegable;
 mod reassembly;
+mod reset;
 mod sack_policy;
 mod streams;
 mod window;
@@ -31,12 +32,19 @@ use gaps::{TsnTracker, tsn_of};
 use interleaved::Interleaved;
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
+pub(crate) use reset::Reset;
+use reset::Resets;
 use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
 use wire::{Cwr, Data, GapBlock, IData, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+
+/// Joins the fragments of a piece.
+fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
+    piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
+}
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,6 +115,8 @@ pub(crate) struct Receiver {
     streams: Streams,
     /// Messages that can be read.
     ready: VecDeque<Piece>,
+    /// None before the first reset of streams.
+    resets: Option<Box<Resets>>,
 
     stats: ReceiveStats,
 }
@@ -133,6 +143,7 @@ impl Receiver {
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
+            resets: None,
             window: ReceiveWindow::new(config),
             cost,
             reneging,
@@ -161,6 +172,9 @@ impl Receiver {
         take: impl FnOnce(&mut Self, u64) -> Result<DataVerdict, &'static str>,
     ) -> DataVerdict {
         self.stats.chunks += 1;
+        if self.is_from_before_reset(tsn) {
+            return DataVerdict::Duplicate;
+        }
         self.sacks.chunk(from, immediate);
         if empty {
             return DataVerdict::NoUserData;
@@ -210,7 +224,7 @@ impl Receiver {
             let outcome = self.reassembly.insert(index, data);
             self.joined(outcome)?;
         } else {
-            self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
+            self.accept(Piece::whole(index, data, self.cost))?;
         }
         self.promise(readable);
         Ok(DataVerdict::Accepted)
@@ -231,7 +245,7 @@ impl Receiver {
     /// Goes on with what a fragment brought about.
     fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
         match outcome {
-            Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
+            Outcome::Message(message) => self.accept(message)?,
             Outcome::Continuation(piece) => {
                 let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
                 append(&mut self.ready, piece);
@@ -256,6 +270,9 @@ impl Receiver {
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
+            if self.renege_on_held(index) {
+                continue;
+            }
             let fragment = self.reassembly.highest().filter(|&highest| highest > index);
             let parked = self.streams.highest().filter(|&(highest, _)| highest > index);
             match (fragment, parked) {
@@ -440,14 +457,17 @@ impl Receiver {
     /// due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
+        if self.is_at_mark() {
+            return None;
+        }
         let front = self.ready.front_mut().filter(|_| max > 0)?;
         if front.chain != Chain::NONE {
-            let interleaved = self.interleaved.as_mut().map(|interleaved| interleaved.fragments());
-            front.gather(interleaved.or_else(|| self.reassembly.fragments()));
+            gather(front, &mut self.reassembly, self.interleaved.as_deref_mut());
         }
         let received = if front.payload.len() <= max {
             let mut front = self.ready.pop_front()?;
             self.tidy_ready();
+            self.note_read();
             self.window.release(front.cost);
             let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
             received(&front, payload, front.ending)
@@ -471,7 +491,7 @@ impl Receiver {
 
     /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
-        self.ready.front().map(|piece| piece.payload.len())
+        self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
     /// What can be read, by stream.
@@ -504,7 +524,7 @@ impl Receiver {
     /// True if there is something to read.
     #[inline]
     pub(crate) fn readable(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() && !self.is_at_mark()
     }
 
     /// The last TSN before the first one that is missing.

@@ -1,7 +1,7 @@
 //! The order of messages within each stream.
 
 use super::reassembly::{Piece, append};
-use crate::per_stream::PerStream;
+use crate::per_stream::{PerStream, StreamSet};
 use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Mid, StreamId};
@@ -279,6 +279,54 @@ impl Streams {
         }
         if older != NO_STREAM {
             self.inbound.of(StreamId(older)).newer = newer;
+        }
+    }
+
+    /// The next message of each of these streams is number 0 (`rfc6525#section-5.2.2`). Messages that waited for others go to
+    /// `ready` in their order: the peer has said that no others come.
+    pub(super) fn reset(&mut self, streams: &StreamSet, ready: &mut VecDeque<Piece>) {
+        while self.stalled {
+            self.resume(ready);
+        }
+        for stream in self.inbound.used(streams) {
+            self.release_parked(stream, ready);
+            let inbound = self.inbound.of(stream);
+            (inbound.next, inbound.begun) = (Mid(0), false);
+        }
+        self.released = 0;
+    }
+
+    /// All parked messages of a stream go to `ready`, whatever is missing before them.
+    fn release_parked(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
+        while self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            let inbound = self.inbound.of(stream);
+            let next = inbound.next;
+            let lowest = inbound.lane.as_ref().and_then(|lane| lane.front()).map(|message| message.number);
+            let Some(parked) = self.parked.as_deref() else { return };
+            let first = |from: Mid, to: Mid| {
+                parked
+                    .late
+                    .range(key(stream, from)..=key(stream, to))
+                    .map(|(_, message)| message.number)
+                    .next()
+            };
+            let late = first(next, Mid(u32::MAX)).or_else(|| first(Mid(0), next));
+            let lowest = lowest.into_iter().chain(late).min_by_key(|number| number.distance_from(next));
+            let Some(lowest) = lowest else { return };
+            self.inbound.of(stream).next = lowest;
+            self.released = 0;
+            self.release(stream, ready);
+            self.unstall(stream);
+        }
+    }
+
+    /// The stream does not wait for the user to read.
+    fn unstall(&mut self, stream: StreamId) {
+        if std::mem::take(&mut self.inbound.of(stream).stalled)
+            && let Some(parked) = self.parked.as_deref_mut()
+        {
+            parked.stalled.retain(|&stalled| stalled != stream.0);
+            self.stalled = !parked.stalled.is_empty();
         }
     }
 

@@ -48,6 +48,12 @@ impl ReceiveWindow {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
     }
 
+    /// Everything is released but this.
+    pub(super) fn keep_only(&mut self, cost: u64) {
+        debug_assert!(self.held >= cost);
+        self.held = cost;
+    }
+
     /// Bytes that are free.
     #[inline]
     fn free(&self) -> u32 {

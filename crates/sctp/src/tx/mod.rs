@@ -12,6 +12,7 @@ mod delivery;
 mod delta;
 mod ecn;
 mod first_come;
+mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
@@ -134,6 +135,8 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// The TSNs were reset.
+    jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
 }
@@ -178,6 +181,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            jumped: false,
             deliveries: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
@@ -278,11 +282,6 @@ impl Sender {
         self.out.first_index()
     }
 
-    /// Index of the next chunk to be sent for the first time.
-    pub(crate) fn next_index(&self) -> u64 {
-        self.out.next_index()
-    }
-
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         // Until an address is verified, its path MTU is not looked for.
@@ -324,7 +323,7 @@ impl Sender {
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         if queue_full || self.buffered() + length > limit {
             self.blocked = true;
             return Err(SendError::WouldBlock);
@@ -345,7 +344,7 @@ impl Sender {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         let writable = !queue_full && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
@@ -357,7 +356,7 @@ impl Sender {
     }
 
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.is_empty() && self.out.is_empty()
+        self.queue.is_empty() && !self.queue.has_held() && self.out.is_empty()
     }
 
     pub(crate) fn outstanding_chunks(&self) -> usize {
@@ -365,12 +364,12 @@ impl Sender {
     }
 
     pub(crate) fn unsent_messages(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.queue.held_len()
     }
 
     /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
-        self.queue.bytes() + self.retained
+        self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {

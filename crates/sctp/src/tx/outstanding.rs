@@ -202,6 +202,12 @@ impl Outstanding {
         self.first
     }
 
+    /// The next chunk gets this TSN, whose index is above all others. Nothing is outstanding.
+    pub(super) fn jump_to(&mut self, next: Tsn) {
+        debug_assert!(self.chunks.is_empty());
+        self.first += u64::from(next.0.wrapping_sub(self.first as u32));
+    }
+
     /// Index of the chunk to be sent next.
     #[inline]
     pub(crate) fn next_index(&self) -> u64 {

@@ -6,12 +6,13 @@
 
 use super::delivery::Tag;
 use super::first_come::FirstCome;
+use super::hold::Held;
 use super::pieces::{Piece, PieceId, Pieces};
 use super::turns::{Front, Turns};
 use crate::config::Config;
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
-use crate::per_stream::PerStream;
+use crate::per_stream::{PerStream, StreamSet};
 use std::collections::BTreeMap;
 use units::ByteCount;
 use wire::{DataFlags, Ppid, StreamId};
@@ -34,6 +35,8 @@ pub(super) struct SendQueue {
     len: u32,
     /// Tracked messages so far.
     tracked: u64,
+    /// None unless streams are held.
+    pub(super) held: Option<Box<Held>>,
 }
 
 /// The stream scheduler (`rfc8260#section-3`).
@@ -62,13 +65,12 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// The number of a message that begins.
+    /// The number of the message that a piece belongs to: of a new one, or of the last one that began.
     #[inline]
-    fn next_number(&mut self, unordered: bool) -> u32 {
+    fn number(&mut self, beginning: bool, unordered: bool) -> u32 {
         let next = if unordered { &mut self.next_unordered } else { &mut self.next_ordered };
-        let number = *next;
-        *next = number.wrapping_add(1);
-        number
+        *next = next.wrapping_add(u32::from(beginning));
+        next.wrapping_sub(1)
     }
 
     /// Appends a piece to the queue, or to the run at its end. True if the queue was empty.
@@ -95,7 +97,6 @@ impl Outbound {
 struct Unfinished {
     stream: StreamId,
     unordered: bool,
-    number: u32,
     ppid: Ppid,
     tag: Tag,
 }
@@ -141,10 +142,11 @@ impl SendQueue {
             streams: config.outbound_streams,
             len: 0,
             tracked: 0,
+            held: None,
         }
     }
 
-    /// The handshake settled on this many streams, at most what was asked for.
+    /// There are this many streams from now on: after the handshake at most what was asked for, later more.
     pub(super) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
     }
@@ -192,22 +194,38 @@ impl SendQueue {
     /// first piece. Returns the number of a tracked message.
     pub(super) fn push(&mut self, mut message: Message) -> Option<MessageId> {
         let Message { stream, unordered, end_of_record, .. } = message;
-        let outbound = self.outbound.of(stream);
-        let (beginning, number, tag) = match self.unfinished.get(&stream) {
-            Some(&Unfinished { ppid, number, tag, .. }) => {
+        let (beginning, tag) = match self.unfinished.get(&stream) {
+            Some(&Unfinished { ppid, tag, .. }) => {
                 message.ppid = ppid;
-                (false, number, tag)
+                (false, tag)
             }
-            None => (true, outbound.next_number(unordered), next_tag(&mut self.tracked, message.tracked)),
+            None => (true, next_tag(&mut self.tracked, message.tracked)),
         };
         if !end_of_record {
-            let unfinished = Unfinished { stream, unordered, number, ppid: message.ppid, tag };
+            let unfinished = Unfinished { stream, unordered, ppid: message.ppid, tag };
             self.unfinished.insert(stream, unfinished);
         } else if !beginning {
             self.unfinished.remove(&stream);
         }
+        match &mut self.held {
+            None => self.enqueue(message, beginning, tag),
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
+            Some(_) => {
+                self.enqueue(message, beginning, tag);
+                self.release_behind_message();
+            }
+        }
+        tag.id()
+    }
+
+    /// Appends a piece of a message to the queue of its stream.
+    #[inline]
+    pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag) {
+        let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
         self.len += 1;
+        let outbound = self.outbound.of(stream);
+        let number = outbound.number(beginning, unordered);
         let piece = Piece { message, number, tag, beginning, copies: 1 };
         let was_empty = outbound.append(piece, &mut self.pieces);
         match &mut self.scheduler {
@@ -219,7 +237,35 @@ impl SendQueue {
             }
             Scheduler::Turns(_) => self.piece_added(stream, was_empty),
         }
-        tag.id()
+    }
+
+    /// True while nothing may come between the pieces of a message that is being given.
+    pub(super) fn is_closed_to_others(&self) -> bool {
+        !self.interleaved && !self.unfinished.is_empty()
+    }
+
+    /// The streams on which the user has begun a message and not ended it.
+    pub(super) fn unfinished_streams(&self) -> impl Iterator<Item = StreamId> {
+        self.unfinished.keys().copied()
+    }
+
+    /// True if no message of a stream waits in its queue.
+    pub(super) fn has_none_of(&mut self, stream: StreamId) -> bool {
+        self.outbound.get_mut(stream).is_none_or(|outbound| outbound.first == PieceId::NONE)
+    }
+
+    /// Messages of these streams that are queued from now on are numbered from 0.
+    pub(super) fn renumber(&mut self, streams: &StreamSet) {
+        for stream in self.outbound.used(streams) {
+            if let Some(outbound) = self.outbound.get_mut(stream) {
+                (outbound.next_ordered, outbound.next_unordered) = (0, 0);
+            }
+        }
+    }
+
+    /// Streams there are.
+    pub(super) fn streams(&self) -> u16 {
+        self.streams
     }
 
     #[cold]
@@ -233,13 +279,14 @@ impl SendQueue {
 
     /// What a stream sends next.
     fn front(&mut self, stream: StreamId) -> Front {
-        let first = self.outbound.of(stream).first;
-        if first == PieceId::NONE {
+        let outbound = self.outbound.of(stream);
+        if outbound.first == PieceId::NONE {
             return Front::None;
         }
-        let piece = &self.pieces[first];
-        let (number, unordered) = (piece.number, piece.message.unordered);
-        let is_open = |open: &Unfinished| (open.number, open.unordered) == (number, unordered);
+        let piece = &self.pieces[outbound.first];
+        let unordered = piece.message.unordered;
+        let is_last = piece.number == outbound.number(false, unordered);
+        let is_open = |open: &Unfinished| is_last && open.unordered == unordered;
         let open = !self.interleaved && self.unfinished.get(&stream).is_some_and(is_open);
         if open { Front::Open } else { Front::Whole }
     }

@@ -44,6 +44,9 @@ impl Sender {
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
+        if self.is_from_before_reset(cum) {
+            return Ok(SackOutcome::default());
+        }
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
             if self.nr_sacks {

@@ -347,6 +347,9 @@ impl Sender {
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             fragment.flags.immediate |=
                 probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            if self.queue.held.is_some() {
+                fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
+            }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)

@@ -34,6 +34,7 @@ mod ledbat_control;
 mod nr_sack;
 mod packet_drop;
 mod pad;
+mod re_config;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -62,6 +63,7 @@ pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
 pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
+pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -131,6 +133,8 @@ pub enum Chunk<'a> {
     Cwr(Cwr),
     /// A packet was dropped.
     PacketDrop(PacketDrop<'a>),
+    /// Asks for, or answers, a reset or an addition of streams.
+    ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -223,6 +227,7 @@ impl<'a> Chunk<'a> {
             Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
             PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
             IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
+            ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -263,6 +268,7 @@ impl<'a> Chunk<'a> {
             Chunk::Ecne(_) => Ecne::TYPE,
             Chunk::Cwr(_) => Cwr::TYPE,
             Chunk::PacketDrop(_) => PacketDrop::TYPE,
+            Chunk::ReConfig(_) => ReConfig::TYPE,
             Chunk::Auth(_) => Auth::TYPE,
             Chunk::Asconf(_) => Asconf::TYPE,
             Chunk::AsconfAck(_) => AsconfAck::TYPE,
@@ -297,6 +303,7 @@ impl<'a> Chunk<'a> {
             Chunk::Ecne(chunk) => chunk,
             Chunk::Cwr(chunk) => chunk,
             Chunk::PacketDrop(chunk) => chunk,
+            Chunk::ReConfig(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

@@ -5,8 +5,9 @@ use anabranch_wire::cause::MissingParameters;
 use anabranch_wire::{
     Abort, Asconf, AsconfAck, Auth, Cause, CauseList, Chunk, CommonHeader, CookieAck, CookieEcho, Cwr, Data,
     DataFlags, Ecne, GapBlock, Heartbeat, HeartbeatAck, IData, Init, InitAck, Mid, OperationError, Packet,
-    PacketDelay, PacketDrop, PacketWriter, Pad, Parameter, ParameterList, Ppid, Shutdown, ShutdownAck,
-    ShutdownComplete, SkippedMessage, Ssn, StreamId, SupportedAddressTypes, Timestamp, Tsn, UnknownChunk,
+    PacketDelay, PacketDrop, PacketWriter, Pad, Parameter, ParameterList, Ppid, ReConfig, Shutdown,
+    ShutdownAck, ShutdownComplete, SkippedMessage, Ssn, StreamId, SupportedAddressTypes, Timestamp, Tsn,
+    UnknownChunk,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -76,6 +77,7 @@ pub enum Specimen {
         head: Vec<u8>,
         zeros: usize,
     },
+    ReConfig(Vec<u8>),
     Unknown {
         chunk_type: u8,
         bytes: Vec<u8>,
@@ -169,6 +171,7 @@ impl Specimen {
             }
             Specimen::Bare(false) => Chunk::ShutdownAck(ShutdownAck),
             &Specimen::Pad { ref head, zeros } => Chunk::Pad(Pad { padding: Octets::new(head, zeros) }),
+            Specimen::ReConfig(bytes) => Chunk::ReConfig(ReConfig { bytes }),
             &Specimen::Unknown { chunk_type, ref bytes, zeros } => {
                 Chunk::Unknown(UnknownChunk { chunk_type, bytes: Octets::new(bytes, zeros) })
             }
@@ -310,9 +313,18 @@ fn skipped() -> impl Strategy<Value = PacketBuf> {
     })
 }
 
+/// Parameters of RE-CONFIG, well formed or not.
+fn re_config() -> impl Strategy<Value = Vec<u8>> {
+    let parameter = (12u16..20, vec(any::<[u8; 4]>(), 0..6)).prop_map(|(kind, words)| {
+        let length = 4 + 4 * words.len() as u16;
+        [&kind.to_be_bytes(), &length.to_be_bytes(), words.as_flattened()].concat()
+    });
+    prop_oneof![vec(parameter, 0..4).prop_map(|parameters| parameters.concat()), bytes()]
+}
+
 fn unknown() -> impl Strategy<Value = Specimen> {
     let chunk_type =
-        prop_oneof![17u8..0x40, 0x41u8..0x80, 0x82u8..0x84, 0x85u8..0xb0, 0xb2u8..0xc1, 0xc3u8..=255];
+        prop_oneof![17u8..0x40, 0x41u8..0x80, Just(0x83), 0x85u8..0xb0, 0xb2u8..0xc1, 0xc3u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -345,6 +357,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
         (any::<[bool; 3]>(), any::<(u32, u32, u16)>(), bytes())
             .prop_map(|(flags, numbers, packet)| Specimen::PacketDrop { flags, numbers, packet }),
         (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
+        re_config().prop_map(Specimen::ReConfig),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
         (any::<bool>(), causes())
             .prop_map(|(reflected_tag, causes)| Specimen::Abort { reflected_tag, causes }),
