@@ -205,6 +205,8 @@ class Stats:
     """The peer's receive window as the sender knows it, in bytes."""
     errors: int
     """Consecutive errors."""
+    unauthenticated: int
+    """Chunks discarded because no valid AUTH chunk authenticated them."""
 
 @final
 class EndpointStats:
@@ -268,6 +270,10 @@ class Event:
         "mtu-changed",
         "delivered",
         "send-failed",
+        "peer-address-added",
+        "peer-address-removed",
+        "address-change",
+        "auth-key-unused",
         "peer-error",
         "shutdown-received",
         "closed",
@@ -284,7 +290,14 @@ class Event:
     rtt: int | None
     """heartbeat-answered: round-trip time in nanoseconds."""
     address: IPv4Address | IPv6Address | None
-    """path-changed, primary-changed, mtu-changed, heartbeat-answered: address of the peer."""
+    """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed: address of
+    the peer. address-change: local address."""
+    change: Literal["add", "delete", "set-primary"] | None
+    """address-change: what the peer was asked to do with the address."""
+    accepted: bool | None
+    """address-change: whether the peer did so."""
+    key: int | None
+    """auth-key-unused: identifier of the key."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     """path-changed: state of the path now."""
     stream: int | None
@@ -492,16 +505,48 @@ class Endpoint:
         has no ``encapsulation``.
         """
 
+    def add_local_address(self, now: int, association: int, address: _Address) -> bool:
+        """Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+
+        The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
+        addresses, is not established, or its peer has no ASCONF.
+        """
+
+    def set_peer_primary(self, now: int, association: int, address: _Address) -> bool:
+        """Asks the peer by ASCONF to send to a local address where it sends on one path only.
+
+        The answer is an event. False if the association does not have the address, is not established, or its peer has
+        no ASCONF.
+        """
+
+    def set_auth_key(self, association: int, key: int, secret: _Bytes) -> bool:
+        """Adds or replaces a key for AUTH. False if the association has ended or has 64 keys."""
+
+    def activate_auth_key(self, association: int, key: int) -> bool:
+        """Authenticates packets with this key from now on. False if there is no such key."""
+
+    def deactivate_auth_key(self, association: int, key: int) -> bool:
+        """Says that a key that is not active will not be activated again; an event tells when nothing outstanding needs it.
+
+        False if there is no such key, or it is active.
+        """
+
+    def remove_auth_key(self, association: int, key: int) -> bool:
+        """Forgets a key. False if there is no such key, or it is active."""
+
     def remove_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Ends the use of a local address by an association, as when its interface goes down.
 
-        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer
-        is not told. False, and nothing changes, if the association has ended, does not use the address, or would
-        have no path left.
+        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with
+        ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if the association has
+        ended, does not use the address, or would have no path left.
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Uses a local address again that ``remove_local_address`` removed. False if it was not removed."""
+        """Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added it again.
+
+        False if it was not removed.
+        """
 
 @final
 class Message:

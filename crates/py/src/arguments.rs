@@ -114,6 +114,8 @@ whole_numbers! {
     StreamValue(u16) = "value";
     PayloadProtocol(u32) = "ppid";
     PathNumber(u8) = "path";
+    /// Identifier of a key for AUTH.
+    AuthKey(u16) = "key";
     /// Bytes of a path MTU.
     Mtu(u64) = "mtu";
 }

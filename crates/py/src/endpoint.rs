@@ -1,7 +1,7 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
 use crate::arguments::{
-    Address, Addresses, ArrivalNumber, Association, ByteString, EcnField, Mtu, Now, PathNumber,
+    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, EcnField, Mtu, Now, PathNumber,
     PayloadProtocol, Port, Randomness, Stream, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
@@ -380,15 +380,55 @@ impl Endpoint {
         self.inner().set_remote_port(association.id(), address.0, udp_port.0)
     }
 
+    /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+    ///
+    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
+    /// addresses, is not established, or its peer has no ASCONF.
+    fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().add_local_address(now.instant(), association.id(), address.0)
+    }
+
+    /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
+    ///
+    /// The answer is an event. False if the association does not have the address, is not established, or its peer has no
+    /// ASCONF.
+    fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().set_peer_primary(now.instant(), association.id(), address.0)
+    }
+
+    /// Adds or replaces a key for AUTH. False if the association has ended or has 64 keys.
+    fn set_auth_key(&mut self, association: Association, key: AuthKey, secret: ByteString<'_>) -> bool {
+        self.inner().set_auth_key(association.id(), key.0, secret.as_slice())
+    }
+
+    /// Authenticates packets with this key from now on. False if there is no such key.
+    fn activate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().activate_auth_key(association.id(), key.0)
+    }
+
+    /// Says that a key that is not active will not be activated again; an event tells when nothing outstanding needs it.
+    ///
+    /// False if there is no such key, or it is active.
+    fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().deactivate_auth_key(association.id(), key.0)
+    }
+
+    /// Forgets a key. False if there is no such key, or it is active.
+    fn remove_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().remove_auth_key(association.id(), key.0)
+    }
+
     /// Ends the use of a local address by an association, as when its interface goes down.
     ///
-    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer is not
-    /// told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with ASCONF
+    /// is asked to delete the address, any other is not told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().remove_local_address(now.instant(), association.id(), address.0)
     }
 
-    /// Uses a local address again that ``remove_local_address`` removed. False if it was not removed.
+    /// Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added it again.
+    ///
+    /// False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().restore_local_address(now.instant(), association.id(), address.0)
     }

@@ -5,6 +5,7 @@ use crate::path::PathId;
 use bytes::Bytes;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
+use wire::asconf::AddressChange;
 use wire::{StreamId, Tsn};
 
 /// An association of an endpoint; never used again for another one of the same endpoint.
@@ -82,6 +83,31 @@ pub enum Event {
         tsn: Option<Tsn>,
         /// Bytes not acknowledged.
         length: usize,
+    },
+    /// The peer added an address of its own. A heartbeat has to confirm it before it carries data.
+    PeerAddressAdded {
+        /// The address.
+        address: IpAddr,
+    },
+    /// The peer deleted an address of its own.
+    PeerAddressRemoved {
+        /// The address.
+        address: IpAddr,
+    },
+    /// The peer answered what [`Endpoint::add_local_address`](crate::Endpoint::add_local_address) and the like asked it, or
+    /// never will.
+    AddressChange {
+        /// What it was asked.
+        change: AddressChange,
+        /// The address of ours.
+        address: IpAddr,
+        /// It did so.
+        accepted: bool,
+    },
+    /// A key for AUTH was deactivated, and nothing that was sent with it is outstanding any more.
+    AuthKeyUnused {
+        /// The identifier of the key.
+        id: u16,
     },
     /// Streams begin anew at stream sequence number 0, or an attempt at that failed (`rfc6525#section-6.1.1`). What the peer
     /// sent before a reset can be read before this event, and what it sent behind it after this event.

@@ -100,3 +100,4 @@ pub use random::Seed;
 pub use random::SeedError;
 pub use rx::ReceiveStats;
 pub use transport::{Datagram, Transmit, UnknownName};
+pub use wire::asconf::AddressChange;

@@ -119,6 +119,10 @@ impl Protocolled for Endpoint {
             | sctp::Event::SendFailed { .. }
             | sctp::Event::StreamsReset { .. }
             | sctp::Event::StreamsAdded { .. }
+            | sctp::Event::PeerAddressAdded { .. }
+            | sctp::Event::PeerAddressRemoved { .. }
+            | sctp::Event::AddressChange { .. }
+            | sctp::Event::AuthKeyUnused { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
         (ConnId(id), event)

@@ -68,6 +68,7 @@ pub fn link(
         forward: channel.clone(),
         back: channel,
         down: Vec::new(),
+        carrier_delay: None,
     }
 }
 

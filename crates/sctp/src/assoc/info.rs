@@ -102,6 +102,8 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// Chunks and AUTH chunks discarded because no valid AUTH chunk authenticated them (`rfc4895#section-6.3`).
+    pub unauthenticated: u64,
     /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
     pub interleaving: bool,
     /// RE-CONFIG requests sent, retransmissions included.
@@ -156,6 +158,7 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            unauthenticated: self.unauthenticated,
             interleaving: self.extensions.has(Ext::Interleaving),
             reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
             resets: self.re_config.as_ref().map_or(0, |config| config.resets),

@@ -1,5 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
+use crate::ext::auth::AuthOffer;
 use crate::ext::{Ext, Extensions};
 use crate::path::Paths;
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ pub(crate) struct Offer<'a> {
     /// The address families that the peer supports; all unless a parameter lists them.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
+    pub(crate) auth: AuthOffer<'a>,
     /// Unrecognized parameters that must be reported.
     pub(crate) unknown: ParameterList,
 }
@@ -41,6 +43,7 @@ impl<'a> Offer<'a> {
             preservative: None,
             address_types: ALL_TYPES,
             extensions: Extensions::default(),
+            auth: AuthOffer::default(),
             unknown: ParameterList::new(),
         };
         for parameter in parameters.iter() {
@@ -65,6 +68,15 @@ impl<'a> Offer<'a> {
                     if matches!(action, UnknownAction::StopDiscard | UnknownAction::StopReport) {
                         break;
                     }
+                }
+                Parameter::Random(random) => {
+                    offer.auth.random.get_or_insert(random);
+                }
+                Parameter::ChunkList(types) => {
+                    offer.auth.chunks.get_or_insert(types);
+                }
+                Parameter::HmacAlgorithms(ids) => {
+                    offer.auth.algorithms.get_or_insert(ids);
                 }
                 Parameter::SupportedExtensions(listed) => types = types.or(Some(listed)),
                 Parameter::EcnCapable => offer.extensions = offer.extensions.and(Extensions::alone(Ext::Ecn)),

@@ -4,6 +4,8 @@
 //! What both have is decided with the INIT and INIT ACK, and anew when the peer restarts. A chunk of an extension that they
 //! do not both have is an unknown chunk.
 
+pub(crate) mod asconf;
+pub(crate) mod auth;
 mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
@@ -25,6 +27,10 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// Chunks that are accepted only behind AUTH.
+    Auth = 12,
+    /// Addresses that come and go.
+    Asconf = 13,
     /// ECNE and CWR, for packets that routers mark.
     Ecn = 10,
     /// PKTDROP for packets with a wrong checksum.
@@ -50,6 +56,8 @@ struct Line {
 /// All extensions, in the order in which their types are announced.
 const TABLE: &[Line] = &[
     Line { ext: Ext::Interleaving, types: interleaving::TYPES, announced: interleaving::announced },
+    Line { ext: Ext::Auth, types: auth::TYPES, announced: auth::announced },
+    Line { ext: Ext::Asconf, types: asconf::TYPES, announced: asconf::announced },
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
     Line { ext: Ext::Ecn, types: &[], announced: ecn::announced },
@@ -94,6 +102,11 @@ impl Extensions {
     /// What either list announces.
     pub(crate) const fn and(self, other: Extensions) -> Self {
         Extensions(self.0 | other.0)
+    }
+
+    /// Adds or removes an extension.
+    pub(crate) fn set(&mut self, ext: Ext, on: bool) {
+        self.0 = self.0 & !(1 << ext as u16) | u16::from(on) << ext as u16;
     }
 
     /// What both have.

@@ -345,6 +345,17 @@ impl Paths {
         Some(PathId(self.list.len() as u8 - 1))
     }
 
+    /// The place of a removed path that `path` may take: its own, or if no other is left that of one which the peer has
+    /// everything for good from.
+    pub(crate) fn removed_place(&self, path: &Path) -> Option<PathId> {
+        let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
+        let free = |p: &Path| p.removed && p.queued.is_zero();
+        let place = self.list.iter().position(own);
+        let place =
+            place.or_else(|| self.list.iter().position(free).filter(|_| self.list.len() >= Self::LIMIT));
+        place.map(|i| PathId(i as u8))
+    }
+
     /// The first path to an address; of several pairs the one with our address most like it.
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))

@@ -263,6 +263,25 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
+    /// Path `p` is another one than before, on which nothing is outstanding.
+    pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let cwnd = paths[p].initial_cwnd;
+        paths[p].window = CongestionWindow { cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
+        if self.out.keeps_records() {
+            paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
+        }
+        if let Some(copies) = self.copies.get_mut(p.index()) {
+            *copies = Copies::default();
+        }
+        self.fit_fragments(paths);
+    }
+
+    /// Index of the earliest chunk that is not acknowledged, or of the next if there is none.
+    pub(crate) fn first_index(&self) -> u64 {
+        self.out.first_index()
+    }
+
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         // Until an address is verified, its path MTU is not looked for.

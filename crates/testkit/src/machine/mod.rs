@@ -196,14 +196,19 @@ impl Machine {
     }
 
     fn ask(&mut self, side: Side, tape: &mut Tape<'_>) {
-        let (now, address) = (self.now, side.other().address(tape.between(1, 3) as u8));
+        let (now, net) = (self.now, tape.between(1, 3) as u8);
+        let address = side.other().address(net);
         let host = self.host(side);
         let Some(id) = host.association else { return };
-        if tape.flag() {
-            host.endpoint.heartbeat(now, id, address);
-        } else {
-            host.endpoint.set_primary(id, address);
-        }
+        let local = side.address(net);
+        // No byte of the tape of its own, so that old cases keep their meaning.
+        match (tape.flag(), host.messages % 4) {
+            (true, 0) => host.endpoint.add_local_address(now, id, local),
+            (true, 1) => host.endpoint.remove_local_address(now, id, local),
+            (true, _) => host.endpoint.heartbeat(now, id, address),
+            (false, 2) => host.endpoint.set_peer_primary(now, id, local),
+            (false, _) => host.endpoint.set_primary(id, address),
+        };
         self.drain(side);
     }
 

@@ -52,6 +52,12 @@ impl<'b> PacketWriter<'b> {
         Some(start..start + length)
     }
 
+    /// Removes bytes that were reserved, with which the packet ends.
+    pub fn release(&mut self, place: &Range<usize>) {
+        debug_assert_eq!((self.buf.head.len(), self.buf.zeros), (place.end, 0));
+        self.buf.head.truncate(place.start);
+    }
+
     /// Lets `fill` change the bytes of the whole packet, whose checksum is still zero, then completes it.
     pub fn finish_with(self, checksum: Checksum, fill: impl FnOnce(&mut [u8])) {
         self.buf.materialise();
@@ -180,7 +186,7 @@ impl<'b> PacketWriter<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags, UnknownChunk};
+    use crate::chunk::{Auth, Chunk, CookieAck, CookieEcho, DataFlags};
     use crate::packet::Packet;
     use crate::serial::{Ppid, Ssn, StreamId};
     use crate::testing::ANY_HEADER;
@@ -254,6 +260,9 @@ mod tests {
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 4 + 8 + 16 + 8);
         assert!(writer.push(&CookieAck));
         assert_eq!((writer.reserve(6), writer.reserve(36)), (None, None));
+        let place = writer.reserve(12).unwrap();
+        writer.release(&place);
+        assert_eq!(writer.room(), 32);
         let place = writer.reserve(8).unwrap();
         assert_eq!((place.clone(), writer.room()), (16..24, 24));
         assert!(writer.data(&data(Octets::new(&[], 8))));
@@ -263,11 +272,9 @@ mod tests {
             packet[place.clone()].copy_from_slice(&[0x0f, 0, 0, 8, covered, 0, 0, 0]);
         });
         let packet = Packet::parse(buf.as_octets(), Checksum::Computed).unwrap();
-        let auth = UnknownChunk {
-            chunk_type: 0x0f,
-            bytes: (&[0x0f, 0, 0, 8, 3 + 24 + 1 + 2 + 3 + 4, 0, 0, 0]).into(),
-        };
-        assert_eq!(packet.chunks().nth(1), Some(Ok(Chunk::Unknown(auth))));
+        let key_id = (3 + 24 + 1 + 2 + 3 + 4) << 8;
+        let auth = Auth { flags: 0, key_id, hmac_id: 0, hmac: &[] };
+        assert_eq!(packet.chunks().nth(1), Some(Ok(Chunk::Auth(auth))));
     }
 
     #[test]

@@ -39,6 +39,12 @@ pub const COOKIE_PRESERVATIVE: u16 = 9;
 pub const HOST_NAME_ADDRESS: u16 = 11;
 /// Type of the Supported Address Types parameter.
 pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+/// Type of the Random parameter.
+pub const RANDOM: u16 = 0x8002;
+/// Type of the Chunk List parameter.
+pub const CHUNK_LIST: u16 = 0x8003;
+/// Type of the Requested HMAC Algorithm parameter.
+pub const HMAC_ALGORITHMS: u16 = 0x8004;
 /// Type of the ECN Capable parameter.
 pub const ECN_CAPABLE: u16 = 0x8000;
 /// Type of the Zero Checksum Acceptable parameter.
@@ -75,6 +81,13 @@ pub enum Parameter<'a> {
     ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
+    /// Type 0x8002: the random number of the sender for AUTH (rfc4895#section-3.1).
+    Random(&'a [u8]),
+    /// Type 0x8003: the chunk types that the sender accepts only behind AUTH (rfc4895#section-3.2).
+    ChunkList(&'a [u8]),
+    /// Type 0x8004: the HMAC identifiers that the sender supports, 16 bits each, the preferred first
+    /// (rfc4895#section-3.3).
+    HmacAlgorithms(&'a [u8]),
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -96,6 +109,9 @@ impl<'a> Parameter<'a> {
             SUPPORTED_ADDRESS_TYPES => {
                 SupportedAddressTypes::decode(value).map(Parameter::SupportedAddressTypes)
             }
+            RANDOM => Some(Parameter::Random(value)),
+            CHUNK_LIST => Some(Parameter::ChunkList(value)),
+            HMAC_ALGORITHMS => Some(Parameter::HmacAlgorithms(value)),
             ECN_CAPABLE if value.is_empty() => Some(Parameter::EcnCapable),
             ZERO_CHECKSUM_ACCEPTABLE if value.len() == 4 => value
                 .try_into()
@@ -125,6 +141,9 @@ impl<'a> Parameter<'a> {
                 let (bytes, used) = types.encode();
                 append(SUPPORTED_ADDRESS_TYPES, &bytes[..used])
             }
+            Parameter::Random(random) => append(RANDOM, random),
+            Parameter::ChunkList(types) => append(CHUNK_LIST, types),
+            Parameter::HmacAlgorithms(ids) => append(HMAC_ALGORITHMS, ids),
             Parameter::EcnCapable => append(ECN_CAPABLE, &[]),
             Parameter::ZeroChecksumAcceptable(method) => {
                 append(ZERO_CHECKSUM_ACCEPTABLE, &method.to_be_bytes())
@@ -156,6 +175,9 @@ mod tests {
             (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
             (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
             (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("8002 0006 0102"), Parameter::Random(&[1, 2])),
+            (hex("8003 0006 c180"), Parameter::ChunkList(&[0xc1, 0x80])),
+            (hex("8004 0008 0003 0001"), Parameter::HmacAlgorithms(&[0, 3, 0, 1])),
             (hex("8000 0004"), Parameter::EcnCapable),
             (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
