@@ -1,4 +1,4 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, FORWARD TSN (RFC 3758), and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -21,7 +21,7 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
+    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, ForwardTsn, GapBlock, Heartbeat,
     HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Pad, Sack, Shutdown,
     ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
 };

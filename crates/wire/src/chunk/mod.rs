@@ -18,6 +18,7 @@ mod cookie_ack;
 mod cookie_echo;
 mod data;
 mod error;
+mod forward_tsn;
 mod gap_block;
 mod heartbeat;
 mod heartbeat_ack;
@@ -38,6 +39,7 @@ pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
 pub use data::{Data, DataFlags};
 pub use error::OperationError;
+pub use forward_tsn::ForwardTsn;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
@@ -97,6 +99,8 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Abandoned chunks that the receiver is to skip.
+    ForwardTsn(ForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
     /// Any other type, not decoded.
@@ -179,6 +183,7 @@ impl<'a> Chunk<'a> {
             Abort::TYPE => Some(Chunk::Abort(Abort::decode(flags, value))),
             Shutdown::TYPE => Shutdown::decode(value).map(Chunk::Shutdown),
             ShutdownAck::TYPE => ShutdownAck::decode(value).map(Chunk::ShutdownAck),
+            ForwardTsn::TYPE => ForwardTsn::decode(value).map(Chunk::ForwardTsn),
             OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
@@ -216,6 +221,7 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::ForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }

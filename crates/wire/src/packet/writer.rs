@@ -1,8 +1,8 @@
 use super::CommonHeader;
 use crate::checksum::crc32c_of_unfinished;
-use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
+use crate::chunk::{Data, Encode, ForwardTsn, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
 use crate::field::padded;
-use crate::serial::Tsn;
+use crate::serial::{Ssn, StreamId, Tsn};
 use std::ops::Range;
 use transport::{Checksum, PacketBuf};
 
@@ -137,6 +137,16 @@ impl<'b> PacketWriter<'b> {
         fits
     }
 
+    /// Appends a FORWARD TSN that skips these streams; false if it does not fit.
+    pub fn forward_tsn(&mut self, new_cumulative_tsn: Tsn, skips: &[(StreamId, Ssn)]) -> bool {
+        let fits = ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN * skips.len() <= self.room();
+        if fits {
+            self.buf.materialise();
+            ForwardTsn::write(&mut self.buf.head, new_cumulative_tsn, skips);
+        }
+        fits
+    }
+
     /// Appends any chunk; false if it does not fit.
     #[inline]
     pub fn push<C: Encode>(&mut self, chunk: &C) -> bool {
@@ -170,7 +180,7 @@ mod tests {
     use super::*;
     use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags, UnknownChunk};
     use crate::packet::Packet;
-    use crate::serial::{Ppid, Ssn, StreamId};
+    use crate::serial::Ppid;
     use crate::testing::ANY_HEADER;
     use transport::Octets;
 

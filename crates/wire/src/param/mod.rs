@@ -39,6 +39,8 @@ pub const COOKIE_PRESERVATIVE: u16 = 9;
 pub const HOST_NAME_ADDRESS: u16 = 11;
 /// Type of the Supported Address Types parameter.
 pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+/// Type of the Forward TSN Supported parameter.
+pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
 /// Type of the Supported Extensions parameter.
 pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 
@@ -65,6 +67,8 @@ pub enum Parameter<'a> {
     SupportedAddressTypes(SupportedAddressTypes),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
+    /// Type 0xc000: the sender knows FORWARD TSN (rfc3758#section-3.1).
+    ForwardTsnSupported,
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -87,6 +91,8 @@ impl<'a> Parameter<'a> {
                 SupportedAddressTypes::decode(value).map(Parameter::SupportedAddressTypes)
             }
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
+            // rfc3758#section-3.1 gives it no value; one that it has all the same is ignored.
+            FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -111,6 +117,7 @@ impl<'a> Parameter<'a> {
                 append(SUPPORTED_ADDRESS_TYPES, &bytes[..used])
             }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
+            Parameter::ForwardTsnSupported => append(FORWARD_TSN_SUPPORTED, &[]),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
         }
     }
@@ -137,6 +144,7 @@ mod tests {
             (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
             (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
             (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("c000 0004"), Parameter::ForwardTsnSupported),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
         ]
     }
@@ -182,7 +190,7 @@ mod tests {
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
             ("8000", UnknownAction::SkipDiscard),
-            ("c000", UnknownAction::SkipReport),
+            ("c001", UnknownAction::SkipReport),
         ];
         for (kind, action) in expected {
             let bytes = hex(&format!("{kind} 0004"));

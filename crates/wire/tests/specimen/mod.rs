@@ -26,7 +26,7 @@ pub enum Specimen {
         numbers: (u32, u32, u16, u16, u32),
         parameters: ParameterList,
     },
-    /// A SACK, an NR-SACK or a LEDBAT-CONTROL, alone in a packet.
+    /// A SACK, an NR-SACK, a LEDBAT-CONTROL or a FORWARD TSN, alone in a packet.
     Written(PacketBuf),
     Heartbeat {
         ack: bool,
@@ -117,7 +117,7 @@ pub fn gap_blocks() -> impl Strategy<Value = Vec<GapBlock>> {
 }
 
 fn parameters() -> impl Strategy<Value = ParameterList> {
-    let parameter = (0u8..8, bytes(), any::<[u8; 16]>(), any::<u32>());
+    let parameter = (0u8..9, bytes(), any::<[u8; 16]>(), any::<u32>());
     vec(parameter, 0..5).prop_map(|drawn| {
         let mut list = ParameterList::new();
         for (kind, bytes, address, number) in drawn {
@@ -130,6 +130,7 @@ fn parameters() -> impl Strategy<Value = ParameterList> {
                 4 => Parameter::UnrecognizedParameter(&bytes),
                 5 => Parameter::CookiePreservative(Span::from_millis(number.into())),
                 6 => Parameter::SupportedAddressTypes(SupportedAddressTypes { ipv4, ipv6, host_name }),
+                7 => Parameter::ForwardTsnSupported,
                 _ => Parameter::SupportedExtensions(&bytes),
             };
             assert!(list.push(&parameter));
@@ -188,8 +189,18 @@ fn delays() -> impl Strategy<Value = PacketBuf> {
     )
 }
 
+fn forward_tsn() -> impl Strategy<Value = PacketBuf> {
+    let skips = vec(any::<(u16, u16)>().prop_map(|(stream, ssn)| (StreamId(stream), Ssn(ssn))), 0..9);
+    (any::<u32>(), skips).prop_map(|(tsn, skips)| {
+        let header = CommonHeader { source_port: 0, destination_port: 0, verification_tag: 0 };
+        let mut buf = PacketBuf::default();
+        assert!(PacketWriter::new(&mut buf, header, 1500).forward_tsn(Tsn(tsn), &skips));
+        buf
+    })
+}
+
 fn unknown() -> impl Strategy<Value = Specimen> {
-    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0x84, 0x85u8..0xb0, 0xb2u8..=255];
+    let chunk_type = prop_oneof![12u8..14, 15u8..16, 17u8..0x84, 0x85u8..0xb0, 0xb2u8..0xc0, 0xc1u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -205,6 +216,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
             .prop_map(|(ack, numbers, parameters)| Specimen::Init { ack, numbers, parameters }),
         sack().prop_map(Specimen::Written),
         delays().prop_map(Specimen::Written),
+        forward_tsn().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
         (bytes(), 0usize..1500).prop_map(|(head, zeros)| Specimen::Pad { head, zeros }),
         (any::<bool>(), bytes()).prop_map(|(ack, info)| Specimen::Heartbeat { ack, info }),
