@@ -68,6 +68,9 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it (PR-SCTP,
+        /// `rfc3758`, `rfc7496`). Otherwise every message is reliable whatever it asks for.
+        pr_sctp: bool = false;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
         /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
@@ -151,6 +154,7 @@ impl Config {
             congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
+            pr_sctp: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

@@ -61,6 +61,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::ShutdownComplete(_) => "SHUTDOWN_COMPLETE",
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
+            Chunk::ForwardTsn(_) => "FORWARD_TSN",
             Chunk::Pad(_) => "PAD",
             Chunk::Unknown(_) => "UNKNOWN",
         })

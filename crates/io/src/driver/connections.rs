@@ -89,7 +89,12 @@ impl Connections {
                 entry.mailbox.announce(event);
                 self.flushing.insert(id);
             }
-            other => note(now, endpoint, entry, other),
+            other => {
+                if matches!(other, Event::SendFailed { .. }) {
+                    self.flushing.insert(id); // nothing waits for an abandoned message
+                }
+                note(now, endpoint, entry, other);
+            }
         }
     }
 
@@ -229,7 +234,15 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {
                 let (stream, length) = (lost.message.stream, lost.message.payload.len());
-                mailbox.announce(Event::SendFailed { id: None, stream, tsn: None, length });
+                mailbox.announce(Event::SendFailed {
+                    id: None,
+                    stream,
+                    tsn: None,
+                    length,
+                    sent: false,
+                    abandoned: false,
+                    message: Box::new(lost.message),
+                });
             }
         }
         _ => {}

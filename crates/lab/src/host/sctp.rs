@@ -1,6 +1,6 @@
 //! SCTP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport};
 use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
@@ -31,8 +31,9 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
-        let message = Message { unordered, ..Message::new(Payload::Filler(length)) };
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
+        let Service { unordered, reliability } = service;
+        let message = Message { unordered, reliability, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
             Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,

@@ -167,6 +167,7 @@ impl Association {
         self.unused = order;
         self.streams = (peer.outbound_streams, peer.inbound_streams);
         let stamp = self.stamp_len();
+        self.sender.agree_on_forward_tsn(self.extensions.has(Ext::PrSctp));
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, stamp, &mut self.paths);
     }
 

@@ -1,9 +1,12 @@
 use super::Association;
 use super::phase::Phase;
+use crate::message::{Abandoned, AbandonedByPolicy};
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
+use wire::StreamId;
 
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +104,8 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// Messages abandoned (`rfc7496#section-4.4`).
+    pub abandoned: Abandoned,
 }
 
 impl Association {
@@ -149,6 +154,11 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            abandoned: self.sender.abandoned_in_all().total(),
         }
+    }
+
+    pub(crate) fn abandoned(&self) -> BTreeMap<StreamId, AbandonedByPolicy> {
+        self.sender.abandoned()
     }
 }

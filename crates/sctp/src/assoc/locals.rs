@@ -46,7 +46,7 @@ impl Association {
         for &(p, instead) in &changes {
             match instead {
                 Some(local) => self.paths[p].local = local,
-                None => self.remove_path(p),
+                None => self.remove_path(now, p),
             }
         }
         self.settle(now);
@@ -54,7 +54,7 @@ impl Association {
     }
 
     /// Removes a path; others remain.
-    fn remove_path(&mut self, p: PathId) {
+    fn remove_path(&mut self, now: Instant, p: PathId) {
         self.set_path_state(p, PathState::Inactive);
         let path = &mut self.paths[p];
         (path.state, path.removed) = (PathState::Unconfirmed, true);
@@ -67,7 +67,7 @@ impl Association {
         let to = self.paths.default_path();
         self.control.redirect(p, to);
         self.phase.redirect(p, to);
-        self.sender.on_path_removed(p, &mut self.paths);
+        self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
     /// Restores a removed local address and its paths, each of which a heartbeat must confirm. False if it was not

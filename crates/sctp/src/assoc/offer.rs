@@ -1,6 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
-use crate::ext::Extensions;
+use crate::ext::{Ext, Extensions};
 use crate::path::Paths;
 use std::net::IpAddr;
 use transport::is_unicast;
@@ -59,7 +59,11 @@ impl<'a> Offer<'a> {
                         break;
                     }
                 }
-                Parameter::SupportedExtensions(types) => offer.extensions = Extensions::from_types(types),
+                Parameter::SupportedExtensions(types) => {
+                    offer.extensions = offer.extensions.and(Extensions::from_types(types));
+                }
+                // rfc3758#section-3.3: some peers send the parameter alone, others list the chunk type, too.
+                Parameter::ForwardTsnSupported => offer.extensions = offer.extensions.with(Ext::PrSctp),
                 // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }

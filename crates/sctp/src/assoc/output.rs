@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{
-    Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
+    Abort, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init, OperationError,
     PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
     Timestamp,
 };
@@ -30,7 +30,7 @@ impl Association {
                 return Some(self.write_farewell(&farewell, buf));
             }
             let control = self.control.front().map(|&(p, _)| p);
-            let departing = control.or_else(|| self.sack_due_on());
+            let departing = control.or_else(|| self.sack_due_on()).or_else(|| self.forward_due_on());
             let plan = if self.may_plan_data() {
                 let joined = departing.filter(|_| self.config().bundling);
                 self.sender.next_packet(&mut self.paths, joined)
@@ -69,6 +69,21 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
+    #[inline]
+    fn forward_due_on(&self) -> Option<PathId> {
+        self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
+    }
+
+    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or there is room for it beside the data.
+    #[inline]
+    fn forward_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
+        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len();
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        self.sender.forward_rides(path, &self.paths)
+            && self.phase.sends_data()
+            && (self.sender.forward_due(&self.paths).is_some() || welcome())
+    }
+
     /// Writes a packet for `path`; false if it would be empty.
     fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
@@ -84,6 +99,9 @@ impl Association {
         self.write_control(path, &mut w);
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
             self.write_sack(path, &mut w);
+        }
+        if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w) {
+            self.sender.write_forward(path, &mut self.paths, &mut w);
         }
         if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.

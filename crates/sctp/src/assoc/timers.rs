@@ -24,7 +24,12 @@ impl Association {
             next = next.min(at);
         }
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
-        for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
+        let sender = &self.sender;
+        for at in [
+            sender.rest_ends(&self.paths),
+            sender.copies_overdue(&self.paths),
+            sender.partial_deadline(&self.paths),
+        ] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
         (next != Instant::FAR).then_some(next)

@@ -8,6 +8,7 @@ mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
 mod nr_sack;
+mod pr_sctp;
 
 pub(crate) use delays::{Transit, micros};
 
@@ -21,6 +22,8 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// FORWARD TSN: messages may be abandoned.
+    PrSctp = 2,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -38,6 +41,7 @@ struct Line {
 const TABLE: &[Line] = &[
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
+    Line { ext: Ext::PrSctp, types: pr_sctp::TYPES, announced: pr_sctp::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
@@ -68,13 +72,27 @@ impl Extensions {
         Self::of_table(|line| line.types.iter().all(|kind| types.contains(kind)))
     }
 
+    /// These and another one, which a parameter of its own announces.
+    pub(crate) const fn with(self, ext: Ext) -> Self {
+        Extensions(self.0 | 1 << ext as u16)
+    }
+
+    /// Those of both lists.
+    pub(crate) const fn and(self, other: Extensions) -> Self {
+        Extensions(self.0 | other.0)
+    }
+
     /// What both have.
     pub(crate) fn both(self, other: Extensions) -> Self {
         Extensions(self.0 & other.0)
     }
 
-    /// Appends the Supported Extensions parameter if there is something to announce.
+    /// Appends the parameters that announce them: those of their own, then Supported Extensions, in the order in which all
+    /// peers have seen them.
     pub(crate) fn push(self, list: &mut ParameterList) {
+        if self.has(Ext::PrSctp) {
+            list.push(&Parameter::ForwardTsnSupported);
+        }
         let lines = TABLE.iter().filter(|line| self.has(line.ext));
         let types: Vec<u8> = lines.flat_map(|line| line.types).copied().collect();
         if !types.is_empty() {
@@ -113,6 +131,23 @@ mod tests {
         assert_eq!(announced(Extensions::of(&Config::default())), []);
         assert_eq!(Extensions::from_types(&types), all);
         assert_eq!(Extensions::from_bits(all.to_bits()), all);
+    }
+
+    // rfc3758#section-3.1, rfc5061#section-4.2.7
+    #[test]
+    fn pr_sctp_is_announced_by_its_parameter_and_in_the_list() {
+        let config = Config { pr_sctp: true, nr_sack: true, ..Config::default() };
+        let bytes = announced(Extensions::of(&config));
+        assert_eq!(bytes, [0xc0, 0, 0, 4, 0x80, 8, 0, 6, 0x10, 0xc0]);
+        assert!(Extensions::default().with(Ext::PrSctp).has(Ext::PrSctp));
+    }
+
+    // An unknown type or one listed twice is no error.
+    #[test]
+    fn a_list_of_types_of_all_extensions_is_read() {
+        let types = [0xc0, 0xc2, 0x40, 0x0f, 0xc1, 0x80, 0x82, 0x10, 0x81, 0x82];
+        let listed = Extensions::from_types(&types);
+        assert!(listed.has(Ext::PrSctp) && listed.has(Ext::NrSack) && !listed.has(Ext::Delays));
     }
 
     #[test]

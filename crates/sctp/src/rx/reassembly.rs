@@ -47,6 +47,8 @@ pub(super) struct Piece {
     pub(super) unordered: bool,
     /// Ends its message.
     pub(super) ending: bool,
+    /// The message ends here without being complete; no bytes.
+    pub(super) aborted: bool,
     /// Fragments that its bytes are still in; then `payload` is filler of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
@@ -69,6 +71,7 @@ impl Piece {
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
+            aborted: false,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
@@ -105,6 +108,9 @@ pub(super) struct Reassembly {
     /// None before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
+    /// The highest TSN that was skipped, or dropped because the one before it was: a fragment that follows it and does not begin
+    /// a message is of no use.
+    skipped: u64,
 }
 
 #[derive(Debug)]
@@ -144,7 +150,7 @@ struct Partial {
 
 impl Reassembly {
     pub(super) fn new(cost: ChunkCost) -> Self {
-        Reassembly { cost, store: None }
+        Reassembly { cost, store: None, skipped: 0 }
     }
 
     /// True if nothing waits for anything.
@@ -275,6 +281,33 @@ impl Reassembly {
         }
     }
 
+    /// True if no fragment before this one is there, or ever will be.
+    #[inline]
+    pub(super) fn is_orphan(&self, index: u64) -> bool {
+        index == self.skipped + 1
+            && self.store.as_ref().is_none_or(|store| {
+                store.ending_at(index - 1).is_none()
+                    && store.partial.is_none_or(|partial| partial.next != index)
+            })
+    }
+
+    /// Drops the fragments of messages that lack a TSN up to `new`, all of which count as received from now on. Returns what they
+    /// counted as in the receive buffer, and the end of a message that was being handed out.
+    pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
+        self.skipped = self.skipped.max(new);
+        let Some(store) = self.store.as_deref_mut() else { return (0, None) };
+        let aborted = store.partial.take_if(|partial| partial.next <= new).map(|partial| partial.abort());
+        let mut cost = 0;
+        while let Some(run) = store.next_cut(self.skipped) {
+            store.remove(&run);
+            store.refill();
+            store.fragments.give_up(run.chain);
+            cost += run.cost;
+            self.skipped = self.skipped.max(run.last);
+        }
+        (cost, aborted)
+    }
+
     /// The packet is done.
     #[inline]
     pub(super) fn packet_done(&mut self) {
@@ -284,7 +317,32 @@ impl Reassembly {
     }
 }
 
+impl Partial {
+    /// The end of a message that will not be complete.
+    fn abort(self) -> Piece {
+        let Label { stream, ssn, ppid, unordered } = self.label;
+        Piece {
+            message: self.message,
+            fragments: 0,
+            cost: 0,
+            stream,
+            ssn,
+            ppid,
+            unordered,
+            ending: false,
+            aborted: true,
+            chain: Chain::NONE,
+            payload: Payload::Filler(0),
+        }
+    }
+}
+
 impl Run {
+    /// Its message lacks a TSN up to `skipped`.
+    fn is_cut(&self, skipped: u64) -> bool {
+        if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
+    }
+
     /// All of it, as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ssn, ppid, unordered } = label;
@@ -297,6 +355,7 @@ impl Run {
             ppid,
             unordered,
             ending: self.ending,
+            aborted: false,
             chain: self.chain,
             payload: Payload::Filler(self.length),
         }
@@ -327,6 +386,12 @@ impl Store {
             }
             top => top.filter(|top| top.first == index),
         }
+    }
+
+    /// The lowest run of those whose message lacks a TSN up to `skipped`.
+    fn next_cut(&self, skipped: u64) -> Option<Run> {
+        let lowest = self.below.first_key_value().map(|(_, run)| run).or(self.top.as_ref());
+        lowest.filter(|run| run.is_cut(skipped)).copied()
     }
 
     fn remove(&mut self, run: &Run) {

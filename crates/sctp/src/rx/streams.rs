@@ -25,6 +25,8 @@ struct Inbound {
     begun: bool,
     /// The last packet released as many messages as one packet may: the rest is released as the user reads.
     stalled: bool,
+    /// The peer abandoned messages up to this number, if some up to it are parked and could not be released yet.
+    skip: Option<Ssn>,
     rank: Rank,
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
@@ -42,6 +44,7 @@ impl Default for Inbound {
             next: Ssn(0),
             begun: false,
             stalled: false,
+            skip: None,
             rank: Rank::Recent,
             newer: NO_STREAM,
             older: NO_STREAM,
@@ -153,6 +156,27 @@ impl Streams {
         inbound.next = inbound.next.next();
         if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
             self.release(stream, ready);
+        } else {
+            inbound.skip_to(None);
+        }
+    }
+
+    /// The peer abandoned messages of a stream up to `ssn` (`rfc3758#section-3.6`): complete ones up to it go to `ready`, and
+    /// then those that waited for them.
+    #[cold]
+    pub(super) fn skip(&mut self, stream: StreamId, ssn: Ssn, ready: &mut VecDeque<Piece>) {
+        let inbound = self.inbound.of(stream);
+        if ssn.precedes(inbound.next) || inbound.skip.is_some_and(|skip| !skip.precedes(ssn)) {
+            return;
+        }
+        inbound.skip = Some(ssn);
+        if inbound.begun || inbound.stalled {
+            return;
+        }
+        if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            self.release(stream, ready);
+        } else {
+            inbound.skip_to(None);
         }
     }
 
@@ -195,7 +219,17 @@ impl Streams {
                 parked.late.contains_key(&key(stream, next))
             };
             if !in_lane && !late {
-                break;
+                if inbound.skip.is_none() {
+                    break;
+                }
+                let in_lane = inbound.lane.as_ref().and_then(|lane| lane.front()).map(|first| first.ssn);
+                let parked = in_lane.into_iter().chain(parked.next_late(stream, next));
+                let lowest = parked.min_by_key(|ssn| ssn.distance_from(next));
+                inbound.skip_to(lowest);
+                if inbound.next == next {
+                    break;
+                }
+                continue;
             }
             if self.released == MOST_RELEASED {
                 inbound.stalled = true;
@@ -388,6 +422,23 @@ impl Streams {
     }
 }
 
+impl Inbound {
+    /// Skips what the peer abandoned, up to the next message that is `parked`, if there is one.
+    fn skip_to(&mut self, parked: Option<Ssn>) {
+        let Some(skip) = self.skip else { return };
+        let end = skip.next();
+        let next = self.next;
+        let ahead = |ssn: Ssn| ssn.distance_from(next);
+        if skip.precedes(next) {
+            self.skip = None;
+        } else if let Some(parked) = parked.filter(|&parked| ahead(parked) < ahead(end)) {
+            self.next = parked;
+        } else {
+            (self.next, self.skip) = (end, None);
+        }
+    }
+}
+
 /// Frees memory of a lane that was much longer: there can be very many lanes.
 fn shrink(lane: &mut VecDeque<Piece>) {
     if lane.capacity() > 4 * lane.len().max(1) {
@@ -403,6 +454,14 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
+    /// The lowest number of the parked messages of a stream that are not in its lane, counted from `next` on.
+    fn next_late(&self, stream: StreamId, next: Ssn) -> Option<Ssn> {
+        steps::count_search(self.late.len());
+        let first = |range| self.late.range::<u32, _>(range).next().map(|(&key, _)| Ssn(key as u16));
+        first(key(stream, next)..=key(stream, Ssn(u16::MAX)))
+            .or_else(|| first(key(stream, Ssn(0))..=key(stream, next)))
+    }
+
     fn take_late(&mut self, key: u32) -> Option<Piece> {
         steps::count_search(self.late.len());
         steps::count_search(self.late.len());

@@ -43,6 +43,11 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
+    /// Bytes that the buffer holds at most.
+    pub(super) fn limit(&self) -> u64 {
+        u64::from(self.limit)
+    }
+
     /// Bytes that are free.
     #[inline]
     fn free(&self) -> u32 {

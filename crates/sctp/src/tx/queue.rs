@@ -6,6 +6,7 @@
 
 use super::delivery::Tag;
 use super::first_come::FirstCome;
+use super::partial::RecordId;
 use super::pieces::{Piece, PieceId, Pieces};
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
@@ -27,6 +28,8 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Pieces, each copy counted.
     len: u32,
+    /// Pieces without bytes, of messages that were abandoned: they leave when they would be sent.
+    voids: u32,
     /// Tracked messages so far.
     tracked: u64,
 }
@@ -34,6 +37,8 @@ pub(super) struct SendQueue {
 /// The queue of a stream.
 #[derive(Debug)]
 struct Outbound {
+    /// Of the message that is sent next or of which a part was sent: numbers are given with the first transmission, so that
+    /// an abandoned message that was not sent leaves no gap.
     next_ssn: Ssn,
     first: PieceId,
     last: PieceId,
@@ -52,6 +57,9 @@ struct Unfinished {
     unordered: bool,
     ppid: Ppid,
     tag: Tag,
+    record: RecordId,
+    /// It was abandoned: what is still to come of it is not taken.
+    abandoned: bool,
 }
 
 /// What one DATA chunk will carry.
@@ -62,6 +70,7 @@ pub(crate) struct Fragment {
     pub(super) ssn: Ssn,
     pub(super) ppid: Ppid,
     pub(super) tag: Tag,
+    pub(super) record: RecordId,
 }
 
 impl SendQueue {
@@ -75,6 +84,7 @@ impl SendQueue {
             unfinished: None,
             streams,
             len: 0,
+            voids: 0,
             tracked: 0,
         }
     }
@@ -102,31 +112,34 @@ impl SendQueue {
     }
 
     /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
-    /// first piece. Returns the number of a tracked message.
-    pub(super) fn push(&mut self, mut message: Message) -> Option<MessageId> {
-        let (beginning, tag) = match self.unfinished {
-            Some(Unfinished { ppid, tag, .. }) => {
+    /// first piece, and so is its record. Returns the number of a tracked message.
+    pub(super) fn push(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
+        let (beginning, tag, record) = match self.unfinished {
+            Some(Unfinished { ppid, tag, record, .. }) => {
                 message.ppid = ppid;
-                (false, tag)
+                (false, tag, record)
             }
-            None => (true, self.next_tag(message.tracked)),
+            None => (true, self.next_tag(message.tracked), record),
         };
         let Message { stream, unordered, ppid, .. } = message;
-        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid, tag });
+        self.unfinished = (!message.end_of_record).then_some(Unfinished {
+            stream,
+            unordered,
+            ppid,
+            tag,
+            record,
+            abandoned: false,
+        });
         self.bytes += message.payload.byte_count();
         self.len += 1;
         self.scheduler.add(stream);
         let outbound = self.outbound.of(stream);
-        let ssn = if unordered { Ssn(0) } else { outbound.next_ssn };
-        if message.end_of_record && !unordered {
-            outbound.next_ssn = ssn.next();
-        }
         let last = outbound.last;
         if last != PieceId::NONE && self.pieces[last].is_followed_by(&message) {
             self.pieces[last].copies += 1;
             return None; // no run is tracked
         }
-        outbound.last = self.pieces.add(Piece { message, ssn, tag, beginning, copies: 1 }, PieceId::NONE);
+        outbound.last = self.pieces.add(Piece { message, tag, record, beginning, copies: 1 }, PieceId::NONE);
         if last != PieceId::NONE {
             self.pieces.link(last, outbound.last);
             return tag.id();
@@ -201,17 +214,17 @@ impl SendQueue {
             ending: last && message.end_of_record,
             immediate: last && message.immediate_sack,
         };
-        let (stream, ssn, ppid, tag) = (message.stream, piece.ssn, message.ppid, piece.tag);
+        let (stream, ppid, tag, record) = (message.stream, message.ppid, piece.tag, piece.record);
         let of_run = piece.copies > 1;
         let payload = if of_run {
             piece.copies -= 1;
-            piece.ssn = if message.unordered { ssn } else { ssn.next() };
             message.payload.clone()
         } else {
             piece.beginning = false;
             message.payload.split_to(len.min(most))
         };
-        let fragment = Fragment { flags, stream, ssn, ppid, tag, payload };
+        let ssn = self.number(stream, flags.unordered, flags.ending);
+        let fragment = Fragment { flags, stream, ssn, ppid, tag, record, payload };
         self.bytes -= fragment.payload.byte_count();
         if last {
             self.len -= 1;
@@ -219,11 +232,34 @@ impl SendQueue {
                 self.remove_head(stream);
             }
             if self.scheduler.sent() || !of_run {
-                let next = self.scheduler.next();
-                self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+                self.next_turn();
+                if self.voids > 0 {
+                    self.skip_voids();
+                }
             }
         }
         fragment
+    }
+
+    /// The stream sequence number of the message of a stream that is sent now; `ends` it or not.
+    #[inline]
+    fn number(&mut self, stream: StreamId, unordered: bool, ends: bool) -> Ssn {
+        if unordered {
+            return Ssn(0);
+        }
+        let outbound = self.outbound.of(stream);
+        let ssn = outbound.next_ssn;
+        if ends {
+            outbound.next_ssn = ssn.next();
+        }
+        ssn
+    }
+
+    /// The head is the first piece of the stream that the scheduler chose.
+    #[inline]
+    fn next_turn(&mut self) {
+        let next = self.scheduler.next();
+        self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
     }
 
     /// The piece that was sent leaves the queue of its stream.
@@ -240,14 +276,96 @@ impl SendQueue {
     fn take_of_run(&mut self, most: usize) -> Fragment {
         let run = &mut self.pieces[self.head];
         let message = run.message.clone();
-        let (stream, ssn) = (message.stream, run.ssn);
+        let stream = message.stream;
         run.copies -= 1;
-        run.ssn = if message.unordered { ssn } else { ssn.next() };
-        self.head = self
-            .pieces
-            .add(Piece { message, ssn, tag: Tag::default(), beginning: true, copies: 1 }, self.head);
+        let (tag, record) = (Tag::default(), RecordId::default());
+        self.head = self.pieces.add(Piece { message, tag, record, beginning: true, copies: 1 }, self.head);
         self.outbound.of(stream).first = self.head;
         self.take(most)
+    }
+
+    /// The record of the message that is sent next.
+    #[inline]
+    pub(super) fn head_record(&self) -> RecordId {
+        self.head().map(|piece| piece.record).unwrap_or_default()
+    }
+
+    /// The last piece given for a stream; there is one right after a push.
+    pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
+        self.outbound.of(stream).last
+    }
+
+    /// Bytes that wait of the message of a record, as [`Self::abandon`] would find them; none if no piece waits.
+    pub(super) fn bytes_of(
+        &self,
+        record: RecordId,
+        stream: StreamId,
+        first: Option<PieceId>,
+    ) -> Option<ByteCount> {
+        let first = first.or_else(|| self.outbound.get(stream).map(|outbound| outbound.first))?;
+        let pieces = std::iter::successors(Some(first), |&id| Some(self.pieces.next(id)));
+        let own = pieces.take_while(|&id| id != PieceId::NONE && self.pieces[id].record == record);
+        own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
+    }
+
+    /// The next piece given belongs to a message that was begun before.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.unfinished.is_some()
+    }
+
+    /// True if the message that is still being given was abandoned: this piece of it is not taken.
+    pub(super) fn refuses(&mut self, piece: &Message) -> bool {
+        let refused = self.unfinished.is_some_and(|unfinished| unfinished.abandoned);
+        if refused && piece.end_of_record {
+            self.unfinished = None;
+        }
+        refused
+    }
+
+    /// Abandons what waits of the message of a record. `first` is its first piece if no part of it was sent; else the stream
+    /// begins with it. Returns the bytes, piece by piece.
+    pub(super) fn abandon(
+        &mut self,
+        record: RecordId,
+        stream: StreamId,
+        first: Option<PieceId>,
+    ) -> Vec<Payload> {
+        if let Some(unfinished) = &mut self.unfinished
+            && unfinished.record == record
+        {
+            (unfinished.abandoned, unfinished.record) = (true, RecordId::default());
+        }
+        let mut id = first.unwrap_or(self.outbound.of(stream).first);
+        let mut parts = Vec::new();
+        while id != PieceId::NONE && self.pieces[id].record == record {
+            let piece = &mut self.pieces[id];
+            piece.record = RecordId::default();
+            let payload = std::mem::replace(&mut piece.message.payload, Payload::Filler(0));
+            self.bytes -= payload.byte_count();
+            self.len -= 1;
+            self.voids += 1;
+            parts.push(payload);
+            id = self.pieces.next(id);
+        }
+        self.skip_voids();
+        parts
+    }
+
+    /// The number of an abandoned message of which a part was sent, and which is not continued.
+    pub(super) fn end(&mut self, stream: StreamId, unordered: bool) -> Ssn {
+        self.number(stream, unordered, true)
+    }
+
+    /// Removes pieces without bytes that would be sent next.
+    #[cold]
+    fn skip_voids(&mut self) {
+        while self.voids > 0 && self.head().is_some_and(|piece| piece.message.payload.is_empty()) {
+            let stream = self.pieces[self.head].message.stream;
+            self.voids -= 1;
+            self.remove_head(stream);
+            self.scheduler.sent();
+            self.next_turn();
+        }
     }
 
     /// Bytes allocated.
@@ -267,7 +385,7 @@ mod tests {
     fn pieces_of_a_message_keep_the_payload_protocol_identifier_of_the_first() {
         let mut queue = SendQueue::new(1);
         for (ppid, end_of_record) in [(1, false), (2, false), (3, true), (4, true)] {
-            queue.push(Message { ppid: Ppid(ppid), end_of_record, ..filler(10) });
+            give(&mut queue, Message { ppid: Ppid(ppid), end_of_record, ..filler(10) });
         }
         let sent: Vec<u32> = std::iter::from_fn(|| queue.head_len().map(|_| queue.take(8).ppid.0)).collect();
         assert_eq!(sent, [1, 1, 1, 1, 1, 1, 4, 4]);
@@ -280,7 +398,7 @@ mod tests {
         let last = Message { stream: StreamId(u16::MAX - 1), ..filler(1) };
         for ssn in 0..3 {
             assert!(queue.check(&last).is_ok());
-            queue.push(last.clone());
+            give(&mut queue, last.clone());
             assert_eq!(queue.take(8).ssn, Ssn(ssn));
         }
         assert!(queue.outbound.heap_bytes() < 400, "{} bytes", queue.outbound.heap_bytes());
@@ -293,7 +411,7 @@ mod tests {
             let streams: Vec<u16> = (0..u16::MAX).step_by(step).collect();
             for round in 0..2 {
                 for &stream in &streams {
-                    queue.push(Message { stream: StreamId(stream), ..filler(10) });
+                    give(&mut queue, Message { stream: StreamId(stream), ..filler(10) });
                 }
                 for &stream in &streams {
                     let fragment = queue.take(100);
@@ -313,9 +431,9 @@ mod tests {
             let payload = Payload::Bytes(vec![stream as u8; n].into());
             Message { stream: StreamId(stream), ..Message::new(payload) }
         };
-        queue.push(bytes(1, 10));
-        queue.push(bytes(0, 1 << 20));
-        queue.push(bytes(1, 10));
+        give(&mut queue, bytes(1, 10));
+        give(&mut queue, bytes(0, 1 << 20));
+        give(&mut queue, bytes(1, 10));
         let mut sent: Vec<(u16, usize)> = Vec::new();
         while queue.head_len().is_some() {
             let fragment = queue.take(1452);
@@ -325,6 +443,10 @@ mod tests {
             }
         }
         assert_eq!(sent, [(1, 10), (0, 1 << 20), (1, 10)]);
+    }
+
+    fn give(queue: &mut SendQueue, message: Message) {
+        queue.push(message, RecordId::default());
     }
 
     fn filler(n: u32) -> Message {
@@ -337,7 +459,7 @@ mod tests {
         for message in
             [filler(10), filler(10), filler(10), filler(7), Message { unordered: true, ..filler(7) }]
         {
-            queue.push(message);
+            give(&mut queue, message);
         }
         assert_eq!((queue.pieces.len(), queue.len(), queue.bytes().get()), (3, 5, 44));
         let mut fragments = Vec::new();
@@ -367,7 +489,7 @@ mod tests {
                     let (length, unordered) = (10 + length / 12, kind == 0);
                     let ssn = if unordered { 0 } else { next_ssn[usize::from(stream)] };
                     next_ssn[usize::from(stream)] += u16::from(!unordered);
-                    queue.push(Message { stream: StreamId(stream), unordered, ..filler(length) });
+                    give(&mut queue, Message { stream: StreamId(stream), unordered, ..filler(length) });
                     model.push_back((stream, ssn, length, unordered));
                 } else if let Some(&(stream, ssn, left, unordered)) = model.front() {
                     prop_assert_eq!(queue.head_len(), Some(left as usize));

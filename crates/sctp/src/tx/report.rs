@@ -123,6 +123,7 @@ impl Sender {
             rate.lost += ByteCount::new(u64::from(chunk.flight_size));
         }
         self.take_from_flight(i, paths);
+        self.note_lost(i);
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].flight_size));
         let path = &mut paths[self.out[i].path];

@@ -4,6 +4,7 @@ mod delivery;
 mod hostile;
 mod nr_sack;
 mod rules;
+mod skipping;
 
 use super::*;
 use crate::config::{Cmt, Timestamps};
