@@ -84,17 +84,17 @@ impl Connections {
                 self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
             }
             Event::Delivered { first, last } => entry.confirm(first, last),
-            Event::SendFailed { id: Some(message), .. } => {
-                entry.fail(message);
+            Event::SendFailed { id: message, abandoned, length, .. } if message.is_some() || abandoned => {
+                if let Some(message) = message {
+                    entry.fail(message);
+                }
+                if abandoned {
+                    entry.abandon(length);
+                }
                 entry.mailbox.announce(event);
                 self.flushing.insert(id);
             }
-            other => {
-                if matches!(other, Event::SendFailed { .. }) {
-                    self.flushing.insert(id); // nothing waits for an abandoned message
-                }
-                note(now, endpoint, entry, other);
-            }
+            other => note(now, endpoint, entry, other),
         }
     }
 

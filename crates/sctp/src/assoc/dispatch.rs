@@ -131,8 +131,7 @@ impl Association {
                     if self.phase.receives_data()
                         && let Some(receiver) = &mut self.receiver
                     {
-                        had_data = true;
-                        receiver.on_forward_tsn(forward, answer);
+                        had_data |= receiver.on_forward_tsn(forward, answer);
                     }
                     GO_ON
                 }

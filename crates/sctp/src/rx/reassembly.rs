@@ -4,7 +4,7 @@ use super::fragments::{Chain, Fragments};
 use super::gaps::TsnTracker;
 use super::window::ChunkCost;
 use crate::message::Payload;
-use crate::steps::count_search;
+use crate::steps::{count, count_search};
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Data, Ppid, Ssn, StreamId};
 
@@ -298,9 +298,7 @@ impl Reassembly {
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
         let aborted = store.partial.take_if(|partial| partial.next <= new).map(|partial| partial.abort());
         let mut cost = 0;
-        while let Some(run) = store.next_cut(self.skipped) {
-            store.remove(&run);
-            store.refill();
+        while let Some(run) = store.take_cut(self.skipped) {
             store.fragments.give_up(run.chain);
             cost += run.cost;
             self.skipped = self.skipped.max(run.last);
@@ -388,10 +386,13 @@ impl Store {
         }
     }
 
-    /// The lowest run of those whose message lacks a TSN up to `skipped`.
-    fn next_cut(&self, skipped: u64) -> Option<Run> {
-        let lowest = self.below.first_key_value().map(|(_, run)| run).or(self.top.as_ref());
-        lowest.filter(|run| run.is_cut(skipped)).copied()
+    /// Removes the lowest run if its message lacks a TSN up to `skipped`.
+    fn take_cut(&mut self, skipped: u64) -> Option<Run> {
+        count(1);
+        match self.below.first_entry() {
+            Some(lowest) => lowest.get().is_cut(skipped).then(|| lowest.remove()),
+            None => self.top.take_if(|top| top.is_cut(skipped)),
+        }
     }
 
     fn remove(&mut self, run: &Run) {

@@ -9,15 +9,16 @@ use wire::{Data, ForwardTsn};
 const MOST_SKIPPED: u64 = 1 << 16;
 
 impl Receiver {
-    /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet.
-    pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) {
+    /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet. False if it is ignored.
+    pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) -> bool {
         self.stats.forward_tsns += 1;
         let new = self.tsns.index_of(forward.new_cumulative_tsn);
         if new <= self.tsns.cumulative() {
-            return self.sacks.forward(from, true, false);
+            self.sacks.forward(from, true, false);
+            return true;
         }
         if new - self.tsns.highest().min(new) > MOST_SKIPPED.max(self.window.limit()) {
-            return;
+            return false;
         }
         self.sacks.forward(from, false, self.tsns.has_gaps());
         let readable = self.ready.len();
@@ -33,6 +34,7 @@ impl Receiver {
         if self.window.has_reopened() {
             self.sacks.force();
         }
+        true
     }
 
     /// Drops the fragments of messages that cannot be completed, since they lack a TSN up to `new`.

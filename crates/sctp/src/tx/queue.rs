@@ -302,9 +302,12 @@ impl SendQueue {
         stream: StreamId,
         first: Option<PieceId>,
     ) -> Option<ByteCount> {
-        let first = first.or_else(|| self.outbound.get(stream).map(|outbound| outbound.first))?;
-        let pieces = std::iter::successors(Some(first), |&id| Some(self.pieces.next(id)));
-        let own = pieces.take_while(|&id| id != PieceId::NONE && self.pieces[id].record == record);
+        let first = first.or_else(|| self.outbound.get(stream).map(|outbound| outbound.first));
+        let is_piece = |id: &PieceId| *id != PieceId::NONE;
+        let pieces = std::iter::successors(first.filter(is_piece), |&id| {
+            Some(self.pieces.next(id)).filter(is_piece)
+        });
+        let own = pieces.take_while(|&id| self.pieces[id].record == record);
         own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
     }
 

@@ -17,8 +17,9 @@ fn forward_behind(f: &mut Fixture, chunks: &[Data<'_>], new: u32, skips: &[(u16,
     for data in chunks {
         f.rx.on_data(data, PathId(0));
     }
-    f.rx.on_forward_tsn(&chunk, PathId(0));
-    f.rx.packet_done(f.now);
+    if f.rx.on_forward_tsn(&chunk, PathId(0)) || !chunks.is_empty() {
+        f.rx.packet_done(f.now);
+    }
 }
 
 pub(super) fn forward(f: &mut Fixture, new: u32, skips: &[(u16, u16)]) {
