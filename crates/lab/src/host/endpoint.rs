@@ -43,6 +43,11 @@ pub(crate) struct Service {
     pub(crate) reliability: sctp::Reliability,
 }
 
+impl Service {
+    /// In order, and retransmitted until it arrives.
+    pub(crate) const PLAIN: Service = Service { unordered: false, reliability: sctp::Reliability::Reliable };
+}
+
 /// An endpoint of one protocol, which the host adapter feeds and drains.
 pub(crate) trait Protocolled: Transport + transport::Endpoint {
     /// A connection and what happened to it, in terms that all protocols share.

@@ -30,6 +30,8 @@ pub(in crate::tx) struct Forwarding {
     told_at: Instant,
     /// The path of that, until the peer's cumulative TSN reaches `told`.
     told_on: Option<PathId>,
+    /// That path, once the FORWARD TSN is to be repeated: it may have failed.
+    avoided: Option<PathId>,
     /// When a FORWARD TSN is to be sent, if it is not bundled with data before.
     due: Option<Instant>,
 }
@@ -79,7 +81,14 @@ impl Sender {
             }
         };
         self.set_due(due);
-        self.guard_forward(now, paths);
+        if due.is_some()
+            && !news
+            && let Some(partial) = &mut self.partial
+        {
+            partial.forward.avoided = told_on;
+        }
+        let p = self.forward_path(paths);
+        self.guard_forward(now, p, paths);
     }
 
     fn set_due(&mut self, at: Option<Instant>) {
@@ -94,10 +103,14 @@ impl Sender {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
 
-    /// The path of the lowest abandoned chunk if it is active, else the one that carries control chunks.
+    /// The path of the lowest abandoned chunk if it works as far as known, else another one that does, else the one that carries
+    /// control chunks.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
-        lowest.filter(|&p| paths[p].is_active()).unwrap_or_else(|| paths.default_path())
+        let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
+        let works = |&p: &PathId| paths[p].is_usable() && !paths[p].timed_out && avoided != Some(p);
+        let other = || lowest.and_then(|p| paths.next_active(p));
+        lowest.filter(works).or_else(|| paths.ids().find(works)).or_else(other).unwrap_or_else(|| paths.default_path())
     }
 
     /// True if the peer is to skip chunks that it was not seen to skip.
@@ -107,12 +120,9 @@ impl Sender {
     }
 
     /// T3 runs on the path of the FORWARD TSN until the cumulative TSN reaches the Advanced.Peer.Ack.Point (rule C5).
-    pub(super) fn guard_forward(&mut self, now: Instant, paths: &mut Paths) {
-        if self.is_forwarding() {
-            let p = self.forward_path(paths);
-            if paths[p].t3.is_none() {
-                paths[p].t3 = Some(now + self.t3_span(&paths[p]));
-            }
+    fn guard_forward(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        if self.is_forwarding() && paths[p].t3.is_none() {
+            paths[p].t3 = Some(now + self.t3_span(&paths[p]));
         }
     }
 
@@ -149,7 +159,7 @@ impl Sender {
             (forward.told, forward.told_at, forward.told_on) = (last, self.now, Some(p));
             forward.due = None;
         }
-        self.guard_forward(self.now, paths);
+        self.guard_forward(self.now, p, paths);
         true
     }
 
@@ -186,6 +196,10 @@ impl Sender {
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;
-        if cum < forward.told { None } else { forward.told_on.take() }
+        if cum < forward.told {
+            return None;
+        }
+        forward.avoided = None;
+        forward.told_on.take()
     }
 }
