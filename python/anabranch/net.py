@@ -16,7 +16,7 @@ Signals such as Ctrl-C end every wait. Threads can share a connection. :mod:`ana
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Protocol, Self, TypeVar, Unpack
 
 from . import _core
 from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
@@ -56,7 +56,23 @@ def _wait(operation: _core.Operation[T], timeout: float | None, call: str, of: o
     return operation.result()
 
 
-class Endpoint(BaseEndpoint):
+class _Closeable(Protocol):
+    """As a context, it is closed at the end. After an exception it does not wait for that."""
+
+    def close(self) -> None: ...
+    def _begin_to_close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._begin_to_close()
+
+
+class Endpoint(BaseEndpoint, _Closeable):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
 
     As a context, it is closed at the end. After an exception it does not wait for that.
@@ -92,17 +108,8 @@ class Endpoint(BaseEndpoint):
         """Shuts all connections down, and waits until they have ended."""
         _wait(self._closing(), timeout, "close", self)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._begin_to_close()
-
-
-class Listener(BaseListener):
+class Listener(BaseListener, _Closeable):
     """Connections that peers begin, on an endpoint of its own. :meth:`Endpoint.listen` makes one on another endpoint.
 
     Takes the arguments of :class:`Endpoint`. At most ``backlog`` peers wait to be accepted; more are refused. Iterating
@@ -133,15 +140,6 @@ class Listener(BaseListener):
         if handle is None:
             raise StopIteration
         return Connection(handle)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._begin_to_close()
 
 
 class Connection(BaseConnection):

@@ -85,6 +85,8 @@ pub struct Traffic {
     pub unreliable: Probability,
     /// When a message is abandoned.
     pub reliability: sctp::Reliability,
+    /// Streams that the messages take in turn, from stream 0 on.
+    pub streams: u16,
 }
 
 /// Alternating active times and pauses of a paced sender. It starts with an active time of at least one frame.

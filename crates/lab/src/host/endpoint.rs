@@ -21,7 +21,7 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of zeros. Returns the number of bytes accepted: zero if the buffer is full. A transport with
+    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes accepted: zero if the buffer is full. A transport with
     /// message boundaries accepts all bytes or none.
     fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32;
     /// The next piece of data that has arrived.
@@ -39,13 +39,15 @@ pub(crate) trait Transport {
 /// How a message is delivered; only SCTP has a choice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Service {
+    pub(crate) stream: u16,
     pub(crate) unordered: bool,
     pub(crate) reliability: sctp::Reliability,
 }
 
 impl Service {
-    /// In order, and retransmitted until it arrives.
-    pub(crate) const PLAIN: Service = Service { unordered: false, reliability: sctp::Reliability::Reliable };
+    /// On stream 0, in order, and retransmitted until it arrives.
+    pub(crate) const PLAIN: Service =
+        Service { stream: 0, unordered: false, reliability: sctp::Reliability::Reliable };
 }
 
 /// An endpoint of one protocol, which the host adapter feeds and drains.

@@ -5,6 +5,7 @@ use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
+use wire::StreamId;
 
 impl Transport for Endpoint {
     #[inline]
@@ -32,8 +33,9 @@ impl Transport for Endpoint {
 
     #[inline]
     fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
-        let Service { unordered, reliability } = service;
-        let message = Message { unordered, reliability, ..Message::new(Payload::Filler(length)) };
+        let Service { stream, unordered, reliability } = service;
+        let stream = StreamId(stream);
+        let message = Message { stream, unordered, reliability, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
             Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,

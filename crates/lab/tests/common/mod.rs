@@ -107,6 +107,7 @@ pub fn saturated_flow(name: &str) -> Flow {
             unordered: Probability::ONE,
             unreliable: Probability::ZERO,
             reliability: sctp::Reliability::Reliable,
+            streams: 1,
         }),
         back: None,
         local_address: LocalAddress::Any,

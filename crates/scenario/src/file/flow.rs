@@ -80,6 +80,9 @@ table! {
         off: Option<At<Distribution<Span>>>;
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
+        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
+        /// `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
+        streams: At<u16> = At { value: 1, span: 0..0 };
         /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on both sides. By
         /// default 0, and 1 if there is a `reliability`.
         unreliable: Option<At<Probability>>;

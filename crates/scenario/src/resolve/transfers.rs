@@ -69,6 +69,7 @@ fn transfers(
         unordered: Probability::ZERO,
         unreliable: Probability::ZERO,
         reliability: sctp::Reliability::Reliable,
+        streams: 1,
     };
     let like = Flow {
         name: table.name.value.clone(),

@@ -1,5 +1,6 @@
 use super::Association;
 use super::phase::Phase;
+use crate::ext::Ext;
 use crate::message::{Abandoned, AbandonedByPolicy};
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
@@ -106,6 +107,12 @@ pub struct AssocStats {
     pub errors: u32,
     /// Messages abandoned (`rfc7496#section-4.4`).
     pub abandoned: Abandoned,
+    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    pub interleaving: bool,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -155,6 +162,9 @@ impl Association {
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
             abandoned: self.sender.abandoned_in_all().total(),
+            interleaving: self.extensions.has(Ext::Interleaving),
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
     }
 

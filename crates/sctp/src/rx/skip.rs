@@ -2,7 +2,7 @@
 
 use super::Receiver;
 use crate::path::PathId;
-use wire::{Data, ForwardTsn};
+use wire::{Data, ForwardTsn, Mid};
 
 /// A FORWARD TSN that skips more TSNs than this beyond the highest that arrived is ignored, unless the receive buffer could
 /// hold as many chunks of one byte.
@@ -17,7 +17,7 @@ impl Receiver {
             self.sacks.forward(from, true, false);
             return true;
         }
-        if new - self.tsns.highest().min(new) > MOST_SKIPPED.max(self.window.limit()) {
+        if new - self.tsns.highest().min(new) > MOST_SKIPPED.max(self.window.size_and_held().0.into()) {
             return false;
         }
         self.sacks.forward(from, false, self.tsns.has_gaps());
@@ -26,7 +26,7 @@ impl Receiver {
         self.drop_fragments(new);
         for (stream, ssn) in forward.skips() {
             if stream.0 < self.inbound_streams {
-                self.streams.skip(stream, ssn, &mut self.ready);
+                self.streams.skip(stream, Mid(ssn.0.into()), &mut self.ready);
             }
         }
         self.promise(readable);

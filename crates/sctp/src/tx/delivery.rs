@@ -174,6 +174,7 @@ impl Sender {
                 add(self.failed_chunk(i, id), true);
             }
         }
+        self.queue.release_all();
         while !self.queue.is_empty() {
             let unsent = self.queue.take(usize::MAX);
             let message = Message {

@@ -10,6 +10,8 @@ use std::ops::{Index, IndexMut};
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
+    /// That of the first copy among the ordered or the unordered messages of its stream.
+    pub(super) number: u32,
     /// Of a run none.
     pub(super) tag: Tag,
     /// Of a run none.

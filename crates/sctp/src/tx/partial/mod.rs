@@ -84,7 +84,8 @@ impl Sender {
     /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = self.config.pr_sctp && message.reliability != Reliability::Reliable;
-        if self.queue.is_unfinished() || (!limited && message.context == 0) {
+        let plain = !limited && message.context == 0;
+        if plain || self.queue.is_unfinished(message.stream) || self.queue.holds(message.stream) {
             return RecordId::default();
         }
         let partial = self.partial.get_or_insert_default();
@@ -104,13 +105,14 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` of a message with a record was sent for the first time.
+    /// Chunk `i` of a message with a record, which has this number in its stream, was sent for the first time.
     #[cold]
-    pub(super) fn note_sent(&mut self, i: u64, ending: bool) {
+    pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
         let id = self.out.message_of(i);
         if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
             let first = record.tsns.map_or(i, |tsns| tsns.first);
             record.tsns = Some(super::ranges::Range { first, last: i });
+            record.number = number;
             record.waiting += 1;
             record.ended |= ending;
         }
@@ -242,7 +244,7 @@ impl Sender {
     /// of these the oldest. False, and nothing is abandoned, if all of them do not make enough room.
     pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
         let Reliability::Priority(priority) = message.reliability else { return false };
-        let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished()) else { return false };
+        let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else { return false };
         let mut missing = (self.buffered() + message.payload.byte_count()) - self.config.send_buffer;
         let mut queue_full = self.is_queue_full();
         let mut victims = Vec::new();

@@ -29,6 +29,8 @@ pub(super) struct Record {
     pub(super) piece: PieceId,
     /// From its first TSN to its last so far; none before the first was sent.
     pub(super) tsns: Option<Range>,
+    /// Its number in its stream, once a part of it was sent.
+    pub(super) number: u32,
     /// Chunks sent that the peer may not have for good.
     pub(super) waiting: u32,
     /// Its last chunk has a TSN.
@@ -48,6 +50,7 @@ impl Record {
             tag: Tag::default(),
             piece: PieceId::NONE,
             tsns: None,
+            number: 0,
             waiting: 0,
             ended: false,
         }
