@@ -98,6 +98,8 @@ class Received:
     """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it can be read."""
+    aborted: bool
+    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
 
 @final
 class Arrival:
@@ -306,6 +308,18 @@ class Event:
     """send-failed: TSN of the chunk; None if it was never sent."""
     length: int | None
     """send-failed: bytes that the peer did not acknowledge."""
+    data: bytes | None
+    """send-failed: the bytes that the peer did not acknowledge."""
+    ppid: int | None
+    """send-failed: payload protocol identifier of the message."""
+    unordered: bool | None
+    """send-failed: whether the message was unordered."""
+    context: int | None
+    """send-failed: the number given with the message."""
+    sent: bool | None
+    """send-failed: whether a part of the message was sent, so that the peer may have it."""
+    abandoned: bool | None
+    """send-failed: whether the message was given up as its reliability says, and the association goes on."""
     message: int | None
     """delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked."""
     last_message: int | None
@@ -407,6 +421,8 @@ class Endpoint:
         end_of_record: bool = True,
         path: int | None = None,
         tracked: bool = False,
+        reliability: dict[str, float] | None = None,
+        context: int = 0,
     ) -> int | None:
         """Queues a message, or with ``end_of_record`` false the next part of one.
 
@@ -416,6 +432,9 @@ class Endpoint:
         ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
         it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
         ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+        ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in seconds),
+        ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that the event
+        ``send-failed`` gives back.
 
         Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a
         message that can never be sent.
@@ -562,6 +581,8 @@ class Message:
     """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it follows."""
+    aborted: bool
+    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
 
     def __len__(self) -> int: ...
 
@@ -676,10 +697,26 @@ class NetListener:
 class NetConnection:
     """An association on UDP sockets."""
 
-    def send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> Operation[None]:
+    def send(
+        self,
+        data: _Bytes,
+        stream: int,
+        ppid: int,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: dict[str, float] | None,
+    ) -> Operation[None]:
         """Sends a message once there is room."""
 
-    def try_send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> bool:
+    def try_send(
+        self,
+        data: _Bytes,
+        stream: int,
+        ppid: int,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: dict[str, float] | None,
+    ) -> bool:
         """Sends a message if there is room."""
 
     def recv(self) -> Operation[Message | None]:

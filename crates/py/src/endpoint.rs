@@ -1,8 +1,8 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
 use crate::arguments::{
-    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, EcnField, Mtu, Now, PathNumber,
-    PayloadProtocol, Port, Randomness, Stream, StreamValue,
+    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, EcnField, Mtu, Now,
+    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -212,16 +212,19 @@ impl Endpoint {
     ///
     /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver it before
     /// earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay. ``path``: the
-    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``reliability``: when the message
+    /// is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need
+    /// ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
     ///
     /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a message
     /// that can never be sent.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
-            immediate_sack = false, end_of_record = true, path = None, tracked = false),
+            immediate_sack = false, end_of_record = true, path = None, tracked = false,
+            reliability = Policy::RELIABLE, context = Context(0)),
         text_signature = "($self, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, \
-                          end_of_record=True, path=None, tracked=False)"
+                          end_of_record=True, path=None, tracked=False, reliability=None, context=0)"
     )]
     fn send(
         &mut self,
@@ -235,12 +238,24 @@ impl Endpoint {
         end_of_record: bool,
         path: Option<PathNumber>,
         tracked: bool,
+        reliability: Policy,
+        context: Context,
     ) -> PyResult<Option<u64>> {
         let payload = Payload::Bytes(data.into_bytes());
         let (stream, ppid) = (StreamId(stream.0), Ppid(ppid.0));
         let path = path.map(|path| PathId(path.0));
-        let message =
-            Message { stream, ppid, unordered, immediate_sack, end_of_record, path, tracked, payload };
+        let message = Message {
+            stream,
+            ppid,
+            unordered,
+            immediate_sack,
+            end_of_record,
+            path,
+            tracked,
+            reliability: reliability.0,
+            context: context.0,
+            payload,
+        };
         let sent = self.inner().send(now.instant(), association.id(), message);
         sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();

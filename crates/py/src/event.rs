@@ -77,6 +77,18 @@ event_class! {
         tsn: u32,
         /// send-failed: bytes that the peer did not acknowledge.
         length: usize,
+        /// send-failed: the bytes that the peer did not acknowledge.
+        data: Py<PyBytes>,
+        /// send-failed: payload protocol identifier of the message.
+        ppid: u32,
+        /// send-failed: whether the message was unordered.
+        unordered: bool,
+        /// send-failed: the number given with the message.
+        context: u32,
+        /// send-failed: whether a part of the message was sent, so that the peer may have it.
+        sent: bool,
+        /// send-failed: whether the message was given up as its reliability says, and the association goes on.
+        abandoned: bool,
         /// peer-error, and closed by an ABORT of the peer: the error causes as received.
         causes: Py<PyBytes>,
         /// closed: how the association ended.
@@ -156,8 +168,14 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.last_message = Some(last.0);
             "delivered"
         }
-        sctp::Event::SendFailed { id, stream, tsn, length } => {
+        sctp::Event::SendFailed { id, stream, tsn, length, sent, abandoned, message } => {
             event.message = id.map(|id| id.0);
+            event.data = Some(PyBytes::new(py, &message.payload.to_bytes()).unbind());
+            event.ppid = Some(message.ppid.0);
+            event.unordered = Some(message.unordered);
+            event.context = Some(message.context);
+            event.sent = Some(sent);
+            event.abandoned = Some(abandoned);
             event.stream = Some(stream.0);
             event.tsn = tsn.map(|tsn| tsn.0);
             event.length = Some(length);

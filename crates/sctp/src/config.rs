@@ -82,6 +82,9 @@ options! {
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;
         /// Our addresses are behind NATs: requests to add one leave from it and name no address (INET: `natFriendly`).
         nat_friendly: bool = false;
+        /// Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it (PR-SCTP,
+        /// `rfc3758`, `rfc7496`). Otherwise every message is reliable whatever it asks for.
+        pr_sctp: bool = false;
         /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
         stream_reset: bool = false;
         /// What the peer may do with `stream_reset` without being asked.
@@ -189,6 +192,7 @@ impl Config {
             congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
+            pr_sctp: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

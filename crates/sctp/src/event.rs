@@ -1,6 +1,6 @@
 //! What an endpoint tells its user.
 
-use crate::message::MessageId;
+use crate::message::{Message, MessageId};
 use crate::path::PathId;
 use bytes::Bytes;
 use std::net::IpAddr;
@@ -71,8 +71,9 @@ pub enum Event {
         /// The highest of them.
         last: MessageId,
     },
-    /// The association ended, or the peer restarted it, before the peer acknowledged a message. There is one event for a
-    /// tracked message, and one for each chunk of another one.
+    /// The association ended, or the peer restarted it, before the peer acknowledged a message, or the message was abandoned
+    /// as its [reliability](crate::Reliability) says. There is one event for a message that is tracked or abandoned, and one
+    /// for each chunk of another one.
     SendFailed {
         /// The message, if it is tracked.
         id: Option<MessageId>,
@@ -83,6 +84,12 @@ pub enum Event {
         tsn: Option<Tsn>,
         /// Bytes not acknowledged.
         length: usize,
+        /// True if a part of it was sent: the peer may have it. False if the peer cannot have anything of it.
+        sent: bool,
+        /// True if it was abandoned, and the association goes on.
+        abandoned: bool,
+        /// The message, with the bytes that were not acknowledged.
+        message: Box<Message>,
     },
     /// The peer added an address of its own. A heartbeat has to confirm it before it carries data.
     PeerAddressAdded {

@@ -60,8 +60,7 @@ impl Nats {
         let (client, mut server) = (endpoint(5001, private(1), 1), endpoint(5002, server_address(), 2));
         server.listen(true);
         let now = Instant::ZERO;
-        let mut nats =
-            Nats { now, client, server, flying: VecDeque::new(), dead: 0, events: Vec::new() };
+        let mut nats = Nats { now, client, server, flying: VecDeque::new(), dead: 0, events: Vec::new() };
         let id = nats.client.connect(now, 5002, &[server_address()]).unwrap();
         nats.run_for(Span::from_secs(2));
         let theirs = nats.server.associations().next().expect("an association");

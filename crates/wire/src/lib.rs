@@ -1,4 +1,5 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), NR-SACK, RE-CONFIG, the chunks of RFC 8260, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), FORWARD TSN (RFC 3758),
+//! NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop reports, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -24,8 +25,8 @@ pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
     Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags,
-    DroppedChunk, Ecne, Encode, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init, InitAck,
-    LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown,
+    DroppedChunk, Ecne, Encode, ForwardTsn, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init,
+    InitAck, LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown,
     ShutdownAck, ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};

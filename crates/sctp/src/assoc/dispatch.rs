@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use transport::{Datagram, Ecn, Octets, PacketBuf};
 use units::Instant;
 use wire::{
-    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat,
-    HeartbeatAck, IData, IForwardTsn, StreamId, Tsn, UnknownAction, UnknownChunk,
+    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, ForwardTsn,
+    Heartbeat, HeartbeatAck, IData, IForwardTsn, StreamId, Tsn, UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -121,7 +121,9 @@ impl Association {
         let mut answer = self.answer_path(from);
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
-        while let Some(chunk) = chunks.next() {
+        loop {
+            let before = chunks.rest();
+            let Some(chunk) = chunks.next() else { break };
             // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
             let Ok(chunk) = chunk else {
                 whole = false;
@@ -148,6 +150,19 @@ impl Association {
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
+                }
+                Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
+                    if self.phase.receives_data()
+                        && let Some(receiver) = &mut self.receiver
+                    {
+                        had_data |= receiver.on_forward_tsn(forward, answer);
+                    }
+                    GO_ON
+                }
+                // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
+                Chunk::ForwardTsn(forward) => {
+                    let (bytes, _) = before.split_at(forward.encoded_len());
+                    self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })
                 }
                 Chunk::Timestamp(stamp) if self.extensions.has(Ext::Delays) => {
                     transit.departure = Some(stamp.micros);
@@ -362,6 +377,7 @@ impl Association {
             | Chunk::Data(_)
             | Chunk::IData(_)
             | Chunk::Sack(_)
+            | Chunk::ForwardTsn(_)
             | Chunk::Heartbeat(_) => {}
         }
         GO_ON

@@ -52,7 +52,7 @@ impl Association {
         for &(p, instead) in &changes {
             match instead {
                 Some(local) => self.take_source(now, p, local),
-                None => self.remove_path(p),
+                None => self.remove_path(now, p),
             }
         }
         true
@@ -66,7 +66,7 @@ impl Association {
     }
 
     /// Removes a path; others remain.
-    pub(super) fn remove_path(&mut self, p: PathId) {
+    pub(super) fn remove_path(&mut self, now: Instant, p: PathId) {
         self.set_path_state(p, PathState::Inactive);
         let path = &mut self.paths[p];
         (path.state, path.removed) = (PathState::Unconfirmed, true);
@@ -85,7 +85,7 @@ impl Association {
         {
             *path = to;
         }
-        self.sender.on_path_removed(p, &mut self.paths);
+        self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
     /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF once the peer has

@@ -325,7 +325,7 @@ impl Association {
         {
             return Err(SendError::NoSuchPath { path });
         }
-        let id = self.sender.push(message)?;
+        let id = self.sender.push(now, message, &mut self.paths)?;
         self.settle(now);
         Ok(id)
     }
@@ -401,13 +401,18 @@ impl Association {
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
         let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
-        delivered.or_else(|| self.next_reset()).or_else(|| self.events.pop())
+        if delivered.is_some() {
+            return delivered;
+        }
+        let abandoned = self.sender.next_abandoned().map(shutdown::failed);
+        abandoned.or_else(|| self.next_reset()).or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         !self.events.is_empty()
             || self.sender.has_delivered()
+            || self.sender.has_abandoned()
             || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
 

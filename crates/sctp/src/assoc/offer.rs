@@ -80,6 +80,10 @@ impl<'a> Offer<'a> {
                 }
                 Parameter::SupportedExtensions(listed) => types = types.or(Some(listed)),
                 Parameter::EcnCapable => offer.extensions = offer.extensions.and(Extensions::alone(Ext::Ecn)),
+                // rfc3758#section-3.3: some peers send the parameter alone, others list the chunk type, too.
+                Parameter::ForwardTsnSupported => {
+                    offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
+                }
                 // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it if an error detection method of
                 // both guards the path. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}

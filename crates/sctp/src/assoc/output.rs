@@ -14,8 +14,8 @@ use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
-    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
+    NrSack, OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
@@ -38,7 +38,7 @@ impl Association {
                 return Some(transmit);
             }
             let control = self.control.front().map(|&(p, _)| p);
-            let departing = control.or_else(|| self.sack_due_on());
+            let departing = control.or_else(|| self.sack_due_on()).or_else(|| self.forward_due_on());
             let plan = if self.may_plan_data() {
                 let joined = departing.filter(|_| self.config().bundling);
                 self.sender.next_packet(&mut self.paths, joined)
@@ -77,6 +77,28 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
+    #[inline]
+    fn forward_due_on(&self) -> Option<PathId> {
+        self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
+    }
+
+    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or there is room for it beside the data.
+    #[inline]
+    fn forward_rides(
+        &self,
+        path: PathId,
+        plan: Option<&Plan>,
+        w: &PacketWriter<'_>,
+        place: &AuthPlace,
+    ) -> bool {
+        let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
+        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        self.sender.forward_rides(path, &self.paths)
+            && self.phase.sends_data()
+            && (self.sender.forward_due(&self.paths).is_some() || welcome())
+    }
+
     /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
     fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
@@ -94,6 +116,11 @@ impl Association {
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
+        }
+        if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
+            self.push_authenticated(ForwardTsn::TYPE, &mut w, &mut place, |this, w| {
+                this.sender.write_forward(path, &mut this.paths, w)
+            });
         }
         let data = self.data_type();
         let needed =

@@ -26,7 +26,12 @@ impl Association {
         next = next.min(self.t4_deadline().unwrap_or(Instant::FAR));
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
         next = next.min(self.re_config.as_ref().and_then(|config| config.deadline()).unwrap_or(Instant::FAR));
-        for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
+        let sender = &self.sender;
+        for at in [
+            sender.rest_ends(&self.paths),
+            sender.copies_overdue(&self.paths),
+            sender.partial_deadline(&self.paths),
+        ] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
         (next != Instant::FAR).then_some(next)

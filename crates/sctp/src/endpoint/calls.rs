@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
 use crate::event::{AssocId, ResetDirection, ResetError};
-use crate::message::{Message, MessageId, Received, SendError, Unread};
+use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::ConfigError;
@@ -217,6 +217,12 @@ impl Endpoint {
     /// What an association did so far; none if it has ended and everything was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)
+    }
+
+    /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of `rfc7496#section-4.3`); none
+    /// if it has ended.
+    pub fn abandoned(&self, id: AssocId) -> Option<BTreeMap<StreamId, AbandonedByPolicy>> {
+        self.get(id).map(Association::abandoned)
     }
 
     /// The port of an association's peer; none if it has ended.

@@ -283,6 +283,15 @@ impl Path {
         }
     }
 
+    /// Chunks lost for this cause.
+    #[inline]
+    pub(crate) fn lost_list(&self, cause: LossCause) -> &List {
+        match cause {
+            LossCause::FastRetransmit => &self.lost_fast,
+            LossCause::Timeout => &self.lost_timer,
+        }
+    }
+
     /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].
     pub(crate) fn overdue(&self) -> Span {
         let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;

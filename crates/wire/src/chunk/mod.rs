@@ -23,6 +23,7 @@ mod cwr;
 mod data;
 mod ecne;
 mod error;
+mod forward_tsn;
 mod gap_block;
 mod heartbeat;
 mod heartbeat_ack;
@@ -52,6 +53,7 @@ pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
 pub use ecne::Ecne;
 pub use error::OperationError;
+pub use forward_tsn::ForwardTsn;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
@@ -117,6 +119,8 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Abandoned chunks that the receiver is to skip.
+    ForwardTsn(ForwardTsn<'a>),
     /// Skips abandoned data that could be interleaved.
     IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
@@ -216,6 +220,7 @@ impl<'a> Chunk<'a> {
             Abort::TYPE => Some(Chunk::Abort(Abort::decode(flags, value))),
             Shutdown::TYPE => Shutdown::decode(value).map(Chunk::Shutdown),
             ShutdownAck::TYPE => ShutdownAck::decode(value).map(Chunk::ShutdownAck),
+            ForwardTsn::TYPE => ForwardTsn::decode(value).map(Chunk::ForwardTsn),
             OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
@@ -264,6 +269,7 @@ impl<'a> Chunk<'a> {
             Chunk::Timestamp(_) => Timestamp::TYPE,
             Chunk::Pad(_) => Pad::TYPE,
             Chunk::IData(_) => IData::TYPE,
+            Chunk::ForwardTsn(_) => ForwardTsn::TYPE,
             Chunk::IForwardTsn(_) => IForwardTsn::TYPE,
             Chunk::Ecne(_) => Ecne::TYPE,
             Chunk::Cwr(_) => Cwr::TYPE,
@@ -295,6 +301,7 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::ForwardTsn(chunk) => chunk,
             Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
             Chunk::Auth(chunk) => chunk,

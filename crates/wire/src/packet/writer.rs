@@ -1,10 +1,10 @@
 use super::CommonHeader;
 use crate::checksum::crc32c_of_unfinished;
 use crate::chunk::{
-    Data, Encode, GapBlock, IForwardTsn, LedbatControl, NrSack, PacketDelay, Sack, SkippedMessage,
+    Data, Encode, ForwardTsn, GapBlock, IForwardTsn, LedbatControl, NrSack, PacketDelay, Sack, SkippedMessage,
 };
 use crate::field::padded;
-use crate::serial::Tsn;
+use crate::serial::{Ssn, StreamId, Tsn};
 use std::ops::Range;
 use transport::{Checksum, PacketBuf};
 
@@ -145,6 +145,16 @@ impl<'b> PacketWriter<'b> {
         fits
     }
 
+    /// Appends a FORWARD TSN that skips these streams; false if it does not fit.
+    pub fn forward_tsn(&mut self, new_cumulative_tsn: Tsn, skips: &[(StreamId, Ssn)]) -> bool {
+        let fits = ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN * skips.len() <= self.room();
+        if fits {
+            self.buf.materialise();
+            ForwardTsn::write(&mut self.buf.head, new_cumulative_tsn, skips);
+        }
+        fits
+    }
+
     /// Appends an I-FORWARD-TSN with these messages; false if it does not fit.
     pub fn i_forward_tsn(&mut self, new_cumulative_tsn: Tsn, skipped: &[SkippedMessage]) -> bool {
         let fits = IForwardTsn::len_of(skipped.len()) <= self.room();
@@ -188,7 +198,7 @@ mod tests {
     use super::*;
     use crate::chunk::{Auth, Chunk, CookieAck, CookieEcho, DataFlags};
     use crate::packet::Packet;
-    use crate::serial::{Ppid, Ssn, StreamId};
+    use crate::serial::Ppid;
     use crate::testing::ANY_HEADER;
     use transport::Octets;
 

@@ -45,6 +45,8 @@ pub const RANDOM: u16 = 0x8002;
 pub const CHUNK_LIST: u16 = 0x8003;
 /// Type of the Requested HMAC Algorithm parameter.
 pub const HMAC_ALGORITHMS: u16 = 0x8004;
+/// Type of the Forward TSN Supported parameter.
+pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
 /// Type of the ECN Capable parameter.
 pub const ECN_CAPABLE: u16 = 0x8000;
 /// Type of the Zero Checksum Acceptable parameter.
@@ -88,6 +90,8 @@ pub enum Parameter<'a> {
     /// Type 0x8004: the HMAC identifiers that the sender supports, 16 bits each, the preferred first
     /// (rfc4895#section-3.3).
     HmacAlgorithms(&'a [u8]),
+    /// Type 0xc000: the sender knows FORWARD TSN (rfc3758#section-3.1).
+    ForwardTsnSupported,
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -118,6 +122,8 @@ impl<'a> Parameter<'a> {
                 .ok()
                 .map(|method| Parameter::ZeroChecksumAcceptable(u32::from_be_bytes(method))),
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
+            // rfc3758#section-3.1 gives it no value; one that it has all the same is ignored.
+            FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -149,6 +155,7 @@ impl<'a> Parameter<'a> {
                 append(ZERO_CHECKSUM_ACCEPTABLE, &method.to_be_bytes())
             }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
+            Parameter::ForwardTsnSupported => append(FORWARD_TSN_SUPPORTED, &[]),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
         }
     }
@@ -178,6 +185,7 @@ mod tests {
             (hex("8002 0006 0102"), Parameter::Random(&[1, 2])),
             (hex("8003 0006 c180"), Parameter::ChunkList(&[0xc1, 0x80])),
             (hex("8004 0008 0003 0001"), Parameter::HmacAlgorithms(&[0, 3, 0, 1])),
+            (hex("c000 0004"), Parameter::ForwardTsnSupported),
             (hex("8000 0004"), Parameter::EcnCapable),
             (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
@@ -235,7 +243,7 @@ mod tests {
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
             ("8000", UnknownAction::SkipDiscard),
-            ("c000", UnknownAction::SkipReport),
+            ("c001", UnknownAction::SkipReport),
         ];
         for (kind, action) in expected {
             let bytes = hex(&format!("{kind} 0004"));

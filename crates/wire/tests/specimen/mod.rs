@@ -34,7 +34,7 @@ pub enum Specimen {
         numbers: (u32, u32, u16, u16, u32),
         parameters: ParameterList,
     },
-    /// A SACK, an NR-SACK, a LEDBAT-CONTROL or an I-FORWARD-TSN, alone in a packet.
+    /// A SACK, an NR-SACK, a LEDBAT-CONTROL, a FORWARD TSN or an I-FORWARD-TSN, alone in a packet.
     Written(PacketBuf),
     Heartbeat {
         ack: bool,
@@ -189,7 +189,7 @@ pub fn gap_blocks() -> impl Strategy<Value = Vec<GapBlock>> {
 }
 
 fn parameters() -> impl Strategy<Value = ParameterList> {
-    let parameter = (0u8..13, bytes(), any::<[u8; 16]>(), any::<u32>());
+    let parameter = (0u8..14, bytes(), any::<[u8; 16]>(), any::<u32>());
     vec(parameter, 0..5).prop_map(|drawn| {
         let mut list = ParameterList::new();
         for (kind, bytes, address, number) in drawn {
@@ -207,6 +207,7 @@ fn parameters() -> impl Strategy<Value = ParameterList> {
                 9 => Parameter::HmacAlgorithms(&bytes),
                 10 => Parameter::EcnCapable,
                 11 => Parameter::ZeroChecksumAcceptable(number),
+                12 => Parameter::ForwardTsnSupported,
                 _ => Parameter::SupportedExtensions(&bytes),
             };
             assert!(list.push(&parameter));
@@ -299,6 +300,16 @@ fn responses() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+fn forward_tsn() -> impl Strategy<Value = PacketBuf> {
+    let skips = vec(any::<(u16, u16)>().prop_map(|(stream, ssn)| (StreamId(stream), Ssn(ssn))), 0..9);
+    (any::<u32>(), skips).prop_map(|(tsn, skips)| {
+        let header = CommonHeader { source_port: 0, destination_port: 0, verification_tag: 0 };
+        let mut buf = PacketBuf::default();
+        assert!(PacketWriter::new(&mut buf, header, 1500).forward_tsn(Tsn(tsn), &skips));
+        buf
+    })
+}
+
 fn skipped() -> impl Strategy<Value = PacketBuf> {
     let message = any::<(u16, bool, u32)>().prop_map(|(stream, unordered, mid)| SkippedMessage {
         stream: StreamId(stream),
@@ -324,7 +335,7 @@ fn re_config() -> impl Strategy<Value = Vec<u8>> {
 
 fn unknown() -> impl Strategy<Value = Specimen> {
     let chunk_type =
-        prop_oneof![17u8..0x40, 0x41u8..0x80, Just(0x83), 0x85u8..0xb0, 0xb2u8..0xc1, 0xc3u8..=255];
+        prop_oneof![17u8..0x40, 0x41u8..0x80, Just(0x83), 0x85u8..0xb0, 0xb2u8..0xc0, 0xc3u8..=255];
     (chunk_type, any::<u8>(), bytes(), 0usize..9).prop_map(|(chunk_type, flags, value, zeros)| {
         let length = (4 + value.len() + zeros) as u8;
         let bytes = [&[chunk_type, flags, 0, length], value.as_slice()].concat();
@@ -342,6 +353,7 @@ fn specimen() -> impl Strategy<Value = Specimen> {
             .prop_map(|(ack, numbers, parameters)| Specimen::Init { ack, numbers, parameters }),
         sack().prop_map(Specimen::Written),
         delays().prop_map(Specimen::Written),
+        forward_tsn().prop_map(Specimen::Written),
         skipped().prop_map(Specimen::Written),
         any::<u64>().prop_map(Specimen::Timestamp),
         (any::<u8>(), any::<(u16, u16)>(), bytes()).prop_map(|(flags, ids, hmac)| Specimen::Auth {
