@@ -260,7 +260,8 @@ fn a_forward_tsn_nobody_agreed_upon_is_skipped_and_reported() {
     let mut pair = Pair::new(1, &Config::default());
     pair.establish();
     let from = pair.sent.len();
-    let tag = header(&pair.sent.iter().find(|sent| sent.chunks() == "COOKIE_ECHO").unwrap().bytes).verification_tag;
+    let tag =
+        header(&pair.sent.iter().find(|sent| sent.chunks() == "COOKIE_ECHO").unwrap().bytes).verification_tag;
     let mut bytes = packet(Side::Client.port(), Side::Server.port(), tag, &[]);
     bytes.head.extend([0xc0, 0, 0, 12, 0, 0, 0, 9, 0, 1, 0, 2]);
     bytes.head[8..12].fill(0);

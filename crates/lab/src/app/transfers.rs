@@ -2,7 +2,7 @@
 
 use super::flow::Dial;
 use super::{Reaction, draw};
-use crate::host::{ConnId, EndpointId, Event, Side, Service, Transport};
+use crate::host::{ConnId, EndpointId, Event, Service, Side, Transport};
 use crate::scenario::{self, Flow};
 use des::Random;
 use std::collections::VecDeque;

@@ -10,7 +10,9 @@ mod sctp;
 mod tcp;
 pub(crate) mod udp;
 
-pub(crate) use endpoint::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport};
+pub(crate) use endpoint::{
+    ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport,
+};
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};

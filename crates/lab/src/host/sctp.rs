@@ -1,6 +1,8 @@
 //! SCTP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;

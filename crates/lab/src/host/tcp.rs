@@ -1,6 +1,8 @@
 //! TCP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use std::net::IpAddr;
 use tcp::{CloseReason, Endpoint, Payload};

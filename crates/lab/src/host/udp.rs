@@ -1,6 +1,8 @@
 //! UDP (RFC 768): datagrams of zeros between two addresses and ports, in wire format.
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;

@@ -1,8 +1,7 @@
 use super::link::overriding;
 use super::reliability::Policy;
 use crate::decode::{
-    At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, whole,
-    words,
+    At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, whole, words,
 };
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};

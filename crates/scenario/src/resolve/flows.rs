@@ -300,7 +300,9 @@ fn reliability(
     if let Some(span) = spans.into_iter().flatten().next().filter(|_| !fraction.is_zero()) {
         let message = match protocol {
             Protocol::Sctp if abandons => None,
-            Protocol::Sctp => Some("no message is abandoned; expected `pr_sctp = true` in the options of both sides"),
+            Protocol::Sctp => {
+                Some("no message is abandoned; expected `pr_sctp = true` in the options of both sides")
+            }
             Protocol::Tcp | Protocol::Udp => {
                 Some("only SCTP abandons messages; expected 0, or protocol = \"SCTP\"")
             }

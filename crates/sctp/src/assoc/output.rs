@@ -11,9 +11,9 @@ use std::net::IpAddr;
 use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{
-    Abort, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketWriter, Parameter, ParameterList, ReConfig, Shutdown, ShutdownAck, ShutdownComplete,
-    SupportedAddressTypes, Timestamp,
+    Abort, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
+    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Shutdown, ShutdownAck,
+    ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.

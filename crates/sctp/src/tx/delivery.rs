@@ -150,7 +150,8 @@ impl Sender {
         let mut tracked = BTreeMap::new();
         let partial = self.deliveries.as_mut().map(|deliveries| std::mem::take(&mut deliveries.partial));
         for (id, partial) in partial.into_iter().flatten() {
-            let message = Message { stream: partial.stream, tracked: true, ..Message::new(Payload::Filler(0)) };
+            let message =
+                Message { stream: partial.stream, tracked: true, ..Message::new(Payload::Filler(0)) };
             let failure = Failure { id: Some(id), tsn: None, sent: true, abandoned: false, message };
             tracked.insert(id, Parts { failure, payloads: Vec::new(), ended: partial.ended });
         }

@@ -24,7 +24,10 @@ impl Piece {
     /// True if `next` can join the run.
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
         let whole = self.beginning && self.message.end_of_record && !self.message.tracked;
-        whole && self.record == RecordId::default() && matches!(next.payload, Payload::Filler(_)) && self.message == *next
+        whole
+            && self.record == RecordId::default()
+            && matches!(next.payload, Payload::Filler(_))
+            && self.message == *next
     }
 }
 

@@ -488,9 +488,8 @@ impl SendQueue {
     ) -> Option<ByteCount> {
         let first = first.or_else(|| self.outbound.get(stream).map(|outbound| outbound.first));
         let is_piece = |id: &PieceId| *id != PieceId::NONE;
-        let pieces = std::iter::successors(first.filter(is_piece), |&id| {
-            Some(self.pieces.next(id)).filter(is_piece)
-        });
+        let pieces =
+            std::iter::successors(first.filter(is_piece), |&id| Some(self.pieces.next(id)).filter(is_piece));
         let own = pieces.take_while(|&id| self.pieces[id].record == record);
         own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
     }
@@ -560,7 +559,8 @@ impl SendQueue {
             && let Some(piece) = self.head()
             && piece.message.payload.is_empty()
         {
-            let (stream, beginning, unordered) = (piece.message.stream, piece.beginning, piece.message.unordered);
+            let (stream, beginning, unordered) =
+                (piece.message.stream, piece.beginning, piece.message.unordered);
             self.voids -= 1;
             self.outbound.of(stream).dropped[usize::from(unordered)] += u32::from(beginning);
             self.remove_head(stream);

@@ -20,7 +20,10 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) || self.is_spent(i)
+        if head.state != ChunkState::InFlight
+            || head.is(Mark::Moved)
+            || head.is(Mark::Abandoned)
+            || self.is_spent(i)
         {
             return None;
         }

@@ -1,8 +1,8 @@
 //! SACK processing, in the order of the steps below, whatever options are on.
 
 use super::limits::MOST_BLOCKS;
-use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::partial::Cause;
+use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};

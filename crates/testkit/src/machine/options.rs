@@ -26,7 +26,8 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     };
     // No byte of the tape of its own, so that old cases keep their meaning.
     let bit = |n: u32| config.send_buffer.get() >> n & 1 == 1;
-    let (pmtud, ecn, reports, samples, immediately, pr_sctp) = (bit(0), bit(1), bit(2), bit(3), bit(4), bit(5));
+    let (pmtud, ecn, reports, samples, immediately, pr_sctp) =
+        (bit(0), bit(1), bit(2), bit(3), bit(4), bit(5));
     config.pmtud = pmtud;
     config.ecn = if ecn { EcnMode::On } else { EcnMode::Off };
     config.packet_drop_reports = reports;

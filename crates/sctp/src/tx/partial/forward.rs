@@ -110,7 +110,11 @@ impl Sender {
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
         let works = |&p: &PathId| paths[p].is_usable() && !paths[p].timed_out && avoided != Some(p);
         let other = || lowest.and_then(|p| paths.next_active(p));
-        lowest.filter(works).or_else(|| paths.ids().find(works)).or_else(other).unwrap_or_else(|| paths.default_path())
+        lowest
+            .filter(works)
+            .or_else(|| paths.ids().find(works))
+            .or_else(other)
+            .unwrap_or_else(|| paths.default_path())
     }
 
     /// True if the peer is to skip chunks that it was not seen to skip.

@@ -244,7 +244,9 @@ impl Sender {
     /// of these the oldest. False, and nothing is abandoned, if all of them do not make enough room.
     pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
         let Reliability::Priority(priority) = message.reliability else { return false };
-        let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else { return false };
+        let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else {
+            return false;
+        };
         let mut missing = (self.buffered() + message.payload.byte_count()) - self.config.send_buffer;
         let mut queue_full = self.is_queue_full();
         let mut victims = Vec::new();
@@ -271,10 +273,8 @@ impl Sender {
     /// Bytes of the send buffer that a message takes, and whether a part of it waits in the queue.
     fn held_by(&self, id: RecordId, record: &Record) -> (ByteCount, bool) {
         let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
-        let sent: ByteCount = chunks
-            .filter(|&i| self.out.message_of(i) == id)
-            .map(|i| self.out[i].byte_count())
-            .sum();
+        let sent: ByteCount =
+            chunks.filter(|&i| self.out.message_of(i) == id).map(|i| self.out[i].byte_count()).sum();
         let first = record.tsns.is_none().then_some(record.piece);
         let queued = self.queue.bytes_of(id, record.stream, first);
         (sent + queued.unwrap_or_default(), queued.is_some())

@@ -421,8 +421,11 @@ fn a_chunk_without_retransmissions_is_neither_rescheduled_nor_sent_on_another_pa
 #[test]
 fn no_copy_is_sent_of_a_message_after_its_lifetime() {
     for (seconds, copies) in [(1, false), (3, true)] {
-        let cmt =
-            Cmt { path_selection: PathSelection::LowestRtt, reinjection: Reinjection::Silent, ..Cmt::default() };
+        let cmt = Cmt {
+            path_selection: PathSelection::LowestRtt,
+            reinjection: Reinjection::Silent,
+            ..Cmt::default()
+        };
         let mut rig = agreed(&options(cmt), 2, 1);
         rig.push(message(Until(Span::from_secs(seconds)), CHUNK)).unwrap();
         assert_eq!(rig.poll(), Some((P1, vec![1])));
