@@ -370,3 +370,26 @@ def test_a_message_can_be_sent_on_a_chosen_path() -> None:
     assert len(pair.read(pair.server, theirs)) == 2
     with pytest.raises(ValueError, match="no path 9"):
         pair.client.send(pair.now, mine, b"hello", path=9)
+
+
+def test_a_message_is_given_up_and_told_with_all_that_was_given() -> None:
+    pair = Pair(pr_sctp=True)
+    mine, theirs = pair.connect()
+    pair.loss = 1.0
+    pair.client.send(pair.now, mine, b"late", ppid=7, context=9, reliability={"lifetime": 0.5})
+    pair.run(3.0)
+    pair.loss = 0.0
+    pair.client.send(pair.now, mine, b"next", reliability={"retransmissions": 3})
+    pair.run(20.0)
+    assert [message.data for message in pair.read(pair.server, theirs)] == [b"next"]
+    (failed,) = [event for event in pair.events[pair.client] if event.kind == "send-failed"]
+    assert (failed.data, failed.ppid, failed.context) == (b"late", 7, 9)
+    assert (failed.sent, failed.abandoned, failed.unordered) == (True, True, False)
+
+
+@pytest.mark.parametrize("reliability", [{}, {"lifetime": -1}, {"deadline": 1}, {"priority": 1, "lifetime": 1}, "no"])
+def test_a_reliability_that_means_nothing_is_refused(reliability: Any) -> None:
+    pair = Pair()
+    mine, _ = pair.connect()
+    with pytest.raises(ValueError, match="reliability|lifetime"):
+        pair.client.send(pair.now, mine, b"x", reliability=reliability)
