@@ -167,6 +167,9 @@ class Options(AssociationOptions, total=False):
     """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: that of the growth rule, at most 4
     packets (RFC 9260, section 7.2.1). Expected: 1 to 10000 packets, or none for that of the growth rule.
     Default: "none"."""
+    interleaving: bool
+    """Announces I-DATA chunks (RFC 8260). If the peer does so too, fragments of messages of different streams may
+    alternate, so that a long message does not delay those of other streams. Default: false."""
     knobs: Mapping[str, Mapping[str, str | float | bool]]
     """Options of the congestion controls, a table for each."""
     max_inbound_streams: int
@@ -224,6 +227,12 @@ class Options(AssociationOptions, total=False):
     send_queue: int | Literal["none"]
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
+    stream_scheduler: Literal["fcfs", "rr", "rr-packet", "priority", "fair", "wfq"]
+    """The stream that sends next (RFC 8260, section 3). Default: "fcfs"."""
+    stream_values: Sequence[int]
+    """Values of the streams, by their numbers, for the stream schedulers ``priority`` (the least is served first;
+    further streams have 0) and ``wfq`` (weights; further streams have 1). Expected: at least 1 each for
+    ``wfq``. Default: []."""
     sws_limit: str
     """A window below this is advertised, and taken, as closed (RFC 1122, section 4.2.3.3). Zero turns silly window
     avoidance off. Expected: less than ``receive_buffer``. Default: "1500 B"."""

@@ -136,11 +136,12 @@ fn the_given_fraction_of_messages_is_unordered() {
 #[test]
 fn messages_that_take_streams_in_turn_are_all_delivered() {
     let undelivered = |streams: u16, interleaving: bool| {
-        let mut scenario = scenario(&format!("frame_rate = \"2000 Hz\"\nstreams = {streams}"));
+        let mut scenario = scenario(&format!("frame_rate = \"1000 Hz\"\nstreams = {streams}"));
         impair(&mut scenario.links[0], |direction| {
             direction.impairments.loss = Probability::new(0.01).expect("a probability")
         });
-        for options in [&mut scenario.flows[0].client_options, &mut scenario.flows[0].server_options] {
+        let flow = &mut scenario.flows[0];
+        for options in [&mut flow.client_options, &mut flow.server_options] {
             options.interleaving = interleaving;
             options.stream_scheduler = sctp::StreamScheduler::Rr;
         }

@@ -88,6 +88,15 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         Chunk::CookieEcho(CookieEcho { cookie: b"cookie" }),
         Chunk::CookieAck(CookieAck),
         Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
+        Chunk::IData(IData {
+            flags: DataFlags::from_bits(2),
+            tsn: Tsn(1),
+            stream: StreamId(0),
+            mid: Mid(3),
+            ppid: Ppid(51),
+            fsn: 0,
+            payload: (b"user data").into(),
+        }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
         Chunk::Pad(Pad::of_len(100)),
         Chunk::Ecne(Ecne { lowest_tsn: Tsn(1), packets: 2 }),
@@ -123,6 +132,8 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = chunks.iter().map(|chunk| (name(chunk), write(&|w| w.push(chunk)))).collect();
     all.push(("sack".into(), write(&|w| w.sack(Tsn(9), 1500, 2, blocks.iter().copied(), &[Tsn(4)]))));
     all.push(("nrsack".into(), write(&|w| w.nr_sack(Tsn(9), 1500, 2, &blocks[..1], &blocks[1..], &[]))));
+    let message = SkippedMessage { stream: StreamId(4), unordered: true, mid: Mid(9) };
+    all.push(("iforwardtsn".into(), write(&|w| w.i_forward_tsn(Tsn(105), &[message]))));
     let delays = [PacketDelay { tsn: Tsn(3), micros: -5 }];
     all.push(("ledbatcontrol".into(), write(&|w| w.ledbat_control(&delays))));
     all

@@ -91,12 +91,13 @@ impl Inbox {
 mod tests {
     use super::*;
     use sctp::Payload;
-    use wire::{Ppid, Ssn, Tsn};
+    use wire::{Mid, Ppid, Ssn, Tsn};
 
     fn message(stream: u16, length: u32) -> Received {
         Received {
             stream: StreamId(stream),
             ssn: Ssn(0),
+            mid: Mid(0),
             tsn: Tsn(0),
             ppid: Ppid(0),
             unordered: false,

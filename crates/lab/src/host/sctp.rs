@@ -117,6 +117,8 @@ impl Protocolled for Endpoint {
             | sctp::Event::MtuChanged { .. }
             | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
+            | sctp::Event::StreamsReset { .. }
+            | sctp::Event::StreamsAdded { .. }
             | sctp::Event::PeerAddressAdded { .. }
             | sctp::Event::PeerAddressRemoved { .. }
             | sctp::Event::AddressChange { .. }
