@@ -5,6 +5,7 @@ use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use transport::{Checksum, PacketBuf};
+use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
 use wire::*;
 
 /// Folder with the initial corpus of the fuzz target: examples, and cases that once failed.
@@ -46,6 +47,9 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     parameters.push(&Parameter::SupportedExtensions(&[16]));
     parameters.push(&Parameter::EcnCapable);
     parameters.push(&Parameter::ZeroChecksumAcceptable(1));
+    parameters.push(&Parameter::Random(&[7; 32]));
+    parameters.push(&Parameter::HmacAlgorithms(&[0, 3, 0, 1]));
+    parameters.push(&Parameter::ChunkList(&[0xc1, 0x80]));
     let init = Init {
         initiate_tag: 7,
         a_rwnd: 65_536,
@@ -65,6 +69,12 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         ppid: Ppid(0),
         payload: (b"user data").into(),
     };
+    let (mut requests, mut responses) = (Vec::new(), Vec::new());
+    for change in [AddressChange::Add, AddressChange::Delete, AddressChange::SetPrimary] {
+        Request { change, correlation: 1, address: [10, 2, 0, 1].into() }.append_to(&mut requests);
+    }
+    Response::Done { correlation: 1 }.append_to(&mut responses);
+    Response::Failed { correlation: 2, causes }.append_to(&mut responses);
     let chunks = [
         Chunk::Data(data),
         Chunk::Init(init),
@@ -100,6 +110,13 @@ fn packets() -> Vec<(String, Vec<u8>)> {
             truncated_length: 1480,
             packet: b"a common hdr\x00\x03\x00\x24 and a DATA chunk of 36 bytes",
         }),
+        Chunk::Auth(Auth { flags: 0, key_id: 0, hmac_id: 3, hmac: &[7; 32] }),
+        Chunk::Asconf(Asconf {
+            serial: 7,
+            lookup: [10, 1, 0, 1].into(),
+            requests: Requests::from_bytes(&requests),
+        }),
+        Chunk::AsconfAck(AsconfAck { serial: 7, responses: Responses::from_bytes(&responses) }),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
