@@ -193,16 +193,19 @@ class Connection(BaseConnection):
         ppid: int = 0,
         unordered: bool = False,
         immediate_sack: bool = False,
+        reliability: dict[str, float] | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
-        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
+        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``. Both
+        ends need the option ``pr_sctp``.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        await _run(self._handle.send(data, stream, ppid, unordered, immediate_sack))
+        await _run(self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability))
 
     async def recv(self) -> Message | None:
         """The next message of any stream; None once the peer has shut the connection down and everything was read.

@@ -1,8 +1,8 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
 use crate::arguments::{
-    Address, Addresses, ArrivalNumber, Association, ByteString, EcnField, Mtu, Now, PathNumber,
-    PayloadProtocol, Port, Randomness, Stream, StreamValue,
+    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, EcnField, Mtu, Now,
+    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -212,16 +212,19 @@ impl Endpoint {
     ///
     /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver it before
     /// earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay. ``path``: the
-    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``reliability``: when the message
+    /// is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need
+    /// ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
     ///
     /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a message
     /// that can never be sent.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
-            immediate_sack = false, end_of_record = true, path = None, tracked = false),
+            immediate_sack = false, end_of_record = true, path = None, tracked = false,
+            reliability = Policy::RELIABLE, context = Context(0)),
         text_signature = "($self, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, \
-                          end_of_record=True, path=None, tracked=False)"
+                          end_of_record=True, path=None, tracked=False, reliability=None, context=0)"
     )]
     fn send(
         &mut self,
@@ -235,12 +238,24 @@ impl Endpoint {
         end_of_record: bool,
         path: Option<PathNumber>,
         tracked: bool,
+        reliability: Policy,
+        context: Context,
     ) -> PyResult<Option<u64>> {
         let payload = Payload::Bytes(data.into_bytes());
         let (stream, ppid) = (StreamId(stream.0), Ppid(ppid.0));
         let path = path.map(|path| PathId(path.0));
-        let message =
-            Message { stream, ppid, unordered, immediate_sack, end_of_record, path, tracked, payload };
+        let message = Message {
+            stream,
+            ppid,
+            unordered,
+            immediate_sack,
+            end_of_record,
+            path,
+            tracked,
+            reliability: reliability.0,
+            context: context.0,
+            payload,
+        };
         let sent = self.inner().send(now.instant(), association.id(), message);
         sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();
@@ -380,15 +395,55 @@ impl Endpoint {
         self.inner().set_remote_port(association.id(), address.0, udp_port.0)
     }
 
+    /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+    ///
+    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
+    /// addresses, is not established, or its peer has no ASCONF.
+    fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().add_local_address(now.instant(), association.id(), address.0)
+    }
+
+    /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
+    ///
+    /// The answer is an event. False if the association does not have the address, is not established, or its peer has no
+    /// ASCONF.
+    fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().set_peer_primary(now.instant(), association.id(), address.0)
+    }
+
+    /// Adds or replaces a key for AUTH. False if the association has ended or has 64 keys.
+    fn set_auth_key(&mut self, association: Association, key: AuthKey, secret: ByteString<'_>) -> bool {
+        self.inner().set_auth_key(association.id(), key.0, secret.as_slice())
+    }
+
+    /// Authenticates packets with this key from now on. False if there is no such key.
+    fn activate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().activate_auth_key(association.id(), key.0)
+    }
+
+    /// Says that a key that is not active will not be activated again; an event tells when nothing outstanding needs it.
+    ///
+    /// False if there is no such key, or it is active.
+    fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().deactivate_auth_key(association.id(), key.0)
+    }
+
+    /// Forgets a key. False if there is no such key, or it is active.
+    fn remove_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().remove_auth_key(association.id(), key.0)
+    }
+
     /// Ends the use of a local address by an association, as when its interface goes down.
     ///
-    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer is not
-    /// told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with ASCONF
+    /// is asked to delete the address, any other is not told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().remove_local_address(now.instant(), association.id(), address.0)
     }
 
-    /// Uses a local address again that ``remove_local_address`` removed. False if it was not removed.
+    /// Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added it again.
+    ///
+    /// False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().restore_local_address(now.instant(), association.id(), address.0)
     }

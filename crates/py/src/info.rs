@@ -149,6 +149,8 @@ counters! {
         peer_rwnd: u64,
         /// Consecutive errors.
         errors: u32,
+        /// Chunks discarded because no valid AUTH chunk authenticated them.
+        unauthenticated: u64,
     }
 }
 
@@ -170,6 +172,7 @@ impl From<sctp::AssocStats> for Stats {
             outstanding_chunks: stats.outstanding_chunks,
             peer_rwnd: stats.peer_rwnd.get(),
             errors: stats.errors,
+            unauthenticated: stats.unauthenticated,
         }
     }
 }

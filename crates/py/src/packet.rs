@@ -69,6 +69,8 @@ pub struct Received {
     unordered: bool,
     /// Whether ``data`` ends the message; false: more of it can be read.
     end_of_record: bool,
+    /// Whether the message ends here, incomplete, because the peer gave it up after parts of it were read.
+    aborted: bool,
 }
 
 impl Received {
@@ -82,6 +84,7 @@ impl Received {
             ppid: message.ppid.0,
             unordered: message.unordered,
             end_of_record: message.end_of_record,
+            aborted: message.aborted,
         }
     }
 }

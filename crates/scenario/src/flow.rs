@@ -81,6 +81,10 @@ pub struct Traffic {
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,
+    /// Probability with which a message has the `reliability`; the others are reliable.
+    pub unreliable: Probability,
+    /// When a message is abandoned.
+    pub reliability: sctp::Reliability,
     /// Streams that the messages take in turn, from stream 0 on.
     pub streams: u16,
 }

@@ -70,6 +70,21 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// Authenticates chunks that the peer wants authenticated, and accepts those in `auth_chunks` only so, if the peer has
+        /// AUTH too (`rfc4895`; INET: `auth`).
+        auth: bool = false;
+        /// Types of the chunks that must come authenticated, beside those of ASCONF if `asconf` is on (INET: `chunks`). 0 is
+        /// DATA, 3 SACK.
+        auth_chunks: Vec<u8> = Vec::new(), "at most 32 chunk types, and none of 1, 2, 14 and 15"
+            if |types| types.len() <= 32 && !types.iter().any(|kind| crate::ext::auth::NEVER.contains(kind));
+        /// Lets addresses join and leave an association by ASCONF, if the peer has it too (`rfc5061`; INET: `addIP`). Needs
+        /// `auth`.
+        asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;
+        /// Our addresses are behind NATs: requests to add one leave from it and name no address (INET: `natFriendly`).
+        nat_friendly: bool = false;
+        /// Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it (PR-SCTP,
+        /// `rfc3758`, `rfc7496`). Otherwise every message is reliable whatever it asks for.
+        pr_sctp: bool = false;
         /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
         stream_reset: bool = false;
         /// What the peer may do with `stream_reset` without being asked.
@@ -177,6 +192,7 @@ impl Config {
             congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
+            pr_sctp: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

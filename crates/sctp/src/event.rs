@@ -1,10 +1,11 @@
 //! What an endpoint tells its user.
 
-use crate::message::MessageId;
+use crate::message::{Message, MessageId};
 use crate::path::PathId;
 use bytes::Bytes;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
+use wire::asconf::AddressChange;
 use wire::{StreamId, Tsn};
 
 /// An association of an endpoint; never used again for another one of the same endpoint.
@@ -70,8 +71,9 @@ pub enum Event {
         /// The highest of them.
         last: MessageId,
     },
-    /// The association ended, or the peer restarted it, before the peer acknowledged a message. There is one event for a
-    /// tracked message, and one for each chunk of another one.
+    /// The association ended, or the peer restarted it, before the peer acknowledged a message, or the message was abandoned
+    /// as its [reliability](crate::Reliability) says. There is one event for a message that is tracked or abandoned, and one
+    /// for each chunk of another one.
     SendFailed {
         /// The message, if it is tracked.
         id: Option<MessageId>,
@@ -82,6 +84,37 @@ pub enum Event {
         tsn: Option<Tsn>,
         /// Bytes not acknowledged.
         length: usize,
+        /// True if a part of it was sent: the peer may have it. False if the peer cannot have anything of it.
+        sent: bool,
+        /// True if it was abandoned, and the association goes on.
+        abandoned: bool,
+        /// The message, with the bytes that were not acknowledged.
+        message: Box<Message>,
+    },
+    /// The peer added an address of its own. A heartbeat has to confirm it before it carries data.
+    PeerAddressAdded {
+        /// The address.
+        address: IpAddr,
+    },
+    /// The peer deleted an address of its own.
+    PeerAddressRemoved {
+        /// The address.
+        address: IpAddr,
+    },
+    /// The peer answered what [`Endpoint::add_local_address`](crate::Endpoint::add_local_address) and the like asked it, or
+    /// never will.
+    AddressChange {
+        /// What it was asked.
+        change: AddressChange,
+        /// The address of ours.
+        address: IpAddr,
+        /// It did so.
+        accepted: bool,
+    },
+    /// A key for AUTH was deactivated, and nothing that was sent with it is outstanding any more.
+    AuthKeyUnused {
+        /// The identifier of the key.
+        id: u16,
     },
     /// Streams begin anew at stream sequence number 0, or an attempt at that failed (`rfc6525#section-6.1.1`). What the peer
     /// sent before a reset can be read before this event, and what it sent behind it after this event.

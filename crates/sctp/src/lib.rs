@@ -92,7 +92,9 @@ pub use endpoint::{
 };
 pub use event::{AssocId, CloseReason, Event, ResetDirection, ResetError, ResetResult};
 pub use icmp::{Icmp, IcmpNews};
-pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
+pub use message::{
+    Abandoned, AbandonedByPolicy, Message, MessageId, Payload, Received, Reliability, SendError, Unread,
+};
 pub use pair::AddressPair;
 pub use path::{PathId, PathState, PathStats};
 pub use random::Seed;
@@ -100,3 +102,4 @@ pub use random::Seed;
 pub use random::SeedError;
 pub use rx::ReceiveStats;
 pub use transport::{Datagram, Transmit, UnknownName};
+pub use wire::asconf::AddressChange;

@@ -50,6 +50,12 @@ impl<T: Default> PerStream<T> {
         if at < self.dense.len() { &mut self.dense[at] } else { self.of_another(stream) }
     }
 
+    /// The value of a stream, if it was used.
+    pub(crate) fn get(&self, stream: StreamId) -> Option<&T> {
+        let dense = self.dense.get(usize::from(stream.0));
+        dense.or_else(|| self.sparse.as_ref()?.get(&stream.0))
+    }
+
     #[cold]
     fn of_another(&mut self, stream: StreamId) -> &mut T {
         let at = usize::from(stream.0);

@@ -61,9 +61,9 @@ fn only_packets_with_new_data_are_ecn_capable() {
         pair.send(Side::Client, FULL);
     }
     pair.run_for(Span::from_secs(20));
+    assert_eq!(pair.read_all(Side::Server).len(), 12);
     pair.shutdown(Side::Client);
     pair.run_for(Span::from_secs(1));
-    assert_eq!(pair.read_all(Side::Server).len(), 12);
     let mut next: Option<Tsn> = None;
     for sent in &pair.sent {
         let tsn = parse(&sent.bytes).chunks().find_map(|chunk| match chunk {

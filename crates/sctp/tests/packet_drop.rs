@@ -1,9 +1,9 @@
 //! Packet drop reports (draft-stewart-sctp-pktdrprep-16), as they show on the wire.
 
-use anabranch_sctp::{Config, PathInfo};
+use anabranch_sctp::{Config, PathInfo, ResetDirection};
 use testkit::*;
 use units::Span;
-use wire::{Chunk, PacketDrop};
+use wire::{Chunk, PacketDrop, StreamId};
 
 const FULL: u32 = Played::FULL;
 
@@ -105,6 +105,18 @@ fn a_damaged_sack_is_repeated() {
     assert_eq!(pair.said(Side::Server, before), ["SACK", "SACK"]);
     let id = pair.only(Side::Client);
     assert_eq!(pair.endpoint(Side::Client).stats(id).unwrap().outstanding_chunks, 0);
+}
+
+#[test]
+fn a_damaged_request_to_reset_a_stream_is_repeated() {
+    let config = Config { stream_reset: true, ..on() };
+    let mut pair = damaging(&config, "RE-CONFIG", 13);
+    let (id, now, before) = (pair.only(Side::Client), pair.now, pair.sent.len());
+    pair.endpoint(Side::Client).reset_streams(now, id, ResetDirection::Outgoing, &[StreamId(1)]).unwrap();
+    pair.drain();
+    pair.run_for(Span::from_millis(35));
+    assert_eq!(pair.said(Side::Client, before), ["RE-CONFIG", "RE-CONFIG"]);
+    assert_eq!(pair.said(Side::Server, before), ["PKTDROP", "RE-CONFIG"]);
 }
 
 #[test]

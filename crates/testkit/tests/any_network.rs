@@ -134,7 +134,9 @@ impl Watched {
 /// COMPLETE are not bundled (`rfc9260#section-6.10`).
 fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
-    let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
+    let all = packet.chunks().map(|chunk| chunk.expect("a chunk"));
+    // AUTH stands wherever the first chunk is that needs it.
+    let chunks: Vec<Chunk<'_>> = all.filter(|chunk| !matches!(chunk, Chunk::Auth(_))).collect();
     let rank = |chunk: &Chunk<'_>| match chunk {
         Chunk::Data(_) | Chunk::IData(_) => 3,
         Chunk::Timestamp(_) => 2,

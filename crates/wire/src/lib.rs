@@ -1,5 +1,5 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, the chunks of RFC 8260, and two chunks of our own for one-way
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, RE-CONFIG, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, AUTH (RFC 4895), ASCONF (RFC 5061), FORWARD TSN (RFC 3758),
+//! NR-SACK, RE-CONFIG (RFC 6525), the chunks of RFC 8260, ECNE, CWR, packet drop reports, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -8,6 +8,7 @@
 //! Filler payload is zeros, and zeros at the end of a packet or payload need not be stored: see [`transport::Octets`].
 #![forbid(unsafe_code)]
 
+pub mod asconf;
 pub mod cause;
 mod checksum;
 pub mod chunk;
@@ -23,10 +24,10 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags, DroppedChunk, Ecne, Encode,
-    GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init, InitAck, LedbatControl, NrSack,
-    OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown, ShutdownAck, ShutdownComplete,
-    SkippedMessage, Timestamp, UnknownChunk,
+    Abort, Asconf, AsconfAck, Auth, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags,
+    DroppedChunk, Ecne, Encode, ForwardTsn, GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init,
+    InitAck, LedbatControl, NrSack, OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown,
+    ShutdownAck, ShutdownComplete, SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};

@@ -103,6 +103,7 @@ mod tests {
             unordered: false,
             payload: Payload::Filler(length),
             end_of_record: true,
+            aborted: false,
         }
     }
 

@@ -1,8 +1,9 @@
 use super::bounds::Bounds;
 use super::draw;
-use crate::host::{ConnId, Transport};
+use crate::host::{ConnId, Service, Transport};
 use crate::scenario::{Distribution, Hertz, OnOff, Pace, Traffic};
 use des::Random;
+use sctp::Reliability;
 use units::{Instant, Span};
 
 /// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
@@ -41,8 +42,7 @@ struct Draft {
     length: u32,
     /// Bytes that the transport has not accepted; a stream may accept a part of a message.
     left: u32,
-    stream: u16,
-    unordered: bool,
+    service: Service,
 }
 
 impl Source {
@@ -120,7 +120,10 @@ impl Source {
         self.frame_left -= u64::from(length);
         let stream = self.stream;
         self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
-        Draft { length, left: length, stream, unordered: self.random.bernoulli(self.traffic.unordered) }
+        let unordered = self.random.bernoulli(self.traffic.unordered);
+        let unreliable = self.random.bernoulli(self.traffic.unreliable);
+        let reliability = if unreliable { self.traffic.reliability } else { Reliability::Reliable };
+        Draft { length, left: length, service: Service { stream, unordered, reliability } }
     }
 
     /// Offers a message and returns the part that was not accepted, because the buffer is full or the connection is
@@ -132,7 +135,7 @@ impl Source {
         id: ConnId,
         draft: Draft,
     ) -> Option<Draft> {
-        let taken = endpoint.send(now, id, draft.left, draft.stream, draft.unordered);
+        let taken = endpoint.send(now, id, draft.left, draft.service);
         self.counters.bytes += u64::from(taken);
         if endpoint.is_stream() && taken > 0 && draft.left == draft.length {
             self.bounds.push(draft.length);

@@ -23,7 +23,7 @@ pub(crate) trait Transport {
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
     /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes accepted: zero if the buffer is full. A transport with
     /// message boundaries accepts all bytes or none.
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32;
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
@@ -34,6 +34,20 @@ pub(crate) trait Transport {
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
+}
+
+/// How a message is delivered; only SCTP has a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Service {
+    pub(crate) stream: u16,
+    pub(crate) unordered: bool,
+    pub(crate) reliability: sctp::Reliability,
+}
+
+impl Service {
+    /// On stream 0, in order, and retransmitted until it arrives.
+    pub(crate) const PLAIN: Service =
+        Service { stream: 0, unordered: false, reliability: sctp::Reliability::Reliable };
 }
 
 /// An endpoint of one protocol, which the host adapter feeds and drains.
@@ -167,8 +181,8 @@ impl Transport for Endpoint {
         with!(self, it => it.peer(id))
     }
 
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32 {
-        with!(self, it => Transport::send(it, now, id, length, stream, unordered))
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
+        with!(self, it => Transport::send(it, now, id, length, service))
     }
 
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece> {

@@ -1,6 +1,8 @@
 //! SCTP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
@@ -32,9 +34,10 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32 {
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
+        let Service { stream, unordered, reliability } = service;
         let stream = StreamId(stream);
-        let message = Message { stream, unordered, ..Message::new(Payload::Filler(length)) };
+        let message = Message { stream, unordered, reliability, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
             Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,
@@ -119,6 +122,10 @@ impl Protocolled for Endpoint {
             | sctp::Event::SendFailed { .. }
             | sctp::Event::StreamsReset { .. }
             | sctp::Event::StreamsAdded { .. }
+            | sctp::Event::PeerAddressAdded { .. }
+            | sctp::Event::PeerAddressRemoved { .. }
+            | sctp::Event::AddressChange { .. }
+            | sctp::Event::AuthKeyUnused { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
         (ConnId(id), event)

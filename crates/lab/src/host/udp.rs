@@ -1,6 +1,8 @@
 //! UDP (RFC 768): datagrams of zeros between two addresses and ports, in wire format.
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -102,7 +104,7 @@ impl Transport for Endpoint {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
 
-    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: u16, _: bool) -> u32 {
+    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: Service) -> u32 {
         match self.peers.get_mut(id.0 as usize) {
             Some(peer) if peer.open => {
                 peer.sent += 1;

@@ -18,6 +18,7 @@ impl World {
         let topology::Built { mut network, nodes, links } = topology::build(scenario, &streams)?;
         let mut kernel = Kernel::new();
         topology::schedule_outages(scenario, &links, &mut kernel);
+        topology::schedule_carriers(scenario, &mut kernel);
         topology::schedule_rebindings(scenario, &nodes, &mut kernel);
         topology::start_captures(scenario, &mut network, &nodes, &links, control)?;
 

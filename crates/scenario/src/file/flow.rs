@@ -1,7 +1,7 @@
 use super::link::overriding;
+use super::reliability::Policy;
 use crate::decode::{
-    At, Decode, Definitions, Fields, Record, Show, describe, mismatch, number, property, refer, table, whole,
-    words,
+    At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, whole, words,
 };
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
@@ -82,8 +82,12 @@ table! {
         /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
         /// `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
         streams: At<u16> = At { value: 1, span: 0..0 };
-        /// Fraction of messages sent unreliably: only 0, because partial reliability is not implemented.
-        unreliable: Unreliable = Unreliable;
+        /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on both sides. By
+        /// default 0, and 1 if there is a `reliability`.
+        unreliable: Option<At<Probability>>;
+        /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission, or when a
+        /// message with a smaller priority number needs room in the send buffer. By default it is not retransmitted.
+        reliability: Option<At<Policy>>;
     }
 }
 
@@ -206,29 +210,6 @@ impl Show for IpVersion {
             IpVersion::V4 => json!(4),
             IpVersion::V6 => json!(6),
         }
-    }
-}
-
-/// The fraction of unreliable messages; only 0 is accepted.
-pub(crate) struct Unreliable;
-
-impl Decode for Unreliable {
-    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        if number(item, faults)? == 0.0 {
-            return Some(Unreliable);
-        }
-        let message = format!("partial reliability is not implemented; expected 0, found {}", describe(item));
-        faults.note(item.span.clone(), message);
-        None
-    }
-    fn schema(_: &mut Definitions) -> Json {
-        json!({ "const": 0 })
-    }
-}
-
-impl Show for Unreliable {
-    fn show(&self) -> Json {
-        json!(0)
     }
 }
 

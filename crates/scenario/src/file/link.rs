@@ -24,6 +24,9 @@ table! {
         framing: u16 = 0;
         /// Outages, each from one time to another, such as [["10 s", "15 s"]].
         down: Vec<At<[Instant; 2]>>;
+        /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP associations then remove the
+        /// address that they have there, and restore it. By default they do not notice.
+        carrier_delay: Option<Span>;
         + directions: BothDirections;
     }
 }

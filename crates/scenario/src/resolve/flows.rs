@@ -7,9 +7,10 @@ use crate::{
     Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
     RemoteAddress, Traffic,
 };
+use sctp::Reliability;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use units::{ByteCount, Span};
+use units::{ByteCount, Probability, Span};
 
 /// The name of a flow table, and the indices of the flows it describes.
 pub(super) struct Group {
@@ -85,13 +86,16 @@ fn flow(
         return None;
     }
     let protocol = table.protocol.value;
-    let forward = traffic(protocol, &table.traffic.forward, faults);
+    let abandons = sctp.as_ref().is_none_or(|both| both.client.pr_sctp && both.server.pr_sctp);
+    let forward = traffic(protocol, abandons, &table.traffic.forward, faults);
     let back = match (&table.bidirectional, table.traffic.has_back) {
         (Some(At { value: false, span }), true) => {
             faults.note(span.clone(), "a flow with a `back` table is bidirectional; expected true".into());
             None
         }
-        (Some(At { value: true, .. }), _) | (None, true) => traffic(protocol, &table.traffic.back, faults),
+        (Some(At { value: true, .. }), _) | (None, true) => {
+            traffic(protocol, abandons, &table.traffic.back, faults)
+        }
         _ => Some(None),
     };
     if !is_count(&table.count, faults) {
@@ -221,8 +225,13 @@ fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     }
 }
 
-/// The traffic of a direction, or inner `None` if it is turned off.
-fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
+/// The traffic of a direction, or inner `None` if it is turned off. `abandons`: both sides have PR-SCTP.
+fn traffic(
+    protocol: Protocol,
+    abandons: bool,
+    table: &TrafficTable,
+    faults: &mut Faults,
+) -> Option<Option<Traffic>> {
     if table.frame_size.value == Distribution::Constant(ByteCount::ZERO) {
         return Some(None);
     }
@@ -263,6 +272,7 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         faults.note(table.streams.span.clone(), message.into());
         return None;
     }
+    let (unreliable, reliability) = reliability(protocol, abandons, table, faults)?;
     Some(Some(Traffic {
         pace,
         on_off: on_off(pace, table, faults)?,
@@ -270,8 +280,39 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
         unordered: table.unordered.value,
+        unreliable,
+        reliability,
         streams: table.streams.value,
     }))
+}
+
+/// The fraction of messages that may be abandoned, and when they are.
+fn reliability(
+    protocol: Protocol,
+    abandons: bool,
+    table: &TrafficTable,
+    faults: &mut Faults,
+) -> Option<(Probability, Reliability)> {
+    let policy = table.reliability.as_ref().map(|policy| policy.value.0);
+    let all = if policy.is_some() { Probability::ONE } else { Probability::ZERO };
+    let fraction = table.unreliable.as_ref().map_or(all, |fraction| fraction.value);
+    let spans = [table.unreliable.as_ref().map(|at| &at.span), table.reliability.as_ref().map(|at| &at.span)];
+    if let Some(span) = spans.into_iter().flatten().next().filter(|_| !fraction.is_zero()) {
+        let message = match protocol {
+            Protocol::Sctp if abandons => None,
+            Protocol::Sctp => {
+                Some("no message is abandoned; expected `pr_sctp = true` in the options of both sides")
+            }
+            Protocol::Tcp | Protocol::Udp => {
+                Some("only SCTP abandons messages; expected 0, or protocol = \"SCTP\"")
+            }
+        };
+        if let Some(message) = message {
+            faults.note(span.clone(), message.into());
+            return None;
+        }
+    }
+    Some((fraction, policy.unwrap_or(Reliability::Retransmissions(0))))
 }
 
 /// Largest UDP payload in IPv4, limited by the length field of the IP header.

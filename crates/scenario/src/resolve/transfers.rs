@@ -67,6 +67,8 @@ fn transfers(
         max_msg_size: table.max_msg_size.value,
         queue_size: u32::MAX,
         unordered: Probability::ZERO,
+        unreliable: Probability::ZERO,
+        reliability: sctp::Reliability::Reliable,
         streams: 1,
     };
     let like = Flow {

@@ -1,7 +1,10 @@
 use super::packet_drop::Damaged;
 use crate::path::PathId;
 use std::collections::VecDeque;
-use wire::Cwr;
+use wire::{
+    AsconfAck, CookieAck, CookieEcho, Cwr, Heartbeat, HeartbeatAck, Init, OperationError, PacketDrop,
+    ReConfig, Shutdown, ShutdownAck,
+};
 
 /// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,31 @@ pub(crate) enum Pending {
     PacketDrop(Damaged),
     /// RE-CONFIG with its parameters.
     ReConfig(Vec<u8>),
+    /// ASCONF-ACK with the serial number of the ASCONF that it answers.
+    AsconfAck {
+        serial: u32,
+        responses: Vec<u8>,
+    },
+}
+
+impl Pending {
+    /// The type of the chunk.
+    pub(crate) fn chunk_type(&self) -> u8 {
+        match self {
+            Pending::Init => Init::TYPE,
+            Pending::CookieEcho => CookieEcho::TYPE,
+            Pending::CookieAck => CookieAck::TYPE,
+            Pending::Shutdown => Shutdown::TYPE,
+            Pending::ShutdownAck => ShutdownAck::TYPE,
+            Pending::Heartbeat => Heartbeat::TYPE,
+            Pending::HeartbeatAck(_) => HeartbeatAck::TYPE,
+            Pending::Error(_) => OperationError::TYPE,
+            Pending::Cwr(_) => Cwr::TYPE,
+            Pending::PacketDrop(_) => PacketDrop::TYPE,
+            Pending::ReConfig(_) => ReConfig::TYPE,
+            Pending::AsconfAck { .. } => AsconfAck::TYPE,
+        }
+    }
 }
 
 /// Control chunks that wait to be sent, each on its path.

@@ -14,7 +14,7 @@ impl Association {
         if !self.phase.sends_data() {
             return;
         }
-        let Some(Echoed { path, cwr }) = self.sender.on_ecne(now, ecne, &mut self.paths) else { return };
+        let Echoed { path, cwr } = self.sender.on_ecne(now, ecne, &mut self.paths);
         let (path, cwr) = match path.filter(|&p| self.paths[p].is_active()) {
             Some(p) => (p, cwr),
             None => (self.paths.default_path(), Cwr { all_paths: true, ..cwr }),

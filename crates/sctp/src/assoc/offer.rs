@@ -1,5 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
+use crate::ext::auth::AuthOffer;
 use crate::ext::{Ext, Extensions};
 use crate::path::Paths;
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ pub(crate) struct Offer<'a> {
     /// The address families that the peer supports; all unless a parameter lists them.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
+    pub(crate) auth: AuthOffer<'a>,
     /// Unrecognized parameters that must be reported.
     pub(crate) unknown: ParameterList,
 }
@@ -41,6 +43,7 @@ impl<'a> Offer<'a> {
             preservative: None,
             address_types: ALL_TYPES,
             extensions: Extensions::default(),
+            auth: AuthOffer::default(),
             unknown: ParameterList::new(),
         };
         for parameter in parameters.iter() {
@@ -66,8 +69,21 @@ impl<'a> Offer<'a> {
                         break;
                     }
                 }
+                Parameter::Random(random) => {
+                    offer.auth.random.get_or_insert(random);
+                }
+                Parameter::ChunkList(types) => {
+                    offer.auth.chunks.get_or_insert(types);
+                }
+                Parameter::HmacAlgorithms(ids) => {
+                    offer.auth.algorithms.get_or_insert(ids);
+                }
                 Parameter::SupportedExtensions(listed) => types = types.or(Some(listed)),
                 Parameter::EcnCapable => offer.extensions = offer.extensions.and(Extensions::alone(Ext::Ecn)),
+                // rfc3758#section-3.3: some peers send the parameter alone, others list the chunk type, too.
+                Parameter::ForwardTsnSupported => {
+                    offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
+                }
                 // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it if an error detection method of
                 // both guards the path. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}

@@ -12,8 +12,8 @@ use crate::rx::Receiver;
 use transport::{Datagram, Octets};
 use units::{Instant, Span};
 use wire::{
-    Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, Heartbeat, NrSack, Packet, PacketDrop, Sack,
-    Shutdown, ShutdownAck,
+    Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, Heartbeat, NrSack, Packet, PacketDrop, ReConfig,
+    Sack, Shutdown, ShutdownAck,
 };
 
 /// Reports in each second on a path.
@@ -136,6 +136,12 @@ impl Association {
             (Shutdown::TYPE, Phase::ShutdownSent { .. }) => self.control.push(from, Pending::Shutdown),
             (ShutdownAck::TYPE, Phase::ShutdownAckSent { .. }) => {
                 self.control.push(from, Pending::ShutdownAck);
+            }
+            (ReConfig::TYPE, _) => {
+                let request = self.re_config.as_deref().and_then(|config| config.request());
+                if let Some(request) = request {
+                    self.control.push(from, Pending::ReConfig(request.to_vec()));
+                }
             }
             (CookieEcho::TYPE, Phase::CookieEchoed { .. }) => {
                 self.control.push_first(from, Pending::CookieEcho)

@@ -136,9 +136,10 @@ impl Association {
 
     /// Tells the user what the peer did not acknowledge.
     pub(super) fn fail_messages(&mut self) {
-        self.sender.failed(|Failure { id, stream, tsn, length }| {
-            self.events.push(Event::SendFailed { id, stream, tsn, length });
-        });
+        while let Some(failure) = self.sender.next_abandoned() {
+            self.events.push(failed(failure)); // before those that follow from the end
+        }
+        self.sender.failed(|failure| self.events.push(failed(failure)));
     }
 
     /// Ends the association; only the last packet (ABORT or SHUTDOWN COMPLETE), if any, is still sent.
@@ -155,4 +156,11 @@ impl Association {
         }
         self.events.push(Event::Closed { reason });
     }
+}
+
+/// The event that tells of a failure.
+pub(super) fn failed(failure: Failure) -> Event {
+    let Failure { id, tsn, sent, abandoned, message } = failure;
+    let (stream, length) = (message.stream, message.payload.len());
+    Event::SendFailed { id, stream, tsn, length, sent, abandoned, message: Box::new(message) }
 }

@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
 use crate::event::{AssocId, ResetDirection, ResetError};
-use crate::message::{Message, MessageId, Received, SendError, Unread};
+use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::ConfigError;
@@ -104,14 +104,54 @@ impl Endpoint {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
     }
 
+    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF
+    /// (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells its answer. Then the address
+    /// gets its paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
+    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on. False if the association has the address
+    /// or 16 addresses, does not stand, or its peer has no ASCONF.
+    pub fn add_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.add_local(now, address)).unwrap_or(false)
+    }
+
+    /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
+    /// (`rfc5061#section-4.2.5`). An address that is being added is asked for together with it. False if the association does
+    /// not have the address, does not stand, or its peer has no ASCONF.
+    pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)
+    }
+
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-5.1`). Both sides must have it before either
+    /// activates it; key 0 is empty unless it is set. False if the association has ended or has 64 keys.
+    pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> bool {
+        self.change(id, |association| association.set_auth_key(key_id, key)).unwrap_or(false)
+    }
+
+    /// Authenticates packets with this key from now on. False if the association has ended or has no such key.
+    pub fn activate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.activate_auth_key(key_id)).unwrap_or(false)
+    }
+
+    /// Says that a key which is not active will not be activated again:
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding. Packets of
+    /// the peer with this key are accepted until [`Self::remove_auth_key`]. False if there is no such key, or it is active.
+    pub fn deactivate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.deactivate_auth_key(key_id)).unwrap_or(false)
+    }
+
+    /// Forgets a key that is not active. False if there is no such key, or it is active.
+    pub fn remove_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.remove_auth_key(key_id)).unwrap_or(false)
+    }
+
     /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
-    /// address of ours or end, and what was in flight there is sent again elsewhere. The peer is not told. False, and
-    /// nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// address of ours or end, and what was in flight there is sent again elsewhere. A peer with ASCONF is asked to delete the
+    /// address (`rfc5061#section-4.2.2`), any other is not told. False, and nothing changes, if the association has ended, does
+    /// not use the address, or would have no path left.
     pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
     }
 
-    /// Ends what [`Self::remove_local_address`] began. False if the association has ended, or the address was not removed.
+    /// Ends what [`Self::remove_local_address`] began; a peer with ASCONF is asked to add the address again. False if the association has ended, or the address was not removed.
     pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }
@@ -177,6 +217,12 @@ impl Endpoint {
     /// What an association did so far; none if it has ended and everything was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)
+    }
+
+    /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of `rfc7496#section-4.3`); none
+    /// if it has ended.
+    pub fn abandoned(&self, id: AssocId) -> Option<BTreeMap<StreamId, AbandonedByPolicy>> {
+        self.get(id).map(Association::abandoned)
     }
 
     /// The port of an association's peer; none if it has ended.

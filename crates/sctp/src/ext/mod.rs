@@ -4,6 +4,8 @@
 //! What both have is decided with the INIT and INIT ACK, and anew when the peer restarts. A chunk of an extension that they
 //! do not both have is an unknown chunk.
 
+pub(crate) mod asconf;
+pub(crate) mod auth;
 mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
@@ -11,6 +13,7 @@ mod ecn;
 mod interleaving;
 mod nr_sack;
 mod packet_drop;
+mod pr_sctp;
 mod re_config;
 
 pub(crate) use delays::{Transit, micros};
@@ -25,6 +28,10 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// Chunks that are accepted only behind AUTH.
+    Auth = 12,
+    /// Addresses that come and go.
+    Asconf = 13,
     /// ECNE and CWR, for packets that routers mark.
     Ecn = 10,
     /// PKTDROP for packets with a wrong checksum.
@@ -33,6 +40,8 @@ pub(crate) enum Ext {
     Interleaving = 6,
     /// Streams that are reset and added.
     ReConfig = 2,
+    /// FORWARD TSN: messages may be abandoned.
+    PrSctp = 3,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -50,11 +59,14 @@ struct Line {
 /// All extensions, in the order in which their types are announced.
 const TABLE: &[Line] = &[
     Line { ext: Ext::Interleaving, types: interleaving::TYPES, announced: interleaving::announced },
+    Line { ext: Ext::Auth, types: auth::TYPES, announced: auth::announced },
+    Line { ext: Ext::Asconf, types: asconf::TYPES, announced: asconf::announced },
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
     Line { ext: Ext::Ecn, types: &[], announced: ecn::announced },
     Line { ext: Ext::PacketDrop, types: packet_drop::TYPES, announced: packet_drop::announced },
     Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
+    Line { ext: Ext::PrSctp, types: pr_sctp::TYPES, announced: pr_sctp::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
@@ -96,15 +108,24 @@ impl Extensions {
         Extensions(self.0 | other.0)
     }
 
+    /// Adds or removes an extension.
+    pub(crate) fn set(&mut self, ext: Ext, on: bool) {
+        self.0 = self.0 & !(1 << ext as u16) | u16::from(on) << ext as u16;
+    }
+
     /// What both have.
     pub(crate) fn both(self, other: Extensions) -> Self {
         Extensions(self.0 & other.0)
     }
 
-    /// Appends what announces them: parameters of their own first, and the Supported Extensions parameter if types remain.
+    /// Appends what announces them: parameters of their own first, in the order in which all peers have seen them, and the
+    /// Supported Extensions parameter if types remain.
     pub(crate) fn push(self, list: &mut ParameterList) {
         if self.has(Ext::Ecn) {
             list.push(&Parameter::EcnCapable);
+        }
+        if self.has(Ext::PrSctp) {
+            list.push(&Parameter::ForwardTsnSupported);
         }
         let lines = TABLE.iter().filter(|line| self.has(line.ext));
         let types: Vec<u8> = lines.flat_map(|line| line.types).copied().collect();
@@ -145,6 +166,23 @@ mod tests {
         assert_eq!(announced(Extensions::of(&Config::default())), []);
         assert_eq!(Extensions::from_types(&types), all);
         assert_eq!(Extensions::from_bits(all.to_bits()), all);
+    }
+
+    // rfc3758#section-3.1, rfc5061#section-4.2.7
+    #[test]
+    fn pr_sctp_is_announced_by_its_parameter_and_in_the_list() {
+        let config = Config { pr_sctp: true, nr_sack: true, ..Config::default() };
+        let bytes = announced(Extensions::of(&config));
+        assert_eq!(bytes, [0xc0, 0, 0, 4, 0x80, 8, 0, 6, 0x10, 0xc0]);
+        assert!(Extensions::alone(Ext::PrSctp).has(Ext::PrSctp));
+    }
+
+    // An unknown type or one listed twice is no error.
+    #[test]
+    fn a_list_of_types_of_all_extensions_is_read() {
+        let types = [0xc0, 0xc2, 0x40, 0x0f, 0xc1, 0x80, 0x82, 0x10, 0x81, 0x82];
+        let listed = Extensions::from_types(&types);
+        assert!(listed.has(Ext::PrSctp) && listed.has(Ext::NrSack) && !listed.has(Ext::Delays));
     }
 
     #[test]

@@ -283,6 +283,15 @@ impl Path {
         }
     }
 
+    /// Chunks lost for this cause.
+    #[inline]
+    pub(crate) fn lost_list(&self, cause: LossCause) -> &List {
+        match cause {
+            LossCause::FastRetransmit => &self.lost_fast,
+            LossCause::Timeout => &self.lost_timer,
+        }
+    }
+
     /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].
     pub(crate) fn overdue(&self) -> Span {
         let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;
@@ -343,6 +352,17 @@ impl Paths {
         self.list.reserve_exact(1); // most associations have one or two
         self.list.push(path);
         Some(PathId(self.list.len() as u8 - 1))
+    }
+
+    /// The place of a removed path that `path` may take: its own, or if no other is left that of one which the peer has
+    /// everything for good from.
+    pub(crate) fn removed_place(&self, path: &Path) -> Option<PathId> {
+        let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
+        let free = |p: &Path| p.removed && p.queued.is_zero();
+        let place = self.list.iter().position(own);
+        let place =
+            place.or_else(|| self.list.iter().position(free).filter(|_| self.list.len() >= Self::LIMIT));
+        place.map(|i| PathId(i as u8))
     }
 
     /// The first path to an address; of several pairs the one with our address most like it.

@@ -57,7 +57,6 @@ impl TsnTracker {
 
     /// The highest TSN that arrived.
     #[inline]
-    #[cfg(test)]
     pub(super) fn highest(&self) -> u64 {
         self.top.map_or(self.cumulative, |run| run.last)
     }
@@ -218,14 +217,17 @@ impl TsnTracker {
     /// Everything up to `index` is there; no TSN above it that is there follows it at once.
     pub(super) fn advance_to(&mut self, index: u64) {
         self.cumulative = self.cumulative.max(index);
-        while let Some(run) = self.first_run().filter(|run| run.first <= self.cumulative + 1) {
-            self.cumulative = self.cumulative.max(run.last);
-            self.remove_run(run);
+        while let Some(entry) = self.below.first_entry()
+            && *entry.key() <= self.cumulative + 1
+        {
+            count(1);
+            self.cumulative = self.cumulative.max(entry.remove());
         }
-    }
-
-    fn first_run(&self) -> Option<Run> {
-        self.below.first_key_value().map(|(&first, &last)| Run { first, last }).or(self.top)
+        if self.below.is_empty()
+            && let Some(top) = self.top.take_if(|top| top.first <= self.cumulative + 1)
+        {
+            self.cumulative = self.cumulative.max(top.last);
+        }
     }
 
     /// Takes back TSNs above the cumulative one, all of which are there.

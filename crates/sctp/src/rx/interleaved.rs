@@ -251,6 +251,7 @@ impl Run {
             ppid,
             unordered: key.unordered,
             ending: self.ending,
+            aborted: false,
             chain: self.chain,
             payload: Payload::Filler(self.length),
         }

@@ -19,6 +19,7 @@ mod non_renegable;
 mod reassembly;
 mod reset;
 mod sack_policy;
+mod skip;
 mod streams;
 mod window;
 
@@ -63,6 +64,8 @@ pub struct ReceiveStats {
     pub dropped: u64,
     /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
+    /// FORWARD TSN chunks, whatever became of them (`rfc3758`).
+    pub forward_tsns: u64,
     /// Packets with DATA that arrived with the mark "congestion experienced".
     pub marked_packets: u64,
 }
@@ -203,6 +206,10 @@ impl Receiver {
     #[inline]
     fn take_new(&mut self, index: u64, data: &Data<'_>) -> Result<DataVerdict, &'static str> {
         let fragment = !(data.flags.beginning && data.flags.ending);
+        if fragment && self.is_orphan(index, data) {
+            self.drop_orphan(index);
+            return Ok(DataVerdict::Accepted);
+        }
         let kept = data.stream.0 < self.inbound_streams;
         if fragment || !self.reassembly.is_idle() {
             self.reassembly.check(index, data, &self.tsns, kept)?;
@@ -348,11 +355,12 @@ impl Receiver {
         self.ready.extend(self.reassembly.begin_partial(cumulative));
     }
 
-    /// Ends a packet that contained DATA: decides whether a SACK is due.
+    /// Ends a packet that contained DATA or FORWARD TSN: decides whether a SACK is due.
     #[inline]
     pub(crate) fn packet_done(&mut self, now: Instant) {
-        self.stats.data_packets += 1;
-        self.sacks.packet_done(now);
+        if self.sacks.packet_done(now) {
+            self.stats.data_packets += 1;
+        }
         self.streams.packet_done();
         self.reassembly.packet_done();
         if let Some(interleaved) = &mut self.interleaved {
@@ -564,6 +572,7 @@ fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
         unordered: piece.unordered,
         payload,
         end_of_record,
+        aborted: piece.aborted,
     }
 }
 

@@ -4,7 +4,7 @@ use super::fragments::{Chain, Fragments};
 use super::gaps::TsnTracker;
 use super::window::ChunkCost;
 use crate::message::Payload;
-use crate::steps::count_search;
+use crate::steps::{count, count_search};
 use std::collections::{BTreeMap, VecDeque};
 use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
@@ -54,6 +54,8 @@ pub(super) struct Piece {
     pub(super) unordered: bool,
     /// Ends its message.
     pub(super) ending: bool,
+    /// The message ends here without being complete; no bytes.
+    pub(super) aborted: bool,
     /// Fragments that its bytes are still in; then `payload` is filler of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
@@ -76,6 +78,7 @@ impl Piece {
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
+            aborted: false,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
@@ -94,6 +97,7 @@ impl Piece {
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
+            aborted: false,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
@@ -139,6 +143,9 @@ pub(super) struct Reassembly {
     /// None before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
+    /// The highest TSN that was skipped, or dropped because the one before it was: a fragment that follows it and does not begin
+    /// a message is of no use.
+    skipped: u64,
 }
 
 #[derive(Debug)]
@@ -178,7 +185,7 @@ struct Partial {
 
 impl Reassembly {
     pub(super) fn new(cost: ChunkCost) -> Self {
-        Reassembly { cost, store: None }
+        Reassembly { cost, store: None, skipped: 0 }
     }
 
     /// True if nothing waits for anything.
@@ -298,6 +305,31 @@ impl Reassembly {
         }
     }
 
+    /// True if no fragment before this one is there, or ever will be.
+    #[inline]
+    pub(super) fn is_orphan(&self, index: u64) -> bool {
+        index == self.skipped + 1
+            && self.store.as_ref().is_none_or(|store| {
+                store.ending_at(index - 1).is_none()
+                    && store.partial.is_none_or(|partial| partial.next != index)
+            })
+    }
+
+    /// Drops the fragments of messages that lack a TSN up to `new`, all of which count as received from now on. Returns what they
+    /// counted as in the receive buffer, and the end of a message that was being handed out.
+    pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
+        self.skipped = self.skipped.max(new);
+        let Some(store) = self.store.as_deref_mut() else { return (0, None) };
+        let aborted = store.partial.take_if(|partial| partial.next <= new).map(|partial| partial.abort());
+        let mut cost = 0;
+        while let Some(run) = store.take_cut(self.skipped) {
+            store.fragments.give_up(run.chain);
+            cost += run.cost;
+            self.skipped = self.skipped.max(run.last);
+        }
+        (cost, aborted)
+    }
+
     /// The packet is done.
     #[inline]
     pub(super) fn packet_done(&mut self) {
@@ -307,7 +339,32 @@ impl Reassembly {
     }
 }
 
+impl Partial {
+    /// The end of a message that will not be complete.
+    fn abort(self) -> Piece {
+        let Label { stream, ppid, unordered, .. } = self.label;
+        Piece {
+            message: self.message,
+            fragments: 0,
+            cost: 0,
+            stream,
+            number: self.label.number(),
+            ppid,
+            unordered,
+            ending: false,
+            aborted: true,
+            chain: Chain::NONE,
+            payload: Payload::Filler(0),
+        }
+    }
+}
+
 impl Run {
+    /// Its message lacks a TSN up to `skipped`.
+    fn is_cut(&self, skipped: u64) -> bool {
+        if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
+    }
+
     /// All of it, as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ppid, unordered, .. } = label;
@@ -320,6 +377,7 @@ impl Run {
             ppid,
             unordered,
             ending: self.ending,
+            aborted: false,
             chain: self.chain,
             payload: Payload::Filler(self.length),
         }
@@ -349,6 +407,15 @@ impl Store {
                 self.below.get(&index).copied()
             }
             top => top.filter(|top| top.first == index),
+        }
+    }
+
+    /// Removes the lowest run if its message lacks a TSN up to `skipped`.
+    fn take_cut(&mut self, skipped: u64) -> Option<Run> {
+        count(1);
+        match self.below.first_entry() {
+            Some(lowest) => lowest.get().is_cut(skipped).then(|| lowest.remove()),
+            None => self.top.take_if(|top| top.is_cut(skipped)),
         }
     }
 

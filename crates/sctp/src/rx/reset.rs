@@ -5,6 +5,7 @@
 //! buffer. A mark in the queue of messages that can be read parts what came before a reset from what comes behind it: the user
 //! reads up to the mark, is told of the reset, and reads on.
 
+use super::echoes::Echoes;
 use super::fragments::Chain;
 use super::gaps::TsnTracker;
 use super::interleaved::Interleaved;
@@ -134,6 +135,7 @@ impl Receiver {
             self.non_renegable = Some(Box::new(NonRenegable::new(next, self.reneging)));
         }
         self.sacks.forget_duplicates();
+        self.echoes = Echoes::default();
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }

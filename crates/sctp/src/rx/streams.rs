@@ -28,6 +28,8 @@ struct Inbound {
     begun: bool,
     /// The last packet released as many messages as one packet may: the rest is released as the user reads.
     stalled: bool,
+    /// The peer abandoned messages up to this number, if some up to it are parked and could not be released yet.
+    skip: Option<Mid>,
     rank: Rank,
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
@@ -45,6 +47,7 @@ impl Default for Inbound {
             next: Mid(0),
             begun: false,
             stalled: false,
+            skip: None,
             rank: Rank::Recent,
             newer: NO_STREAM,
             older: NO_STREAM,
@@ -184,6 +187,29 @@ impl Streams {
         inbound.next = inbound.next.next();
         if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
             self.release(stream, ready);
+        } else {
+            inbound.skip_to(None);
+        }
+    }
+
+    /// The peer abandoned messages of a stream up to `number` (`rfc3758#section-3.6`): complete ones up to it go to `ready`, and
+    /// then those that waited for them.
+    #[cold]
+    pub(super) fn skip(&mut self, stream: StreamId, number: Mid, ready: &mut VecDeque<Piece>) {
+        let mids = self.mids;
+        let inbound = self.inbound.of(stream);
+        let number = inbound.unwrap(number, mids);
+        if number.precedes(inbound.next) || inbound.skip.is_some_and(|skip| !skip.precedes(number)) {
+            return;
+        }
+        inbound.skip = Some(number);
+        if inbound.begun || inbound.stalled {
+            return;
+        }
+        if self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            self.release(stream, ready);
+        } else {
+            inbound.skip_to(None);
         }
     }
 
@@ -227,7 +253,17 @@ impl Streams {
                 parked.late.contains_key(&key(stream, next))
             };
             if !in_lane && !late {
-                break;
+                if inbound.skip.is_none() {
+                    break;
+                }
+                let in_lane = inbound.lane.as_ref().and_then(|lane| lane.front()).map(|first| first.number);
+                let parked = in_lane.into_iter().chain(parked.next_late(stream, next));
+                let lowest = parked.min_by_key(|number| number.distance_from(next));
+                inbound.skip_to(lowest);
+                if inbound.next == next {
+                    break;
+                }
+                continue;
             }
             if self.released == MOST_RELEASED {
                 inbound.stalled = true;
@@ -470,6 +506,23 @@ impl Streams {
     }
 }
 
+impl Inbound {
+    /// Skips what the peer abandoned, up to the next message that is `parked`, if there is one.
+    fn skip_to(&mut self, parked: Option<Mid>) {
+        let Some(skip) = self.skip else { return };
+        let end = skip.next();
+        let next = self.next;
+        let ahead = |number: Mid| number.distance_from(next);
+        if skip.precedes(next) {
+            self.skip = None;
+        } else if let Some(parked) = parked.filter(|&parked| ahead(parked) < ahead(end)) {
+            self.next = parked;
+        } else {
+            (self.next, self.skip) = (end, None);
+        }
+    }
+}
+
 /// Frees memory of a lane that was much longer: there can be very many lanes.
 fn shrink(lane: &mut VecDeque<Piece>) {
     if lane.capacity() > 4 * lane.len().max(1) {
@@ -485,6 +538,16 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
+    /// The lowest number of the parked messages of a stream that are not in its lane, counted from `next` on.
+    fn next_late(&self, stream: StreamId, next: Mid) -> Option<Mid> {
+        steps::count_search(self.late.len());
+        let first = |first, last| {
+            let range = key(stream, first)..=key(stream, last);
+            self.late.range(range).next().map(|(_, message)| message.number)
+        };
+        first(next, Mid(u32::MAX)).or_else(|| first(Mid(0), next))
+    }
+
     fn take_late(&mut self, key: u64) -> Option<Piece> {
         steps::count_search(self.late.len());
         steps::count_search(self.late.len());

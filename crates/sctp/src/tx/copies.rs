@@ -92,17 +92,17 @@ impl Sender {
     fn next_again(&mut self, p: PathId) -> Option<(u64, usize)> {
         let mut lowest = None;
         for holder in (0..self.copies.len()).filter(|&holder| holder != p.index()) {
-            while let Some(entry) = self.copies[holder].again.first_entry() {
-                let (i, sent) = (*entry.key(), *entry.get());
+            while let Some((&i, &sent)) = self.copies[holder].again.first_key_value() {
                 let held = self.out.first_index() <= i
                     && self.out[i].state == ChunkState::InFlight
                     && !self.out[i].is(Mark::Abandoned)
+                    && !self.is_stale(i)
                     && self.out[i].path.index() == holder;
                 if held {
                     lowest = lowest.into_iter().chain([(i, sent)]).min();
                     break;
                 }
-                entry.remove();
+                self.copies[holder].again.pop_first();
             }
         }
         lowest
@@ -115,7 +115,7 @@ impl Sender {
         for i in first..self.out.next_index() {
             self.copies[p.index()].next = i;
             let chunk = &self.out[i];
-            let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned);
+            let copied = chunk.is(Mark::Copied) || chunk.is(Mark::Abandoned) || self.is_stale(i);
             if chunk.state == ChunkState::InFlight && chunk.path != p && !copied {
                 return (self.traits.copies || self.is_late(i, p, paths)).then_some(i);
             }

@@ -68,21 +68,18 @@ impl Sender {
         self.ecn.enabled = enabled;
     }
 
-    /// Takes an ECNE. The window of the path that the TSN was last sent on is reduced, unless it was reduced since. None for a
-    /// TSN that was never sent.
-    pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Option<Echoed> {
+    /// Takes an ECNE. The window of the path that the TSN was last sent on is reduced, unless it was reduced since.
+    pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Echoed {
         let i = self.out.index_of(ecne.lowest_tsn);
-        if i >= self.out.next_index() {
-            return None;
-        }
         let mut cwr = Cwr { all_paths: false, same_window: true, tsn: ecne.lowest_tsn };
         let path = if self.out.indices().contains(&i) {
             Some(self.out[i].path)
         } else {
-            // It precedes the SACK that acknowledges the TSN, so that it came before.
+            // It precedes the SACK that acknowledges the TSN, so that it came before. A TSN of which nothing is known is
+            // answered all the same: the receiver would echo it for ever.
             self.ecn.paths.iter().position(|marks| marks.echoed == i).map(|p| PathId(p as u8))
         };
-        let Some(p) = path else { return Some(Echoed { path, cwr: Cwr { all_paths: true, ..cwr } }) };
+        let Some(p) = path else { return Echoed { path, cwr: Cwr { all_paths: true, ..cwr } } };
         self.ecn.echoed |= 1 << p.0;
         let highest = self.out.next_index() - 1;
         let in_recovery = paths[p].recovery.is_some_and(|exit| i <= exit);
@@ -96,6 +93,6 @@ impl Sender {
                 control.on_loss(now, views, p.index(), LossKind::Mark, windows);
             });
         }
-        Some(Echoed { path, cwr })
+        Echoed { path, cwr }
     }
 }

@@ -85,7 +85,8 @@ impl SendQueue {
                 held.waiting.push_back(waiting);
             } else {
                 held.bytes -= waiting.message.payload.byte_count();
-                self.enqueue(waiting.message, waiting.beginning, waiting.tag);
+                let Waiting { message, beginning, tag } = waiting;
+                self.enqueue(message, beginning, tag, Default::default());
             }
         }
         if held.all > 0 || !held.listed.is_empty() {

@@ -16,6 +16,7 @@ mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
+mod partial;
 mod pieces;
 mod queue;
 mod ranges;
@@ -51,6 +52,7 @@ use delta::PathDelta;
 use ecn::Marks;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
+use partial::Partial;
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;
@@ -139,6 +141,10 @@ pub(crate) struct Sender {
     jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
+    /// None before the first message that may be abandoned or has a context.
+    partial: Option<Box<Partial>>,
+    /// Messages may be abandoned: both ends have FORWARD TSN.
+    abandons: bool,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -183,6 +189,8 @@ impl Sender {
             copy_turn: 0,
             jumped: false,
             deliveries: None,
+            partial: None,
+            abandons: false,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
@@ -263,6 +271,25 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
+    /// Path `p` is another one than before, on which nothing is outstanding.
+    pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let cwnd = paths[p].initial_cwnd;
+        paths[p].window = CongestionWindow { cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
+        if self.out.keeps_records() {
+            paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
+        }
+        if let Some(copies) = self.copies.get_mut(p.index()) {
+            *copies = Copies::default();
+        }
+        self.fit_fragments(paths);
+    }
+
+    /// Index of the earliest chunk that is not acknowledged, or of the next if there is none.
+    pub(crate) fn first_index(&self) -> u64 {
+        self.out.first_index()
+    }
+
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         // Until an address is verified, its path MTU is not looked for.
@@ -297,20 +324,38 @@ impl Sender {
     }
 
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
-    pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
+    pub(crate) fn push(
+        &mut self,
+        now: Instant,
+        message: Message,
+        paths: &mut Paths,
+    ) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
+        if self.queue.refuses(&message) {
+            return Ok(None);
+        }
         let limit = self.config.send_buffer;
         let length = message.payload.byte_count();
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
-        if queue_full || self.buffered() + length > limit {
+        let full = self.is_queue_full() || self.buffered() + length > limit;
+        if full && !self.displace_for(now, &message, paths) {
             self.blocked = true;
             return Err(SendError::WouldBlock);
         }
         self.never_used = false;
-        Ok(self.queue.push(message))
+        let (stream, record) = (message.stream, self.record_of(now, &message));
+        let id = self.queue.give(message, record);
+        if record != partial::RecordId::default() {
+            self.note_queued(record, stream, id);
+        }
+        Ok(id)
+    }
+
+    /// As many messages wait as may.
+    fn is_queue_full(&self) -> bool {
+        self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize)
     }
 
     /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`); false if there is no
@@ -325,8 +370,7 @@ impl Sender {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
-        let writable = !queue_full && self.buffered() < self.config.send_buffer;
+        let writable = !self.is_queue_full() && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
     }

@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use super::delivery::Tag;
+use super::partial::RecordId;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
@@ -88,6 +89,12 @@ impl TxChunk {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
     }
 
+    /// It ends its message.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        DataFlags::from_bits(self.flags).ending
+    }
+
     /// The list of its path that it is on while it is in flight.
     #[inline]
     pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
@@ -138,6 +145,8 @@ pub(crate) struct Outstanding {
     records: Column<SendRecord>,
     /// Tracked messages; of a chunk that the peer has for good none.
     tags: Column<Tag>,
+    /// Records of messages that may be abandoned; of a chunk that the peer has for good none.
+    messages: Column<RecordId>,
     /// Only with interleaving.
     places: Column<Place>,
 }
@@ -161,6 +170,7 @@ impl Outstanding {
             payload: Column::default(),
             records: Column::default(),
             tags: Column::default(),
+            messages: Column::default(),
             places: Column::default(),
         }
     }
@@ -241,6 +251,9 @@ impl Outstanding {
         if fragment.tag != Tag::default() {
             self.tags.set(self.chunks.len(), fragment.tag);
         }
+        if fragment.record != RecordId::default() {
+            self.messages.set(self.chunks.len(), fragment.record);
+        }
         if self.places.is_open() {
             self.places.set(self.chunks.len(), Place { mid: fragment.number, fsn: fragment.fsn });
         }
@@ -288,6 +301,26 @@ impl Outstanding {
     #[inline]
     pub(super) fn take_tag(&mut self, i: u64) -> Tag {
         self.tags.take(self.place_of(i))
+    }
+
+    /// The record of the message of chunk `i`.
+    #[inline]
+    pub(super) fn message_of(&self, i: u64) -> RecordId {
+        self.messages.get(self.place_of(i)).copied().unwrap_or_default()
+    }
+
+    /// Takes the record of the message of chunk `i`, which has none from now on.
+    #[inline]
+    pub(super) fn take_message(&mut self, i: u64) -> RecordId {
+        self.messages.take(self.place_of(i))
+    }
+
+    /// The bytes of chunk `i`.
+    pub(super) fn payload_of(&self, i: u64) -> Payload {
+        match self.payload.get(self.place_of(i)) {
+            Some(bytes) if !bytes.is_empty() => Payload::Bytes(bytes.clone()),
+            _ => Payload::Filler(self[i].len() as u32),
+        }
     }
 
     /// Frees the bytes of a chunk that is never sent again, whose length is zero from now on. Returns how many there were.
@@ -340,6 +373,7 @@ impl Outstanding {
         self.payload.pop_front(self.chunks.capacity());
         self.records.pop_front(self.chunks.capacity());
         self.tags.pop_front(self.chunks.capacity());
+        self.messages.pop_front(self.chunks.capacity());
         self.places.pop_front(self.chunks.capacity());
         chunk
     }
@@ -483,9 +517,9 @@ mod tests {
                         let payload =
                             if filler { Payload::Filler(n as u32) } else { Payload::Bytes(bytes.clone().into()) };
                         let (flags, stream, number) = (DataFlags::from_bits(3), StreamId(1), n as u32);
-                        let tag = Tag::default();
-                        let ppid = Ppid(7);
-                        out.push(Fragment { payload, flags, stream, number, fsn: 0, ppid, tag }, 0, PathId(0));
+                        let (tag, record, ppid) = (Tag::default(), RecordId::default(), Ppid(7));
+                        let fragment = Fragment { payload, flags, stream, number, fsn: 0, ppid, tag, record };
+                        out.push(fragment, 0, PathId(0));
                         model.push_back(bytes);
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),

@@ -7,6 +7,7 @@
 use super::delivery::Tag;
 use super::first_come::FirstCome;
 use super::hold::Held;
+use super::partial::RecordId;
 use super::pieces::{Piece, PieceId, Pieces};
 use super::turns::{Front, Turns};
 use crate::config::Config;
@@ -33,6 +34,8 @@ pub(super) struct SendQueue {
     streams: u16,
     /// Pieces, each copy counted.
     len: u32,
+    /// Pieces without bytes, of messages that were abandoned: they leave when they would be sent.
+    voids: u32,
     /// Tracked messages so far.
     tracked: u64,
     /// None unless streams are held.
@@ -51,6 +54,9 @@ enum Scheduler {
 struct Outbound {
     next_ordered: u32,
     next_unordered: u32,
+    /// Ordered and unordered messages that were abandoned before any part of them was sent, among those whose turn came: the
+    /// numbers of the later ones are so much smaller, so that there is no gap.
+    dropped: [u32; 2],
     /// Fragment sequence number of its next chunk; counted only with interleaving.
     fsn: u32,
     first: PieceId,
@@ -60,7 +66,7 @@ struct Outbound {
 impl Default for Outbound {
     fn default() -> Self {
         let (first, last) = (PieceId::NONE, PieceId::NONE);
-        Outbound { next_ordered: 0, next_unordered: 0, fsn: 0, first, last }
+        Outbound { next_ordered: 0, next_unordered: 0, dropped: [0; 2], fsn: 0, first, last }
     }
 }
 
@@ -99,6 +105,9 @@ struct Unfinished {
     unordered: bool,
     ppid: Ppid,
     tag: Tag,
+    record: RecordId,
+    /// It was abandoned: what is still to come of it is not taken.
+    abandoned: bool,
 }
 
 /// What one DATA or I-DATA chunk will carry.
@@ -113,6 +122,7 @@ pub(crate) struct Fragment {
     pub(super) fsn: u32,
     pub(super) ppid: Ppid,
     pub(super) tag: Tag,
+    pub(super) record: RecordId,
 }
 
 /// The tag of the next message: none unless it is tracked.
@@ -141,6 +151,7 @@ impl SendQueue {
             interleaved: false,
             streams: config.outbound_streams,
             len: 0,
+            voids: 0,
             tracked: 0,
             held: None,
         }
@@ -191,27 +202,28 @@ impl SendQueue {
     }
 
     /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
-    /// first piece. Returns the number of a tracked message.
-    pub(super) fn push(&mut self, mut message: Message) -> Option<MessageId> {
+    /// first piece, and so is its record. Returns the number of a tracked message.
+    pub(super) fn give(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
         let Message { stream, unordered, end_of_record, .. } = message;
-        let (beginning, tag) = match self.unfinished.get(&stream) {
-            Some(&Unfinished { ppid, tag, .. }) => {
+        let (beginning, tag, record) = match self.unfinished.get(&stream) {
+            Some(&Unfinished { ppid, tag, record, .. }) => {
                 message.ppid = ppid;
-                (false, tag)
+                (false, tag, record)
             }
-            None => (true, next_tag(&mut self.tracked, message.tracked)),
+            None => (true, next_tag(&mut self.tracked, message.tracked), record),
         };
         if !end_of_record {
-            let unfinished = Unfinished { stream, unordered, ppid: message.ppid, tag };
+            let ppid = message.ppid;
+            let unfinished = Unfinished { stream, unordered, ppid, tag, record, abandoned: false };
             self.unfinished.insert(stream, unfinished);
         } else if !beginning {
             self.unfinished.remove(&stream);
         }
         match &mut self.held {
-            None => self.enqueue(message, beginning, tag),
+            None => self.enqueue(message, beginning, tag, record),
             Some(held) if held.holds(stream) => held.push(message, beginning, tag),
             Some(_) => {
-                self.enqueue(message, beginning, tag);
+                self.enqueue(message, beginning, tag, record);
                 self.release_behind_message();
             }
         }
@@ -220,13 +232,13 @@ impl SendQueue {
 
     /// Appends a piece of a message to the queue of its stream.
     #[inline]
-    pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag) {
+    pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
         self.len += 1;
         let outbound = self.outbound.of(stream);
         let number = outbound.number(beginning, unordered);
-        let piece = Piece { message, number, tag, beginning, copies: 1 };
+        let piece = Piece { message, number, tag, record, beginning, copies: 1 };
         let was_empty = outbound.append(piece, &mut self.pieces);
         match &mut self.scheduler {
             Scheduler::FirstCome(first_come) => {
@@ -258,7 +270,7 @@ impl SendQueue {
     pub(super) fn renumber(&mut self, streams: &StreamSet) {
         for stream in self.outbound.used(streams) {
             if let Some(outbound) = self.outbound.get_mut(stream) {
-                (outbound.next_ordered, outbound.next_unordered) = (0, 0);
+                (outbound.next_ordered, outbound.next_unordered, outbound.dropped) = (0, 0, [0; 2]);
             }
         }
     }
@@ -286,7 +298,7 @@ impl SendQueue {
         let piece = &self.pieces[outbound.first];
         let unordered = piece.message.unordered;
         let is_last = piece.number == outbound.number(false, unordered);
-        let is_open = |open: &Unfinished| is_last && open.unordered == unordered;
+        let is_open = |open: &Unfinished| is_last && open.unordered == unordered && !open.abandoned;
         let open = !self.interleaved && self.unfinished.get(&stream).is_some_and(is_open);
         if open { Front::Open } else { Front::Whole }
     }
@@ -353,17 +365,20 @@ impl SendQueue {
             ending: last && message.end_of_record,
             immediate: last && message.immediate_sack,
         };
-        let (stream, number, ppid, tag) = (message.stream, piece.number, message.ppid, piece.tag);
+        let (stream, given, ppid, tag) = (message.stream, piece.number, message.ppid, piece.tag);
+        let record = piece.record;
         let of_run = piece.copies > 1;
         let payload = if of_run {
             piece.copies -= 1;
-            piece.number = number.wrapping_add(1);
+            piece.number = given.wrapping_add(1);
             message.payload.clone()
         } else {
             piece.beginning = false;
             message.payload.split_to(len.min(most))
         };
-        let mut fragment = Fragment { flags, stream, number, fsn: 0, ppid, tag, payload };
+        let dropped = self.outbound.of(stream).dropped[usize::from(flags.unordered)];
+        let number = given.wrapping_sub(dropped);
+        let mut fragment = Fragment { flags, stream, number, fsn: 0, ppid, tag, record, payload };
         self.bytes -= fragment.payload.byte_count();
         if last {
             self.len -= 1;
@@ -382,6 +397,9 @@ impl SendQueue {
         }
         if self.interleaved {
             fragment.fsn = self.next_fsn(&fragment);
+        }
+        if self.voids > 0 {
+            self.skip_voids();
         }
         fragment
     }
@@ -438,11 +456,129 @@ impl SendQueue {
         let (stream, number) = (message.stream, run.number);
         run.copies -= 1;
         run.number = number.wrapping_add(1);
-        self.head = self
-            .pieces
-            .add(Piece { message, number, tag: Tag::default(), beginning: true, copies: 1 }, self.head);
+        let (tag, record) = (Tag::default(), RecordId::default());
+        let first = Piece { message, number, tag, record, beginning: true, copies: 1 };
+        self.head = self.pieces.add(first, self.head);
         self.outbound.of(stream).first = self.head;
         self.take(most)
+    }
+
+    /// The record of the message that is sent next.
+    #[inline]
+    pub(super) fn head_record(&self) -> RecordId {
+        self.head().map(|piece| piece.record).unwrap_or_default()
+    }
+
+    /// True if messages given for a stream wait for the end of its reset.
+    pub(super) fn holds(&self, stream: StreamId) -> bool {
+        self.held.as_ref().is_some_and(|held| held.holds(stream))
+    }
+
+    /// The last piece given for a stream; there is one right after a push.
+    pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
+        self.outbound.of(stream).last
+    }
+
+    /// Bytes that wait of the message of a record, as [`Self::abandon`] would find them; none if no piece waits.
+    pub(super) fn bytes_of(
+        &self,
+        record: RecordId,
+        stream: StreamId,
+        first: Option<PieceId>,
+    ) -> Option<ByteCount> {
+        let first = first.or_else(|| self.outbound.get(stream).map(|outbound| outbound.first));
+        let is_piece = |id: &PieceId| *id != PieceId::NONE;
+        let pieces =
+            std::iter::successors(first.filter(is_piece), |&id| Some(self.pieces.next(id)).filter(is_piece));
+        let own = pieces.take_while(|&id| self.pieces[id].record == record);
+        own.map(|id| self.pieces[id].message.payload.byte_count()).reduce(|sum, bytes| sum + bytes)
+    }
+
+    /// The next piece given for a stream belongs to a message that was begun before.
+    pub(super) fn is_unfinished(&self, stream: StreamId) -> bool {
+        self.unfinished.contains_key(&stream)
+    }
+
+    /// True if the message that is still being given was abandoned: this piece of it is not taken.
+    pub(super) fn refuses(&mut self, piece: &Message) -> bool {
+        let refused = self.unfinished.get(&piece.stream).is_some_and(|unfinished| unfinished.abandoned);
+        if refused && piece.end_of_record {
+            self.unfinished.remove(&piece.stream);
+            self.release_behind_message();
+        }
+        refused
+    }
+
+    /// Abandons what waits of the message of a record. `first` is its first piece if no part of it was sent; else the stream
+    /// begins with it. Returns the bytes, piece by piece.
+    pub(super) fn abandon(
+        &mut self,
+        record: RecordId,
+        stream: StreamId,
+        first: Option<PieceId>,
+    ) -> Vec<Payload> {
+        if let Some(unfinished) = self.unfinished.get_mut(&stream)
+            && unfinished.record == record
+        {
+            (unfinished.abandoned, unfinished.record) = (true, RecordId::default());
+        }
+        let mut id = first.unwrap_or(self.outbound.of(stream).first);
+        let mut parts = Vec::new();
+        while id != PieceId::NONE && self.pieces[id].record == record {
+            let piece = &mut self.pieces[id];
+            piece.record = RecordId::default();
+            piece.message.end_of_record = true;
+            let payload = std::mem::replace(&mut piece.message.payload, Payload::Filler(0));
+            self.bytes -= payload.byte_count();
+            self.len -= 1;
+            self.voids += 1;
+            parts.push(payload);
+            id = self.pieces.next(id);
+        }
+        self.outbound.of(stream).fsn = 0;
+        if first.is_none() && parts.is_empty() {
+            self.end_turn(stream); // nothing of the message that has begun is left to be sent
+        }
+        self.skip_voids();
+        parts
+    }
+
+    /// A stream sends nothing more of the message that has its turn.
+    fn end_turn(&mut self, stream: StreamId) {
+        let front = self.front(stream);
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.sent(stream, 0, true, front);
+            self.choose();
+        }
+    }
+
+    /// Removes pieces without bytes that would be sent next.
+    #[cold]
+    fn skip_voids(&mut self) {
+        while self.voids > 0
+            && let Some(piece) = self.head()
+            && piece.message.payload.is_empty()
+        {
+            let (stream, beginning, unordered) =
+                (piece.message.stream, piece.beginning, piece.message.unordered);
+            self.voids -= 1;
+            self.outbound.of(stream).dropped[usize::from(unordered)] += u32::from(beginning);
+            self.remove_head(stream);
+            match &mut self.scheduler {
+                Scheduler::FirstCome(first_come) => {
+                    first_come.sent();
+                    let next = first_come.next();
+                    self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+                }
+                Scheduler::Turns(_) => self.end_turn(stream),
+            }
+        }
+    }
+
+    /// Appends a message without a record.
+    #[cfg(test)]
+    pub(super) fn push(&mut self, message: Message) -> Option<MessageId> {
+        self.give(message, RecordId::default())
     }
 
     /// Bytes allocated.

@@ -128,6 +128,7 @@ impl Sender {
         self.out[i].state = ChunkState::Lost(cause);
         self.out[i].missing = 0;
         self.take_from_flight(i, paths);
+        self.note_lost(i);
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].flight_size));
         let path = &mut paths[self.out[i].path];

@@ -20,7 +20,11 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
+        if head.state != ChunkState::InFlight
+            || head.is(Mark::Moved)
+            || head.is(Mark::Abandoned)
+            || self.is_spent(i)
+        {
             return None;
         }
         let (on, age) = (head.path, self.now.since(head.sent_at));

@@ -1,6 +1,7 @@
 //! SACK processing, in the order of the steps below, whatever options are on.
 
 use super::limits::MOST_BLOCKS;
+use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
@@ -139,7 +140,12 @@ impl Sender {
         self.grow(now, paths, delta);
         self.enter_recovery(now, paths, delta);
         self.adjust_timers(now, paths, delta);
-        Ok(outcome(advanced, paths, delta))
+        self.after_losses(now, Cause::Sack, paths);
+        let mut outcome = outcome(advanced, paths, delta);
+        if let Some(p) = self.forward_answered(cum) {
+            outcome.acked_paths |= 1 << p.0;
+        }
+        Ok(outcome)
     }
 
     /// Step A: chunks up to the cumulative TSN leave the ring.

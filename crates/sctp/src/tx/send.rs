@@ -1,5 +1,6 @@
 //! The send loop: which path sends the next packet, and which chunks.
 
+use super::partial::RecordId;
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
 use crate::config::BurstControl;
@@ -53,8 +54,12 @@ impl Sender {
             self.order.clear();
             self.turn = 0;
         }
-        if now > self.now {
-            self.now = now;
+        let before = self.now;
+        self.now = before.max(now);
+        if self.has_expired(paths) {
+            self.expire(paths);
+        }
+        if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
                 paths[p].burst_left = self.config.max_burst;
@@ -88,6 +93,9 @@ impl Sender {
     #[inline]
     fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
+        if self.has_expired(paths) {
+            return None; // `wake` abandons it
+        }
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
         {
@@ -336,7 +344,7 @@ impl Sender {
             if len > room {
                 break; // whole chunks only: each further fragment costs a header
             }
-            let alike = self.queue.head_path() == chosen;
+            let alike = self.queue.head_path() == chosen && !self.head_expired();
             if sent > 0 && (!alike || !self.config.bundling || !self.joins_packet(len, p, paths)) {
                 break;
             }
@@ -356,7 +364,12 @@ impl Sender {
             {
                 self.note_tracked(id, fragment.stream, fragment.flags.ending);
             }
+            let has_record = fragment.record != RecordId::default();
+            let (number, ending) = (fragment.number, fragment.flags.ending);
             let i = self.out.push(fragment, flight_size, p);
+            if has_record {
+                self.note_sent(i, number, ending);
+            }
             self.transmit(now, i, p, paths, w);
             sent += 1;
         }
@@ -396,7 +409,8 @@ impl Sender {
         let mut sent = 0;
         while let Some(i) = paths[on].lost(cause).first() {
             let fits = self.chunk_len(self.out[i].len()) <= w.room();
-            let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
+            let allowed = sent == 0
+                || (!self.is_spent(i) && self.config.bundling && (one_shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
             }

@@ -19,7 +19,7 @@ pub use tape::Tape;
 use crate::Side;
 use host::Host;
 use network::Flying;
-use sctp::{AssocOptions, Message, PathId, Payload};
+use sctp::{AssocOptions, Message, PathId, Payload, Reliability};
 use std::net::IpAddr;
 use transport::PacketBuf;
 use units::{Instant, Span};
@@ -159,6 +159,8 @@ impl Machine {
             end_of_record,
             path,
             tracked: host.messages & 1 == 0,
+            reliability: reliability(length),
+            context: host.messages.into(),
             payload,
         };
         if let Ok(message) = host.endpoint.send(now, id, message) {
@@ -178,6 +180,10 @@ impl Machine {
         let (reader, writer) = if side == Side::Client { (client, server) } else { (server, client) };
         let Some(id) = reader.association else { return };
         while let Some(part) = reader.endpoint.receive(now, id, most) {
+            if part.aborted {
+                reader.parts.remove(&part.tsn.0);
+                continue;
+            }
             reader.read += part.payload.len() as u64;
             let message = reader.parts.entry(part.tsn.0).or_default();
             message.extend_from_slice(&part.payload.to_bytes());
@@ -196,14 +202,19 @@ impl Machine {
     }
 
     fn ask(&mut self, side: Side, tape: &mut Tape<'_>) {
-        let (now, address) = (self.now, side.other().address(tape.between(1, 3) as u8));
+        let (now, net) = (self.now, tape.between(1, 3) as u8);
+        let address = side.other().address(net);
         let host = self.host(side);
         let Some(id) = host.association else { return };
-        if tape.flag() {
-            host.endpoint.heartbeat(now, id, address);
-        } else {
-            host.endpoint.set_primary(id, address);
-        }
+        let local = side.address(net);
+        // No byte of the tape of its own, so that old cases keep their meaning.
+        match (tape.flag(), host.messages % 4) {
+            (true, 0) => host.endpoint.add_local_address(now, id, local),
+            (true, 1) => host.endpoint.remove_local_address(now, id, local),
+            (true, _) => host.endpoint.heartbeat(now, id, address),
+            (false, 2) => host.endpoint.set_peer_primary(now, id, local),
+            (false, _) => host.endpoint.set_primary(id, address),
+        };
         self.drain(side);
     }
 
@@ -228,5 +239,15 @@ impl Machine {
             let _ = host.endpoint.set_options(now, id, &options);
         }
         self.drain(side);
+    }
+}
+
+/// The reliability of a message of this length: no byte of the tape of its own, so that old cases keep their meaning.
+fn reliability(length: usize) -> Reliability {
+    match length % 9 {
+        1 => Reliability::Until(Span::from_millis(length as u64 / 9)),
+        2 => Reliability::Retransmissions(length as u32 / 9 % 3),
+        4 => Reliability::Priority(length as u32 / 9 % 4),
+        _ => Reliability::Reliable,
     }
 }

@@ -86,6 +86,7 @@ impl Machine {
             events += 1;
             assert!(events <= 10_000, "{side:?} reports events without end");
             host.reports.told(id, &event);
+            host.undelivered.told(&event);
             match event {
                 Event::Connected { .. } => host.association = Some(id),
                 Event::Closed { .. } | Event::Restarted => self.ended = true,

@@ -14,12 +14,16 @@
 //! Reserved flags and fields are written as zero and ignored when read.
 
 mod abort;
+mod asconf;
+mod asconf_ack;
+mod auth;
 mod cookie_ack;
 mod cookie_echo;
 mod cwr;
 mod data;
 mod ecne;
 mod error;
+mod forward_tsn;
 mod gap_block;
 mod heartbeat;
 mod heartbeat_ack;
@@ -40,12 +44,16 @@ mod timestamp;
 mod unknown;
 
 pub use abort::Abort;
+pub use asconf::Asconf;
+pub use asconf_ack::AsconfAck;
+pub use auth::Auth;
 pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
 pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
 pub use ecne::Ecne;
 pub use error::OperationError;
+pub use forward_tsn::ForwardTsn;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
@@ -111,10 +119,18 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Abandoned chunks that the receiver is to skip.
+    ForwardTsn(ForwardTsn<'a>),
     /// Skips abandoned data that could be interleaved.
     IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Authenticates the chunks behind it.
+    Auth(Auth<'a>),
+    /// Asks for a change of addresses.
+    Asconf(Asconf<'a>),
+    /// The answer to ASCONF.
+    AsconfAck(AsconfAck<'a>),
     /// Packets arrived with a mark of congestion.
     Ecne(Ecne),
     /// The answer to ECNE.
@@ -204,10 +220,14 @@ impl<'a> Chunk<'a> {
             Abort::TYPE => Some(Chunk::Abort(Abort::decode(flags, value))),
             Shutdown::TYPE => Shutdown::decode(value).map(Chunk::Shutdown),
             ShutdownAck::TYPE => ShutdownAck::decode(value).map(Chunk::ShutdownAck),
+            ForwardTsn::TYPE => ForwardTsn::decode(value).map(Chunk::ForwardTsn),
             OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            Auth::TYPE => Auth::decode(flags, value).map(Chunk::Auth),
+            Asconf::TYPE => Asconf::decode(value).map(Chunk::Asconf),
+            AsconfAck::TYPE => AsconfAck::decode(value).map(Chunk::AsconfAck),
             Ecne::TYPE => Ecne::decode(value).map(Chunk::Ecne),
             Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
             PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
@@ -226,6 +246,40 @@ impl<'a> Chunk<'a> {
             return Err(ChunkError::ZerosInControl { chunk_type });
         }
         control.ok_or(ChunkError::Value { chunk_type })
+    }
+
+    /// Its type.
+    pub fn chunk_type(&self) -> u8 {
+        match self {
+            Chunk::Data(_) => Data::TYPE,
+            Chunk::Init(_) => Init::TYPE,
+            Chunk::InitAck(_) => InitAck::TYPE,
+            Chunk::Sack(_) => Sack::TYPE,
+            Chunk::NrSack(_) => NrSack::TYPE,
+            Chunk::Heartbeat(_) => Heartbeat::TYPE,
+            Chunk::HeartbeatAck(_) => HeartbeatAck::TYPE,
+            Chunk::Abort(_) => Abort::TYPE,
+            Chunk::Shutdown(_) => Shutdown::TYPE,
+            Chunk::ShutdownAck(_) => ShutdownAck::TYPE,
+            Chunk::Error(_) => OperationError::TYPE,
+            Chunk::CookieEcho(_) => CookieEcho::TYPE,
+            Chunk::CookieAck(_) => CookieAck::TYPE,
+            Chunk::ShutdownComplete(_) => ShutdownComplete::TYPE,
+            Chunk::LedbatControl(_) => LedbatControl::TYPE,
+            Chunk::Timestamp(_) => Timestamp::TYPE,
+            Chunk::Pad(_) => Pad::TYPE,
+            Chunk::IData(_) => IData::TYPE,
+            Chunk::ForwardTsn(_) => ForwardTsn::TYPE,
+            Chunk::IForwardTsn(_) => IForwardTsn::TYPE,
+            Chunk::Ecne(_) => Ecne::TYPE,
+            Chunk::Cwr(_) => Cwr::TYPE,
+            Chunk::PacketDrop(_) => PacketDrop::TYPE,
+            Chunk::ReConfig(_) => ReConfig::TYPE,
+            Chunk::Auth(_) => Auth::TYPE,
+            Chunk::Asconf(_) => Asconf::TYPE,
+            Chunk::AsconfAck(_) => AsconfAck::TYPE,
+            Chunk::Unknown(unknown) => unknown.chunk_type,
+        }
     }
 
     fn as_encode(&self) -> &dyn Encode {
@@ -247,8 +301,12 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::ForwardTsn(chunk) => chunk,
             Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::Auth(chunk) => chunk,
+            Chunk::Asconf(chunk) => chunk,
+            Chunk::AsconfAck(chunk) => chunk,
             Chunk::Ecne(chunk) => chunk,
             Chunk::Cwr(chunk) => chunk,
             Chunk::PacketDrop(chunk) => chunk,

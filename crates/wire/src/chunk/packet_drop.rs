@@ -1,6 +1,5 @@
 use super::{Data, Encode, HEADER_LEN, IData, header};
 use crate::field::{padded, u16_at, u32_at};
-use crate::packet::CommonHeader;
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
@@ -40,6 +39,9 @@ pub struct PacketDrop<'a> {
     pub packet: &'a [u8],
 }
 
+/// Bytes of the common header of a packet.
+const COMMON_HEADER: usize = 12;
+
 /// A chunk of a dropped packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DroppedChunk<'a> {
@@ -69,7 +71,7 @@ impl<'a> PacketDrop<'a> {
 
     /// The chunks of the dropped packet in order. It may be damaged: they end where a length makes no sense.
     pub fn chunks(&self) -> impl Iterator<Item = DroppedChunk<'a>> + use<'a> {
-        let mut rest = self.packet.get(CommonHeader::LEN..).unwrap_or_default();
+        let mut rest = self.packet.get(COMMON_HEADER..).unwrap_or_default();
         std::iter::from_fn(move || {
             let &[chunk_type, _, high, low] = rest.first_chunk()?;
             let length = usize::from(u16::from_be_bytes([high, low]));

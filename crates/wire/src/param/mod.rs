@@ -39,6 +39,14 @@ pub const COOKIE_PRESERVATIVE: u16 = 9;
 pub const HOST_NAME_ADDRESS: u16 = 11;
 /// Type of the Supported Address Types parameter.
 pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+/// Type of the Random parameter.
+pub const RANDOM: u16 = 0x8002;
+/// Type of the Chunk List parameter.
+pub const CHUNK_LIST: u16 = 0x8003;
+/// Type of the Requested HMAC Algorithm parameter.
+pub const HMAC_ALGORITHMS: u16 = 0x8004;
+/// Type of the Forward TSN Supported parameter.
+pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
 /// Type of the ECN Capable parameter.
 pub const ECN_CAPABLE: u16 = 0x8000;
 /// Type of the Zero Checksum Acceptable parameter.
@@ -75,6 +83,15 @@ pub enum Parameter<'a> {
     ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
+    /// Type 0x8002: the random number of the sender for AUTH (rfc4895#section-3.1).
+    Random(&'a [u8]),
+    /// Type 0x8003: the chunk types that the sender accepts only behind AUTH (rfc4895#section-3.2).
+    ChunkList(&'a [u8]),
+    /// Type 0x8004: the HMAC identifiers that the sender supports, 16 bits each, the preferred first
+    /// (rfc4895#section-3.3).
+    HmacAlgorithms(&'a [u8]),
+    /// Type 0xc000: the sender knows FORWARD TSN (rfc3758#section-3.1).
+    ForwardTsnSupported,
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -96,12 +113,17 @@ impl<'a> Parameter<'a> {
             SUPPORTED_ADDRESS_TYPES => {
                 SupportedAddressTypes::decode(value).map(Parameter::SupportedAddressTypes)
             }
+            RANDOM => Some(Parameter::Random(value)),
+            CHUNK_LIST => Some(Parameter::ChunkList(value)),
+            HMAC_ALGORITHMS => Some(Parameter::HmacAlgorithms(value)),
             ECN_CAPABLE if value.is_empty() => Some(Parameter::EcnCapable),
             ZERO_CHECKSUM_ACCEPTABLE if value.len() == 4 => value
                 .try_into()
                 .ok()
                 .map(|method| Parameter::ZeroChecksumAcceptable(u32::from_be_bytes(method))),
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
+            // rfc3758#section-3.1 gives it no value; one that it has all the same is ignored.
+            FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -125,11 +147,15 @@ impl<'a> Parameter<'a> {
                 let (bytes, used) = types.encode();
                 append(SUPPORTED_ADDRESS_TYPES, &bytes[..used])
             }
+            Parameter::Random(random) => append(RANDOM, random),
+            Parameter::ChunkList(types) => append(CHUNK_LIST, types),
+            Parameter::HmacAlgorithms(ids) => append(HMAC_ALGORITHMS, ids),
             Parameter::EcnCapable => append(ECN_CAPABLE, &[]),
             Parameter::ZeroChecksumAcceptable(method) => {
                 append(ZERO_CHECKSUM_ACCEPTABLE, &method.to_be_bytes())
             }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
+            Parameter::ForwardTsnSupported => append(FORWARD_TSN_SUPPORTED, &[]),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
         }
     }
@@ -156,6 +182,10 @@ mod tests {
             (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
             (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
             (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("8002 0006 0102"), Parameter::Random(&[1, 2])),
+            (hex("8003 0006 c180"), Parameter::ChunkList(&[0xc1, 0x80])),
+            (hex("8004 0008 0003 0001"), Parameter::HmacAlgorithms(&[0, 3, 0, 1])),
+            (hex("c000 0004"), Parameter::ForwardTsnSupported),
             (hex("8000 0004"), Parameter::EcnCapable),
             (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
@@ -213,7 +243,7 @@ mod tests {
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
             ("8000", UnknownAction::SkipDiscard),
-            ("c000", UnknownAction::SkipReport),
+            ("c001", UnknownAction::SkipReport),
         ];
         for (kind, action) in expected {
             let bytes = hex(&format!("{kind} 0004"));

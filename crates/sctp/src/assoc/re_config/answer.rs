@@ -119,7 +119,8 @@ impl Association {
             return;
         };
         let together = [answers.as_slice(), own.as_slice()].concat();
-        let fits = CommonHeader::LEN + 4 + together.len() <= self.paths[path].packet_limit();
+        let auth = self.auth_len(&[ReConfig::TYPE], &None);
+        let fits = CommonHeader::LEN + auth + 4 + together.len() <= self.paths[path].packet_limit();
         if fits && (ReConfig { bytes: &together }).parameters().is_ok() {
             return self.control.push(path, Pending::ReConfig(together));
         }
@@ -278,7 +279,8 @@ impl Association {
     /// The peer asks us to reset streams on which we send (`rfc6525#section-5.2.3`).
     fn on_incoming_reset(&mut self, request: u32, streams: StreamNumbers<'_>) -> Verdict {
         let set = StreamSet::of(streams.iter());
-        let room = self.paths.iter().map(|path| path.packet_limit()).min().unwrap_or(0);
+        let auth = self.auth_len(&[ReConfig::TYPE], &None);
+        let room = self.paths.iter().map(|path| path.packet_limit() - auth).min().unwrap_or(0);
         let fits = CommonHeader::LEN + 4 + 16 + 2 * set.streams().len() <= room;
         if !self.may_serve(AllowReset::Streams) || !fits {
             return Verdict::Done(ReConfigResult::Denied);

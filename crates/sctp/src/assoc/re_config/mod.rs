@@ -128,6 +128,11 @@ impl ReConfiguration {
         self.asked.as_ref().map(|asked| asked.retry.deadline).or(self.not_before)
     }
 
+    /// The request that is not answered yet, as it was sent.
+    pub(super) fn request(&self) -> Option<&[u8]> {
+        self.asked.as_ref().map(|asked| &asked.bytes[..])
+    }
+
     /// The path of the request at hand.
     pub(super) fn path_mut(&mut self) -> Option<&mut crate::path::PathId> {
         self.asked.as_mut().map(|asked| &mut asked.retry.path)

@@ -5,6 +5,7 @@ mod hostile;
 mod interleaving;
 mod nr_sack;
 mod rules;
+mod skipping;
 
 use super::*;
 use crate::config::{Cmt, Timestamps};

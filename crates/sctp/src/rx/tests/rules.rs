@@ -195,6 +195,7 @@ fn a_message_read_names_its_stream_number_and_tsn() {
         unordered: false,
         payload: Payload::Bytes(bytes::Bytes::from_static(b"abcd")),
         end_of_record: false,
+        aborted: false,
     };
     assert_eq!(f.rx.read(4).as_ref(), Some(&read));
     read.payload = Payload::Bytes(bytes::Bytes::from_static(b"ef"));
