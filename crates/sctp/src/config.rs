@@ -192,7 +192,6 @@ impl Config {
             congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
             rtx_losses: true,
-            pr_sctp: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
             rto_max: Span::from_secs(3),

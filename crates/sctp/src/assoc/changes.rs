@@ -113,7 +113,7 @@ impl Association {
         let request = request.map_err(|_| (0, Refusal::Invalid, Vec::new()))?;
         let done = match request.change {
             AddressChange::Add => self.add_remote(now, datagram, named(&request, datagram)),
-            AddressChange::Delete => self.delete_remote(datagram, &request),
+            AddressChange::Delete => self.delete_remote(now, datagram, &request),
             AddressChange::SetPrimary => self.prefer_remote(named(&request, datagram)),
         };
         done.map_err(|refusal| {
@@ -153,7 +153,12 @@ impl Association {
     }
 
     /// Deletes an address of the peer, or all but the source of the packet.
-    fn delete_remote(&mut self, datagram: &Datagram<'_>, request: &Request) -> Result<(), Refusal> {
+    fn delete_remote(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        request: &Request,
+    ) -> Result<(), Refusal> {
         let known = |address: IpAddr| self.paths.find(address).is_some();
         if request.address.is_unspecified() {
             if !known(datagram.src) {
@@ -161,7 +166,7 @@ impl Association {
             }
             let others = self.paths.iter().filter(|path| !path.removed && path.remote != datagram.src);
             let others: Vec<IpAddr> = others.map(|path| path.remote).collect();
-            others.into_iter().for_each(|address| self.delete_address(address));
+            others.into_iter().for_each(|address| self.delete_address(now, address));
             return Ok(());
         }
         let address = request.address;
@@ -175,12 +180,12 @@ impl Association {
         if address == datagram.src {
             return Err(Refusal::Source);
         }
-        self.delete_address(address);
+        self.delete_address(now, address);
         Ok(())
     }
 
     /// Deletes an address of the peer; others remain. What was in flight there is sent again elsewhere.
-    fn delete_address(&mut self, address: IpAddr) {
+    fn delete_address(&mut self, now: Instant, address: IpAddr) {
         if self.paths[self.paths.primary].remote == address {
             let others =
                 || self.paths.ids().filter(|&p| !self.paths[p].removed && self.paths[p].remote != address);
@@ -191,7 +196,7 @@ impl Association {
         }
         for p in self.paths.ids() {
             if self.paths[p].remote == address && !self.paths[p].removed {
-                self.remove_path(p);
+                self.remove_path(now, p);
             }
         }
         if let Some(asconf) = &mut self.asconf {

@@ -251,7 +251,6 @@ impl Run {
             ppid,
             unordered: key.unordered,
             ending: self.ending,
-            aborted: false,
             chain: self.chain,
             payload: Payload::Filler(self.length),
         }

@@ -572,7 +572,7 @@ fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
         unordered: piece.unordered,
         payload,
         end_of_record,
-        aborted: piece.aborted,
+        aborted: piece.is_aborted(),
     }
 }
 

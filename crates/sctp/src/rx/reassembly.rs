@@ -43,7 +43,7 @@ impl Label {
 pub(super) struct Piece {
     /// Index of the TSN of the message's first fragment.
     pub(super) message: u64,
-    /// Number of fragments in here.
+    /// Number of fragments in here; none if the message ends here without being complete.
     pub(super) fragments: u32,
     /// What it counts as in the receive buffer: never less than its bytes.
     pub(super) cost: u32,
@@ -54,8 +54,6 @@ pub(super) struct Piece {
     pub(super) unordered: bool,
     /// Ends its message.
     pub(super) ending: bool,
-    /// The message ends here without being complete; no bytes.
-    pub(super) aborted: bool,
     /// Fragments that its bytes are still in; then `payload` is filler of the same length.
     pub(super) chain: Chain,
     pub(super) payload: Payload,
@@ -66,6 +64,12 @@ pub(super) struct Piece {
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
+    /// The message ends here without being complete.
+    #[inline]
+    pub(super) fn is_aborted(&self) -> bool {
+        self.fragments == 0
+    }
+
     /// The message of a chunk that is not fragmented.
     #[inline]
     pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
@@ -78,7 +82,6 @@ impl Piece {
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
-            aborted: false,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
@@ -97,7 +100,6 @@ impl Piece {
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
-            aborted: false,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
         }
@@ -352,7 +354,6 @@ impl Partial {
             ppid,
             unordered,
             ending: false,
-            aborted: true,
             chain: Chain::NONE,
             payload: Payload::Filler(0),
         }
@@ -377,7 +378,6 @@ impl Run {
             ppid,
             unordered,
             ending: self.ending,
-            aborted: false,
             chain: self.chain,
             payload: Payload::Filler(self.length),
         }

@@ -60,8 +60,7 @@ fn a_report_counts_only_for_data_in_flight_whose_payload_it_repeats() {
 fn a_payload_that_is_partly_stored_is_compared_to_its_end() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     let payload: Vec<u8> = (0..40).collect();
-    let id: Option<MessageId> =
-        rig.sender.push(Message::new(Payload::Bytes(payload.clone().into()))).unwrap();
+    let id: Option<MessageId> = rig.push(Message::new(Payload::Bytes(payload.clone().into()))).unwrap();
     assert_eq!(id, None);
     assert!(rig.poll().is_some());
     let mut changed = payload.clone();
