@@ -143,6 +143,15 @@ fn an_i_forward_tsn_nobody_agreed_upon_is_reported_as_unknown() {
     }
 }
 
+// rfc8260#section-2.3.1
+#[test]
+fn a_forward_tsn_where_i_data_was_agreed_upon_is_a_protocol_violation() {
+    let config = Config { pr_sctp: true, ..interleaving() };
+    let (said, reason, _) = answer(&config, |tsn| [&[0xc0, 0, 0, 8][..], &tsn.0.to_be_bytes()].concat());
+    assert_eq!(said, ["ABORT"]);
+    assert!(matches!(reason, Some(CloseReason::ProtocolViolation { .. })), "{reason:?}");
+}
+
 /// The streams of the chunks that the client sends, in their order, while it sends a message of 1 MB on stream 1 and then one of
 /// one chunk on stream 0.
 fn urgent_under_bulk(interleaving: bool) -> (Vec<u16>, usize) {

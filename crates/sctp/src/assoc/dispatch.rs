@@ -151,6 +151,12 @@ impl Association {
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
                 }
+                // rfc8260#section-2.3.1: with interleaving it is I-FORWARD-TSN.
+                Chunk::ForwardTsn(_)
+                    if self.extensions.has(Ext::PrSctp) && self.extensions.has(Ext::Interleaving) =>
+                {
+                    self.mixed("FORWARD TSN where I-DATA was agreed upon")
+                }
                 Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
                     if self.phase.receives_data()
                         && let Some(receiver) = &mut self.receiver
