@@ -8,6 +8,7 @@ use super::fragments::{Chain, Fragments};
 use crate::message::Payload;
 use crate::steps::count_search;
 use std::collections::BTreeMap;
+use units::ByteCount;
 use wire::Ppid;
 
 /// What names a message: ordered and unordered ones of a stream are numbered apart.
@@ -72,8 +73,8 @@ impl Unfinished {
 }
 
 impl Interleaved {
-    pub(super) fn new() -> Self {
-        Interleaved { messages: BTreeMap::new(), fragments: Fragments::new() }
+    pub(super) fn new(receive_buffer: ByteCount) -> Self {
+        Interleaved { messages: BTreeMap::new(), fragments: Fragments::new(receive_buffer) }
     }
 
     /// True if nothing waits.
@@ -100,8 +101,14 @@ impl Interleaved {
         if fsn == 0 {
             message.ppid = Some(ppid);
         }
-        let (mut first, mut run) =
-            (fsn, Run { last: fsn, length: payload.len(), chain: self.fragments.begin(payload) });
+        let (mut first, mut run) = (
+            fsn,
+            Run {
+                last: fsn,
+                length: payload.len(),
+                chain: self.fragments.begin(payload.as_octets(), fsn == 0),
+            },
+        );
         let before = message.runs.range(..fsn).next_back().map(|(&first, &run)| (first, run));
         if let Some((its_first, before)) = before.filter(|(_, before)| before.last + 1 == fsn) {
             first = its_first;
@@ -133,6 +140,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const BUFFER: ByteCount = ByteCount::new(1 << 20);
+
     fn key(stream: u16, unordered: bool, mid: u32) -> MessageKey {
         MessageKey { stream, unordered, mid }
     }
@@ -158,7 +167,7 @@ mod tests {
             (&[(2, true)], (1, true)),
         ];
         for (accepted, (fsn, ending)) in refused {
-            let mut messages = Interleaved::new();
+            let mut messages = Interleaved::new(BUFFER);
             for &(fsn, ending) in accepted {
                 assert!(messages.insert(key(1, false, 3), fragment(fsn, ending, b"x")).is_ok());
             }
@@ -171,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_last_fragment_sequence_number_can_be_used() {
-        let mut messages = Interleaved::new();
+        let mut messages = Interleaved::new(BUFFER);
         assert_eq!(messages.insert(key(0, false, 0), fragment(u32::MAX, true, b"x")), Ok(None));
         assert_eq!(messages.insert(key(0, false, 0), fragment(u32::MAX - 1, false, b"x")), Ok(None));
     }
@@ -190,7 +199,7 @@ mod tests {
             arriving.sort_by_cached_key(|&(key, fsn, _)| {
                 (u64::from(key.mid) << 32 | u64::from(fsn)).wrapping_mul(seed | 1).rotate_left(17)
             });
-            let mut messages = Interleaved::new();
+            let mut messages = Interleaved::new(BUFFER);
             let mut missing: Vec<u32> = lengths.iter().map(|&(_, _, length)| length).collect();
             for (key, fsn, length) in arriving {
                 let payload = Payload::Bytes(vec![fsn as u8; 2].into());

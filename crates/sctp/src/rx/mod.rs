@@ -113,7 +113,7 @@ impl Receiver {
         let cost = ChunkCost::new(config.receive_accounting);
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
-            reassembly: Reassembly::new(cost),
+            reassembly: Reassembly::new(cost, config.receive_buffer),
             inbound_streams,
             streams: Streams::default(),
             ready: VecDeque::new(),
