@@ -87,7 +87,8 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
-        if (self.traits.copies || self.reinjects(paths))
+        if paths.len() > 1
+            && (self.traits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
@@ -155,7 +156,7 @@ impl Sender {
         if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
-        if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
+        if !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
