@@ -164,6 +164,6 @@ fn drain(endpoint: &mut sctp::Endpoint, sockets: &mut Sockets, packet: &mut Pack
     while sockets.has_room()
         && let Some(transmit) = endpoint.poll_transmit(now, packet)
     {
-        sockets.push(transmit, packet);
+        sockets.push(&transmit, packet);
     }
 }

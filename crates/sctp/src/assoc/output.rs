@@ -85,15 +85,15 @@ impl Association {
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
             self.write_sack(path, &mut w);
         }
-        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+        if plan.is_some_and(|plan| plan.first_chunk() > w.room()) && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
-            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
+            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk()));
         }
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
-            && plan.first_chunk <= w.room()
+            && plan.first_chunk() <= w.room()
         {
-            if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
+            if self.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
                 w.push(&Timestamp { micros: micros(now) });
             }
             self.sender.write(now, &plan, &mut self.paths, &mut w);
@@ -109,7 +109,7 @@ impl Association {
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let needed = || receiver.least_sack_len() + self.stamp_len();
-        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
 

@@ -11,7 +11,7 @@
 //! packet of copies at a time until one is acknowledged. So when no path works, copies end soon and T3 with its own backoff
 //! is left.
 
-use super::send::{Plan, Source, chunk_len};
+use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
 use crate::path::{PathId, Paths};
 use std::array::from_fn;
@@ -65,8 +65,7 @@ impl Sender {
                 && self.has_room_beside_copies(p, paths)
                 && !self.copies[p.index()].waits()
             {
-                let first_chunk = chunk_len(self.out[i].len());
-                return Some(Plan { path: p, first_chunk, source: Source::Copy });
+                return Some(Plan::new(p, Source::Copy, self.out[i].len()));
             }
         }
         None

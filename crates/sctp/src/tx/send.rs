@@ -9,13 +9,26 @@ use cc::WindowRule;
 use units::{ByteCount, Instant};
 use wire::{Data, PacketWriter};
 
-/// A packet with data that may be sent now.
+/// A packet with data that may be sent now. Small enough for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) path: PathId,
-    /// Bytes of its first DATA chunk, header and padding included.
-    pub(crate) first_chunk: usize,
     pub(super) source: Source,
+    first_chunk: u32,
+}
+
+impl Plan {
+    /// A packet whose first DATA chunk has so many user bytes.
+    #[inline]
+    pub(super) fn new(path: PathId, source: Source, payload: usize) -> Self {
+        Plan { path, source, first_chunk: chunk_len(payload) as u32 }
+    }
+
+    /// Bytes of its first DATA chunk, header and padding included.
+    #[inline]
+    pub(crate) fn first_chunk(&self) -> usize {
+        self.first_chunk as usize
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +119,7 @@ impl Sender {
         if held && departing != Some(path) {
             return None;
         }
-        Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
+        Some(Plan::new(path, Source::New, len))
     }
 
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
@@ -118,8 +131,7 @@ impl Sender {
                 };
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
-                    let first_chunk = chunk_len(self.out[i].len());
-                    return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
+                    return Some(Plan::new(target, Source::Lost { on, cause }, self.out[i].len()));
                 }
             }
         }
