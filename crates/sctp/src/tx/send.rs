@@ -336,9 +336,13 @@ impl Sender {
         let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
             let room = w.room().saturating_sub(Data::HEADER_LEN);
-            let len = self.fragment_of(waiting);
+            let mut len = self.fragment_of(waiting);
             if len > room {
-                break; // whole chunks only: each further fragment costs a header
+                // Otherwise whole chunks only: each further fragment costs a header.
+                if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
+                    break;
+                }
+                len = room;
             }
             let alike = self.queue.head_path() == chosen;
             if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
@@ -459,6 +463,9 @@ impl Sender {
 /// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
 /// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
+
+/// Fewest user bytes of a fragment that fills a packet.
+const LEAST_FILLING: usize = 128;
 
 /// Bytes a DATA chunk takes in a packet.
 pub(super) fn chunk_len(payload: usize) -> usize {

@@ -26,6 +26,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     };
     // No byte of the tape of its own, so that old cases keep their meaning.
     config.pmtud = config.send_buffer.get() & 1 == 1;
+    config.fill_packets = config.send_buffer.get() & 2 == 2;
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }
