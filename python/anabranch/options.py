@@ -150,6 +150,9 @@ class Options(AssociationOptions, total=False):
         "mpplus",
     ]
     """The congestion control. Default: "standard"."""
+    fill_packets: bool
+    """A message too long for one packet begins in the room that the message before it leaves in its last packet. So
+    successive long messages make full packets only, of one length. Default: false."""
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
     """The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative
     TSN advances, RFC 9260 does not. Default: "rfc9260"."""

@@ -144,6 +144,9 @@ options! {
         mtu: ByteCount = ByteCount::new(1500), "576 to 65535 bytes" if |size| MTU.contains(&size.get());
         /// Bundles several chunks into a packet (`rfc9260#section-6.10`), also DATA behind a SACK or a COOKIE ECHO.
         bundling: bool = true;
+        /// A message too long for one packet begins in the room that the message before it leaves in its last packet. So
+        /// successive long messages make full packets only, of one length.
+        fill_packets: bool = false;
         /// Nagle's algorithm: while data is outstanding only full packets are sent (`rfc9260#section-6.10`), unless a
         /// packet is sent in any case, as one with a SACK is.
         nagle: bool = false;
@@ -197,6 +200,7 @@ impl Config {
             rto_max: Span::from_secs(3),
             rto_jitter: 0.25,
             association_max_retrans: 20,
+            fill_packets: true,
             receive_buffer: ByteCount::new(4 << 20),
             send_buffer: ByteCount::new(8 << 20),
             cmt: Cmt {

@@ -32,6 +32,27 @@ fn fragments_fill_packets_and_have_consecutive_tsns() {
     }
 }
 
+// rfc9260#section-6.9, rfc9260#section-6.10
+#[test]
+fn with_fill_packets_a_long_message_begins_in_the_last_packet_of_the_one_before() {
+    let of_packets = |fill_packets, lengths: &[u32]| {
+        let mut client = Played::new(&Config { fill_packets, ..Config::default() });
+        let (now, id) = (client.pair.now, client.id);
+        for &length in lengths {
+            client.pair.endpoint(Side::Client).send(now, id, ordered(0, length)).expect("there is room");
+        }
+        client.pair.drain();
+        let lengths = |packet: Vec<Seen>| packet.iter().map(|chunk| chunk.len as u32).collect::<Vec<_>>();
+        client.packets().into_iter().map(lengths).collect::<Vec<_>>()
+    };
+    let two = [FULL + 100, FULL + 300];
+    assert_eq!(of_packets(false, &two), [vec![FULL], vec![100], vec![FULL], vec![300]]);
+    assert_eq!(of_packets(true, &two), [vec![FULL], vec![100, FULL - 116], vec![416]]);
+    assert_eq!(of_packets(true, &[FULL + 100, FULL])[1], [100], "it fits a packet of its own");
+    let little_room = FULL - 16 - 124;
+    assert_eq!(of_packets(true, &[FULL + little_room, 2 * FULL])[1], [little_room]);
+}
+
 // rfc9260#section-6.5, rfc9260#section-6.6: unordered messages have no number of their own.
 #[test]
 fn ordered_messages_are_numbered_from_zero_in_each_stream() {

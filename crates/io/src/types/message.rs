@@ -114,7 +114,11 @@ impl From<sctp::Received> for Received {
             stream: received.stream,
             ppid: received.ppid,
             unordered: received.unordered,
-            data: received.payload.to_bytes(),
+            // Moved: a copy of the only handle would cost an allocation.
+            data: match received.payload {
+                Payload::Bytes(data) => data,
+                filler @ Payload::Filler(_) => filler.to_bytes(),
+            },
             end_of_record: received.end_of_record,
             aborted: received.aborted,
         }

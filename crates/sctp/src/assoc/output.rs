@@ -93,7 +93,7 @@ impl Association {
     ) -> bool {
         let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
         let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
-        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sender.forward_rides(path, &self.paths)
             && self.phase.sends_data()
             && (self.sender.forward_due(&self.paths).is_some() || welcome())
@@ -124,7 +124,7 @@ impl Association {
         }
         let data = self.data_type();
         let needed =
-            |plan: &Plan| plan.first_chunk + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
+            |plan: &Plan| plan.first_chunk() + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
         let needed = plan.as_ref().map_or(0, needed);
         if plan.is_some() && needed > w.room() && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
@@ -145,7 +145,7 @@ impl Association {
                 ecn = Ecn::Capable0;
             }
             self.push_authenticated(data, &mut w, &mut place, |this, w| {
-                if this.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
+                if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
                     w.push(&Timestamp { micros: micros(now) });
                 }
                 this.sender.write(now, &plan, &mut this.paths, w);
@@ -164,7 +164,7 @@ impl Association {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
         let needed = || receiver.least_sack_len() + self.stamp_len() + self.answer_len() + auth();
-        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
 

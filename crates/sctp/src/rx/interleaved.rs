@@ -10,6 +10,7 @@ use super::window::ChunkCost;
 use crate::message::Payload;
 use crate::steps::count_search;
 use std::collections::BTreeMap;
+use units::ByteCount;
 use wire::{IData, Mid, Ppid, StreamId};
 
 /// Names a message: ordered and unordered ones of a stream are numbered apart.
@@ -74,12 +75,12 @@ struct Partial {
 }
 
 impl Interleaved {
-    pub(super) fn new(cost: ChunkCost) -> Self {
+    pub(super) fn new(cost: ChunkCost, receive_buffer: ByteCount) -> Self {
         Interleaved {
             runs: BTreeMap::new(),
             heads: BTreeMap::new(),
             partial: BTreeMap::new(),
-            fragments: Fragments::new(),
+            fragments: Fragments::new(receive_buffer),
             cost,
         }
     }
@@ -130,7 +131,7 @@ impl Interleaved {
             ending: data.flags.ending,
             length: data.payload.len() as u32,
             cost: self.cost.of(data.payload.len()),
-            chain: self.fragments.begin(Payload::from_octets(data.payload)),
+            chain: self.fragments.begin(data.payload, data.flags.beginning),
             ppid: data.ppid,
             tsn: index,
         };
@@ -279,7 +280,7 @@ mod tests {
     }
 
     fn interleaved() -> Interleaved {
-        Interleaved::new(ChunkCost::default())
+        Interleaved::new(ChunkCost::default(), ByteCount::new(1 << 20))
     }
 
     fn put(messages: &mut Interleaved, index: u64, chunk: &IData<'_>) -> Result<Outcome, &'static str> {

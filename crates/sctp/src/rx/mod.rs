@@ -140,9 +140,9 @@ impl Receiver {
         let reneging = config.reneging && !interleaved;
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
-            reassembly: Reassembly::new(cost),
+            reassembly: Reassembly::new(cost, config.receive_buffer),
             inbound_streams,
-            interleaved: interleaved.then(|| Box::new(Interleaved::new(cost))),
+            interleaved: interleaved.then(|| Box::new(Interleaved::new(cost, config.receive_buffer))),
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),

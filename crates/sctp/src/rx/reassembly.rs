@@ -6,6 +6,7 @@ use super::window::ChunkCost;
 use crate::message::Payload;
 use crate::steps::{count, count_search};
 use std::collections::{BTreeMap, VecDeque};
+use units::ByteCount;
 use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
 /// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
@@ -148,6 +149,7 @@ pub(super) struct Reassembly {
     /// The highest TSN that was skipped, or dropped because the one before it was: a fragment that follows it and does not begin
     /// a message is of no use.
     skipped: u64,
+    receive_buffer: ByteCount,
 }
 
 #[derive(Debug)]
@@ -186,8 +188,8 @@ struct Partial {
 }
 
 impl Reassembly {
-    pub(super) fn new(cost: ChunkCost) -> Self {
-        Reassembly { cost, store: None, skipped: 0 }
+    pub(super) fn new(cost: ChunkCost, receive_buffer: ByteCount) -> Self {
+        Reassembly { cost, receive_buffer, store: None, skipped: 0 }
     }
 
     /// True if nothing waits for anything.
@@ -224,26 +226,33 @@ impl Reassembly {
 
     /// Takes a fragment that passed [`Self::check`].
     pub(super) fn insert(&mut self, index: u64, data: &Data<'_>) -> Outcome {
-        let cost = self.cost.of(data.payload.len());
-        let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new()));
-        let mut run = Run {
-            first: index,
-            last: index,
-            label: Label::of(data),
-            beginning: data.flags.beginning,
-            ending: data.flags.ending,
-            cost,
-            length: data.payload.len() as u32,
-            chain: store.fragments.begin(Payload::from_octets(data.payload)),
-        };
-        if !run.beginning
-            && let Some(before) = store.ending_at(index - 1)
-        {
-            store.remove(&before);
-            run = store.joined(before, run);
+        let (cost, receive_buffer) = (self.cost.of(data.payload.len()), self.receive_buffer);
+        let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new(receive_buffer)));
+        if store.extend_top(index, data, cost) {
+            return store
+                .take_top()
+                .map_or(Outcome::Waiting, |run| Outcome::Message(run.piece(run.first, run.label)));
         }
+        let before = store.ending_at(index - 1).filter(|_| !data.flags.beginning).copied();
+        let mut run = match before {
+            Some(mut run) => {
+                store.remove(&run);
+                run.extend(data, cost, &mut store.fragments);
+                run
+            }
+            None => Run {
+                first: index,
+                last: index,
+                label: Label::of(data),
+                beginning: data.flags.beginning,
+                ending: data.flags.ending,
+                cost,
+                length: data.payload.len() as u32,
+                chain: store.fragments.begin(data.payload, data.flags.beginning),
+            },
+        };
         if !run.ending
-            && let Some(after) = store.beginning_at(index + 1)
+            && let Some(after) = store.beginning_at(index + 1).copied()
         {
             store.remove(&after);
             run = store.joined(run, after);
@@ -268,7 +277,7 @@ impl Reassembly {
     /// Hands out the beginning of that message; the rest follows as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
         let store = self.store.as_deref_mut()?;
-        let run = store.head(cumulative)?;
+        let run = *store.head(cumulative)?;
         store.remove(&run);
         Some(store.hand_out(&run, Partial { message: run.first, label: run.label, next: run.first }))
     }
@@ -366,6 +375,15 @@ impl Run {
         if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
     }
 
+    /// Appends the fragment that comes next.
+    fn extend(&mut self, data: &Data<'_>, cost: u32, fragments: &mut Fragments) {
+        fragments.append(self.chain, data.payload, self.length as usize);
+        self.last += 1;
+        self.ending = data.flags.ending;
+        self.cost += cost;
+        self.length += data.payload.len() as u32;
+    }
+
     /// All of it, as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
         let Label { stream, ppid, unordered, .. } = label;
@@ -385,28 +403,45 @@ impl Run {
 }
 
 impl Store {
-    fn new() -> Self {
-        Store { top: None, below: BTreeMap::new(), partial: None, fragments: Fragments::new() }
+    fn new(receive_buffer: ByteCount) -> Self {
+        let fragments = Fragments::new(receive_buffer);
+        Store { top: None, below: BTreeMap::new(), partial: None, fragments }
+    }
+
+    /// Appends a fragment to the highest run if it comes next. Nothing is above that run, and no message that is handed out
+    /// in parts waits for it.
+    fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
+        let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
+        let Some(top) = next else { return false };
+        top.extend(data, cost, &mut self.fragments);
+        true
+    }
+
+    /// Removes the highest run if it is a whole message.
+    fn take_top(&mut self) -> Option<Run> {
+        let top = self.top.take_if(|top| top.beginning && top.ending)?;
+        self.refill();
+        Some(top)
     }
 
     /// The run whose last index is this one.
-    fn ending_at(&self, index: u64) -> Option<Run> {
-        let top = self.top.filter(|top| top.first <= index);
+    fn ending_at(&self, index: u64) -> Option<&Run> {
+        let top = self.top.as_ref().filter(|top| top.first <= index);
         let run = top.or_else(|| {
             count_search(self.below.len());
-            self.below.range(..=index).next_back().map(|(_, run)| *run)
+            self.below.range(..=index).next_back().map(|(_, run)| run)
         });
         run.filter(|run| run.last == index)
     }
 
     /// The run whose first index is this one.
-    fn beginning_at(&self, index: u64) -> Option<Run> {
-        match self.top {
+    fn beginning_at(&self, index: u64) -> Option<&Run> {
+        match &self.top {
             Some(top) if index < top.first => {
                 count_search(self.below.len());
-                self.below.get(&index).copied()
+                self.below.get(&index)
             }
-            top => top.filter(|top| top.first == index),
+            top => top.as_ref().filter(|top| top.first == index),
         }
     }
 
@@ -463,7 +498,7 @@ impl Store {
         }
     }
 
-    fn head(&self, cumulative: u64) -> Option<Run> {
+    fn head(&self, cumulative: u64) -> Option<&Run> {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
@@ -565,8 +600,9 @@ mod tests {
     fn filler_is_counted_and_never_stored() {
         let mut f = Fixture::new();
         f.waits(Data { payload: Octets::new(&[], 1000), ..data("B", 1, b"") });
-        let piece = f.message(Data { payload: Octets::new(&[], 500), ..data("E", 2, b"") });
-        assert_eq!(piece.payload, Payload::Filler(1500));
+        f.waits(data("", 2, b"\0\0"));
+        let piece = f.message(Data { payload: Octets::new(&[], 500), ..data("E", 3, b"") });
+        assert_eq!(piece.payload, Payload::Filler(1502));
     }
 
     #[test]

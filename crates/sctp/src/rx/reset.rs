@@ -125,9 +125,10 @@ impl Receiver {
         for piece in self.ready.iter_mut().filter(|piece| piece.chain != Chain::NONE) {
             gather(piece, &mut self.reassembly, self.interleaved.as_deref_mut());
         }
-        self.reassembly = Reassembly::new(self.cost);
+        let buffer = self.window.size();
+        self.reassembly = Reassembly::new(self.cost, buffer);
         if self.interleaved.is_some() {
-            self.interleaved = Some(Box::new(Interleaved::new(self.cost)));
+            self.interleaved = Some(Box::new(Interleaved::new(self.cost, buffer)));
         }
         self.window.keep_only(self.ready.iter().map(|piece| u64::from(piece.cost)).sum());
         self.tsns.jump_to(next);

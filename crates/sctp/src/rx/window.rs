@@ -43,6 +43,11 @@ impl ReceiveWindow {
         self.held -= u64::from(cost);
     }
 
+    /// Bytes of the whole buffer.
+    pub(super) fn size(&self) -> units::ByteCount {
+        units::ByteCount::new(self.limit.into())
+    }
+
     /// Bytes of the whole buffer, and bytes in it.
     pub(super) fn size_and_held(&self) -> (u32, u32) {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))

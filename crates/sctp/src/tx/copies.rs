@@ -66,7 +66,7 @@ impl Sender {
                 && !self.copies[p.index()].waits()
             {
                 let first_chunk = self.chunk_len(self.out[i].len());
-                return Some(Plan { path: p, first_chunk, source: Source::Copy });
+                return Some(Plan::new(p, Source::Copy, first_chunk));
             }
         }
         None

@@ -38,7 +38,7 @@ impl Sender {
                 && self.backlog(path, paths) >= FULL_ENOUGH
         };
         let path = paths.ids().find(|&p| wants(p) && self.has_room(p, paths))?;
-        Some(Plan { path, first_chunk, source: Source::Moved })
+        Some(Plan::new(path, Source::Moved, first_chunk))
     }
 
     /// Sends the earliest chunk on another path, or once more on its own.

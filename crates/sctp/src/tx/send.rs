@@ -10,16 +10,27 @@ use cc::WindowRule;
 use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
-/// A packet with data that may be sent now.
+/// A packet with data that may be sent now. Small enough for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) path: PathId,
-    /// Bytes of its first DATA chunk, header and padding included.
-    pub(crate) first_chunk: usize,
     pub(super) source: Source,
+    first_chunk: u32,
 }
 
 impl Plan {
+    /// A packet whose first chunk with data has so many bytes, header and padding included.
+    #[inline]
+    pub(super) fn new(path: PathId, source: Source, first_chunk: usize) -> Self {
+        Plan { path, source, first_chunk: first_chunk as u32 }
+    }
+
+    /// Bytes of its first chunk with data, header and padding included.
+    #[inline]
+    pub(crate) fn first_chunk(&self) -> usize {
+        self.first_chunk as usize
+    }
+
     /// Its chunks are sent for the first time.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
@@ -104,7 +115,8 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
-        if (self.traits.copies || self.reinjects(paths))
+        if paths.len() > 1
+            && (self.traits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
@@ -122,7 +134,7 @@ impl Sender {
         if held && departing != Some(path) {
             return None;
         }
-        Some(Plan { path, first_chunk: self.chunk_len(len), source: Source::New })
+        Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
@@ -135,7 +147,7 @@ impl Sender {
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
                     let first_chunk = self.chunk_len(self.out[i].len());
-                    return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
+                    return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
                 }
             }
         }
@@ -172,7 +184,7 @@ impl Sender {
         if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
-        if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
+        if !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
@@ -340,9 +352,13 @@ impl Sender {
         let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
             let room = w.room().saturating_sub(self.header_len());
-            let len = self.fragment_of(waiting);
+            let mut len = self.fragment_of(waiting);
             if len > room {
-                break; // whole chunks only: each further fragment costs a header
+                // Otherwise whole chunks only: each further fragment costs a header.
+                if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
+                    break;
+                }
+                len = room;
             }
             let alike = self.queue.head_path() == chosen && !self.head_expired();
             if sent > 0 && (!alike || !self.config.bundling || !self.joins_packet(len, p, paths)) {
@@ -486,3 +502,6 @@ impl Sender {
 /// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
 /// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
+
+/// Fewest user bytes of a fragment that fills a packet.
+const LEAST_FILLING: usize = 128;
