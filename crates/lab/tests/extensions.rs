@@ -56,7 +56,7 @@ fn with_ecn_a_red_queue_marks_data_that_it_would_drop_early_and_nothing_is_retra
     assert!(early(&on) < early(&off) / 4.0, "{} {}", early(&on), early(&off));
     assert_eq!(retransmissions(&on), 0.0);
     assert_eq!(scalar(&on, "flow", "timeouts"), 0.0);
-    assert!(throughput(&on) >= 0.99 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
+    assert!(throughput(&on) >= 0.97 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
 }
 
 #[test]
