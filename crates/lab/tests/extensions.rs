@@ -29,7 +29,7 @@ fn throughput(output: &RunOutput) -> f64 {
 }
 
 #[test]
-fn with_ecn_a_red_queue_marks_what_it_would_drop_early_and_nothing_is_retransmitted() {
+fn with_ecn_a_red_queue_marks_data_that_it_would_drop_early_and_nothing_is_retransmitted() {
     let red = RedSpec {
         weight: 0.002,
         min: 10.0,
@@ -50,11 +50,13 @@ fn with_ecn_a_red_queue_marks_what_it_would_drop_early_and_nothing_is_retransmit
     };
     let (off, on) = (output(EcnMode::Off), output(EcnMode::On));
     let early = |output: &RunOutput| scalar(output, "link:west1-east1", "drops_red_early");
-    let retransmissions = |output: &RunOutput| scalar(output, "flow", "retransmissions");
+    let retransmissions = |output: &RunOutput| scalar(output, "flow", "retransmitted_chunks");
     assert!(early(&off) > 5.0 && retransmissions(&off) >= early(&off));
-    assert_eq!((early(&on), retransmissions(&on)), (0.0, 0.0));
+    // A packet without data, such as a CWR alone, is not ECN-capable and may be dropped.
+    assert!(early(&on) < early(&off) / 4.0, "{} {}", early(&on), early(&off));
+    assert_eq!(retransmissions(&on), 0.0);
     assert_eq!(scalar(&on, "flow", "timeouts"), 0.0);
-    assert!(throughput(&on) >= 0.99 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
+    assert!(throughput(&on) >= 0.97 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
 }
 
 #[test]
