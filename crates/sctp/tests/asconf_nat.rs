@@ -136,6 +136,7 @@ impl Nats {
     }
 }
 
+// rfc5061#section-4.2.1
 #[test]
 fn a_second_uplink_behind_a_nat_joins_and_the_first_leaves_while_data_flows_both_ways() {
     let (mut nats, mine, theirs) = Nats::connected();
