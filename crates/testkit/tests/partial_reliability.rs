@@ -2,7 +2,7 @@
 //! and in order; what is not delivered was told to be abandoned; and the buffers of both sides are empty in the end.
 
 use anabranch_testkit::machine::{Tape, any_config};
-use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker, Station, World};
+use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker, World};
 use net::{ChannelSpec, Impairments, Limit, QueueSpec};
 use proptest::prelude::*;
 use sctp::{Config, EndpointConfig, Event, Message, MessageId, Payload, Reliability, Seed, SendError};
