@@ -62,7 +62,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
             Chunk::Pad(_) => "PAD",
-            Chunk::ReConfig(_) => "RE-CONFIG",
+            Chunk::ReConfig(_) => "RE_CONFIG",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

@@ -149,6 +149,7 @@ impl Association {
         self.phase = Phase::Closed { farewell };
         self.control.clear();
         self.forget_wishes();
+        self.tell_of_marks();
         self.fail_messages();
         if self.is_readable() {
             self.events.readable();

@@ -408,6 +408,7 @@ impl Association {
     fn wish_first(&mut self, wish: Wish) {
         if let Some(config) = &mut self.re_config {
             config.wishes.insert(usize::from(config.asked.is_some()), wish);
+            config.not_before = None;
         }
     }
 

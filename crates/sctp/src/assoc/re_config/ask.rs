@@ -146,6 +146,8 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
+                // The peer's may wait for another wish of ours.
+                config.wishes.rotate_left(1);
                 return;
             }
             ReConfigResult::Performed | ReConfigResult::NothingToDo => ResetResult::Performed,

@@ -320,12 +320,24 @@ impl Association {
         if self.is_readable() {
             self.events.readable();
         }
-        let (outgoing, streams) = match reset {
-            Reset::Streams(streams) => (false, streams.streams().to_vec()),
-            Reset::Association => (true, Vec::new()),
-        };
-        Some(Event::StreamsReset { incoming: true, outgoing, streams, result: ResetResult::Performed })
+        Some(reset_by_peer(&reset))
     }
+
+    /// The association has ended, and the user may not ask for events before the rest is read.
+    pub(super) fn tell_of_marks(&mut self) {
+        let resets = self.receiver.as_mut().map(|receiver| receiver.drop_marks());
+        for reset in resets.into_iter().flatten() {
+            self.events.push(reset_by_peer(&reset));
+        }
+    }
+}
+
+fn reset_by_peer(reset: &Reset) -> Event {
+    let (outgoing, streams) = match reset {
+        Reset::Streams(streams) => (false, streams.streams().to_vec()),
+        Reset::Association => (true, Vec::new()),
+    };
+    Event::StreamsReset { incoming: true, outgoing, streams, result: ResetResult::Performed }
 }
 
 /// A set of streams in parts that fit a request.
