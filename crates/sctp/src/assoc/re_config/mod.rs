@@ -72,6 +72,9 @@ struct Asked {
     retry: Retry,
     /// The peer works at it: it is asked again after an RTO, which is no error.
     in_progress: bool,
+    /// The peer asked to add the streams that we asked for. Some peers give no other answer; but a peer may also do so by itself,
+    /// without having got this request.
+    served: bool,
 }
 
 /// What the peer agreed to ask us for.
