@@ -110,6 +110,7 @@ whole_numbers! {
     Association(u32) = "association";
     ArrivalNumber(u32) = "arrival";
     Stream(u16) = "stream";
+    StreamCount(u16) = "number of streams";
     PayloadProtocol(u32) = "ppid";
     PathNumber(u8) = "path";
     /// Bytes of a path MTU.

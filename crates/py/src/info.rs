@@ -141,6 +141,10 @@ counters! {
         peer_rwnd: u64,
         /// Consecutive errors.
         errors: u32,
+        /// Requests sent to reset or add streams, retransmissions included.
+        reset_requests: u64,
+        /// Resets performed, of streams of either direction or of the association.
+        resets: u64,
     }
 }
 
@@ -161,6 +165,8 @@ impl From<sctp::AssocStats> for Stats {
             outstanding_chunks: stats.outstanding_chunks,
             peer_rwnd: stats.peer_rwnd.get(),
             errors: stats.errors,
+            reset_requests: stats.reset_requests,
+            resets: stats.resets,
         }
     }
 }

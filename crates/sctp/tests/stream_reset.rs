@@ -274,7 +274,7 @@ impl Random {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 30, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Only outgoing resets: each side knows when the incarnations of its streams begin.
     // rfc6525#section-5.2.2

@@ -78,6 +78,7 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
         Chunk::Pad(Pad::of_len(100)),
+        Chunk::ReConfig(ReConfig { bytes: &[0, 15, 0, 8, 0, 0, 0, 1] }),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];

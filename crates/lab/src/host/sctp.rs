@@ -2,9 +2,11 @@
 
 use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
 use net::Protocol;
-use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
+use scenario::{StreamResetType, StreamResets};
+use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, ResetDirection, SendError};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
+use wire::StreamId;
 
 impl Transport for Endpoint {
     #[inline]
@@ -52,6 +54,18 @@ impl Transport for Endpoint {
 
     fn shutdown(&mut self, now: Instant, id: ConnId) {
         Endpoint::shutdown(self, now, AssocId(id.0));
+    }
+
+    fn reset_streams(&mut self, now: Instant, id: ConnId, resets: &StreamResets) {
+        let streams: Vec<_> = resets.streams.iter().map(|&stream| StreamId(stream)).collect();
+        let direction = match resets.kind {
+            StreamResetType::Outgoing => ResetDirection::Outgoing,
+            StreamResetType::Incoming => ResetDirection::Incoming,
+            StreamResetType::Both => ResetDirection::Both,
+            // While one is in progress another one is left out.
+            StreamResetType::Association => return drop(self.reset_association(now, AssocId(id.0))),
+        };
+        let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 
     fn counted(&self, id: ConnId) -> Counted {
@@ -115,6 +129,8 @@ impl Protocolled for Endpoint {
             | sctp::Event::MtuChanged { .. }
             | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
+            | sctp::Event::StreamsReset { .. }
+            | sctp::Event::StreamsAdded { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
         (ConnId(id), event)

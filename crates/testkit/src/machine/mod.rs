@@ -19,7 +19,7 @@ pub use tape::Tape;
 use crate::Side;
 use host::Host;
 use network::Flying;
-use sctp::{AssocOptions, Message, PathId, Payload};
+use sctp::{AssocOptions, Message, PathId, Payload, ResetDirection};
 use std::net::IpAddr;
 use transport::PacketBuf;
 use units::{Instant, Span};
@@ -174,6 +174,7 @@ impl Machine {
         let [client, server] = &mut self.hosts;
         let (reader, writer) = if side == Side::Client { (client, server) } else { (server, client) };
         let Some(id) = reader.association else { return };
+        let before = reader.read;
         while let Some(part) = reader.endpoint.receive(now, id, most) {
             reader.read += part.payload.len() as u64;
             let message = reader.parts.entry(part.tsn.0).or_default();
@@ -189,11 +190,20 @@ impl Machine {
                 );
             }
         }
+        let more = reader.read > before;
         self.drain(side);
+        // Behind a reset of which the application has been told now.
+        if more && self.host(side).endpoint.next_message_len(id).is_some() {
+            self.read(side, most);
+        }
     }
 
     fn ask(&mut self, side: Side, tape: &mut Tape<'_>) {
-        let (now, address) = (self.now, side.other().address(tape.between(1, 3) as u8));
+        let net = tape.between(1, 3) as u8;
+        let (now, address) = (self.now, side.other().address(net));
+        if net > NETS {
+            self.reset(side);
+        }
         let host = self.host(side);
         let Some(id) = host.association else { return };
         if tape.flag() {
@@ -201,6 +211,23 @@ impl Machine {
         } else {
             host.endpoint.set_primary(id, address);
         }
+        self.drain(side);
+    }
+
+    /// Resets or adds streams; which ones depends on how much was sent, so that the tape keeps its meaning.
+    fn reset(&mut self, side: Side) {
+        let now = self.now;
+        let host = self.host(side);
+        let Some(id) = host.association else { return };
+        let (endpoint, stream) = (&mut host.endpoint, [StreamId(u16::from(host.messages % 4))]);
+        let _ = match host.messages / 4 % 6 {
+            0 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &stream),
+            1 => endpoint.reset_streams(now, id, ResetDirection::Incoming, &stream),
+            2 => endpoint.reset_streams(now, id, ResetDirection::Both, &[]),
+            3 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &[]),
+            4 => endpoint.reset_association(now, id),
+            _ => endpoint.add_streams(now, id, 1, 2),
+        };
         self.drain(side);
     }
 

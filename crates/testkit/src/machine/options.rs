@@ -1,6 +1,6 @@
 use super::Tape;
 use sctp::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
     RtxPolicy, SackPath, SplitBy, Timestamps,
 };
 use units::{ByteCount, Span};
@@ -26,6 +26,8 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     };
     // No byte of the tape of its own, so that old cases keep their meaning.
     config.pmtud = config.send_buffer.get() & 1 == 1;
+    config.stream_reset = config.receive_buffer.get() & 1 == 1;
+    config.allow_reset = AllowReset::ALL[config.receive_buffer.get() as usize / 2 % AllowReset::ALL.len()];
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }
