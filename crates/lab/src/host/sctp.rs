@@ -62,9 +62,12 @@ impl Transport for Endpoint {
             StreamResetType::Outgoing => ResetDirection::Outgoing,
             StreamResetType::Incoming => ResetDirection::Incoming,
             StreamResetType::Both => ResetDirection::Both,
-            // While one is in progress another one is left out.
-            StreamResetType::Association => return drop(self.reset_association(now, AssocId(id.0))),
+            StreamResetType::Association => {
+                let _ = self.reset_association(now, AssocId(id.0));
+                return;
+            }
         };
+        // While one is in progress another one is left out.
         let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 

@@ -4,8 +4,8 @@ use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::TransfersTable;
 use crate::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress,
-    StreamResets, Traffic, Transfers,
+    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, StreamResets,
+    Traffic, Transfers,
 };
 use units::{Probability, Span};
 

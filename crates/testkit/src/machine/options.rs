@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
-    RtxPolicy, SackPath, SplitBy, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd,
+    Reinjection, RtxPolicy, SackPath, SplitBy, Timestamps,
 };
 use units::{ByteCount, Span};
 

@@ -188,10 +188,10 @@ impl Association {
             Wish::ResetOutgoing { .. } => config.resets += 1,
             // The peer will ask for what we invite it to, and the user is told when it has.
             Wish::ResetIncoming(streams) if !nothing => {
-                return config.invited.push(Invited::Reset(streams.clone()));
+                return config.invite(Invited::Reset(streams.clone()));
             }
             Wish::AddIncoming(_) if served => return,
-            Wish::AddIncoming(streams) if !nothing => return config.invited.push(Invited::Add(*streams)),
+            Wish::AddIncoming(streams) if !nothing => return config.invite(Invited::Add(*streams)),
             Wish::ResetIncoming(_) | Wish::AddIncoming(_) => {}
             Wish::AddOutgoing(more) => {
                 let streams = self.sender.streams().saturating_add(*more);

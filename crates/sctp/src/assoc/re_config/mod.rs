@@ -146,6 +146,14 @@ impl ReConfiguration {
         self.unproven.as_ref().map(|unproven| ReConfig { bytes: &unproven.answer })
     }
 
+    /// The peer has agreed to ask for this.
+    fn invite(&mut self, invited: Invited) {
+        if self.invited.len() == MOST_WISHES {
+            self.invited.remove(0);
+        }
+        self.invited.push(invited);
+    }
+
     /// True, once, if the peer agreed to ask for this.
     fn take_invitation(&mut self, invited: &Invited) -> bool {
         let found = self.invited.iter().position(|other| other == invited);
