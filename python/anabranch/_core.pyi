@@ -209,6 +209,10 @@ class Stats:
     """Consecutive errors."""
     unauthenticated: int
     """Chunks discarded because no valid AUTH chunk authenticated them."""
+    reset_requests: int
+    """Requests sent to reset or add streams, retransmissions included."""
+    resets: int
+    """Resets performed, of streams of either direction or of the association."""
 
 @final
 class EndpointStats:
@@ -276,6 +280,8 @@ class Event:
         "peer-address-removed",
         "address-change",
         "auth-key-unused",
+        "streams-reset",
+        "streams-added",
         "peer-error",
         "shutdown-received",
         "closed",
@@ -302,6 +308,18 @@ class Event:
     """auth-key-unused: identifier of the key."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     """path-changed: state of the path now."""
+    incoming: bool | None
+    """streams-reset: whether streams on which the peer sends were reset."""
+    outgoing: bool | None
+    """streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and TSNs."""
+    streams: list[int] | None
+    """streams-reset: the streams; an empty list means all."""
+    more_incoming: int | None
+    """streams-added: how many more the peer may use."""
+    more_outgoing: int | None
+    """streams-added: how many more the endpoint may use."""
+    result: Literal["performed", "denied", "wrong-stream", "failed", "given-up"] | None
+    """streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up."""
     stream: int | None
     """send-failed: stream of the message."""
     tsn: int | None
@@ -510,6 +528,31 @@ class Endpoint:
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
+
+    def reset_streams(
+        self,
+        now: int,
+        association: int,
+        direction: Literal["outgoing", "incoming", "both"] = "outgoing",
+        streams: Sequence[int] | None = None,
+    ) -> None:
+        """Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
+
+        An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after
+        the reset. ValueError if nothing was begun, which its text explains.
+        """
+
+    def add_streams(self, now: int, association: int, outgoing: int, incoming: int) -> None:
+        """Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
+
+        An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+        """
+
+    def reset_association(self, now: int, association: int) -> None:
+        """Begins to reset all streams of both directions, and the TSNs.
+
+        An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+        """
 
     def set_path_mtu(self, now: int, association: int, address: _Address, mtu: int) -> bool:
         """Sets the path MTU towards ``address``, in bytes with the IP header.

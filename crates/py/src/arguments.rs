@@ -113,6 +113,7 @@ whole_numbers! {
     Stream(u16) = "stream";
     /// Priority or weight of a stream.
     StreamValue(u16) = "value";
+    StreamCount(u16) = "number of streams";
     PayloadProtocol(u32) = "ppid";
     /// What `send-failed` gives back.
     Context(u32) = "context";

@@ -2,7 +2,7 @@
 
 use crate::arguments::{
     Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, EcnField, Mtu, Now,
-    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamValue,
+    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamCount, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sctp::{
     ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Listen, Message, PathId, Payload,
-    SendError,
+    ResetDirection, ResetError, SendError,
 };
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,6 +53,14 @@ impl Endpoint {
         }
         options::config_over(Config::clone(&self.config), options).map(Arc::new)
     }
+}
+
+/// What Python gets for an attempt to begin a reset.
+fn begun(result: Result<(), ResetError>) -> PyResult<()> {
+    result.map_err(|error| match error {
+        ResetError::Closed => AssociationClosedError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    })
 }
 
 impl Now {
@@ -378,6 +386,51 @@ impl Endpoint {
     /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
     fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().heartbeat(now.instant(), association.id(), address.0)
+    }
+
+    /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
+    ///
+    /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after the
+    /// reset. ValueError if nothing was begun, which its text explains.
+    #[pyo3(signature = (now, association, direction="outgoing", streams=None))]
+    fn reset_streams(
+        &mut self,
+        now: Now,
+        association: Association,
+        direction: &str,
+        streams: Option<Vec<Stream>>,
+    ) -> PyResult<()> {
+        let direction = match direction {
+            "outgoing" => ResetDirection::Outgoing,
+            "incoming" => ResetDirection::Incoming,
+            "both" => ResetDirection::Both,
+            other => {
+                let text = format!("direction = {other:?}: expected \"outgoing\", \"incoming\" or \"both\"");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
+        begun(self.inner().reset_streams(now.instant(), association.id(), direction, &streams))
+    }
+
+    /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
+    ///
+    /// An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+    fn add_streams(
+        &mut self,
+        now: Now,
+        association: Association,
+        outgoing: StreamCount,
+        incoming: StreamCount,
+    ) -> PyResult<()> {
+        begun(self.inner().add_streams(now.instant(), association.id(), outgoing.0, incoming.0))
+    }
+
+    /// Begins to reset all streams of both directions, and the TSNs.
+    ///
+    /// An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+    fn reset_association(&mut self, now: Now, association: Association) -> PyResult<()> {
+        begun(self.inner().reset_association(now.instant(), association.id()))
     }
 
     /// Sets the path MTU towards ``address``, in bytes with the IP header.

@@ -71,6 +71,18 @@ event_class! {
         path: u8,
         /// mtu-changed: path MTU in bytes, IP header included.
         mtu: u64,
+        /// streams-reset: whether streams on which the peer sends were reset.
+        incoming: bool,
+        /// streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and TSNs.
+        outgoing: bool,
+        /// streams-reset: the streams; an empty list means all.
+        streams: Vec<u16>,
+        /// streams-added: how many more the peer may use.
+        more_incoming: u16,
+        /// streams-added: how many more the endpoint may use.
+        more_outgoing: u16,
+        /// streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up.
+        result: &'static str,
         /// send-failed: stream of the message.
         stream: u16,
         /// send-failed: TSN of the chunk; None if it was never sent.
@@ -119,6 +131,12 @@ show_by_display!(bool, u8, u16, u32, u64, usize, IpAddr, &'static str);
 impl Show for Vec<IpAddr> {
     fn show(&self, _: Python<'_>) -> String {
         format!("[{}]", list(self))
+    }
+}
+
+impl Show for Vec<u16> {
+    fn show(&self, _: Python<'_>) -> String {
+        format!("{self:?}")
     }
 }
 
@@ -206,6 +224,19 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
         sctp::Event::PeerError { causes } => {
             event.causes = Some(PyBytes::new(py, &causes).unbind());
             "peer-error"
+        }
+        sctp::Event::StreamsReset { incoming, outgoing, streams, result } => {
+            event.incoming = Some(incoming);
+            event.outgoing = Some(outgoing);
+            event.streams = Some(streams.iter().map(|stream| stream.0).collect());
+            event.result = Some(result.name());
+            "streams-reset"
+        }
+        sctp::Event::StreamsAdded { incoming, outgoing, result } => {
+            event.more_incoming = Some(incoming);
+            event.more_outgoing = Some(outgoing);
+            event.result = Some(result.name());
+            "streams-added"
         }
         sctp::Event::ShutdownReceived => "shutdown-received",
         sctp::Event::Closed { reason } => {

@@ -151,6 +151,10 @@ counters! {
         errors: u32,
         /// Chunks discarded because no valid AUTH chunk authenticated them.
         unauthenticated: u64,
+        /// Requests sent to reset or add streams, retransmissions included.
+        reset_requests: u64,
+        /// Resets performed, of streams of either direction or of the association.
+        resets: u64,
     }
 }
 
@@ -173,6 +177,8 @@ impl From<sctp::AssocStats> for Stats {
             peer_rwnd: stats.peer_rwnd.get(),
             errors: stats.errors,
             unauthenticated: stats.unauthenticated,
+            reset_requests: stats.reset_requests,
+            resets: stats.resets,
         }
     }
 }

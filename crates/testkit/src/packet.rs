@@ -71,7 +71,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::Ecne(_) => "ECNE",
             Chunk::Cwr(_) => "CWR",
             Chunk::PacketDrop(_) => "PKTDROP",
-            Chunk::ReConfig(_) => "RE-CONFIG",
+            Chunk::ReConfig(_) => "RE_CONFIG",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

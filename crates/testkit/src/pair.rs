@@ -210,6 +210,11 @@ impl Pair {
         self.node(side).events.drain(..).map(|(_, event)| event).collect()
     }
 
+    /// True if one side has events that were not taken.
+    pub fn has_events(&mut self, side: Side) -> bool {
+        !self.node(side).events.is_empty()
+    }
+
     /// Events of one side since the last call, each with its association.
     pub fn named_events(&mut self, side: Side) -> Vec<(AssocId, Event)> {
         std::mem::take(&mut self.node(side).events)

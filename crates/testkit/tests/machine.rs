@@ -117,6 +117,7 @@ fn packets() -> Vec<(String, Vec<u8>)> {
             requests: Requests::from_bytes(&requests),
         }),
         Chunk::AsconfAck(AsconfAck { serial: 7, responses: Responses::from_bytes(&responses) }),
+        Chunk::ReConfig(ReConfig { bytes: &[0, 15, 0, 8, 0, 0, 0, 1] }),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];

@@ -2,6 +2,7 @@
 
 use super::udp;
 use net::Protocol;
+use scenario::StreamResets;
 use std::net::IpAddr;
 use units::{ByteCount, Instant, Span};
 
@@ -28,6 +29,8 @@ pub(crate) trait Transport {
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
     fn shutdown(&mut self, now: Instant, id: ConnId);
+    /// Resets streams of a connection, if the protocol has streams.
+    fn reset_streams(&mut self, _now: Instant, _id: ConnId, _resets: &StreamResets) {}
     /// The counters of a connection since its start.
     fn counted(&self, id: ConnId) -> Counted;
     /// The receive window of the peer, if the protocol has one.
@@ -191,6 +194,10 @@ impl Transport for Endpoint {
 
     fn shutdown(&mut self, now: Instant, id: ConnId) {
         with!(self, it => Transport::shutdown(it, now, id));
+    }
+
+    fn reset_streams(&mut self, now: Instant, id: ConnId, resets: &StreamResets) {
+        with!(self, it => Transport::reset_streams(it, now, id, resets));
     }
 
     fn counted(&self, id: ConnId) -> Counted {

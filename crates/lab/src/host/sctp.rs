@@ -4,7 +4,8 @@ use super::endpoint::{
     ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
 };
 use net::Protocol;
-use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
+use scenario::{StreamResetType, StreamResets};
+use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, ResetDirection, SendError};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
 use wire::StreamId;
@@ -57,6 +58,21 @@ impl Transport for Endpoint {
 
     fn shutdown(&mut self, now: Instant, id: ConnId) {
         Endpoint::shutdown(self, now, AssocId(id.0));
+    }
+
+    fn reset_streams(&mut self, now: Instant, id: ConnId, resets: &StreamResets) {
+        let streams: Vec<_> = resets.streams.iter().map(|&stream| StreamId(stream)).collect();
+        let direction = match resets.kind {
+            StreamResetType::Outgoing => ResetDirection::Outgoing,
+            StreamResetType::Incoming => ResetDirection::Incoming,
+            StreamResetType::Both => ResetDirection::Both,
+            StreamResetType::Association => {
+                let _ = self.reset_association(now, AssocId(id.0));
+                return;
+            }
+        };
+        // While one is in progress another one is left out.
+        let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 
     fn counted(&self, id: ConnId) -> Counted {

@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn sent(client: &mut Endpoint, length: u32) -> PacketBuf {
-        assert_eq!(client.send(Instant::ZERO, ConnId(0), length, false), length);
+        assert_eq!(client.send(Instant::ZERO, ConnId(0), length, Service::PLAIN), length);
         let mut buf = PacketBuf::default();
         let transmit = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
         assert_eq!((transmit.src, transmit.dst), (CLIENT, SERVER));
@@ -267,7 +267,7 @@ mod tests {
         let buf = sent(&mut client, 7);
         for socket in [&mut client, &mut server] {
             socket.shutdown(Instant::ZERO, ConnId(0));
-            assert_eq!(socket.send(Instant::ZERO, ConnId(0), 1, false), 0);
+            assert_eq!(socket.send(Instant::ZERO, ConnId(0), 1, Service::PLAIN), 0);
         }
         assert_eq!(arrive(&mut server, &buf), Some(7));
     }

@@ -97,5 +97,7 @@ fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Stre
     };
     let meters = [meter(ends[0], &spec.forward, "forward"), meter(ends[1], &spec.back, "back")];
     let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
-    Flow::new(spec.name.clone(), plan, dial, concurrent, meters)
+    let mut flow = Flow::new(spec.name.clone(), plan, dial, concurrent, meters);
+    flow.stream_resets = spec.stream_resets.clone();
+    flow
 }

@@ -118,6 +118,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         primary_path: PrimaryPath::Any,
         networks: None,
         ip_version: IpVersion::V4,
+        stream_resets: StreamResets::default(),
     }
 }
 

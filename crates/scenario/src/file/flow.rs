@@ -5,7 +5,7 @@ use crate::decode::{
 };
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
-use crate::{Distribution, Hertz, IpVersion, Protocol};
+use crate::{Distribution, Hertz, IpVersion, Protocol, StreamResetType};
 use serde_json::{Map, Value as Json, json};
 use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
@@ -55,6 +55,12 @@ table! {
         networks: Option<At<Vec<At<u16>>>>;
         /// IP version of the addresses of both ends: 4 or 6.
         ip_version: IpVersion = IpVersion::V4;
+        /// When the client resets streams, from the start of transmission; SCTP with `stream_reset` only.
+        stream_request_time: Vec<At<Span>>;
+        /// What it resets: its outgoing streams, the incoming ones, both, or all streams of both directions and the TSNs.
+        stream_reset_type: StreamResetType = StreamResetType::Outgoing;
+        /// The streams that it resets; an empty list: all.
+        stream_to_reset: Vec<At<u16>>;
         /// Whether the server sends the same traffic as the client.
         bidirectional: Option<At<bool>>;
         + traffic: BothTraffics;
@@ -190,6 +196,7 @@ impl Show for PrimaryPathWord {
 }
 
 words!(Protocol);
+words!(StreamResetType);
 
 impl Decode for IpVersion {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {

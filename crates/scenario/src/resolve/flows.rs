@@ -5,7 +5,7 @@ use crate::diagnostic::{Faults, expected_one_of};
 use crate::file::{FlowTable, PrimaryPathWord, TrafficTable};
 use crate::{
     Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
-    RemoteAddress, Traffic,
+    RemoteAddress, StreamResets, Traffic,
 };
 use sctp::Reliability;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +126,7 @@ fn flow(
             return None;
         }
     }
+    can_reset_streams(table, &sctp.client, faults)?;
     let (client, server) = (ends.client.start, ends.server.start);
     let wanted = &table.networks;
     let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
@@ -152,7 +153,30 @@ fn flow(
         primary_path: primary_path(&table.primary_path.value, &reachable, faults)?,
         networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
         ip_version: table.ip_version,
+        stream_resets: StreamResets {
+            times: table.stream_request_time.iter().map(|time| time.value).collect(),
+            kind: table.stream_reset_type,
+            streams: table.stream_to_reset.iter().map(|stream| stream.value).collect(),
+        },
     })
+}
+
+/// Notes a fault, and is `None`, if the client resets streams and cannot.
+fn can_reset_streams(table: &FlowTable, options: &sctp::Config, faults: &mut Faults) -> Option<()> {
+    let Some(first) = table.stream_request_time.first() else { return Some(()) };
+    if table.protocol.value != Protocol::Sctp || !options.stream_reset {
+        let message = "streams can be reset only over SCTP with the option `stream_reset`; expected \
+                       stream_reset = true in the option sets of both ends";
+        faults.note(first.span.clone(), message.to_owned());
+        return None;
+    }
+    let streams = options.outbound_streams.min(options.max_inbound_streams);
+    if let Some(stream) = table.stream_to_reset.iter().find(|stream| stream.value >= streams) {
+        let message = format!("no stream {}; expected 0 to {}", stream.value, streams - 1);
+        faults.note(stream.span.clone(), message);
+        return None;
+    }
+    Some(())
 }
 
 /// The host of that name; several hosts are a fault.

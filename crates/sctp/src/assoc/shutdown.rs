@@ -56,9 +56,12 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
             Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
-                match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
-                    Ok(outcome) => self.acknowledged(&outcome),
-                    Err(what) => return self.violation(what),
+                // Nothing is outstanding while the answer to a reset of TSNs is missing.
+                if !self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+                    match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
+                        Ok(outcome) => self.acknowledged(&outcome),
+                        Err(what) => return self.violation(what),
+                    }
                 }
                 if !matches!(self.phase, Phase::ShutdownReceived { .. }) {
                     self.give_up_wishes();
@@ -150,6 +153,7 @@ impl Association {
         self.phase = Phase::Closed { farewell };
         self.control.clear();
         self.forget_wishes();
+        self.tell_of_marks();
         self.fail_messages();
         if self.is_readable() {
             self.events.readable();

@@ -172,6 +172,12 @@ impl Receiver {
         marks.pop_front().map(|mark| mark.reset)
     }
 
+    /// The resets that the user was not told of, which part nothing any more.
+    pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
+        let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
+        marks.into_iter().flatten().map(|mark| mark.reset).collect()
+    }
+
     /// The first piece was read to its end.
     #[inline]
     pub(super) fn note_read(&mut self) {

@@ -86,6 +86,9 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
         14 => notice(tape, secrets, w),
         _ => {
             let mut bytes = vec![tape.byte(), tape.byte(), 0, 0];
+            if bytes[0] % 4 == 2 {
+                return re_config(tape, secrets, w);
+            }
             bytes.extend_from_slice(tape.take(30));
             let length = (bytes.len() as u16).to_be_bytes();
             bytes[2..4].copy_from_slice(&length);
@@ -122,6 +125,38 @@ fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
             });
         }
     }
+}
+
+/// Requests to reset and add streams, and answers to such requests.
+fn re_config(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
+    let mut list = ReConfigList::default();
+    for _ in 0..tape.between(1, 2) {
+        let (request, response) = (near(tape, secrets.theirs).0, near(tape, secrets.ours).0);
+        let numbers: Vec<_> = tape.take(4).iter().map(|&stream| [0, stream % 6]).collect();
+        let streams = StreamNumbers::new(&numbers);
+        list.push(&match tape.below(7) {
+            0 | 1 => {
+                let last_tsn = near(tape, secrets.theirs);
+                ReConfigParameter::OutgoingReset { request, response, last_tsn, streams }
+            }
+            2 => ReConfigParameter::IncomingReset { request, streams },
+            3 => ReConfigParameter::AssociationReset { request },
+            4 => ReConfigParameter::AddOutgoing { request, streams: tape.word() as u16 },
+            5 => ReConfigParameter::AddIncoming { request, streams: tape.word() as u16 },
+            _ => ReConfigParameter::Response {
+                response,
+                result: tape.pick(&[
+                    ReConfigResult::NothingToDo,
+                    ReConfigResult::Performed,
+                    ReConfigResult::Denied,
+                    ReConfigResult::RequestInProgress,
+                    ReConfigResult::InProgress,
+                ]),
+                next_tsns: tape.flag().then(|| (near(tape, secrets.theirs), near(tape, secrets.ours))),
+            },
+        });
+    }
+    w.push(&ReConfig { bytes: list.as_bytes() });
 }
 
 fn data(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {

@@ -19,7 +19,7 @@ pub use tape::Tape;
 use crate::Side;
 use host::Host;
 use network::Flying;
-use sctp::{AssocOptions, Message, PathId, Payload, Reliability};
+use sctp::{AssocOptions, Message, PathId, Payload, Reliability, ResetDirection};
 use std::net::IpAddr;
 use transport::PacketBuf;
 use units::{Instant, Span};
@@ -179,6 +179,7 @@ impl Machine {
         let [client, server] = &mut self.hosts;
         let (reader, writer) = if side == Side::Client { (client, server) } else { (server, client) };
         let Some(id) = reader.association else { return };
+        let before = reader.read;
         while let Some(part) = reader.endpoint.receive(now, id, most) {
             if part.aborted {
                 reader.parts.remove(&part.tsn.0);
@@ -198,12 +199,20 @@ impl Machine {
                 );
             }
         }
+        let more = reader.read > before;
         self.drain(side);
+        // Behind a reset of which the application has been told now.
+        if more && self.host(side).endpoint.next_message_len(id).is_some() {
+            self.read(side, most);
+        }
     }
 
     fn ask(&mut self, side: Side, tape: &mut Tape<'_>) {
-        let (now, net) = (self.now, tape.between(1, 3) as u8);
-        let address = side.other().address(net);
+        let net = tape.between(1, 3) as u8;
+        let (now, address) = (self.now, side.other().address(net));
+        if net > NETS {
+            self.reset(side);
+        }
         let host = self.host(side);
         let Some(id) = host.association else { return };
         let local = side.address(net);
@@ -214,6 +223,23 @@ impl Machine {
             (true, _) => host.endpoint.heartbeat(now, id, address),
             (false, 2) => host.endpoint.set_peer_primary(now, id, local),
             (false, _) => host.endpoint.set_primary(id, address),
+        };
+        self.drain(side);
+    }
+
+    /// Resets or adds streams; which ones depends on how much was sent, so that the tape keeps its meaning.
+    fn reset(&mut self, side: Side) {
+        let now = self.now;
+        let host = self.host(side);
+        let Some(id) = host.association else { return };
+        let (endpoint, stream) = (&mut host.endpoint, [StreamId(u16::from(host.messages % 4))]);
+        let _ = match host.messages / 4 % 6 {
+            0 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &stream),
+            1 => endpoint.reset_streams(now, id, ResetDirection::Incoming, &stream),
+            2 => endpoint.reset_streams(now, id, ResetDirection::Both, &[]),
+            3 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &[]),
+            4 => endpoint.reset_association(now, id),
+            _ => endpoint.add_streams(now, id, 1, 2),
         };
         self.drain(side);
     }

@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet, PfCwnd,
-    Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet,
+    PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -43,6 +43,8 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
     config.stream_values = if streams & 0x100 == 0 { vec![2, 1, 5] } else { Vec::new() };
+    config.stream_reset = streams >> 4 & 1 == 1;
+    config.allow_reset = AllowReset::ALL[(streams >> 5) as usize % AllowReset::ALL.len()];
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }

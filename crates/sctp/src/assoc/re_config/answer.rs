@@ -348,8 +348,9 @@ impl Association {
         let (Some(config), Some(receiver)) = (&mut self.re_config, &mut self.receiver) else {
             return Verdict::Done(ReConfigResult::Denied);
         };
-        let ours = config.asked.is_some()
-            && matches!(config.wishes.front(), Some(Wish::AddIncoming(wished)) if *wished == more);
+        let wished = matches!(config.wishes.front(), Some(Wish::AddIncoming(wished)) if *wished == more);
+        let ours = config.asked.as_mut().filter(|asked| wished && !asked.served);
+        let ours = ours.map(|asked| asked.served = true).is_some();
         let invited = ours || config.take_invitation(&Invited::Add(more));
         let sum = receiver.inbound_streams().checked_add(more).filter(|_| invited || allowed);
         let result = match sum {
@@ -361,9 +362,6 @@ impl Association {
                 ReConfigResult::Performed
             }
         };
-        if ours {
-            self.end_request();
-        }
         Verdict::Done(result)
     }
 
@@ -410,6 +408,7 @@ impl Association {
     fn wish_first(&mut self, wish: Wish) {
         if let Some(config) = &mut self.re_config {
             config.wishes.insert(usize::from(config.asked.is_some()), wish);
+            config.not_before = None;
         }
     }
 

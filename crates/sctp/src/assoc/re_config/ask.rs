@@ -13,6 +13,9 @@ use wire::{ReConfigList, ReConfigParameter, ReConfigResult, StreamNumbers, Tsn};
 /// Reason in the ABORT to a peer that does not answer a request.
 const NO_ANSWER: &[u8] = b"a request to reset or add streams is not answered";
 
+/// Retransmissions of a request for streams that the peer has added.
+const SERVED_RETRIES: u32 = 3;
+
 impl Association {
     /// Goes on with what waits: asks for the first wish if nothing keeps it, and sends the request.
     pub(in crate::assoc) fn advance_re_config(&mut self, now: Instant) {
@@ -40,15 +43,11 @@ impl Association {
     /// The request for the first wish, if it can be asked now, and its path.
     pub(super) fn next_request(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let config = self.re_config.as_deref_mut()?;
+        config.not_before = config.not_before.filter(|&at| now < at);
         let open = matches!(self.phase, Phase::Established);
-        if !open
-            || config.asked.is_some()
-            || config.not_before.is_some_and(|at| now < at)
-            || config.peer_reset.is_some()
-        {
+        if !open || config.asked.is_some() || config.not_before.is_some() || config.peer_reset.is_some() {
             return None;
         }
-        config.not_before = None;
         let processed = config.answers.last_processed();
         let request = config.next_request;
         let numbers = |streams: &StreamSet| -> Vec<[u8; 2]> {
@@ -97,7 +96,8 @@ impl Association {
         config.next_request = request.wrapping_add(1);
         config.requests += 1;
         let bytes = list.into_bytes();
-        config.asked = Some(Asked { request, bytes: bytes.clone(), retry, in_progress: false });
+        config.asked =
+            Some(Asked { request, bytes: bytes.clone(), retry, in_progress: false, served: false });
         Some((path, bytes))
     }
 
@@ -111,6 +111,10 @@ impl Association {
         if std::mem::take(&mut asked.in_progress) {
             asked.retry = Retry::start(now, asked.retry.path, &self.paths);
             return self.control.push(asked.retry.path, request);
+        }
+        if asked.served && asked.retry.count >= SERVED_RETRIES {
+            self.end_request();
+            return;
         }
         if asked.retry.count >= limit {
             return self.give_up(NO_ANSWER, CloseReason::TooManyErrors);
@@ -146,6 +150,8 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
+                // The peer's may wait for another wish of ours.
+                config.wishes.rotate_left(1);
                 return;
             }
             ReConfigResult::Performed | ReConfigResult::NothingToDo => ResetResult::Performed,
@@ -156,10 +162,11 @@ impl Association {
             | ReConfigResult::Unknown(_) => ResetResult::Failed,
         };
         let nothing = result == ReConfigResult::NothingToDo;
+        let served = asked.served;
         let Some(wish) = self.end_request() else { return };
         if outcome == ResetResult::Performed {
-            self.performed(wish, nothing, next_tsns);
-        } else {
+            self.performed(wish, nothing, served, next_tsns);
+        } else if !served {
             self.release(&wish, false);
             self.answer_peer(&wish, outcome);
             self.tell(wish, outcome);
@@ -175,15 +182,16 @@ impl Association {
     }
 
     /// The peer did what we asked for.
-    fn performed(&mut self, wish: Wish, nothing: bool, next_tsns: Option<(Tsn, Tsn)>) {
+    fn performed(&mut self, wish: Wish, nothing: bool, served: bool, next_tsns: Option<(Tsn, Tsn)>) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {
             Wish::ResetOutgoing { .. } => config.resets += 1,
             // The peer will ask for what we invite it to, and the user is told when it has.
             Wish::ResetIncoming(streams) if !nothing => {
-                return config.invited.push(Invited::Reset(streams.clone()));
+                return config.invite(Invited::Reset(streams.clone()));
             }
-            Wish::AddIncoming(streams) if !nothing => return config.invited.push(Invited::Add(*streams)),
+            Wish::AddIncoming(_) if served => return,
+            Wish::AddIncoming(streams) if !nothing => return config.invite(Invited::Add(*streams)),
             Wish::ResetIncoming(_) | Wish::AddIncoming(_) => {}
             Wish::AddOutgoing(more) => {
                 let streams = self.sender.streams().saturating_add(*more);

@@ -72,6 +72,9 @@ struct Asked {
     retry: Retry,
     /// The peer works at it: it is asked again after an RTO, which is no error.
     in_progress: bool,
+    /// The peer asked to add the streams that we asked for. Some peers give no other answer; but a peer may also do so by itself,
+    /// without having got this request.
+    served: bool,
 }
 
 /// What the peer agreed to ask us for.
@@ -146,6 +149,14 @@ impl ReConfiguration {
     /// That answer.
     pub(super) fn answer_before_data(&self) -> Option<ReConfig<'_>> {
         self.unproven.as_ref().map(|unproven| ReConfig { bytes: &unproven.answer })
+    }
+
+    /// The peer has agreed to ask for this.
+    fn invite(&mut self, invited: Invited) {
+        if self.invited.len() == MOST_WISHES {
+            self.invited.remove(0);
+        }
+        self.invited.push(invited);
     }
 
     /// True, once, if the peer agreed to ask for this.
@@ -325,12 +336,24 @@ impl Association {
         if self.is_readable() {
             self.events.readable();
         }
-        let (outgoing, streams) = match reset {
-            Reset::Streams(streams) => (false, streams.streams().to_vec()),
-            Reset::Association => (true, Vec::new()),
-        };
-        Some(Event::StreamsReset { incoming: true, outgoing, streams, result: ResetResult::Performed })
+        Some(reset_by_peer(&reset))
     }
+
+    /// The association has ended, and the user may not ask for events before the rest is read.
+    pub(super) fn tell_of_marks(&mut self) {
+        let resets = self.receiver.as_mut().map(|receiver| receiver.drop_marks());
+        for reset in resets.into_iter().flatten() {
+            self.events.push(reset_by_peer(&reset));
+        }
+    }
+}
+
+fn reset_by_peer(reset: &Reset) -> Event {
+    let (outgoing, streams) = match reset {
+        Reset::Streams(streams) => (false, streams.streams().to_vec()),
+        Reset::Association => (true, Vec::new()),
+    };
+    Event::StreamsReset { incoming: true, outgoing, streams, result: ResetResult::Performed }
 }
 
 /// A set of streams in parts that fit a request.
