@@ -76,7 +76,7 @@ options! {
         /// Types of the chunks that must come authenticated, beside those of ASCONF if `asconf` is on (INET: `chunks`). 0 is
         /// DATA, 3 SACK.
         auth_chunks: Vec<u8> = Vec::new(), "at most 32 chunk types, and none of 1, 2, 14 and 15"
-            if |types| types.len() <= 32 && !types.iter().any(|kind| crate::ext::auth::NEVER.contains(kind));
+            if |types| types.len() <= 32 && !types.iter().any(|kind| wire::Auth::NEVER_LISTED.contains(kind));
         /// Lets addresses join and leave an association by ASCONF, if the peer has it too (`rfc5061`; INET: `addIP`). Needs
         /// `auth`.
         asconf: bool = false, "false unless `auth` is true" if |on, all| !on || all.auth;

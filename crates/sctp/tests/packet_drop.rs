@@ -110,13 +110,13 @@ fn a_damaged_sack_is_repeated() {
 #[test]
 fn a_damaged_request_to_reset_a_stream_is_repeated() {
     let config = Config { stream_reset: true, ..on() };
-    let mut pair = damaging(&config, "RE-CONFIG", 13);
+    let mut pair = damaging(&config, "RE_CONFIG", 13);
     let (id, now, before) = (pair.only(Side::Client), pair.now, pair.sent.len());
     pair.endpoint(Side::Client).reset_streams(now, id, ResetDirection::Outgoing, &[StreamId(1)]).unwrap();
     pair.drain();
     pair.run_for(Span::from_millis(35));
-    assert_eq!(pair.said(Side::Client, before), ["RE-CONFIG", "RE-CONFIG"]);
-    assert_eq!(pair.said(Side::Server, before), ["PKTDROP", "RE-CONFIG"]);
+    assert_eq!(pair.said(Side::Client, before), ["RE_CONFIG", "RE_CONFIG"]);
+    assert_eq!(pair.said(Side::Server, before), ["PKTDROP", "RE_CONFIG"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! When messages of a flow are abandoned, as written in the file.
 
-use crate::decode::{Decode, Definitions, Fields, mismatch};
+use crate::decode::{Decode, Definitions, Fields, mismatch, property};
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use sctp::Reliability;
@@ -27,7 +27,8 @@ impl Decode for Policy {
     }
 
     fn schema(definitions: &mut Definitions) -> Json {
-        let one = |key: &str, schema: Json| {
+        let one = |key: &str, doc: &str, schema: Json| {
+            let schema = property(schema, doc, None);
             json!({
                 "type": "object",
                 "properties": { key: schema },
@@ -36,6 +37,10 @@ impl Decode for Policy {
             })
         };
         let (span, number) = (Span::schema(definitions), u32::schema(definitions));
-        json!({ "anyOf": [one("lifetime", span), one("retransmissions", number.clone()), one("priority", number)] })
+        json!({ "anyOf": [
+            one("lifetime", "The time after which it is not sent or retransmitted.", span),
+            one("retransmissions", "How often each of its chunks is retransmitted at most.", number.clone()),
+            one("priority", "In a full send buffer it gives way to messages of a smaller number.", number),
+        ] })
     }
 }

@@ -28,8 +28,9 @@ struct Inbound {
     begun: bool,
     /// The last packet released as many messages as one packet may: the rest is released as the user reads.
     stalled: bool,
-    /// The peer abandoned messages up to this number, if some up to it are parked and could not be released yet.
-    skip: Option<Mid>,
+    /// The peer abandoned messages up to `skip`, and some up to it are parked and could not be released yet.
+    skips: bool,
+    skip: Mid,
     rank: Rank,
     /// Neighbours in the order of [`Rank::Recent`], or [`NO_STREAM`].
     newer: u16,
@@ -37,6 +38,10 @@ struct Inbound {
     /// Parked messages that arrived in order, by TSN and by number: never empty.
     lane: Option<Lane>,
 }
+
+/// There are as many as streams that were used.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Inbound>() == 24);
 
 /// Parked messages of a stream. Boxed, so that a stream without parked messages takes only a pointer.
 type Lane = Box<VecDeque<Piece>>;
@@ -47,7 +52,8 @@ impl Default for Inbound {
             next: Mid(0),
             begun: false,
             stalled: false,
-            skip: None,
+            skips: false,
+            skip: Mid(0),
             rank: Rank::Recent,
             newer: NO_STREAM,
             older: NO_STREAM,
@@ -199,10 +205,10 @@ impl Streams {
         let mids = self.mids;
         let inbound = self.inbound.of(stream);
         let number = inbound.unwrap(number, mids);
-        if number.precedes(inbound.next) || inbound.skip.is_some_and(|skip| !skip.precedes(number)) {
+        if number.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(number)) {
             return;
         }
-        inbound.skip = Some(number);
+        (inbound.skips, inbound.skip) = (true, number);
         if inbound.begun || inbound.stalled {
             return;
         }
@@ -253,7 +259,7 @@ impl Streams {
                 parked.late.contains_key(&key(stream, next))
             };
             if !in_lane && !late {
-                if inbound.skip.is_none() {
+                if !inbound.skips {
                     break;
                 }
                 let in_lane = inbound.lane.as_ref().and_then(|lane| lane.front()).map(|first| first.number);
@@ -509,16 +515,18 @@ impl Streams {
 impl Inbound {
     /// Skips what the peer abandoned, up to the next message that is `parked`, if there is one.
     fn skip_to(&mut self, parked: Option<Mid>) {
-        let Some(skip) = self.skip else { return };
-        let end = skip.next();
+        if !self.skips {
+            return;
+        }
+        let end = self.skip.next();
         let next = self.next;
         let ahead = |number: Mid| number.distance_from(next);
-        if skip.precedes(next) {
-            self.skip = None;
+        if self.skip.precedes(next) {
+            self.skips = false;
         } else if let Some(parked) = parked.filter(|&parked| ahead(parked) < ahead(end)) {
             self.next = parked;
         } else {
-            (self.next, self.skip) = (end, None);
+            (self.next, self.skips) = (end, false);
         }
     }
 }

@@ -536,11 +536,15 @@ impl SendQueue {
             id = self.pieces.next(id);
         }
         self.outbound.of(stream).fsn = 0;
-        if first.is_none() && parts.is_empty() {
-            self.end_turn(stream); // nothing of the message that has begun is left to be sent
-        }
         self.skip_voids();
         parts
+    }
+
+    /// The message that a stream has begun was abandoned, and nothing of it waits: its turn ends.
+    pub(super) fn give_up_turn(&mut self, stream: StreamId) {
+        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.has_begun(stream)) {
+            self.end_turn(stream);
+        }
     }
 
     /// A stream sends nothing more of the message that has its turn.

@@ -242,7 +242,7 @@ mod tests {
         let expected = [
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
-            ("8000", UnknownAction::SkipDiscard),
+            ("8005", UnknownAction::SkipDiscard),
             ("c001", UnknownAction::SkipReport),
         ];
         for (kind, action) in expected {

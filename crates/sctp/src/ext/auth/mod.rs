@@ -30,7 +30,7 @@ impl TypeSet {
     /// (`rfc4895#section-3.2`).
     pub(crate) fn of_list(types: &[u8]) -> Self {
         let mut set = TypeSet::default();
-        for &kind in types.iter().filter(|kind| !NEVER.contains(kind)) {
+        for &kind in types.iter().filter(|kind| !wire::Auth::NEVER_LISTED.contains(kind)) {
             set.0[usize::from(kind >> 6)] |= 1 << (kind & 63);
         }
         set
@@ -41,9 +41,6 @@ impl TypeSet {
         self.0[usize::from(kind >> 6)] & 1 << (kind & 63) != 0
     }
 }
-
-/// The types that are never authenticated: INIT, INIT ACK, SHUTDOWN COMPLETE, AUTH.
-pub(crate) const NEVER: [u8; 4] = [1, 2, 14, 15];
 
 /// Why an AUTH chunk and what follows it are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

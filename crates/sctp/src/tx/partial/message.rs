@@ -19,10 +19,14 @@ impl Sender {
         partial.count(&record);
         let mut parts = self.abandon_chunks(id, &record, paths);
         let first = record.tsns.is_none().then_some(record.piece);
-        parts.extend(self.queue.abandon(id, record.stream, first));
+        let waiting = self.queue.abandon(id, record.stream, first);
         if record.tsns.is_some() && !record.ended {
+            if waiting.is_empty() {
+                self.queue.give_up_turn(record.stream);
+            }
             self.burn(now, &record, paths);
         }
+        parts.extend(waiting);
         if let (Some(id), Some(deliveries)) = (record.tag.id(), &mut self.deliveries) {
             deliveries.abandoned(id);
         }

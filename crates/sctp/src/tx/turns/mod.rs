@@ -97,6 +97,11 @@ impl Turns {
         self.begun.or_else(|| self.rule.next()).or(self.open)
     }
 
+    /// True if a message of the stream has begun, and its end is still to be sent.
+    pub(super) fn has_begun(&self, stream: StreamId) -> bool {
+        self.begun == Some(stream)
+    }
+
     /// A piece was added to the queue of a stream, which `was_empty` before.
     pub(super) fn pushed(&mut self, stream: StreamId, was_empty: bool, front: Front) {
         if self.begun == Some(stream) {
