@@ -327,7 +327,10 @@ impl Association {
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
         let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
         let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();
-        if fits && self.phase.answers_heartbeats() {
+        // The RFC stops at SHUTDOWN-SENT. But with ASCONF the peer may have data left and no confirmed path to send it on.
+        let last_resort =
+            || self.extensions.has(Ext::Asconf) && matches!(self.phase, Phase::ShutdownSent { .. });
+        if fits && (self.phase.answers_heartbeats() || last_resort()) {
             self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
         }
     }

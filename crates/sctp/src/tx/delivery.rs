@@ -177,6 +177,7 @@ impl Sender {
         }
         self.queue.release_all();
         while !self.queue.is_empty() {
+            self.queue.pass_unfinished();
             let unsent = self.queue.take(usize::MAX);
             let message = Message {
                 stream: unsent.stream,

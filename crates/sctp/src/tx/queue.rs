@@ -542,7 +542,17 @@ impl SendQueue {
 
     /// The message that a stream has begun was abandoned, and nothing of it waits: its turn ends.
     pub(super) fn give_up_turn(&mut self, stream: StreamId) {
-        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.has_begun(stream)) {
+        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
+            self.end_turn(stream);
+        }
+    }
+
+    /// The rest of a message that has begun will not be given: if others wait for it, they get their turn.
+    pub(super) fn pass_unfinished(&mut self) {
+        if self.head == PieceId::NONE
+            && let Scheduler::Turns(turns) = &self.scheduler
+            && let Some(stream) = turns.begun()
+        {
             self.end_turn(stream);
         }
     }

@@ -97,9 +97,9 @@ impl Turns {
         self.begun.or_else(|| self.rule.next()).or(self.open)
     }
 
-    /// True if a message of the stream has begun, and its end is still to be sent.
-    pub(super) fn has_begun(&self, stream: StreamId) -> bool {
-        self.begun == Some(stream)
+    /// The stream of the message that has begun and whose end is still to be sent.
+    pub(super) fn begun(&self) -> Option<StreamId> {
+        self.begun
     }
 
     /// A piece was added to the queue of a stream, which `was_empty` before.
