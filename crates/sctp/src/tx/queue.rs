@@ -167,7 +167,7 @@ impl SendQueue {
         self.interleaved = true;
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.interleave();
-            self.choose();
+            self.choose_unless_void();
         }
     }
 
@@ -175,7 +175,7 @@ impl SendQueue {
     pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> bool {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.set_value(stream, value);
-            self.choose();
+            self.choose_unless_void();
         }
         stream.0 < self.streams
     }
@@ -285,7 +285,7 @@ impl SendQueue {
         let front = self.front(stream);
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.pushed(stream, was_empty, front);
-            self.choose();
+            self.choose_unless_void();
         }
     }
 
@@ -307,6 +307,14 @@ impl SendQueue {
     fn choose(&mut self) {
         if let Scheduler::Turns(turns) = &self.scheduler {
             self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+        }
+    }
+
+    /// As [`Self::choose`]; abandoned pieces are passed over.
+    fn choose_unless_void(&mut self) {
+        self.choose();
+        if self.voids > 0 {
+            self.skip_voids();
         }
     }
 
@@ -435,7 +443,7 @@ impl SendQueue {
     pub(super) fn packet_done(&mut self) {
         if let Scheduler::Turns(turns) = &mut self.scheduler {
             turns.packet_done();
-            self.choose();
+            self.choose_unless_void();
         }
     }
 
@@ -544,6 +552,7 @@ impl SendQueue {
     pub(super) fn give_up_turn(&mut self, stream: StreamId) {
         if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
             self.end_turn(stream);
+            self.skip_voids();
         }
     }
 
@@ -554,6 +563,7 @@ impl SendQueue {
             && let Some(stream) = turns.begun()
         {
             self.end_turn(stream);
+            self.skip_voids();
         }
     }
 
