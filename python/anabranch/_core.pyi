@@ -298,8 +298,8 @@ class Event:
     rtt: int | None
     """heartbeat-answered: round-trip time in nanoseconds."""
     address: IPv4Address | IPv6Address | None
-    """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed: address of
-    the peer. address-change: local address."""
+    """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed:
+    address of the peer. address-change: local address."""
     change: Literal["add", "delete", "set-primary"] | None
     """address-change: what the peer was asked to do with the address."""
     accepted: bool | None
@@ -311,7 +311,8 @@ class Event:
     incoming: bool | None
     """streams-reset: whether streams on which the peer sends were reset."""
     outgoing: bool | None
-    """streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and TSNs."""
+    """streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and
+    TSNs."""
     streams: list[int] | None
     """streams-reset: the streams; an empty list means all."""
     more_incoming: int | None
@@ -538,8 +539,8 @@ class Endpoint:
     ) -> None:
         """Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
 
-        An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after
-        the reset. ValueError if nothing was begun, which its text explains.
+        An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent
+        after the reset. ValueError if nothing was begun, which its text explains.
         """
 
     def add_streams(self, now: int, association: int, outgoing: int, incoming: int) -> None:
@@ -577,8 +578,8 @@ class Endpoint:
     def set_peer_primary(self, now: int, association: int, address: _Address) -> bool:
         """Asks the peer by ASCONF to send to a local address where it sends on one path only.
 
-        The answer is an event. False if the association does not have the address, is not established, or its peer has
-        no ASCONF.
+        The answer is an event. False if the association does not have the address, is not established, or its peer
+        has no ASCONF.
         """
 
     def set_auth_key(self, association: int, key: int, secret: _Bytes) -> bool:
@@ -588,7 +589,8 @@ class Endpoint:
         """Authenticates packets with this key from now on. False if there is no such key."""
 
     def deactivate_auth_key(self, association: int, key: int) -> bool:
-        """Says that a key that is not active will not be activated again; an event tells when nothing outstanding needs it.
+        """Says that a key that is not active will not be activated again; an event tells when nothing outstanding
+        needs it.
 
         False if there is no such key, or it is active.
         """
@@ -599,13 +601,14 @@ class Endpoint:
     def remove_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Ends the use of a local address by an association, as when its interface goes down.
 
-        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with
-        ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if the association has
-        ended, does not use the address, or would have no path left.
+        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer
+        with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if the
+        association has ended, does not use the address, or would have no path left.
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added it again.
+        """Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added
+        it again.
 
         False if it was not removed.
         """

@@ -47,7 +47,7 @@ impl Encode for Cwr {
 
     fn encode(&self, out: &mut PacketBuf) {
         let flags =
-            u8::from(self.all_paths) * Self::ALL_PATHS | u8::from(self.same_window) * Self::SAME_WINDOW;
+            (u8::from(self.all_paths) * Self::ALL_PATHS) | (u8::from(self.same_window) * Self::SAME_WINDOW);
         out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
         out.head.extend_from_slice(&self.tsn.0.to_be_bytes());
     }

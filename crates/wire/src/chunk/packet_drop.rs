@@ -112,9 +112,9 @@ impl Encode for PacketDrop<'_> {
     }
 
     fn encode(&self, out: &mut PacketBuf) {
-        let flags = u8::from(self.from_middlebox) * Self::FROM_MIDDLEBOX
-            | u8::from(self.bad_checksum) * Self::BAD_CHECKSUM
-            | u8::from(self.truncated) * Self::TRUNCATED;
+        let flags = (u8::from(self.from_middlebox) * Self::FROM_MIDDLEBOX)
+            | (u8::from(self.bad_checksum) * Self::BAD_CHECKSUM)
+            | (u8::from(self.truncated) * Self::TRUNCATED);
         out.head.extend_from_slice(&header(Self::TYPE, flags, self.encoded_len()));
         out.head.extend_from_slice(&self.max_rate.to_be_bytes());
         out.head.extend_from_slice(&self.on_queue.to_be_bytes());
