@@ -589,8 +589,9 @@ class Endpoint:
         """Authenticates packets with this key from now on. False if there is no such key."""
 
     def deactivate_auth_key(self, association: int, key: int) -> bool:
-        """Says that a key that is not active will not be activated again; an event tells when nothing outstanding
-        needs it.
+        """Says that a key which is not active will not be activated again.
+
+        An event tells when nothing outstanding needs it.
 
         False if there is no such key, or it is active.
         """
@@ -607,10 +608,9 @@ class Endpoint:
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added
-        it again.
+        """Uses a local address again that ``remove_local_address`` removed.
 
-        False if it was not removed.
+        It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
         """
 
 @final

@@ -199,7 +199,7 @@ class Connection(BaseConnection):
 
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
         passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
-        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``. Both
+        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
         ends need the option ``pr_sctp``.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can

@@ -34,7 +34,20 @@ class Cmt(TypedDict, total=False):
     note_cumulative: bool
     """Chunks that the cumulative TSN acknowledges count as newly acknowledged on their path, for SFR and DAC.
     Default: true."""
-    path_selection: Literal["smallest-last-transmission", "largest-space", "largest-ssthresh", "largest-ssthresh-and-space", "round-robin", "random", "lowest-rtt", "ecf", "blest", "in-time", "redundant", "weighted"]
+    path_selection: Literal[
+        "smallest-last-transmission",
+        "largest-space",
+        "largest-ssthresh",
+        "largest-ssthresh-and-space",
+        "round-robin",
+        "random",
+        "lowest-rtt",
+        "ecf",
+        "blest",
+        "in-time",
+        "redundant",
+        "weighted",
+    ]
     """The path that is served first (``cmtSendAllVariant``). Default: "smallest-last-transmission"."""
     recovery_by_cuc: bool
     """Fast recovery of a path ends with its own pseudo-cumulative TSN, whatever the CUC variant. Otherwise it ends
@@ -126,9 +139,28 @@ class Options(AssociationOptions, total=False):
     bundling: bool
     """Bundles several chunks into a packet (RFC 9260, section 6.10), also DATA behind a SACK or a COOKIE ECHO.
     Default: true."""
-    burst_control: Literal["max-burst", "aggressive-max-burst", "total-max-burst", "use-it-or-lose-it", "congestion-window-limiting", "off"]
+    burst_control: Literal[
+        "max-burst", "aggressive-max-burst", "total-max-burst", "use-it-or-lose-it", "congestion-window-limiting", "off"
+    ]
     """How the burst limit is applied. Default: "max-burst"."""
-    congestion_control: Literal["standard", "cubic", "multcp", "rpv1", "rpv2", "lia", "olia", "balia", "braid", "wvegas", "fast", "fast-weighted", "ledbat", "ledbat-mp", "ledbat-pp", "mpplus"]
+    congestion_control: Literal[
+        "standard",
+        "cubic",
+        "multcp",
+        "rpv1",
+        "rpv2",
+        "lia",
+        "olia",
+        "balia",
+        "braid",
+        "wvegas",
+        "fast",
+        "fast-weighted",
+        "ledbat",
+        "ledbat-mp",
+        "ledbat-pp",
+        "mpplus",
+    ]
     """The congestion control. Default: "standard"."""
     ecn: Literal["off", "on"]
     """Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): a router may mark packets instead of

@@ -391,5 +391,5 @@ def test_a_message_is_given_up_and_told_with_all_that_was_given() -> None:
 def test_a_reliability_that_means_nothing_is_refused(reliability: Any) -> None:
     pair = Pair()
     mine, _ = pair.connect()
-    with pytest.raises(ValueError, match="reliability|lifetime"):
+    with pytest.raises(ValueError, match=r"reliability|lifetime"):
         pair.client.send(pair.now, mine, b"x", reliability=reliability)

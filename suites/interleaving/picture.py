@@ -1,8 +1,8 @@
 """The picture of docs/interleaving.md: `python suites/interleaving/picture.py docs/figures/interleaving.png`.
 
-Stream 0 sends a message of 100 bytes each 100 ms, stream 1 messages of 1 MB without a pause, over one path of 10 Mbit/s,
-20 ms one way and a queue of 30 packets. The picture shows how long each small message takes, by stream scheduler, with and
-without interleaving.
+Stream 0 sends a message of 100 bytes each 100 ms, stream 1 messages of 1 MB without a pause, over one path of
+10 Mbit/s, 20 ms one way and a queue of 30 packets. The picture shows how long each small message takes, by stream
+scheduler, with and without interleaving.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from anabranch import Endpoint, nanoseconds, plots
+from anabranch.options import Options
 
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
 RATE = 10e6 / 8
@@ -22,7 +23,7 @@ DELAY = nanoseconds(0.02)
 QUEUE = 30 * 1500
 EVERY = nanoseconds(0.1)
 BEGIN, END = nanoseconds(2.0), nanoseconds(12.0)
-MODES = {
+MODES: dict[str, Options] = {
     "fcfs": {"stream_scheduler": "fcfs"},
     "priority": {"stream_scheduler": "priority", "stream_values": [0, 1]},
     "priority, interleaving": {"stream_scheduler": "priority", "stream_values": [0, 1], "interleaving": True},
@@ -45,9 +46,9 @@ class Link:
         return self.free_at + DELAY
 
 
-def delays(options: dict[str, object]) -> list[tuple[float, float]]:
+def delays(options: Options) -> list[tuple[float, float]]:  # noqa: PLR0912 - one loop, each step of which is short
     """When each small message was sent, and how long it took, in seconds."""
-    buffers = {"send_buffer": "4 MB", "receive_buffer": "4 MB"}
+    buffers = Options(send_buffer="4 MB", receive_buffer="4 MB")
     client = Endpoint([CLIENT], port=5001, seed=1, **buffers, **options)
     server = Endpoint([SERVER], port=5002, seed=2, **buffers, **options)
     server.listen()

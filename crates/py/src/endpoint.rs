@@ -474,7 +474,9 @@ impl Endpoint {
         self.inner().activate_auth_key(association.id(), key.0)
     }
 
-    /// Says that a key that is not active will not be activated again; an event tells when nothing outstanding needs it.
+    /// Says that a key which is not active will not be activated again.
+    ///
+    /// An event tells when nothing outstanding needs it.
     ///
     /// False if there is no such key, or it is active.
     fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
@@ -494,9 +496,9 @@ impl Endpoint {
         self.inner().remove_local_address(now.instant(), association.id(), address.0)
     }
 
-    /// Uses a local address again that ``remove_local_address`` removed, as soon as a peer with ASCONF has added it again.
+    /// Uses a local address again that ``remove_local_address`` removed.
     ///
-    /// False if it was not removed.
+    /// It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().restore_local_address(now.instant(), association.id(), address.0)
     }
