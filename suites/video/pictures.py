@@ -1,7 +1,7 @@
 """Delay of video frames with and without partial reliability: `python suites/video/pictures.py docs/figures`.
 
-Two endpoints in memory, and between them a link of 5 Mbit/s and 30 ms each way that loses 3 % of the packets. The sender
-sends a frame of 12 kB every 40 ms on one stream, in order. A frame that is lost keeps all later ones waiting.
+Two endpoints in memory, and between them a link of 5 Mbit/s and 30 ms each way that loses 3 % of the packets. The
+sender sends a frame of 12 kB every 40 ms on one stream, in order. A frame that is lost keeps all later ones waiting.
 """
 
 from __future__ import annotations
