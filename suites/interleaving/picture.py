@@ -48,9 +48,9 @@ class Link:
 
 def delays(options: Options) -> list[tuple[float, float]]:  # noqa: PLR0912 - one loop, each step of which is short
     """When each small message was sent, and how long it took, in seconds."""
-    buffers = Options(send_buffer="4 MB", receive_buffer="4 MB")
-    client = Endpoint([CLIENT], port=5001, seed=1, **buffers, **options)
-    server = Endpoint([SERVER], port=5002, seed=2, **buffers, **options)
+    all_options: Options = {"send_buffer": "4 MB", "receive_buffer": "4 MB", **options}
+    client = Endpoint([CLIENT], port=5001, seed=1, **all_options)
+    server = Endpoint([SERVER], port=5002, seed=2, **all_options)
     server.listen()
     links = {client: Link(server), server: Link(client)}
     wire: list[tuple[int, int, Endpoint, str, str, bytes]] = []
