@@ -226,7 +226,9 @@ def test_packets_are_authenticated_with_the_key_of_the_application() -> None:
     pair.run(1.0)
     assert [event.key for event in pair.events[pair.client] if event.kind == "auth-key-unused"] == [5]
     assert pair.client.remove_auth_key(mine, 5)
-    assert pair.client.stats(mine).unauthenticated == 0
+    stats = pair.client.stats(mine)
+    assert stats is not None
+    assert stats.unauthenticated == 0
 
 
 def test_discarded_packets_are_counted_by_cause() -> None:
