@@ -1,7 +1,7 @@
 //! Transfers between our stack and usrsctp over UDP, over two paths that differ.
 
 use crate::capture::{Capture, Verdict};
-use crate::network::Network;
+use crate::network::{LONG_QUEUE, Network};
 use crate::ours;
 use crate::peer::{Data, Peer};
 use std::path::Path;
@@ -59,7 +59,8 @@ impl Transfer {
 
     /// Runs it. What must hold at any rate is asserted here.
     fn run(self, program: &Path) -> Outcome {
-        let network = Network::new(if self.paths == Paths::Unequal { [50, 10] } else { [50, 50] });
+        let rates = if self.paths == Paths::Unequal { [50, 10] } else { [50, 50] };
+        let network = Network::new(rates, LONG_QUEUE);
         let capture = Capture::start(&network, &program.with_extension("pcapng"));
         let failure = (self.paths == Paths::Failing).then(|| std::thread::spawn(fail_first_path));
         let ((sent, received), seconds, report) = match self.sender {

@@ -64,6 +64,16 @@ impl Ours {
         self.sockets.insert(address, socket);
     }
 
+    /// The association, once it was begun.
+    pub fn id(&self) -> AssocId {
+        self.id.expect("it was begun")
+    }
+
+    /// Whether an event was among those so far.
+    pub fn saw(&self, condition: impl Fn(&Event) -> bool) -> bool {
+        self.events.iter().any(condition)
+    }
+
     pub fn now(&self) -> Instant {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
@@ -122,7 +132,7 @@ impl Ours {
         make: impl Fn(Message) -> Message,
         stream: u16,
     ) -> usize {
-        let (now, id) = (self.now(), self.id.expect("it is connected"));
+        let (now, id) = (self.now(), self.id());
         for sent in 0..count {
             let number = self.numbers.entry(stream).or_default();
             let mut bytes = vec![0; length];

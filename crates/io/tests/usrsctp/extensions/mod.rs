@@ -1,7 +1,11 @@
 //! Extensions between our stack and usrsctp, in both roles: each row of the table of `docs/interop.md` is a cell here.
 
+mod addresses;
 mod endpoint;
 mod exchange;
+mod meeting;
+mod partial_reliability;
+mod reset;
 mod scripted;
 
 use std::path::Path;
@@ -15,8 +19,9 @@ pub struct Row {
 
 /// Runs all cells and prints their table.
 pub fn run_all(program: &Path) {
-    let rows = exchange::run(program);
-    for Row { extension, role, shown } in rows {
-        eprintln!("| {extension} | {role} | {shown} |");
+    for run in [exchange::run, partial_reliability::run, addresses::run, reset::run] {
+        for Row { extension, role, shown } in run(program) {
+            eprintln!("| usrsctp | {extension} | {role} | {shown} |");
+        }
     }
 }

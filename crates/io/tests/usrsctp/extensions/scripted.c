@@ -8,6 +8,7 @@
  *                                         sends messages, with a policy of PR-SCTP: none, ttl, priority, rtx
  *   add ADDRESS | remove ADDRESS          adds or removes a local address
  *   set-primary ADDRESS                   asks the peer to use this local address
+ *   auth-chunk TYPE                       wants chunks of this type authenticated, before the association begins
  *   allow-reset                           grants what a peer asks by RE-CONFIG
  *   reset in|out STREAM...                resets streams; without a stream all
  *   reset-association | add-streams IN OUT
@@ -214,17 +215,15 @@ static void reset_streams(char **words, int count) {
 }
 
 static void print_status(void) {
-    struct sctp_prstatus pr = {.sprstat_policy = 0xf};
+    struct sctp_prstatus pr = {.sprstat_policy = SCTP_PR_SCTP_RTX};
     socklen_t length = sizeof pr;
-    pr.sprstat_policy = SCTP_PR_SCTP_RTX;
     int known = usrsctp_getsockopt(s, IPPROTO_SCTP, SCTP_PR_ASSOC_STATUS, &pr, &length) == 0;
     struct sctpstat stat;
     usrsctp_get_stat(&stat);
     printf("{\"event\":\"status\",\"abandoned_sent\":%llu,\"send_failures\":%u,\"bad_checksums\":%u,\"aborted\":%u,"
-           "\"retransmitted\":%u,\"timeouts\":%u,\"auth_missing\":%u,\"auth_wrong\":%u,\"unordered\":%u}\n",
+           "\"auth_missing\":%u,\"auth_wrong\":%u,\"drop_reports\":%u}\n",
            known ? (unsigned long long)pr.sprstat_abandoned_sent : 0, send_failures, stat.sctps_badsum, stat.sctps_aborted,
-           stat.sctps_sendretransdata, stat.sctps_timodata, stat.sctps_recvauthmissing, stat.sctps_recvauthfailed,
-           stat.sctps_outunorderchunks);
+           stat.sctps_recvauthmissing, stat.sctps_recvauthfailed, stat.sctps_pdrpfehos);
 }
 
 /* Obeys one line. False for the last one. */
@@ -251,6 +250,9 @@ static int obey(char **words, int count) {
         bind_more(words[1], SCTP_BINDX_REM_ADDR);
     } else if (strcmp(what, "set-primary") == 0 && count == 2) {
         set_primary(words[1]);
+    } else if (strcmp(what, "auth-chunk") == 0 && count == 2) {
+        struct sctp_authchunk chunk = {.sauth_chunk = (uint8_t)atoi(words[1])};
+        set("SCTP_AUTH_CHUNK", SCTP_AUTH_CHUNK, &chunk, sizeof chunk);
     } else if (strcmp(what, "allow-reset") == 0) {
         struct sctp_assoc_value value = {.assoc_id = SCTP_FUTURE_ASSOC, .assoc_value = SCTP_ENABLE_VALUE_MASK};
         set("SCTP_ENABLE_STREAM_RESET", SCTP_ENABLE_STREAM_RESET, &value, sizeof value);
