@@ -87,6 +87,9 @@ class Received:
     """Number of the stream."""
     ssn: int
     """Stream sequence number; 0 if unordered."""
+    mid: int
+    """Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
+    interleaved."""
     tsn: int
     """TSN of the first fragment."""
     ppid: int
@@ -95,6 +98,8 @@ class Received:
     """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it can be read."""
+    aborted: bool
+    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
 
 @final
 class Arrival:
@@ -161,6 +166,10 @@ class Path:
     """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int
     """Fast recoveries."""
+    ecn_reductions: int
+    """Reductions of the congestion window because the peer reported marks of congestion (ECN)."""
+    reported_drops: int
+    """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
 
@@ -186,6 +195,8 @@ class Stats:
     """DATA chunks dropped because the receive buffer was full."""
     reneged: int
     """DATA chunks acknowledged by a gap ack block and dropped later (reneged on)."""
+    marked_packets: int
+    """Packets received with user data and the mark "congestion experienced" (ECN)."""
     buffered: int
     """Bytes that wait for their first transmission, and sent ones that the peer may still renege on."""
     unsent_messages: int
@@ -196,6 +207,12 @@ class Stats:
     """The peer's receive window as the sender knows it, in bytes."""
     errors: int
     """Consecutive errors."""
+    unauthenticated: int
+    """Chunks discarded because no valid AUTH chunk authenticated them."""
+    reset_requests: int
+    """Requests sent to reset or add streams, retransmissions included."""
+    resets: int
+    """Resets performed, of streams of either direction or of the association."""
 
 @final
 class EndpointStats:
@@ -259,6 +276,12 @@ class Event:
         "mtu-changed",
         "delivered",
         "send-failed",
+        "peer-address-added",
+        "peer-address-removed",
+        "address-change",
+        "auth-key-unused",
+        "streams-reset",
+        "streams-added",
         "peer-error",
         "shutdown-received",
         "closed",
@@ -275,15 +298,47 @@ class Event:
     rtt: int | None
     """heartbeat-answered: round-trip time in nanoseconds."""
     address: IPv4Address | IPv6Address | None
-    """path-changed, primary-changed, mtu-changed, heartbeat-answered: address of the peer."""
+    """path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed:
+    address of the peer. address-change: local address."""
+    change: Literal["add", "delete", "set-primary"] | None
+    """address-change: what the peer was asked to do with the address."""
+    accepted: bool | None
+    """address-change: whether the peer did so."""
+    key: int | None
+    """auth-key-unused: identifier of the key."""
     state: Literal["unconfirmed", "active", "potentially-failed", "inactive"] | None
     """path-changed: state of the path now."""
+    incoming: bool | None
+    """streams-reset: whether streams on which the peer sends were reset."""
+    outgoing: bool | None
+    """streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and
+    TSNs."""
+    streams: list[int] | None
+    """streams-reset: the streams; an empty list means all."""
+    more_incoming: int | None
+    """streams-added: how many more the peer may use."""
+    more_outgoing: int | None
+    """streams-added: how many more the endpoint may use."""
+    result: Literal["performed", "denied", "wrong-stream", "failed", "given-up"] | None
+    """streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up."""
     stream: int | None
     """send-failed: stream of the message."""
     tsn: int | None
     """send-failed: TSN of the chunk; None if it was never sent."""
     length: int | None
     """send-failed: bytes that the peer did not acknowledge."""
+    data: bytes | None
+    """send-failed: the bytes that the peer did not acknowledge."""
+    ppid: int | None
+    """send-failed: payload protocol identifier of the message."""
+    unordered: bool | None
+    """send-failed: whether the message was unordered."""
+    context: int | None
+    """send-failed: the number given with the message."""
+    sent: bool | None
+    """send-failed: whether a part of the message was sent, so that the peer may have it."""
+    abandoned: bool | None
+    """send-failed: whether the message was given up as its reliability says, and the association goes on."""
     message: int | None
     """delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked."""
     last_message: int | None
@@ -385,6 +440,8 @@ class Endpoint:
         end_of_record: bool = True,
         path: int | None = None,
         tracked: bool = False,
+        reliability: dict[str, float] | None = None,
+        context: int = 0,
     ) -> int | None:
         """Queues a message, or with ``end_of_record`` false the next part of one.
 
@@ -394,6 +451,9 @@ class Endpoint:
         ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver
         it before earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay.
         ``path``: the ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+        ``reliability``: when the message is given up, a dict with one of ``lifetime`` (in seconds),
+        ``retransmissions`` and ``priority``; both ends need ``pr_sctp``. ``context``: a number that the event
+        ``send-failed`` gives back.
 
         Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a
         message that can never be sent.
@@ -461,8 +521,39 @@ class Endpoint:
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
 
+    def set_stream_value(self, association: int, stream: int, value: int) -> bool:
+        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+
+        False if there is no such stream, or the weight is 0.
+        """
+
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""
+
+    def reset_streams(
+        self,
+        now: int,
+        association: int,
+        direction: Literal["outgoing", "incoming", "both"] = "outgoing",
+        streams: Sequence[int] | None = None,
+    ) -> None:
+        """Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
+
+        An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent
+        after the reset. ValueError if nothing was begun, which its text explains.
+        """
+
+    def add_streams(self, now: int, association: int, outgoing: int, incoming: int) -> None:
+        """Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
+
+        An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+        """
+
+    def reset_association(self, now: int, association: int) -> None:
+        """Begins to reset all streams of both directions, and the TSNs.
+
+        An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+        """
 
     def set_path_mtu(self, now: int, association: int, address: _Address, mtu: int) -> bool:
         """Sets the path MTU towards ``address``, in bytes with the IP header.
@@ -477,16 +568,50 @@ class Endpoint:
         has no ``encapsulation``.
         """
 
+    def add_local_address(self, now: int, association: int, address: _Address) -> bool:
+        """Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+
+        The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
+        addresses, is not established, or its peer has no ASCONF.
+        """
+
+    def set_peer_primary(self, now: int, association: int, address: _Address) -> bool:
+        """Asks the peer by ASCONF to send to a local address where it sends on one path only.
+
+        The answer is an event. False if the association does not have the address, is not established, or its peer
+        has no ASCONF.
+        """
+
+    def set_auth_key(self, association: int, key: int, secret: _Bytes) -> bool:
+        """Adds or replaces a key for AUTH. False if the association has ended or has 64 keys."""
+
+    def activate_auth_key(self, association: int, key: int) -> bool:
+        """Authenticates packets with this key from now on. False if there is no such key."""
+
+    def deactivate_auth_key(self, association: int, key: int) -> bool:
+        """Says that a key which is not active will not be activated again.
+
+        An event tells when nothing outstanding needs it.
+
+        False if there is no such key, or it is active.
+        """
+
+    def remove_auth_key(self, association: int, key: int) -> bool:
+        """Forgets a key. False if there is no such key, or it is active."""
+
     def remove_local_address(self, now: int, association: int, address: _Address) -> bool:
         """Ends the use of a local address by an association, as when its interface goes down.
 
-        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer
-        is not told. False, and nothing changes, if the association has ended, does not use the address, or would
-        have no path left.
+        Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer
+        with ASCONF is asked to delete the address, any other is not told. False, and nothing changes, if the
+        association has ended, does not use the address, or would have no path left.
         """
 
     def restore_local_address(self, now: int, association: int, address: _Address) -> bool:
-        """Uses a local address again that ``remove_local_address`` removed. False if it was not removed."""
+        """Uses a local address again that ``remove_local_address`` removed.
+
+        It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
+        """
 
 @final
 class Message:
@@ -502,6 +627,8 @@ class Message:
     """Whether the message was sent outside the order of its stream."""
     end_of_record: bool
     """Whether ``data`` ends the message; false: more of it follows."""
+    aborted: bool
+    """Whether the message ends here, incomplete, because the peer gave it up after parts of it were read."""
 
     def __len__(self) -> int: ...
 
@@ -616,10 +743,26 @@ class NetListener:
 class NetConnection:
     """An association on UDP sockets."""
 
-    def send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> Operation[None]:
+    def send(
+        self,
+        data: _Bytes,
+        stream: int,
+        ppid: int,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: dict[str, float] | None,
+    ) -> Operation[None]:
         """Sends a message once there is room."""
 
-    def try_send(self, data: _Bytes, stream: int, ppid: int, unordered: bool, immediate_sack: bool) -> bool:
+    def try_send(
+        self,
+        data: _Bytes,
+        stream: int,
+        ppid: int,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: dict[str, float] | None,
+    ) -> bool:
         """Sends a message if there is room."""
 
     def recv(self) -> Operation[Message | None]:

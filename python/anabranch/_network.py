@@ -184,9 +184,10 @@ class BaseConnection:
         ppid: int = 0,
         unordered: bool = False,
         immediate_sack: bool = False,
+        reliability: dict[str, float] | None = None,
     ) -> bool:
         """As ``send``, but returns false if there is no room or if others wait for room; nothing is sent then."""
-        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack)
+        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack, reliability)
 
     def unread(self, stream: int = 0) -> int:
         """The number of messages of a stream that have arrived and wait to be read."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Protocol, Self, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from . import _core
@@ -98,7 +98,25 @@ async def _run(operation: _core.Operation[T]) -> T:
     return await runs.run(operation)
 
 
-class Endpoint(BaseEndpoint):
+class _Closeable(Protocol):
+    """As a context, it is closed at the end. After an exception it does not wait for that."""
+
+    async def close(self) -> None: ...
+    def _begin_to_close(self) -> None: ...
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        if kind is None:
+            await self.close()
+        else:
+            self._begin_to_close()
+
+
+class Endpoint(BaseEndpoint, _Closeable):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
 
     As a context, it is closed at the end. After an exception it does not wait for that.
@@ -126,19 +144,8 @@ class Endpoint(BaseEndpoint):
         """Shuts all connections down, and waits until they have ended."""
         await _run(self._closing())
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        if kind is None:
-            await self.close()
-        else:
-            self._begin_to_close()
-
-
-class Listener(BaseListener):
+class Listener(BaseListener, _Closeable):
     """Connections that peers begin, on an endpoint of its own. :meth:`Endpoint.listen` makes one on another endpoint.
 
     Takes the arguments of :class:`Endpoint`. At most ``backlog`` peers wait to be accepted; more are refused. Iterating
@@ -170,17 +177,6 @@ class Listener(BaseListener):
             raise StopAsyncIteration
         return Connection(handle)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        if kind is None:
-            await self.close()
-        else:
-            self._begin_to_close()
-
 
 class Connection(BaseConnection):
     """A connection: an association of SCTP, which carries messages on several streams over all its paths.
@@ -197,16 +193,19 @@ class Connection(BaseConnection):
         ppid: int = 0,
         unordered: bool = False,
         immediate_sack: bool = False,
+        reliability: dict[str, float] | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
-        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
+        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
+        ends need the option ``pr_sctp``.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        await _run(self._handle.send(data, stream, ppid, unordered, immediate_sack))
+        await _run(self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability))
 
     async def recv(self) -> Message | None:
         """The next message of any stream; None once the peer has shut the connection down and everything was read.

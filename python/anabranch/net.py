@@ -16,7 +16,7 @@ Signals such as Ctrl-C end every wait. Threads can share a connection. :mod:`ana
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Protocol, Self, TypeVar, Unpack
 
 from . import _core
 from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
@@ -56,7 +56,23 @@ def _wait(operation: _core.Operation[T], timeout: float | None, call: str, of: o
     return operation.result()
 
 
-class Endpoint(BaseEndpoint):
+class _Closeable(Protocol):
+    """As a context, it is closed at the end. After an exception it does not wait for that."""
+
+    def close(self) -> None: ...
+    def _begin_to_close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._begin_to_close()
+
+
+class Endpoint(BaseEndpoint, _Closeable):
     """An SCTP port on one or several local addresses, in UDP (RFC 6951). A thread without the GIL drives it.
 
     As a context, it is closed at the end. After an exception it does not wait for that.
@@ -92,17 +108,8 @@ class Endpoint(BaseEndpoint):
         """Shuts all connections down, and waits until they have ended."""
         _wait(self._closing(), timeout, "close", self)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._begin_to_close()
-
-
-class Listener(BaseListener):
+class Listener(BaseListener, _Closeable):
     """Connections that peers begin, on an endpoint of its own. :meth:`Endpoint.listen` makes one on another endpoint.
 
     Takes the arguments of :class:`Endpoint`. At most ``backlog`` peers wait to be accepted; more are refused. Iterating
@@ -134,15 +141,6 @@ class Listener(BaseListener):
             raise StopIteration
         return Connection(handle)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._begin_to_close()
-
 
 class Connection(BaseConnection):
     """A connection: an association of SCTP, which carries messages on several streams over all its paths.
@@ -159,17 +157,20 @@ class Connection(BaseConnection):
         ppid: int = 0,
         unordered: bool = False,
         immediate_sack: bool = False,
+        reliability: dict[str, float] | None = None,
         timeout: float | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
 
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
-        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement.
+        passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
+        the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
+        ends need the option ``pr_sctp``.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        _wait(self._handle.send(data, stream, ppid, unordered, immediate_sack), timeout, "send", self)
+        _wait(self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability), timeout, "send", self)
 
     def recv(self, timeout: float | None = None) -> Message | None:
         """The next message of any stream; None once the peer has shut the connection down and everything was read.

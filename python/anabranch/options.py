@@ -81,8 +81,9 @@ class AssociationOptions(TypedDict, total=False):
     """Options that can change while an association exists."""
 
     association_max_retrans: int
-    """Consecutive errors after which the association is given up (``Association.Max.Retrans``). Expected: at least
-    1. Default: 10."""
+    """Consecutive errors after which the association is given up (``Association.Max.Retrans``). Best at most
+    ``path_max_retrans`` times the addresses of the peer: otherwise all of them may be inactive while the
+    association goes on (RFC 9260, section 8.2). Expected: at least 1. Default: 10."""
     hb_interval: str
     """Time between heartbeats on an idle path (``HB.interval``). None: no heartbeats but those that verify
     unconfirmed addresses; an association without data then never notices that its peer is gone. At most 15 s on
@@ -122,8 +123,19 @@ class Options(AssociationOptions, total=False):
 
     accounting: Literal["payload", "chunk", "packet"]
     """Bytes that one chunk counts as in flight. Default: "chunk"."""
+    allow_reset: Literal["none", "streams", "add", "all"]
+    """What the peer may do with ``stream_reset`` without being asked. Default: "none"."""
     announce_address_types: bool
     """Sends the Supported Address Types parameter in INIT (RFC 9260, section 3.3.2.1). Default: true."""
+    asconf: bool
+    """Lets addresses join and leave an association by ASCONF, if the peer has it too (RFC 5061; INET: ``addIP``).
+    Needs ``auth``. Expected: false unless ``auth`` is true. Default: false."""
+    auth: bool
+    """Authenticates chunks that the peer wants authenticated, and accepts those in ``auth_chunks`` only so, if the
+    peer has AUTH too (RFC 4895; INET: ``auth``). Default: false."""
+    auth_chunks: Sequence[int]
+    """Types of the chunks that must come authenticated, beside those of ASCONF if ``asconf`` is on (INET:
+    ``chunks``). 0 is DATA, 3 SACK. Expected: at most 32 chunk types, and none of 1, 2, 14 and 15. Default: []."""
     bundling: bool
     """Bundles several chunks into a packet (RFC 9260, section 6.10), also DATA behind a SACK or a COOKIE ECHO.
     Default: true."""
@@ -150,6 +162,12 @@ class Options(AssociationOptions, total=False):
         "mpplus",
     ]
     """The congestion control. Default: "standard"."""
+    ecn: Literal["off", "on"]
+    """Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): a router may mark packets instead of
+    dropping them, if the peer has it, too. Default: "off"."""
+    fill_packets: bool
+    """A message too long for one packet begins in the room that the message before it leaves in its last packet.
+    So successive long messages make full packets only, of one length. Default: false."""
     growth: Literal["rfc2960", "rfc4960", "rfc9260"]
     """The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative
     TSN advances, RFC 9260 does not. Default: "rfc9260"."""
@@ -167,6 +185,9 @@ class Options(AssociationOptions, total=False):
     """Initial cwnd of each path in full packets (RFC 6928 argues for 10). None: that of the growth rule, at most 4
     packets (RFC 9260, section 7.2.1). Expected: 1 to 10000 packets, or none for that of the growth rule.
     Default: "none"."""
+    interleaving: bool
+    """Announces I-DATA chunks (RFC 8260). If the peer does so too, fragments of messages of different streams may
+    alternate, so that a long message does not delay those of other streams. Default: false."""
     knobs: Mapping[str, Mapping[str, str | float | bool]]
     """Options of the congestion controls, a table for each."""
     max_inbound_streams: int
@@ -176,11 +197,17 @@ class Options(AssociationOptions, total=False):
     mtu: str
     """Path MTU, with the IP header; with ``pmtud`` that of the interface. Expected: 576 to 65535 bytes. Default:
     "1500 B"."""
+    nat_friendly: bool
+    """Our addresses are behind NATs: requests to add one leave from it and name no address (INET:
+    ``natFriendly``). Default: false."""
     nr_sack: bool
     """Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
     (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
     """Outbound streams requested. Expected: at least 1. Default: 10."""
+    packet_drop_reports: bool
+    """Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a
+    window, if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default: false."""
     paths: Literal["addresses", "pairs", "same-subnet"]
     """What a path is: an address of the peer, or a pair of an address of ours and one of the peer. Default:
     "addresses"."""
@@ -189,6 +216,9 @@ class Options(AssociationOptions, total=False):
     pmtud: bool
     """Finds the MTU of each path by probes, up to ``mtu`` (DPLPMTUD, RFC 8899). Otherwise each path has the MTU
     ``mtu``, unless the application sets another one. Default: false."""
+    pr_sctp: bool
+    """Messages may be given up, by their lifetime, number of retransmissions or priority, if the peer supports it
+    (PR-SCTP, RFC 3758, RFC 7496). Otherwise every message is reliable whatever it asks for. Default: false."""
     profile: Literal["standard", "recommended"]
     """The values of options that the set leaves out: those of RFC 9260, or those for real use over several paths.
     The defaults in this schema are those of "standard". Default: "standard"."""
@@ -213,9 +243,14 @@ class Options(AssociationOptions, total=False):
     an expiry. Without it retransmissions may fall into each outage of a path that fails periodically
     (Kuzmanovic, Knightly, "Low-rate TCP-targeted denial of service attacks", SIGCOMM 2003, section 6.2).
     Expected: a number from 0 to 0.5. Default: 0.0."""
+    rtt_samples: Literal["each-sack", "round-trip"]
+    """How often the round-trip time of a path is measured by its data. Default: "each-sack"."""
     rtx_losses: bool
     """A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged (RFC
     8985, section 6.2). Otherwise only T3 detects its loss. Default: false."""
+    sack_immediately: bool
+    """Asks for an acknowledgement without delay (I bit, RFC 7053) with the last chunk that the peer's receive
+    window lets out. With the last chunk before a shutdown it always does. Default: false."""
     sack_path: Literal["standard", "primary", "round-robin", "smallest-srtt"]
     """The path on which acknowledgements are sent. Default: "standard"."""
     send_buffer: str
@@ -224,6 +259,15 @@ class Options(AssociationOptions, total=False):
     send_queue: int | Literal["none"]
     """Messages that may wait for their first transmission. None: only ``send_buffer`` limits them. Expected: at
     least 1, or none for no limit in messages. Default: "none"."""
+    stream_reset: bool
+    """Streams can be reset and added if the peer announces that, too (RE-CONFIG, RFC 6525; INET's
+    ``streamReset``). Default: false."""
+    stream_scheduler: Literal["fcfs", "rr", "rr-packet", "priority", "fair", "wfq"]
+    """The stream that sends next (RFC 8260, section 3). Default: "fcfs"."""
+    stream_values: Sequence[int]
+    """Values of the streams, by their numbers, for the stream schedulers ``priority`` (the least is served first;
+    further streams have 0) and ``wfq`` (weights; further streams have 1). Expected: at least 1 each for
+    ``wfq``. Default: []."""
     sws_limit: str
     """A window below this is advertised, and taken, as closed (RFC 1122, section 4.2.3.3). Zero turns silly window
     avoidance off. Expected: less than ``receive_buffer``. Default: "1500 B"."""

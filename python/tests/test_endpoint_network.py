@@ -183,6 +183,52 @@ def test_a_local_address_can_be_removed_and_restored() -> None:
     assert not pair.client.restore_local_address(pair.now, mine, A[0])
 
 
+# rfc5061#section-5.1
+def test_a_peer_with_asconf_adds_and_deletes_the_addresses_that_it_is_told() -> None:
+    pair = Pair(auth=True, asconf=True)
+    mine, theirs = pair.connect()
+    pair.run(3.0)
+    pair.events[pair.client].clear()
+    pair.events[pair.server].clear()
+    assert pair.client.remove_local_address(pair.now, mine, A[1])
+    pair.run(1.0)
+    assert {str(path.remote) for path in pair.server.paths(theirs)} == {A[0]}
+    assert pair.client.add_local_address(pair.now, mine, A[1])
+    assert pair.client.set_peer_primary(pair.now, mine, A[1])
+    pair.run(3.0)
+    assert {str(path.remote): path.primary for path in pair.server.paths(theirs)} == {A[0]: False, A[1]: True}
+    told = [event for event in pair.events[pair.client] if event.kind == "address-change"]
+    assert [(event.change, str(event.address), event.accepted) for event in told] == [
+        ("delete", A[1], True),
+        ("add", A[1], True),
+        ("set-primary", A[1], True),
+    ]
+    kinds = [event.kind for event in pair.events[pair.server]]
+    assert "peer-address-removed" in kinds
+    assert "peer-address-added" in kinds
+    assert not pair.client.add_local_address(pair.now, mine, A[1]), "it is there"
+
+
+# rfc4895#section-5.1
+def test_packets_are_authenticated_with_the_key_of_the_application() -> None:
+    pair = Pair(auth=True, auth_chunks=[0])
+    mine, theirs = pair.connect()
+    for endpoint, association in ((pair.client, mine), (pair.server, theirs)):
+        assert endpoint.set_auth_key(association, 5, b"secret")
+        assert endpoint.activate_auth_key(association, 5)
+    pair.client.send(pair.now, mine, b"hello")
+    pair.run(1.0)
+    message = pair.server.receive(pair.now, theirs)
+    assert message is not None
+    assert message.data == b"hello"
+    assert pair.client.activate_auth_key(mine, 0)
+    assert pair.client.deactivate_auth_key(mine, 5)
+    pair.run(1.0)
+    assert [event.key for event in pair.events[pair.client] if event.kind == "auth-key-unused"] == [5]
+    assert pair.client.remove_auth_key(mine, 5)
+    assert pair.client.stats(mine).unauthenticated == 0
+
+
 def test_discarded_packets_are_counted_by_cause() -> None:
     pair = Pair()
     mine, _ = pair.connect()

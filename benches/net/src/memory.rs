@@ -7,21 +7,22 @@ use anabranch_sctp::{
 };
 use anabranch_transport::PacketBuf;
 use anabranch_units::{ByteCount, Instant, Span};
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fs;
+use std::hint::black_box;
 use std::net::IpAddr;
 
 const ONE_WAY: Span = Span::from_millis(5);
 const BUFFER: u64 = 4 << 20;
+const MESSAGE: usize = 65_536;
 
 /// Two endpoints and the packets between them. All packets take the same time, so that they arrive in order.
 struct World {
     now: Instant,
     endpoints: [Endpoint; 2],
-    flying: [VecDeque<(Instant, Vec<u8>)>; 2],
-    spare: Vec<Vec<u8>>,
+    flying: [VecDeque<(Instant, PacketBuf)>; 2],
+    spare: Vec<PacketBuf>,
     packet: PacketBuf,
 }
 
@@ -42,10 +43,10 @@ impl World {
     /// Takes what an endpoint sends.
     fn drain(&mut self, side: usize) {
         while self.endpoints[side].poll_transmit(self.now, &mut self.packet).is_some() {
-            let mut bytes = self.spare.pop().unwrap_or_default();
-            bytes.clear();
-            self.packet.as_octets().append_to(&mut bytes);
-            self.flying[1 - side].push_back((self.now + ONE_WAY, bytes));
+            let mut packet = self.spare.pop().unwrap_or_default();
+            packet.head.clone_from(&self.packet.head);
+            packet.zeros = self.packet.zeros;
+            self.flying[1 - side].push_back((self.now + ONE_WAY, packet));
         }
     }
 
@@ -57,10 +58,10 @@ impl World {
         self.now = self.now.max(next);
         for side in 0..2 {
             while self.flying[side].front().is_some_and(|&(at, _)| at <= self.now) {
-                let Some((_, bytes)) = self.flying[side].pop_front() else { break };
-                let datagram = Datagram::new(address(1 - side), address(side), bytes.as_slice().into());
+                let Some((_, packet)) = self.flying[side].pop_front() else { break };
+                let datagram = Datagram::new(address(1 - side), address(side), packet.as_octets());
                 self.endpoints[side].handle(self.now, datagram);
-                self.spare.push(bytes);
+                self.spare.push(packet);
                 self.drain(side);
             }
             if self.endpoints[side].poll_timeout().is_some_and(|at| at <= self.now) {
@@ -72,8 +73,16 @@ impl World {
     }
 }
 
-/// Transfers messages of 64 KiB for about `seconds` of CPU time; prints megabytes per CPU-second of both ends.
+/// Transfers messages of 64 KiB for about `seconds` of CPU time, once of random bytes and once of zeros that are not stored;
+/// prints megabytes per CPU-second of both ends.
 pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
+    // As crate io does, so that glibc keeps the memory of messages that were read.
+    drop(black_box(Vec::<u8>::with_capacity(BUFFER as usize)));
+    transfer(seconds, "random bytes", &Payload::Bytes(random_bytes(MESSAGE).into()))?;
+    transfer(seconds, "zeros", &Payload::Filler(MESSAGE as u32))
+}
+
+fn transfer(seconds: f64, name: &str, message: &Payload) -> Result<(), Box<dyn Error>> {
     let mut config = Config::recommended();
     config.send_buffer = ByteCount::new(BUFFER);
     config.receive_buffer = ByteCount::new(BUFFER);
@@ -87,7 +96,6 @@ pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
     world.endpoints[1].listen(true);
     let id = world.endpoints[0].connect(world.now, 5002, &[address(1)])?;
     world.drain(0);
-    let message = Bytes::from(random_bytes(65_536));
     let (mut received, mut messages) = (0, 0_u64);
     let begin = cpu::used();
     while cpu::used() - begin < seconds {
@@ -95,12 +103,12 @@ pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
             if !world.step() {
                 return Err("the transfer stopped".into());
             }
-            received += exchange(&mut world, id, &message, &mut messages)?;
+            received += exchange(&mut world, id, message, &mut messages)?;
         }
     }
     let used = cpu::used() - begin;
     println!(
-        "{:.0} MB per CPU-second of both ends, in memory, messages of 64 KiB, {} messages, {:.1} s of virtual time",
+        "{:.0} MB per CPU-second of both ends, in memory, messages of 64 KiB of {name}, {} messages, {:.1} s of virtual time",
         received as f64 / used / 1e6,
         messages,
         world.now.as_secs_f64()
@@ -109,14 +117,19 @@ pub fn measure(seconds: f64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Gives and takes messages; the number of bytes that arrived.
-fn exchange(world: &mut World, id: AssocId, message: &Bytes, given: &mut u64) -> Result<u64, Box<dyn Error>> {
+fn exchange(
+    world: &mut World,
+    id: AssocId,
+    message: &Payload,
+    given: &mut u64,
+) -> Result<u64, Box<dyn Error>> {
     let now = world.now;
     while let Some((_, event)) = world.endpoints[0].poll_event() {
         if !matches!(event, Event::Connected { .. } | Event::Writable) {
             continue;
         }
         loop {
-            match world.endpoints[0].send(now, id, Message::new(Payload::Bytes(message.clone()))) {
+            match world.endpoints[0].send(now, id, Message::new(message.clone())) {
                 Ok(_) => *given += 1,
                 Err(SendError::WouldBlock) => break,
                 Err(error) => return Err(error.into()),

@@ -29,6 +29,7 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         20 => sack,
         1 => Just(Event::Loss(LossKind::FastRetransmit)),
+        1 => Just(Event::Loss(LossKind::Mark)),
         1 => Just(Event::Loss(LossKind::Timeout)),
         1 => any::<bool>().prop_map(Event::Recovery),
         1 => Just(Event::Idle),

@@ -41,7 +41,9 @@ pub use face::{
     BindError, Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages,
     StreamReader,
 };
-pub use sctp::{AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, State};
+pub use sctp::{
+    AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability, State,
+};
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
     ConnectError, ConnectionError, EndpointClosed, Lagged, Message, NotDelivered, PathError, Peer, Received,

@@ -4,10 +4,11 @@ use bytes::Bytes;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyString};
-use sctp::Seed;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
+use sctp::{Reliability, Seed};
 use std::net::IpAddr;
 use transport::Ecn;
+use units::Span;
 
 /// Bytes of any object that offers them: bytes are borrowed, others (bytearray, memoryview) copied.
 pub enum ByteString<'a> {
@@ -110,8 +111,15 @@ whole_numbers! {
     Association(u32) = "association";
     ArrivalNumber(u32) = "arrival";
     Stream(u16) = "stream";
+    /// Priority or weight of a stream.
+    StreamValue(u16) = "value";
+    StreamCount(u16) = "number of streams";
     PayloadProtocol(u32) = "ppid";
+    /// What `send-failed` gives back.
+    Context(u32) = "context";
     PathNumber(u8) = "path";
+    /// Identifier of a key for AUTH.
+    AuthKey(u16) = "key";
     /// Bytes of a path MTU.
     Mtu(u64) = "mtu";
 }
@@ -127,6 +135,48 @@ fn whole(object: &Bound<'_, PyAny>, word: &str, most: u64) -> PyResult<u64> {
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => Err(no_number()),
         _ => Err(PyValueError::new_err(format!("{word} {object} is out of range: expected 0 to {most}"))),
     }
+}
+
+/// When a message is given up: a dict with one of `lifetime` in seconds, `retransmissions` and `priority`, or None.
+#[derive(Clone, Copy)]
+pub struct Policy(pub Reliability);
+
+impl Policy {
+    pub const RELIABLE: Self = Policy(Reliability::Reliable);
+}
+
+impl FromPyObject<'_, '_> for Policy {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if object.is_none() {
+            return Ok(Policy::RELIABLE);
+        }
+        let wrong = || {
+            PyValueError::new_err(
+                "reliability must be None or a dict with one of lifetime (in seconds), retransmissions and priority",
+            )
+        };
+        let dict = object.cast::<PyDict>().map_err(|_| wrong())?;
+        let (Some((key, value)), 1) = (dict.iter().next(), dict.len()) else { return Err(wrong()) };
+        let number = |word| whole(&value, word, u64::from(u32::MAX)).map(|number| number as u32);
+        Ok(Policy(match key.extract::<String>().map_err(|_| wrong())?.as_str() {
+            "lifetime" => Reliability::Until(seconds(&value)?),
+            "retransmissions" => Reliability::Retransmissions(number("retransmissions")?),
+            "priority" => Reliability::Priority(number("priority")?),
+            _ => return Err(wrong()),
+        }))
+    }
+}
+
+/// A lifetime in seconds.
+fn seconds(object: &Bound<'_, PyAny>) -> PyResult<Span> {
+    let seconds: f64 = object.extract()?;
+    if !(0.0..f64::INFINITY).contains(&seconds) {
+        let message = format!("lifetime {seconds} is out of range: expected seconds from 0 on");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(Span::from_secs_f64(seconds))
 }
 
 /// The two bits of the ECN field.

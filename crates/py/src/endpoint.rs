@@ -1,8 +1,8 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
 use crate::arguments::{
-    Address, Addresses, ArrivalNumber, Association, ByteString, EcnField, Mtu, Now, PathNumber,
-    PayloadProtocol, Port, Randomness, Stream,
+    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, EcnField, Mtu, Now,
+    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamCount, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sctp::{
     ArrivalId, AssocId, Config, Datagram, Encapsulation, EndpointConfig, Listen, Message, PathId, Payload,
-    SendError,
+    ResetDirection, ResetError, SendError,
 };
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,6 +53,14 @@ impl Endpoint {
         }
         options::config_over(Config::clone(&self.config), options).map(Arc::new)
     }
+}
+
+/// What Python gets for an attempt to begin a reset.
+fn begun(result: Result<(), ResetError>) -> PyResult<()> {
+    result.map_err(|error| match error {
+        ResetError::Closed => AssociationClosedError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    })
 }
 
 impl Now {
@@ -212,16 +220,19 @@ impl Endpoint {
     ///
     /// ``stream``: number of the stream. ``ppid``: payload protocol identifier. ``unordered``: the peer may deliver it before
     /// earlier messages of the stream. ``immediate_sack``: asks the peer to acknowledge it without delay. ``path``: the
-    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses.
+    /// ``Path.id`` of the path for the first transmission; with None the endpoint chooses. ``reliability``: when the message
+    /// is given up, a dict with one of ``lifetime`` (in seconds), ``retransmissions`` and ``priority``; both ends need
+    /// ``pr_sctp``. ``context``: a number that the event ``send-failed`` gives back.
     ///
     /// Raises ``WouldBlockError`` when the send buffer is full, ``AssociationClosedError``, or ``ValueError`` for a message
     /// that can never be sent.
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     #[pyo3(
         signature = (now, association, data, *, stream = Stream(0), ppid = PayloadProtocol(0), unordered = false,
-            immediate_sack = false, end_of_record = true, path = None, tracked = false),
+            immediate_sack = false, end_of_record = true, path = None, tracked = false,
+            reliability = Policy::RELIABLE, context = Context(0)),
         text_signature = "($self, now, association, data, *, stream=0, ppid=0, unordered=False, immediate_sack=False, \
-                          end_of_record=True, path=None, tracked=False)"
+                          end_of_record=True, path=None, tracked=False, reliability=None, context=0)"
     )]
     fn send(
         &mut self,
@@ -235,12 +246,24 @@ impl Endpoint {
         end_of_record: bool,
         path: Option<PathNumber>,
         tracked: bool,
+        reliability: Policy,
+        context: Context,
     ) -> PyResult<Option<u64>> {
         let payload = Payload::Bytes(data.into_bytes());
         let (stream, ppid) = (StreamId(stream.0), Ppid(ppid.0));
         let path = path.map(|path| PathId(path.0));
-        let message =
-            Message { stream, ppid, unordered, immediate_sack, end_of_record, path, tracked, payload };
+        let message = Message {
+            stream,
+            ppid,
+            unordered,
+            immediate_sack,
+            end_of_record,
+            path,
+            tracked,
+            reliability: reliability.0,
+            context: context.0,
+            payload,
+        };
         let sent = self.inner().send(now.instant(), association.id(), message);
         sent.map(|id| id.map(|id| id.0)).map_err(|error| {
             let text = error.to_string();
@@ -353,9 +376,61 @@ impl Endpoint {
         self.inner().set_primary(association.id(), address.0)
     }
 
+    /// Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+    ///
+    /// False if there is no such stream, or the weight is 0.
+    fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
+        self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0)
+    }
+
     /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.
     fn heartbeat(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().heartbeat(now.instant(), association.id(), address.0)
+    }
+
+    /// Begins to reset streams: all, or those listed. ``direction`` is ``outgoing``, ``incoming`` or ``both``.
+    ///
+    /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after the
+    /// reset. ValueError if nothing was begun, which its text explains.
+    #[pyo3(signature = (now, association, direction="outgoing", streams=None))]
+    fn reset_streams(
+        &mut self,
+        now: Now,
+        association: Association,
+        direction: &str,
+        streams: Option<Vec<Stream>>,
+    ) -> PyResult<()> {
+        let direction = match direction {
+            "outgoing" => ResetDirection::Outgoing,
+            "incoming" => ResetDirection::Incoming,
+            "both" => ResetDirection::Both,
+            other => {
+                let text = format!("direction = {other:?}: expected \"outgoing\", \"incoming\" or \"both\"");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
+        begun(self.inner().reset_streams(now.instant(), association.id(), direction, &streams))
+    }
+
+    /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.
+    ///
+    /// An event ``streams-added`` tells what became of it, for each direction. ValueError if nothing was begun.
+    fn add_streams(
+        &mut self,
+        now: Now,
+        association: Association,
+        outgoing: StreamCount,
+        incoming: StreamCount,
+    ) -> PyResult<()> {
+        begun(self.inner().add_streams(now.instant(), association.id(), outgoing.0, incoming.0))
+    }
+
+    /// Begins to reset all streams of both directions, and the TSNs.
+    ///
+    /// An event ``streams-reset`` tells what became of it. ValueError if nothing was begun.
+    fn reset_association(&mut self, now: Now, association: Association) -> PyResult<()> {
+        begun(self.inner().reset_association(now.instant(), association.id()))
     }
 
     /// Sets the path MTU towards ``address``, in bytes with the IP header.
@@ -373,15 +448,57 @@ impl Endpoint {
         self.inner().set_remote_port(association.id(), address.0, udp_port.0)
     }
 
+    /// Asks the peer by ASCONF to add a local address to an association, as when its interface comes up.
+    ///
+    /// The answer is an event; then heartbeats confirm the new paths. False if the association has the address or 16
+    /// addresses, is not established, or its peer has no ASCONF.
+    fn add_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().add_local_address(now.instant(), association.id(), address.0)
+    }
+
+    /// Asks the peer by ASCONF to send to a local address where it sends on one path only.
+    ///
+    /// The answer is an event. False if the association does not have the address, is not established, or its peer has no
+    /// ASCONF.
+    fn set_peer_primary(&mut self, now: Now, association: Association, address: Address) -> bool {
+        self.inner().set_peer_primary(now.instant(), association.id(), address.0)
+    }
+
+    /// Adds or replaces a key for AUTH. False if the association has ended or has 64 keys.
+    fn set_auth_key(&mut self, association: Association, key: AuthKey, secret: ByteString<'_>) -> bool {
+        self.inner().set_auth_key(association.id(), key.0, secret.as_slice())
+    }
+
+    /// Authenticates packets with this key from now on. False if there is no such key.
+    fn activate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().activate_auth_key(association.id(), key.0)
+    }
+
+    /// Says that a key which is not active will not be activated again.
+    ///
+    /// An event tells when nothing outstanding needs it.
+    ///
+    /// False if there is no such key, or it is active.
+    fn deactivate_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().deactivate_auth_key(association.id(), key.0)
+    }
+
+    /// Forgets a key. False if there is no such key, or it is active.
+    fn remove_auth_key(&mut self, association: Association, key: AuthKey) -> bool {
+        self.inner().remove_auth_key(association.id(), key.0)
+    }
+
     /// Ends the use of a local address by an association, as when its interface goes down.
     ///
-    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. The peer is not
-    /// told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// Its paths use another local address or end; chunks in flight there are retransmitted on other paths. A peer with ASCONF
+    /// is asked to delete the address, any other is not told. False, and nothing changes, if the association has ended, does not use the address, or would have no path left.
     fn remove_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().remove_local_address(now.instant(), association.id(), address.0)
     }
 
-    /// Uses a local address again that ``remove_local_address`` removed. False if it was not removed.
+    /// Uses a local address again that ``remove_local_address`` removed.
+    ///
+    /// It is used as soon as a peer with ASCONF has added it again. False if it was not removed.
     fn restore_local_address(&mut self, now: Now, association: Association, address: Address) -> bool {
         self.inner().restore_local_address(now.instant(), association.id(), address.0)
     }

@@ -4,7 +4,7 @@ use crate::arrivals::list;
 use crate::info::path_state_name;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sctp::{AssocId, CloseReason};
+use sctp::{AddressChange, AssocId, CloseReason};
 use std::net::IpAddr;
 
 /// Declares the class of events: fields that belong to some kinds of events and are None for others.
@@ -52,8 +52,15 @@ event_class! {
         peer_port: u16,
         /// heartbeat-answered: round-trip time in nanoseconds.
         rtt: u64,
-        /// path-changed, primary-changed, mtu-changed, heartbeat-answered: address of the peer.
+        /// path-changed, primary-changed, mtu-changed, heartbeat-answered, peer-address-added, peer-address-removed: address of
+        /// the peer. address-change: local address.
         address: IpAddr,
+        /// address-change: what the peer was asked to do with the address.
+        change: &'static str,
+        /// address-change: whether the peer did so.
+        accepted: bool,
+        /// auth-key-unused: identifier of the key.
+        key: u16,
         /// path-changed: state of the path now.
         state: &'static str,
         /// delivered: number of the first of the tracked messages. send-failed: number of the message if it is tracked.
@@ -64,12 +71,36 @@ event_class! {
         path: u8,
         /// mtu-changed: path MTU in bytes, IP header included.
         mtu: u64,
+        /// streams-reset: whether streams on which the peer sends were reset.
+        incoming: bool,
+        /// streams-reset: whether streams on which the endpoint sends were reset. With ``incoming``: all streams and TSNs.
+        outgoing: bool,
+        /// streams-reset: the streams; an empty list means all.
+        streams: Vec<u16>,
+        /// streams-added: how many more the peer may use.
+        more_incoming: u16,
+        /// streams-added: how many more the endpoint may use.
+        more_outgoing: u16,
+        /// streams-reset, streams-added: performed, denied, wrong-stream, failed or given-up.
+        result: &'static str,
         /// send-failed: stream of the message.
         stream: u16,
         /// send-failed: TSN of the chunk; None if it was never sent.
         tsn: u32,
         /// send-failed: bytes that the peer did not acknowledge.
         length: usize,
+        /// send-failed: the bytes that the peer did not acknowledge.
+        data: Py<PyBytes>,
+        /// send-failed: payload protocol identifier of the message.
+        ppid: u32,
+        /// send-failed: whether the message was unordered.
+        unordered: bool,
+        /// send-failed: the number given with the message.
+        context: u32,
+        /// send-failed: whether a part of the message was sent, so that the peer may have it.
+        sent: bool,
+        /// send-failed: whether the message was given up as its reliability says, and the association goes on.
+        abandoned: bool,
         /// peer-error, and closed by an ABORT of the peer: the error causes as received.
         causes: Py<PyBytes>,
         /// closed: how the association ended.
@@ -95,11 +126,17 @@ macro_rules! show_by_display {
         }
     )+};
 }
-show_by_display!(u8, u16, u32, u64, usize, IpAddr, &'static str);
+show_by_display!(bool, u8, u16, u32, u64, usize, IpAddr, &'static str);
 
 impl Show for Vec<IpAddr> {
     fn show(&self, _: Python<'_>) -> String {
         format!("[{}]", list(self))
+    }
+}
+
+impl Show for Vec<u16> {
+    fn show(&self, _: Python<'_>) -> String {
+        format!("{self:?}")
     }
 }
 
@@ -149,16 +186,57 @@ pub fn event(py: Python<'_>, id: AssocId, what: sctp::Event) -> Event {
             event.last_message = Some(last.0);
             "delivered"
         }
-        sctp::Event::SendFailed { id, stream, tsn, length } => {
+        sctp::Event::SendFailed { id, stream, tsn, length, sent, abandoned, message } => {
             event.message = id.map(|id| id.0);
+            event.data = Some(PyBytes::new(py, &message.payload.to_bytes()).unbind());
+            event.ppid = Some(message.ppid.0);
+            event.unordered = Some(message.unordered);
+            event.context = Some(message.context);
+            event.sent = Some(sent);
+            event.abandoned = Some(abandoned);
             event.stream = Some(stream.0);
             event.tsn = tsn.map(|tsn| tsn.0);
             event.length = Some(length);
             "send-failed"
         }
+        sctp::Event::PeerAddressAdded { address } => {
+            event.address = Some(address);
+            "peer-address-added"
+        }
+        sctp::Event::PeerAddressRemoved { address } => {
+            event.address = Some(address);
+            "peer-address-removed"
+        }
+        sctp::Event::AddressChange { change, address, accepted } => {
+            event.change = Some(match change {
+                AddressChange::Add => "add",
+                AddressChange::Delete => "delete",
+                AddressChange::SetPrimary => "set-primary",
+            });
+            event.address = Some(address);
+            event.accepted = Some(accepted);
+            "address-change"
+        }
+        sctp::Event::AuthKeyUnused { id } => {
+            event.key = Some(id);
+            "auth-key-unused"
+        }
         sctp::Event::PeerError { causes } => {
             event.causes = Some(PyBytes::new(py, &causes).unbind());
             "peer-error"
+        }
+        sctp::Event::StreamsReset { incoming, outgoing, streams, result } => {
+            event.incoming = Some(incoming);
+            event.outgoing = Some(outgoing);
+            event.streams = Some(streams.iter().map(|stream| stream.0).collect());
+            event.result = Some(result.name());
+            "streams-reset"
+        }
+        sctp::Event::StreamsAdded { incoming, outgoing, result } => {
+            event.more_incoming = Some(incoming);
+            event.more_outgoing = Some(outgoing);
+            event.result = Some(result.name());
+            "streams-added"
         }
         sctp::Event::ShutdownReceived => "shutdown-received",
         sctp::Event::Closed { reason } => {

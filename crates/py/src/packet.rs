@@ -58,6 +58,9 @@ pub struct Received {
     stream: u16,
     /// Stream sequence number; 0 if unordered.
     ssn: u16,
+    /// Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
+    /// interleaved.
+    mid: u32,
     /// TSN of the first fragment.
     tsn: u32,
     /// Payload protocol identifier as the peer set it.
@@ -66,6 +69,8 @@ pub struct Received {
     unordered: bool,
     /// Whether ``data`` ends the message; false: more of it can be read.
     end_of_record: bool,
+    /// Whether the message ends here, incomplete, because the peer gave it up after parts of it were read.
+    aborted: bool,
 }
 
 impl Received {
@@ -74,10 +79,12 @@ impl Received {
             data: PyBytes::new(py, &message.payload.to_bytes()).unbind(),
             stream: message.stream.0,
             ssn: message.ssn.0,
+            mid: message.mid.0,
             tsn: message.tsn.0,
             ppid: message.ppid.0,
             unordered: message.unordered,
             end_of_record: message.end_of_record,
+            aborted: message.aborted,
         }
     }
 }

@@ -50,6 +50,35 @@ pub struct Flow {
     pub networks: Option<Vec<u16>>,
     /// The IP version of the addresses of both ends.
     pub ip_version: IpVersion,
+    /// Resets of streams by the client.
+    pub stream_resets: StreamResets,
+}
+
+/// Resets of the streams of a flow over SCTP, which the client asks for (RFC 6525).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamResets {
+    /// When, from the start of transmission.
+    pub times: Vec<Span>,
+    /// What is reset.
+    pub kind: StreamResetType,
+    /// The streams; none: all.
+    pub streams: Vec<u16>,
+}
+
+named! {
+    /// What a reset of streams is about; in INET `streamResetType` 6 to 9.
+    #[derive(Default)]
+    "stream reset type" StreamResetType {
+        /// Streams on which the client sends.
+        #[default]
+        Outgoing = "outgoing",
+        /// Streams on which the server sends.
+        Incoming = "incoming",
+        /// Streams of the same numbers in both directions.
+        Both = "both",
+        /// All streams of both directions, and the TSNs.
+        Association = "association",
+    }
 }
 
 named! {
@@ -81,6 +110,12 @@ pub struct Traffic {
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,
+    /// Probability with which a message has the `reliability`; the others are reliable.
+    pub unreliable: Probability,
+    /// When a message is abandoned.
+    pub reliability: sctp::Reliability,
+    /// Streams that the messages take in turn, from stream 0 on.
+    pub streams: u16,
 }
 
 /// Alternating active times and pauses of a paced sender. It starts with an active time of at least one frame.

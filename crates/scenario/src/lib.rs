@@ -25,7 +25,7 @@ pub use diagnostic::{Diagnostic, ScenarioError};
 pub use file::{assoc_options_over, sctp_options, sctp_options_over};
 pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
-    Traffic,
+    StreamResetType, StreamResets, Traffic,
 };
 pub use link::{Link, Outage};
 pub use model::{Node, NodeKind, Scenario};

@@ -1,5 +1,5 @@
 use net::ChannelSpec;
-use units::Instant;
+use units::{Instant, Span};
 
 /// A full-duplex link between two nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Link {
     pub back: ChannelSpec,
     /// Outages of the link, in order of time, without overlap.
     pub down: Vec<Outage>,
+    /// Time after which the hosts at its ends notice that it failed or was repaired; none: they do not.
+    pub carrier_delay: Option<Span>,
 }
 
 /// A time in which a link is down. Packets that are sent in it, or are in flight on the link when it begins, are lost.

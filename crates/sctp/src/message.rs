@@ -2,8 +2,8 @@
 
 use crate::path::PathId;
 pub use transport::Payload;
-use units::ByteCount;
-use wire::{Ppid, Ssn, StreamId, Tsn};
+use units::{ByteCount, Span};
+use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 
 /// A user message to send, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,12 @@ pub struct Message {
     /// Tells what becomes of it: one of [`Event::Delivered`](crate::Event::Delivered) and
     /// [`Event::SendFailed`](crate::Event::SendFailed) will name it. Of a message in pieces that of the first piece counts.
     pub tracked: bool,
+    /// How long to try to deliver it, if both ends have [`pr_sctp`](crate::Config::pr_sctp). Of a message in pieces that of
+    /// the first piece counts.
+    pub reliability: Reliability,
+    /// Not sent; [`Event::SendFailed`](crate::Event::SendFailed) gives it back (`snd_context` of `rfc6458#section-5.3.4`). Of a
+    /// message in pieces that of the first piece counts.
+    pub context: u32,
     /// The bytes: at least one.
     pub payload: Payload,
 }
@@ -40,8 +46,63 @@ impl Message {
             end_of_record: true,
             path: None,
             tracked: false,
+            reliability: Reliability::Reliable,
+            context: 0,
             payload,
         }
+    }
+}
+
+/// When the sender gives a message up that it could not deliver (`rfc3758`, `rfc7496`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reliability {
+    /// Never: it is retransmitted until it arrives or the association ends.
+    #[default]
+    Reliable,
+    /// It is not sent or retransmitted once this time has passed since it was given (`rfc3758#section-4.1`, `SCTP_PR_SCTP_TTL`).
+    Until(Span),
+    /// None of its chunks is retransmitted more often than this, on all paths together (`rfc7496#section-3.1`,
+    /// `SCTP_PR_SCTP_RTX`). More than 254 are as many as there need to be.
+    Retransmissions(u32),
+    /// It makes room in a full send buffer for messages of this policy that have a smaller number (`rfc7496#section-3.2`,
+    /// `SCTP_PR_SCTP_PRIO`).
+    Priority(u32),
+}
+
+/// Messages that were abandoned (`rfc7496#section-4.3`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abandoned {
+    /// Before any part of them was sent.
+    pub unsent: u64,
+    /// After a part of them was sent.
+    pub sent: u64,
+}
+
+impl std::ops::AddAssign for Abandoned {
+    fn add_assign(&mut self, other: Abandoned) {
+        self.unsent += other.unsent;
+        self.sent += other.sent;
+    }
+}
+
+/// Messages that were abandoned, by the policy that they were sent with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AbandonedByPolicy {
+    /// With [`Reliability::Until`].
+    pub until: Abandoned,
+    /// With [`Reliability::Retransmissions`].
+    pub retransmissions: Abandoned,
+    /// With [`Reliability::Priority`].
+    pub priority: Abandoned,
+}
+
+impl AbandonedByPolicy {
+    /// Those of all policies.
+    pub fn total(&self) -> Abandoned {
+        let mut total = self.until;
+        total += self.retransmissions;
+        total += self.priority;
+        total
     }
 }
 
@@ -65,6 +126,9 @@ pub struct Received {
     pub stream: StreamId,
     /// Its number in the stream; zero if unordered.
     pub ssn: Ssn,
+    /// Its number among the ordered or among the unordered messages of its stream (`rfc8260#section-2.1`), so that parts of
+    /// several messages can be told apart. Without interleaving it counts ordered messages only; zero if unordered.
+    pub mid: Mid,
     /// TSN of its first fragment.
     pub tsn: Tsn,
     /// Payload protocol identifier as the peer set it.
@@ -75,6 +139,9 @@ pub struct Received {
     pub payload: Payload,
     /// True if these bytes end the message; false if more of it can be read.
     pub end_of_record: bool,
+    /// True if the message ends here, incomplete: the peer abandoned it after its beginning was read. There are no bytes then
+    /// (`SCTP_PARTIAL_DELIVERY_ABORTED` of `rfc6458#section-6.1.7`).
+    pub aborted: bool,
 }
 
 /// Why a message was not taken.
@@ -108,8 +175,8 @@ pub enum SendError {
     /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]
     Empty,
-    /// An earlier message on another stream is not complete yet, and pieces of messages are not interleaved.
-    #[error("stream {} has an unfinished message: end it before sending on another", .stream.0)]
+    /// An earlier message is not complete yet: on another stream, as long as messages are not interleaved, or on this one.
+    #[error("stream {} has an unfinished message: end it before sending another", .stream.0)]
     UnfinishedMessage {
         /// The stream of the unfinished message.
         stream: StreamId,

@@ -68,6 +68,12 @@ impl Victim {
 
     /// Takes whole ordered messages, each by its place among all TSNs, stream, number and length.
     fn flood(&mut self, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
+        self.take("BE", messages);
+    }
+
+    /// Takes chunks with these flags.
+    fn take(&mut self, flags: &str, messages: impl Iterator<Item = (u32, u16, u16, usize)>) {
+        let (beginning, ending) = (flags.contains('B'), flags.contains('E'));
         let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: self.tag };
         let mut messages = messages.peekable();
         let mut packet = PacketBuf::default();
@@ -78,7 +84,7 @@ impl Victim {
                 messages.next_if(|message| Data::HEADER_LEN + message.3 <= w.room())
             {
                 w.data(&Data {
-                    flags: DataFlags { beginning: true, ending: true, ..DataFlags::default() },
+                    flags: DataFlags { beginning, ending, ..DataFlags::default() },
                     tsn: self.first.add(n),
                     stream: StreamId(stream),
                     ssn: Ssn(ssn),
@@ -171,6 +177,25 @@ fn a_full_buffer_takes_memory_in_proportion() {
             let held = victim.more() - 64 * spread as isize;
             let most = (BUFFER as f64 * times) as isize + CONSTANT;
             assert!(held <= most, "{held} bytes for messages of {length} bytes on {spread} streams");
+        }
+    }
+}
+
+/// After a message of 140 KB there may be room for more such messages, but not behind each fragment that begins one; and
+/// memory of a long message grows as it arrives.
+#[test]
+fn fragments_take_memory_in_proportion() {
+    for length in [1, 1000, 1452] {
+        for (flags, step) in [("B", 2), ("", 2), ("", 1)] {
+            let mut victim = Victim::new();
+            for (n, flags) in [(1, "B"), (2, ""), (98, "E")] {
+                let last = if n == 2 { 98 } else { n + 1 };
+                victim.take(flags, (n..last).map(|n| (n, 1, 0, 1452)));
+            }
+            assert_eq!(victim.read_all(), 1);
+            victim.take(flags, (0..2000).map(|n| (100 + n * step, 1, 1, length)));
+            let most = if length < 1452 { BUFFER * 3 / 2 } else { BUFFER * 5 / 4 } + CONSTANT;
+            assert!(victim.more() <= most, "{} bytes: {flags:?}, {length}, {step}", victim.more());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Who forges a source address gets no more sent there than it sent (rfc9260#section-5.4), or three times as much for an
 //! INIT.
 
-use anabranch_sctp::{Config, PathState};
+use anabranch_sctp::{Config, EcnMode, PathState, Timestamps};
 use std::net::IpAddr;
 use testkit::*;
 use transport::PacketBuf;
@@ -155,6 +155,8 @@ fn an_init_ack_is_at_most_three_times_the_init() {
             Vec::new(),
             unknown.clone(),
             parameters(&[Parameter::SupportedExtensions(&[0x10])]),
+            parameters(&[Parameter::EcnCapable]),
+            parameters(&[Parameter::EcnCapable, Parameter::SupportedExtensions(&[0x10, 0x81, 0xb0, 0xb1])]),
             parameters(&[address_parameter(address(!ipv6, 7))]),
             parameters(&listed(1)),
             parameters(&listed(2)),
@@ -163,7 +165,14 @@ fn an_init_ack_is_at_most_three_times_the_init() {
         ];
         for (addresses, list) in [1, 2, 16].into_iter().flat_map(|n| lists.iter().map(move |list| (n, list)))
         {
-            let mut server = endpoint_config(Side::Server, 1, &Config { nr_sack: true, ..Config::default() });
+            let extended = Config {
+                nr_sack: true,
+                timestamps: Timestamps::Chunk,
+                ecn: EcnMode::On,
+                packet_drop_reports: true,
+                ..Config::default()
+            };
+            let mut server = endpoint_config(Side::Server, 1, &extended);
             server.addresses = (1..=addresses).map(|n| address(ipv6, n)).collect();
             let mut pair = Pair::of(endpoint_config(Side::Client, 1, &Config::default()), server);
             let (src, dst) = (address(ipv6, 999), address(ipv6, 1));

@@ -32,6 +32,27 @@ fn fragments_fill_packets_and_have_consecutive_tsns() {
     }
 }
 
+// rfc9260#section-6.9, rfc9260#section-6.10
+#[test]
+fn with_fill_packets_a_long_message_begins_in_the_last_packet_of_the_one_before() {
+    let of_packets = |fill_packets, lengths: &[u32]| {
+        let mut client = Played::new(&Config { fill_packets, ..Config::default() });
+        let (now, id) = (client.pair.now, client.id);
+        for &length in lengths {
+            client.pair.endpoint(Side::Client).send(now, id, ordered(0, length)).expect("there is room");
+        }
+        client.pair.drain();
+        let lengths = |packet: Vec<Seen>| packet.iter().map(|chunk| chunk.len as u32).collect::<Vec<_>>();
+        client.packets().into_iter().map(lengths).collect::<Vec<_>>()
+    };
+    let two = [FULL + 100, FULL + 300];
+    assert_eq!(of_packets(false, &two), [vec![FULL], vec![100], vec![FULL], vec![300]]);
+    assert_eq!(of_packets(true, &two), [vec![FULL], vec![100, FULL - 116], vec![416]]);
+    assert_eq!(of_packets(true, &[FULL + 100, FULL])[1], [100], "it fits a packet of its own");
+    let little_room = FULL - 16 - 124;
+    assert_eq!(of_packets(true, &[FULL + little_room, 2 * FULL])[1], [little_room]);
+}
+
 // rfc9260#section-6.5, rfc9260#section-6.6: unordered messages have no number of their own.
 #[test]
 fn ordered_messages_are_numbered_from_zero_in_each_stream() {
@@ -360,6 +381,25 @@ fn the_user_and_the_end_of_data_ask_for_a_sack_at_once() {
     client.pass(10);
     client.sack(5, &[]);
     assert_eq!(asked(&mut client), [true], "nothing more will come");
+}
+
+// rfc7053#section-4.1
+#[test]
+fn the_last_chunk_that_the_window_of_the_peer_lets_out_asks_for_a_sack_at_once() {
+    for sack_immediately in [false, true] {
+        let config = Config { sack_immediately, initial_window: Some(20), ..Config::default() };
+        let mut client = Played::new(&config);
+        client.send(FULL);
+        client.sack_with(1, &[], 3 * FULL);
+        client.packets();
+        client.send(6 * FULL);
+        let flags: Vec<bool> =
+            client.packets().into_iter().flatten().map(|seen| seen.flags.immediate).collect();
+        assert_eq!(flags, [false, sack_immediately], "a chunk takes 16 bytes more than its payload");
+        client.pass(10);
+        client.sack_with(3, &[], 100 * FULL);
+        assert!(client.packets().into_iter().flatten().all(|seen| !seen.flags.immediate), "it is wide open");
+    }
 }
 
 // rfc9260#section-6.6

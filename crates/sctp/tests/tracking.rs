@@ -124,7 +124,15 @@ fn a_message_without_its_end_fails_although_all_that_was_given_of_it_was_acknowl
     assert_eq!(pair.events(Side::Client), []);
     pair.shutdown(Side::Client);
     pair.run_for(ms(500));
-    let failed = Event::SendFailed { id: Some(MessageId(0)), stream: StreamId(0), tsn: None, length: 0 };
+    let failed = Event::SendFailed {
+        id: Some(MessageId(0)),
+        stream: StreamId(0),
+        tsn: None,
+        length: 0,
+        sent: true,
+        abandoned: false,
+        message: Box::new(Message { tracked: true, ..Message::new(Payload::Filler(0)) }),
+    };
     let closed = Event::Closed { reason: CloseReason::Graceful };
     assert_eq!(pair.events(Side::Client), [failed, closed]);
 }

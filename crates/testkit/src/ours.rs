@@ -144,6 +144,10 @@ impl Speaker for Ours {
         while let Some(part) = self.endpoint.receive(now, self.association?, self.bite) {
             assert_eq!(part.ppid, Self::PPID);
             self.bytes_read += part.payload.len() as u64;
+            if part.aborted {
+                self.partial.remove(&part.tsn.0);
+                continue;
+            }
             let message = self.partial.entry(part.tsn.0).or_default();
             message.extend_from_slice(&part.payload.to_bytes());
             if part.end_of_record {

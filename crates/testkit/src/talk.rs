@@ -77,6 +77,8 @@ pub struct Ledger<'a> {
     /// The ordered messages of each stream that have not been received, in reverse order.
     expected: BTreeMap<u16, Vec<usize>>,
     missing: usize,
+    /// Messages may be missing.
+    has_gaps: bool,
 }
 
 impl<'a> Ledger<'a> {
@@ -86,7 +88,13 @@ impl<'a> Ledger<'a> {
         for (n, line) in script.lines.iter().enumerate().rev().filter(|(_, line)| !line.unordered) {
             expected.entry(line.stream).or_default().push(n);
         }
-        Ledger { script, heard: vec![false; script.lines.len()], expected, missing: script.lines.len() }
+        let (heard, missing) = (vec![false; script.lines.len()], script.lines.len());
+        Ledger { script, heard, expected, missing, has_gaps: false }
+    }
+
+    /// A record in which messages may be missing, as with partial reliability.
+    pub fn with_gaps(script: &'a Script) -> Self {
+        Ledger { has_gaps: true, ..Ledger::new(script) }
     }
 
     /// Records a received message.
@@ -110,7 +118,13 @@ impl<'a> Ledger<'a> {
             return Err(format!("message {n} arrived twice"));
         }
         if !line.unordered {
-            let next = self.expected.get_mut(&stream).and_then(Vec::pop);
+            let expected = self.expected.get_mut(&stream);
+            let next = expected.and_then(|expected| {
+                while self.has_gaps && expected.last().is_some_and(|&next| next < n) {
+                    expected.pop();
+                }
+                expected.pop()
+            });
             if next != Some(n) {
                 return Err(format!("message {n} arrived before {next:?} on stream {stream}"));
             }
@@ -122,6 +136,11 @@ impl<'a> Ledger<'a> {
     /// True if all messages were received.
     pub fn is_complete(&self) -> bool {
         self.missing == 0
+    }
+
+    /// True if message `n` was received.
+    pub fn has_heard(&self, n: usize) -> bool {
+        self.heard[n]
     }
 
     /// The number of messages received.
@@ -147,6 +166,15 @@ mod tests {
             assert_eq!(ledger.hear(stream, &script.bytes(n)), Ok(()));
         }
         assert!(ledger.is_complete());
+    }
+
+    #[test]
+    fn messages_may_be_missing_but_none_may_come_late() {
+        let script = script();
+        let mut ledger = Ledger::with_gaps(&script);
+        assert_eq!(ledger.hear(0, &script.bytes(2)), Ok(()));
+        assert_eq!([0, 1, 2, 3].map(|n| ledger.has_heard(n)), [false, false, true, false]);
+        assert!(ledger.hear(0, &script.bytes(0)).is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use anabranch_testkit::machine::{Tape, any_config, play};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use transport::{Checksum, PacketBuf};
+use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
 use wire::*;
 
 /// Folder with the initial corpus of the fuzz target: examples, and cases that once failed.
@@ -44,6 +45,11 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     parameters.push(&Parameter::Ipv4([10, 1, 0, 2].into()));
     parameters.push(&Parameter::StateCookie(b"cookie"));
     parameters.push(&Parameter::SupportedExtensions(&[16]));
+    parameters.push(&Parameter::EcnCapable);
+    parameters.push(&Parameter::ZeroChecksumAcceptable(1));
+    parameters.push(&Parameter::Random(&[7; 32]));
+    parameters.push(&Parameter::HmacAlgorithms(&[0, 3, 0, 1]));
+    parameters.push(&Parameter::ChunkList(&[0xc1, 0x80]));
     let init = Init {
         initiate_tag: 7,
         a_rwnd: 65_536,
@@ -63,6 +69,12 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         ppid: Ppid(0),
         payload: (b"user data").into(),
     };
+    let (mut requests, mut responses) = (Vec::new(), Vec::new());
+    for change in [AddressChange::Add, AddressChange::Delete, AddressChange::SetPrimary] {
+        Request { change, correlation: 1, address: [10, 2, 0, 1].into() }.append_to(&mut requests);
+    }
+    Response::Done { correlation: 1 }.append_to(&mut responses);
+    Response::Failed { correlation: 2, causes }.append_to(&mut responses);
     let chunks = [
         Chunk::Data(data),
         Chunk::Init(init),
@@ -76,8 +88,36 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         Chunk::CookieEcho(CookieEcho { cookie: b"cookie" }),
         Chunk::CookieAck(CookieAck),
         Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
+        Chunk::IData(IData {
+            flags: DataFlags::from_bits(2),
+            tsn: Tsn(1),
+            stream: StreamId(0),
+            mid: Mid(3),
+            ppid: Ppid(51),
+            fsn: 0,
+            payload: (b"user data").into(),
+        }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
         Chunk::Pad(Pad::of_len(100)),
+        Chunk::Ecne(Ecne { lowest_tsn: Tsn(1), packets: 2 }),
+        Chunk::Cwr(Cwr { all_paths: true, same_window: false, tsn: Tsn(1) }),
+        Chunk::PacketDrop(PacketDrop {
+            from_middlebox: false,
+            bad_checksum: true,
+            truncated: true,
+            max_rate: 65_536,
+            on_queue: 0,
+            truncated_length: 1480,
+            packet: b"a common hdr\x00\x03\x00\x24 and a DATA chunk of 36 bytes",
+        }),
+        Chunk::Auth(Auth { flags: 0, key_id: 0, hmac_id: 3, hmac: &[7; 32] }),
+        Chunk::Asconf(Asconf {
+            serial: 7,
+            lookup: [10, 1, 0, 1].into(),
+            requests: Requests::from_bytes(&requests),
+        }),
+        Chunk::AsconfAck(AsconfAck { serial: 7, responses: Responses::from_bytes(&responses) }),
+        Chunk::ReConfig(ReConfig { bytes: &[0, 15, 0, 8, 0, 0, 0, 1] }),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
@@ -93,6 +133,8 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = chunks.iter().map(|chunk| (name(chunk), write(&|w| w.push(chunk)))).collect();
     all.push(("sack".into(), write(&|w| w.sack(Tsn(9), 1500, 2, blocks.iter().copied(), &[Tsn(4)]))));
     all.push(("nrsack".into(), write(&|w| w.nr_sack(Tsn(9), 1500, 2, &blocks[..1], &blocks[1..], &[]))));
+    let message = SkippedMessage { stream: StreamId(4), unordered: true, mid: Mid(9) };
+    all.push(("iforwardtsn".into(), write(&|w| w.i_forward_tsn(Tsn(105), &[message]))));
     let delays = [PacketDelay { tsn: Tsn(3), micros: -5 }];
     all.push(("ledbatcontrol".into(), write(&|w| w.ledbat_control(&delays))));
     all

@@ -62,6 +62,22 @@ impl Payload {
         }
     }
 
+    /// The parts one after the other; filler stays filler if there are no other bytes.
+    pub fn concat(mut parts: Vec<Payload>) -> Payload {
+        parts.retain(|part| !part.is_empty());
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        if parts.iter().all(|part| matches!(part, Payload::Filler(_))) {
+            return Payload::Filler(parts.iter().map(|part| part.len() as u32).sum());
+        }
+        let mut bytes = Vec::with_capacity(parts.iter().map(Payload::len).sum());
+        for part in &parts {
+            part.as_octets().append_to(&mut bytes);
+        }
+        Payload::Bytes(Bytes::from(bytes))
+    }
+
     /// The payload as bytes, filler written out.
     pub fn to_bytes(&self) -> Bytes {
         match self {

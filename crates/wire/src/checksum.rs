@@ -26,6 +26,9 @@ pub fn crc32c(packet: Octets<'_>) -> u32 {
 
 /// CRC32c of a whole packet whose checksum field is zero.
 pub(crate) fn crc32c_of_unfinished(packet: Octets<'_>) -> u32 {
+    if packet.zeros == 0 {
+        return crc_fast::crc32_iscsi(packet.head);
+    }
     let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
     digest.update(packet.head);
     finish(digest, packet.zeros)

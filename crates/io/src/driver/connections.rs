@@ -84,8 +84,13 @@ impl Connections {
                 self.ended.extend(entry.map(|entry| (entry, ConnectionError::Closed(reason))));
             }
             Event::Delivered { first, last } => entry.confirm(first, last),
-            Event::SendFailed { id: Some(message), .. } => {
-                entry.fail(message);
+            Event::SendFailed { id: message, abandoned, length, .. } if message.is_some() || abandoned => {
+                if let Some(message) = message {
+                    entry.fail(message);
+                }
+                if abandoned {
+                    entry.abandon(length);
+                }
                 entry.mailbox.announce(event);
                 self.flushing.insert(id);
             }
@@ -229,7 +234,15 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {
                 let (stream, length) = (lost.message.stream, lost.message.payload.len());
-                mailbox.announce(Event::SendFailed { id: None, stream, tsn: None, length });
+                mailbox.announce(Event::SendFailed {
+                    id: None,
+                    stream,
+                    tsn: None,
+                    length,
+                    sent: false,
+                    abandoned: false,
+                    message: Box::new(lost.message),
+                });
             }
         }
         _ => {}

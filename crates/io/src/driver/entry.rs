@@ -28,6 +28,8 @@ pub(super) struct Entry {
     shutting_down: bool,
     /// User bytes given to the stack.
     given: u64,
+    /// User bytes that the stack abandoned.
+    abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
     /// In the order of their bytes.
@@ -47,6 +49,8 @@ pub(super) struct Entry {
 struct Flush {
     /// User bytes that must be acknowledged.
     bytes: u64,
+    /// User bytes that had been abandoned when it was asked for.
+    abandoned: u64,
     answer: oneshot::Sender<bool>,
 }
 
@@ -65,6 +69,7 @@ impl Entry {
             released: false,
             shutting_down: false,
             given: 0,
+            abandoned: 0,
             incomplete: false,
             flushes: VecDeque::new(),
             receipts: BTreeMap::new(),
@@ -156,13 +161,17 @@ impl Entry {
         // Callers that have lost patience leave nothing behind.
         self.flushes.retain(|flush| !flush.answer.is_canceled());
         let bytes = self.given + self.mailbox.outbox_bytes() as u64;
-        self.flushes.push_back(Flush { bytes, answer });
+        self.flushes.push_back(Flush { bytes, abandoned: self.abandoned, answer });
     }
 
     /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
-        let acked = self.acked(endpoint);
-        let complete = self.flushes.iter().take_while(|flush| flush.bytes <= acked).count();
+        let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
+        // What was abandoned since may have been given later than what the flush waits for.
+        let complete = self.flushes.iter().take_while(|flush| {
+            flush.bytes + (abandoned - flush.abandoned) <= acked || (acked == given && flush.bytes <= given)
+        });
+        let complete = complete.count();
         for flush in self.flushes.drain(..complete) {
             let _ = flush.answer.send(true);
         }
@@ -203,6 +212,11 @@ impl Entry {
         for receipt in delivered.into_values() {
             let _ = receipt.send(());
         }
+    }
+
+    /// So many bytes of a message were abandoned.
+    pub(super) fn abandon(&mut self, length: usize) {
+        self.abandoned += length as u64;
     }
 
     /// A tracked message is lost.

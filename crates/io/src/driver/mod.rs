@@ -8,6 +8,7 @@ use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
 use connections::Connections;
 use sctp::IcmpNews;
+use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -55,6 +56,7 @@ impl Driver {
     /// # Errors
     /// The system's if it has no thread to give.
     pub(crate) fn start(endpoint: sctp::Endpoint, sockets: Sockets, hub: Arc<Hub>) -> io::Result<()> {
+        keep_memory();
         let mut driver = Driver {
             clock: Clock::start(),
             endpoint,
@@ -160,10 +162,19 @@ impl Driver {
     }
 }
 
+/// Takes and frees a large block, which the allocator of glibc remembers: from then on it keeps the memory of long messages
+/// that were read, in place of returning it to the system and fetching it again page by page (mallopt(3), `M_MMAP_THRESHOLD`).
+fn keep_memory() {
+    drop(black_box(Vec::<u8>::with_capacity(LARGE)));
+}
+
+/// About what the receive buffer holds.
+const LARGE: usize = 4 << 20;
+
 fn drain(endpoint: &mut sctp::Endpoint, sockets: &mut Sockets, packet: &mut PacketBuf, now: Instant) {
     while sockets.has_room()
         && let Some(transmit) = endpoint.poll_transmit(now, packet)
     {
-        sockets.push(transmit, packet);
+        sockets.push(&transmit, packet);
     }
 }

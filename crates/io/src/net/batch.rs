@@ -1,8 +1,7 @@
 //! Packets on their way out, gathered for one segmentation-offload send.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
-use transport::{Ecn, Octets, Transmit};
+use transport::{Octets, Transmit};
 
 /// Most segments of a send: the limit of `UDP_SEGMENT` in Linux.
 const SEGMENTS: usize = 64;
@@ -13,34 +12,11 @@ const OPEN: usize = 16;
 /// Most pieces of memory kept to be used again.
 const SPARE: usize = 64;
 
-/// How the packets of a batch are sent; equal for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Route {
-    /// Source address.
-    pub(super) source: IpAddr,
-    /// Destination address and UDP port.
-    pub(super) destination: SocketAddr,
-    /// The ECN field.
-    pub(super) ecn: Ecn,
-    /// Routers may fragment the packets.
-    pub(super) may_fragment: bool,
-}
-
-impl From<Transmit> for Route {
-    fn from(transmit: Transmit) -> Self {
-        Route {
-            source: transmit.src,
-            destination: SocketAddr::new(transmit.dst, transmit.udp_port),
-            ecn: transmit.ecn,
-            may_fragment: transmit.may_fragment,
-        }
-    }
-}
-
 /// Packets of one length, but for the last one, which may be shorter; sent by one call.
 #[derive(Debug)]
 pub(super) struct Batch {
-    pub(super) route: Route,
+    /// How all of them are sent.
+    pub(super) route: Transmit,
     /// The packets, one after the other.
     pub(super) bytes: Vec<u8>,
     /// Length of each packet but the last.
@@ -52,7 +28,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    fn new(route: Route, mut bytes: Vec<u8>, packet: Octets<'_>) -> Self {
+    fn new(route: Transmit, mut bytes: Vec<u8>, packet: Octets<'_>) -> Self {
         bytes.clear();
         packet.append_to(&mut bytes);
         Batch { route, segment: packet.len(), bytes, packets: 1, full: false }
@@ -82,13 +58,13 @@ pub(super) struct Batches {
 
 impl Batches {
     /// Adds a packet.
-    pub(super) fn push(&mut self, route: Route, packet: Octets<'_>) {
-        let last = self.queue.iter_mut().rev().take(OPEN).find(|batch| batch.route == route);
+    pub(super) fn push(&mut self, route: &Transmit, packet: Octets<'_>) {
+        let last = self.queue.iter_mut().rev().take(OPEN).find(|batch| batch.route == *route);
         if last.is_some_and(|batch| batch.push(packet)) {
             return;
         }
         let memory = self.spare.pop().unwrap_or_default();
-        self.queue.push_back(Batch::new(route, memory, packet));
+        self.queue.push_back(Batch::new(*route, memory, packet));
     }
 
     /// Number of batches.
@@ -117,24 +93,21 @@ impl Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::IpAddr;
 
-    fn route(last: u8) -> Route {
-        Route {
-            source: [127, 0, 0, 1].into(),
-            destination: SocketAddr::from(([127, 0, 0, last], 9899)),
-            ecn: Ecn::NotCapable,
-            may_fragment: false,
-        }
+    fn route(last: u8) -> Transmit {
+        let plain = Transmit::new([127, 0, 0, 1].into(), [127, 0, 0, last].into());
+        Transmit { udp_port: 9899, ..plain }
     }
 
     fn push(batches: &mut Batches, last: u8, length: usize) {
-        batches.push(route(last), Octets::new(&[7; 4], length - 4));
+        batches.push(&route(last), Octets::new(&[7; 4], length - 4));
     }
 
     /// Destination, segment length and number of packets of each batch.
     fn drained(batches: &mut Batches) -> Vec<(u8, usize, usize)> {
         std::iter::from_fn(|| batches.pop())
-            .map(|batch| match batch.route.destination.ip() {
+            .map(|batch| match batch.route.dst {
                 IpAddr::V4(address) => (address.octets()[3], batch.segment, batch.packets),
                 IpAddr::V6(_) => unreachable!("the tests use IPv4"),
             })
@@ -175,12 +148,12 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_packets_in_order() {
         let mut batches = Batches::default();
-        batches.push(route(1), Octets::new(&[1, 2], 2));
-        batches.push(route(1), Octets::new(&[3], 0));
+        batches.push(&route(1), Octets::new(&[1, 2], 2));
+        batches.push(&route(1), Octets::new(&[3], 0));
         let batch = batches.pop().expect("one batch");
         assert_eq!(batch.bytes, [1, 2, 0, 0, 3]);
         batches.recycle(batch);
-        batches.push(route(2), Octets::new(&[9], 0));
+        batches.push(&route(2), Octets::new(&[9], 0));
         assert_eq!(batches.pop().expect("one batch").bytes, [9]);
     }
 }

@@ -110,11 +110,11 @@ impl Socket {
 
     fn send_once(&self, batch: &Batch, bytes: &[u8]) -> io::Result<()> {
         let transmit = quinn_udp::Transmit {
-            destination: batch.route.destination,
+            destination: SocketAddr::new(batch.route.dst, batch.route.udp_port),
             ecn: EcnCodepoint::from_bits(batch.route.ecn as u8),
             contents: bytes,
             segment_size: Some(batch.segment),
-            src_ip: self.address.is_none().then_some(batch.route.source),
+            src_ip: self.address.is_none().then_some(batch.route.src),
         };
         self.state.try_send(UdpSockRef::from(&self.io), &transmit)
     }

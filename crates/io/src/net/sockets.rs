@@ -1,4 +1,4 @@
-use super::batch::{Batches, Route};
+use super::batch::Batches;
 use super::buffers::Buffers;
 use super::errors::{self, Report};
 use super::socket::{Sent, Socket};
@@ -118,9 +118,9 @@ impl Sockets {
     }
 
     /// Adds a packet to the open batch of its route.
-    pub(crate) fn push(&mut self, transmit: Transmit, packet: &PacketBuf) {
+    pub(crate) fn push(&mut self, transmit: &Transmit, packet: &PacketBuf) {
         if let Some(entry) = self.entry_for(transmit.src) {
-            entry.batches.push(Route::from(transmit), packet.as_octets());
+            entry.batches.push(transmit, packet.as_octets());
         }
     }
 

@@ -91,17 +91,19 @@ impl Inbox {
 mod tests {
     use super::*;
     use sctp::Payload;
-    use wire::{Ppid, Ssn, Tsn};
+    use wire::{Mid, Ppid, Ssn, Tsn};
 
     fn message(stream: u16, length: u32) -> Received {
         Received {
             stream: StreamId(stream),
             ssn: Ssn(0),
+            mid: Mid(0),
             tsn: Tsn(0),
             ppid: Ppid(0),
             unordered: false,
             payload: Payload::Filler(length),
             end_of_record: true,
+            aborted: false,
         }
     }
 

@@ -112,9 +112,13 @@ pub fn block_on_for<T>(future: impl Future<Output = T>, timeout: Duration) -> Op
 }
 
 fn block_on_until<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
+    let mut future = pin!(future);
+    // Mostly there is nothing to wait for, and no waker is needed.
+    if let Poll::Ready(result) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        return Some(result);
+    }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
     loop {
         if let Poll::Ready(result) = future.as_mut().poll(&mut cx) {
             return Some(result);

@@ -28,9 +28,9 @@ pub enum NotDelivered {
     /// The connection ended before the peer had acknowledged it.
     #[error(transparent)]
     Ended(ConnectionError),
-    /// It was lost although the connection had not ended: the peer began anew, or shut the connection down before everything
-    /// was sent.
-    #[error("what was sent was lost because the peer began anew or shut the connection down")]
+    /// It was lost although the connection had not ended: it was given up as its [reliability](crate::Reliability) says, the peer
+    /// began anew, or the peer shut the connection down before everything was sent.
+    #[error("the message was given up, or lost because the peer began anew or shut the connection down")]
     Lost,
 }
 

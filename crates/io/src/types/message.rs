@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use sctp::Reliability;
 use transport::Payload;
 use wire::{Ppid, StreamId};
 
@@ -40,6 +41,21 @@ impl Message {
     #[must_use]
     pub fn immediate_sack(mut self, immediate: bool) -> Self {
         self.inner.immediate_sack = immediate;
+        self
+    }
+
+    /// Sets when the message is given up, [never](Reliability::Reliable) unless set. Both ends need
+    /// [`pr_sctp`](sctp::Config::pr_sctp). The time of [`Reliability::Until`] begins when there is room in the send buffer.
+    #[must_use]
+    pub fn reliability(mut self, reliability: Reliability) -> Self {
+        self.inner.reliability = reliability;
+        self
+    }
+
+    /// Sets a number that [`Event::SendFailed`](sctp::Event::SendFailed) gives back with the message.
+    #[must_use]
+    pub fn context(mut self, context: u32) -> Self {
+        self.inner.context = context;
         self
     }
 
@@ -88,6 +104,8 @@ pub struct Received {
     /// These bytes end the message. More of it follows otherwise: only messages larger than the receive buffer come in
     /// parts.
     pub end_of_record: bool,
+    /// The message ends here, incomplete: the peer gave it up after parts of it were read.
+    pub aborted: bool,
 }
 
 impl From<sctp::Received> for Received {
@@ -96,8 +114,13 @@ impl From<sctp::Received> for Received {
             stream: received.stream,
             ppid: received.ppid,
             unordered: received.unordered,
-            data: received.payload.to_bytes(),
+            // Moved: a copy of the only handle would cost an allocation.
+            data: match received.payload {
+                Payload::Bytes(data) => data,
+                filler @ Payload::Filler(_) => filler.to_bytes(),
+            },
             end_of_record: received.end_of_record,
+            aborted: received.aborted,
         }
     }
 }

@@ -1,6 +1,7 @@
 use super::meter::{Meter, Reaction, Tally};
 use crate::host::{ConnId, Ending, Event, Side, Transport};
 use net::NodeId;
+use scenario::StreamResets;
 use std::net::IpAddr;
 use units::{Instant, Span};
 
@@ -17,6 +18,8 @@ pub(crate) enum Step {
     Stop,
     /// The next frame of a paced sender.
     Frame(Side),
+    /// The client resets streams.
+    ResetStreams,
 }
 
 /// The times of a flow (paper 001, table 2).
@@ -89,6 +92,8 @@ pub(crate) struct Flow {
     pub(crate) concurrent: bool,
     client: Meter,
     server: Meter,
+    /// Resets of streams by the client.
+    pub(crate) stream_resets: StreamResets,
     /// When the connection was established at the client.
     pub(crate) connected: Option<Instant>,
     /// When transmission started.
@@ -114,6 +119,7 @@ impl Flow {
             concurrent,
             client,
             server,
+            stream_resets: StreamResets::default(),
             connected: None,
             started: None,
             measured: Measured::No,

@@ -2,7 +2,7 @@
 
 use super::flow::Dial;
 use super::{Reaction, draw};
-use crate::host::{ConnId, EndpointId, Event, Side, Transport};
+use crate::host::{ConnId, EndpointId, Event, Service, Side, Transport};
 use crate::scenario::{self, Flow};
 use des::Random;
 use std::collections::VecDeque;
@@ -151,7 +151,7 @@ impl Lane {
     fn push<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) {
         while self.left > 0 {
             let length = u64::from(self.most).min(self.left) as u32;
-            let taken = endpoint.send(now, id, length, false);
+            let taken = endpoint.send(now, id, length, Service::PLAIN);
             self.left -= u64::from(taken);
             if taken < length {
                 return;

@@ -2,6 +2,7 @@
 
 use super::udp;
 use net::Protocol;
+use scenario::StreamResets;
 use std::net::IpAddr;
 use units::{ByteCount, Instant, Span};
 
@@ -21,19 +22,35 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of zeros. Returns the number of bytes accepted: zero if the buffer is full. A transport with
+    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes accepted: zero if the buffer is full. A transport with
     /// message boundaries accepts all bytes or none.
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32;
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
     fn shutdown(&mut self, now: Instant, id: ConnId);
+    /// Resets streams of a connection, if the protocol has streams.
+    fn reset_streams(&mut self, _now: Instant, _id: ConnId, _resets: &StreamResets) {}
     /// The counters of a connection since its start.
     fn counted(&self, id: ConnId) -> Counted;
     /// The receive window of the peer, if the protocol has one.
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
+}
+
+/// How a message is delivered; only SCTP has a choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Service {
+    pub(crate) stream: u16,
+    pub(crate) unordered: bool,
+    pub(crate) reliability: sctp::Reliability,
+}
+
+impl Service {
+    /// On stream 0, in order, and retransmitted until it arrives.
+    pub(crate) const PLAIN: Service =
+        Service { stream: 0, unordered: false, reliability: sctp::Reliability::Reliable };
 }
 
 /// An endpoint of one protocol, which the host adapter feeds and drains.
@@ -167,8 +184,8 @@ impl Transport for Endpoint {
         with!(self, it => it.peer(id))
     }
 
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
-        with!(self, it => Transport::send(it, now, id, length, unordered))
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
+        with!(self, it => Transport::send(it, now, id, length, service))
     }
 
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece> {
@@ -177,6 +194,10 @@ impl Transport for Endpoint {
 
     fn shutdown(&mut self, now: Instant, id: ConnId) {
         with!(self, it => Transport::shutdown(it, now, id));
+    }
+
+    fn reset_streams(&mut self, now: Instant, id: ConnId, resets: &StreamResets) {
+        with!(self, it => Transport::reset_streams(it, now, id, resets));
     }
 
     fn counted(&self, id: ConnId) -> Counted {

@@ -10,7 +10,9 @@ mod sctp;
 mod tcp;
 pub(crate) mod udp;
 
-pub(crate) use endpoint::{ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Transport};
+pub(crate) use endpoint::{
+    ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport,
+};
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
@@ -149,6 +151,35 @@ impl Hosts {
             socket.settle(endpoint, &mut self.buf, around);
         });
         Some(id)
+    }
+
+    /// The hosts at the ends of a link notice that it failed, or that it was repaired: associations of SCTP remove the address
+    /// that they have there, or restore it.
+    pub(crate) fn carrier(
+        &mut self,
+        link: usize,
+        up: bool,
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
+    ) {
+        let now = around.kernel.now();
+        for Slot { endpoint, socket } in &mut self.slots {
+            let Endpoint::Sctp(endpoint) = endpoint else { continue };
+            let interfaces = around.network.addresses(socket.node).iter();
+            let there = interfaces.filter(|interface| interface.link.index() == link);
+            let addresses: Vec<IpAddr> =
+                there.flat_map(|interface| [interface.ipv4.into(), interface.ipv6.into()]).collect();
+            let associations: Vec<_> = endpoint.associations().collect();
+            for id in associations {
+                for &address in &addresses {
+                    if up {
+                        endpoint.restore_local_address(now, id, address);
+                    } else {
+                        endpoint.remove_local_address(now, id, address);
+                    }
+                }
+            }
+            socket.settle(endpoint, &mut self.buf, around);
+        }
     }
 
     /// Runs the timers of an endpoint at its wake-up event. Returns true if a timer was due.

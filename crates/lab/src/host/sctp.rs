@@ -1,10 +1,14 @@
 //! SCTP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
-use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
+use scenario::{StreamResetType, StreamResets};
+use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, ResetDirection, SendError};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
+use wire::StreamId;
 
 impl Transport for Endpoint {
     #[inline]
@@ -31,8 +35,10 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
-        let message = Message { unordered, ..Message::new(Payload::Filler(length)) };
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, service: Service) -> u32 {
+        let Service { stream, unordered, reliability } = service;
+        let stream = StreamId(stream);
+        let message = Message { stream, unordered, reliability, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
             Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,
@@ -52,6 +58,21 @@ impl Transport for Endpoint {
 
     fn shutdown(&mut self, now: Instant, id: ConnId) {
         Endpoint::shutdown(self, now, AssocId(id.0));
+    }
+
+    fn reset_streams(&mut self, now: Instant, id: ConnId, resets: &StreamResets) {
+        let streams: Vec<_> = resets.streams.iter().map(|&stream| StreamId(stream)).collect();
+        let direction = match resets.kind {
+            StreamResetType::Outgoing => ResetDirection::Outgoing,
+            StreamResetType::Incoming => ResetDirection::Incoming,
+            StreamResetType::Both => ResetDirection::Both,
+            StreamResetType::Association => {
+                let _ = self.reset_association(now, AssocId(id.0));
+                return;
+            }
+        };
+        // While one is in progress another one is left out.
+        let _ = Endpoint::reset_streams(self, now, AssocId(id.0), direction, &streams);
     }
 
     fn counted(&self, id: ConnId) -> Counted {
@@ -115,6 +136,12 @@ impl Protocolled for Endpoint {
             | sctp::Event::MtuChanged { .. }
             | sctp::Event::Delivered { .. }
             | sctp::Event::SendFailed { .. }
+            | sctp::Event::StreamsReset { .. }
+            | sctp::Event::StreamsAdded { .. }
+            | sctp::Event::PeerAddressAdded { .. }
+            | sctp::Event::PeerAddressRemoved { .. }
+            | sctp::Event::AddressChange { .. }
+            | sctp::Event::AuthKeyUnused { .. }
             | sctp::Event::PeerError { .. } => Event::Other,
         };
         (ConnId(id), event)

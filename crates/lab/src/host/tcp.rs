@@ -1,6 +1,8 @@
 //! TCP as a [`Transport`].
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use std::net::IpAddr;
 use tcp::{CloseReason, Endpoint, Payload};
@@ -30,7 +32,7 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: Service) -> u32 {
         let taken = Endpoint::send(self, now, tcp::ConnId(id.0), Payload::Filler(length));
         taken.map_or(0, |bytes| bytes as u32)
     }

@@ -1,6 +1,8 @@
 //! UDP (RFC 768): datagrams of zeros between two addresses and ports, in wire format.
 
-use super::endpoint::{ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Transport};
+use super::endpoint::{
+    ConnId, Counted, Ending, Event, PathCounts, PathView, Piece, Protocolled, Service, Transport,
+};
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
@@ -102,7 +104,7 @@ impl Transport for Endpoint {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
 
-    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: Service) -> u32 {
         match self.peers.get_mut(id.0 as usize) {
             Some(peer) if peer.open => {
                 peer.sent += 1;
@@ -227,7 +229,7 @@ mod tests {
     }
 
     fn sent(client: &mut Endpoint, length: u32) -> PacketBuf {
-        assert_eq!(client.send(Instant::ZERO, ConnId(0), length, false), length);
+        assert_eq!(client.send(Instant::ZERO, ConnId(0), length, Service::PLAIN), length);
         let mut buf = PacketBuf::default();
         let transmit = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
         assert_eq!((transmit.src, transmit.dst), (CLIENT, SERVER));
@@ -265,7 +267,7 @@ mod tests {
         let buf = sent(&mut client, 7);
         for socket in [&mut client, &mut server] {
             socket.shutdown(Instant::ZERO, ConnId(0));
-            assert_eq!(socket.send(Instant::ZERO, ConnId(0), 1, false), 0);
+            assert_eq!(socket.send(Instant::ZERO, ConnId(0), 1, Service::PLAIN), 0);
         }
         assert_eq!(arrive(&mut server, &buf), Some(7));
     }

@@ -47,7 +47,8 @@ quantities! {
     OFFERED_MESSAGES = "offered_messages";
     /// Messages of a paced application that were not sent because the send queue was full.
     DROPPED_MESSAGES = "dropped_messages";
-    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended gracefully.
+    /// Messages that the transport took and never delivered, over the whole run. Zero if the flow ended gracefully
+    /// and no message was abandoned.
     UNDELIVERED_MESSAGES = "undelivered_messages";
     /// Packets with DATA that reached the receiving endpoint.
     DATA_PACKETS_RECEIVED = "data_packets_received";

@@ -18,6 +18,7 @@ impl World {
         let topology::Built { mut network, nodes, links } = topology::build(scenario, &streams)?;
         let mut kernel = Kernel::new();
         topology::schedule_outages(scenario, &links, &mut kernel);
+        topology::schedule_carriers(scenario, &mut kernel);
         topology::schedule_rebindings(scenario, &nodes, &mut kernel);
         topology::start_captures(scenario, &mut network, &nodes, &links, control)?;
 
@@ -96,5 +97,7 @@ fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Stre
     };
     let meters = [meter(ends[0], &spec.forward, "forward"), meter(ends[1], &spec.back, "back")];
     let concurrent = spec.protocol == Protocol::Sctp && spec.client_options.cmt.enabled;
-    Flow::new(spec.name.clone(), plan, dial, concurrent, meters)
+    let mut flow = Flow::new(spec.name.clone(), plan, dial, concurrent, meters);
+    flow.stream_resets = spec.stream_resets.clone();
+    flow
 }

@@ -9,6 +9,8 @@ pub(crate) enum LabEvent {
     Net(NetEvent),
     /// The timers of an endpoint may be due.
     Wake(EndpointId),
+    /// The hosts at the ends of a link notice that it failed, or that it was repaired.
+    Carrier { link: u32, up: bool },
     /// A flow has reached the next step of its plan.
     Flow(u32, Step),
     /// A short transfer of a source begins.

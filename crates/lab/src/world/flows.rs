@@ -15,6 +15,7 @@ impl World {
             Step::Reset => self.reset(flow),
             Step::Stop => self.stop(flow),
             Step::Frame(side) => self.frame(flow, side),
+            Step::ResetStreams => self.reset_streams(flow),
         }
     }
 
@@ -116,6 +117,9 @@ impl World {
         self.kernel.schedule(now + plan.reset, LabEvent::Flow(index as u32, Step::Reset));
         self.kernel.schedule(now + plan.stop, LabEvent::Flow(index as u32, Step::Stop));
         self.until = self.until.max(now + plan.stop + LINGER);
+        for &at in &self.flows[index].stream_resets.times {
+            self.kernel.schedule(now + at, LabEvent::Flow(index as u32, Step::ResetStreams));
+        }
         for side in [Side::Client, Side::Server] {
             let id = self.flows[index].meter(side).endpoint;
             let wait = self.flows[index].meter(side).start(now, self.hosts.endpoint(id));
@@ -138,6 +142,16 @@ impl World {
             let at = self.kernel.now() + wait;
             self.kernel.schedule(at, LabEvent::Flow(index as u32, Step::Frame(side)));
         }
+    }
+
+    /// The client resets streams, if its connection stands.
+    fn reset_streams(&mut self, index: usize) {
+        let now = self.kernel.now();
+        let flow = &self.flows[index];
+        let Meter { conn: Some(conn), endpoint: id, .. } = *flow.end(Side::Client) else { return };
+        let resets = flow.stream_resets.clone();
+        self.hosts.endpoint(id).reset_streams(now, conn, &resets);
+        self.settle(id);
     }
 
     fn reset(&mut self, index: usize) {

@@ -125,6 +125,10 @@ impl World {
                 let (hosts, mut around) = self.split();
                 hosts.wake(id, &mut around);
             }
+            LabEvent::Carrier { link, up } => {
+                let (hosts, mut around) = self.split();
+                hosts.carrier(link as usize, up, &mut around);
+            }
             LabEvent::Flow(flow, step) => self.step(flow as usize, step),
             LabEvent::Transfer(source) => self.transfer(source as usize),
             LabEvent::Window(window) => self.reach(window),

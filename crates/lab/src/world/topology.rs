@@ -73,6 +73,19 @@ pub(super) fn schedule_outages(scenario: &Scenario, links: &[LinkId], kernel: &m
     }
 }
 
+/// Schedules the times at which hosts notice that links fail and are repaired.
+pub(super) fn schedule_carriers(scenario: &Scenario, kernel: &mut Kernel<LabEvent>) {
+    for (link, spec) in (0..).zip(&scenario.links) {
+        let Some(delay) = spec.carrier_delay else { continue };
+        for outage in &spec.down {
+            kernel.schedule(outage.from + delay, LabEvent::Carrier { link, up: false });
+            if outage.to < Instant::FAR {
+                kernel.schedule(outage.to + delay, LabEvent::Carrier { link, up: true });
+            }
+        }
+    }
+}
+
 /// Schedules the times at which NATs drop their mappings.
 pub(super) fn schedule_rebindings(scenario: &Scenario, nodes: &[NodeId], kernel: &mut Kernel<LabEvent>) {
     for (node, &id) in scenario.nodes.iter().zip(nodes) {

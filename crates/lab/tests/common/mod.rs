@@ -68,6 +68,7 @@ pub fn link(
         forward: channel.clone(),
         back: channel,
         down: Vec::new(),
+        carrier_delay: None,
     }
 }
 
@@ -105,6 +106,9 @@ pub fn saturated_flow(name: &str) -> Flow {
             max_msg_size: ByteCount::new(1452),
             queue_size: 1000,
             unordered: Probability::ONE,
+            unreliable: Probability::ZERO,
+            reliability: sctp::Reliability::Reliable,
+            streams: 1,
         }),
         back: None,
         local_address: LocalAddress::Any,
@@ -114,6 +118,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         primary_path: PrimaryPath::Any,
         networks: None,
         ip_version: IpVersion::V4,
+        stream_resets: StreamResets::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::error;
 use super::events::NetEvents;
 use super::message::Message;
 use super::operation::Operation;
-use crate::arguments::{Address, ByteString, PayloadProtocol, Stream};
+use crate::arguments::{Address, ByteString, PayloadProtocol, Policy, Stream};
 use crate::event::{Event, event};
 use crate::info::{Path, Stats};
 use io::{Connection, ConnectionError, NotDelivered, PathError, Ppid, StreamId, TrySendError};
@@ -95,12 +95,14 @@ fn message(
     ppid: PayloadProtocol,
     unordered: bool,
     immediate_sack: bool,
+    reliability: Policy,
 ) -> io::Message {
     io::Message::from(data.into_bytes())
         .stream(StreamId(stream.0))
         .ppid(Ppid(ppid.0))
         .unordered(unordered)
         .immediate_sack(immediate_sack)
+        .reliability(reliability.0)
 }
 
 #[pymethods]
@@ -113,8 +115,10 @@ impl NetConnection {
         ppid: PayloadProtocol,
         unordered: bool,
         immediate_sack: bool,
+        reliability: Policy,
     ) -> Operation {
-        let (link, message) = (self.link.clone(), message(data, stream, ppid, unordered, immediate_sack));
+        let message = message(data, stream, ppid, unordered, immediate_sack, reliability);
+        let link = self.link.clone();
         Operation::nothing(async move {
             link.connection.send(message).await.map_err(|refused| error::send(&link.name(), refused))
         })
@@ -128,8 +132,10 @@ impl NetConnection {
         ppid: PayloadProtocol,
         unordered: bool,
         immediate_sack: bool,
+        reliability: Policy,
     ) -> PyResult<bool> {
-        match self.link.connection.try_send(message(data, stream, ppid, unordered, immediate_sack)) {
+        let message = message(data, stream, ppid, unordered, immediate_sack, reliability);
+        match self.link.connection.try_send(message) {
             Ok(()) => Ok(true),
             Err(TrySendError::Full(_)) => Ok(false),
             Err(TrySendError::Refused(refused)) => Err(error::send(&self.link.name(), refused)),

@@ -16,6 +16,8 @@ pub struct Message {
     unordered: bool,
     /// Whether ``data`` ends the message; false: more of it follows.
     end_of_record: bool,
+    /// Whether the message ends here, incomplete, because the peer gave it up after parts of it were read.
+    aborted: bool,
 }
 
 impl From<io::Received> for Message {
@@ -26,6 +28,7 @@ impl From<io::Received> for Message {
             ppid: received.ppid.0,
             unordered: received.unordered,
             end_of_record: received.end_of_record,
+            aborted: received.aborted,
         }
     }
 }

@@ -1,11 +1,11 @@
 use super::link::overriding;
+use super::reliability::Policy;
 use crate::decode::{
-    At, Decode, Definitions, Fields, Record, Show, describe, mismatch, number, property, refer, table, whole,
-    words,
+    At, Decode, Definitions, Fields, Record, Show, mismatch, number, property, refer, table, whole, words,
 };
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
-use crate::{Distribution, Hertz, IpVersion, Protocol};
+use crate::{Distribution, Hertz, IpVersion, Protocol, StreamResetType};
 use serde_json::{Map, Value as Json, json};
 use std::net::IpAddr;
 use units::{ByteCount, Probability, Span};
@@ -55,6 +55,12 @@ table! {
         networks: Option<At<Vec<At<u16>>>>;
         /// IP version of the addresses of both ends: 4 or 6.
         ip_version: IpVersion = IpVersion::V4;
+        /// When the client resets streams, from the start of transmission; SCTP with `stream_reset` only.
+        stream_request_time: Vec<At<Span>>;
+        /// What it resets: its outgoing streams, the incoming ones, both, or all streams of both directions and the TSNs.
+        stream_reset_type: StreamResetType = StreamResetType::Outgoing;
+        /// The streams that it resets; an empty list: all.
+        stream_to_reset: Vec<At<u16>>;
         /// Whether the server sends the same traffic as the client.
         bidirectional: Option<At<bool>>;
         + traffic: BothTraffics;
@@ -79,8 +85,15 @@ table! {
         off: Option<At<Distribution<Span>>>;
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
-        /// Fraction of messages sent unreliably: only 0, because partial reliability is not implemented.
-        unreliable: Unreliable = Unreliable;
+        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
+        /// `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
+        streams: At<u16> = At { value: 1, span: 0..0 };
+        /// Fraction of messages that may be abandoned, as `reliability` says; SCTP only, with `pr_sctp` on both sides. By
+        /// default 0, and 1 if there is a `reliability`.
+        unreliable: Option<At<Probability>>;
+        /// When such a message is abandoned: at the end of its lifetime, instead of a further retransmission, or when a
+        /// message with a smaller priority number needs room in the send buffer. By default it is not retransmitted.
+        reliability: Option<At<Policy>>;
     }
 }
 
@@ -183,6 +196,7 @@ impl Show for PrimaryPathWord {
 }
 
 words!(Protocol);
+words!(StreamResetType);
 
 impl Decode for IpVersion {
     fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
@@ -203,29 +217,6 @@ impl Show for IpVersion {
             IpVersion::V4 => json!(4),
             IpVersion::V6 => json!(6),
         }
-    }
-}
-
-/// The fraction of unreliable messages; only 0 is accepted.
-pub(crate) struct Unreliable;
-
-impl Decode for Unreliable {
-    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
-        if number(item, faults)? == 0.0 {
-            return Some(Unreliable);
-        }
-        let message = format!("partial reliability is not implemented; expected 0, found {}", describe(item));
-        faults.note(item.span.clone(), message);
-        None
-    }
-    fn schema(_: &mut Definitions) -> Json {
-        json!({ "const": 0 })
-    }
-}
-
-impl Show for Unreliable {
-    fn show(&self) -> Json {
-        json!(0)
     }
 }
 

@@ -24,6 +24,9 @@ table! {
         framing: u16 = 0;
         /// Outages, each from one time to another, such as [["10 s", "15 s"]].
         down: Vec<At<[Instant; 2]>>;
+        /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP associations then remove the
+        /// address that they have there, and restore it. By default they do not notice.
+        carrier_delay: Option<Span>;
         + directions: BothDirections;
     }
 }
@@ -145,6 +148,8 @@ table! {
         capacity: Option<At<Threshold>>;
         /// Whether the drop probability grows from `max_p` to 1 between `max` and twice `max`.
         gentle: bool = false;
+        /// Whether ECN-capable packets are marked where others are dropped early.
+        ecn: bool = false;
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
         /// Rate in packets per second at which the average decays while the queue is empty; by default the rate of the
@@ -264,6 +269,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
         weight: table.weight.value,
         limit: capacity.value.as_f64().ceil(),
         gentle: table.gentle,
+        ecn: table.ecn,
         unit,
         mean_packet: table.mean_packet.value,
         packet_rate: table.packet_rate.map(Hertz::as_f64),

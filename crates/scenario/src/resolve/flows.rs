@@ -5,11 +5,12 @@ use crate::diagnostic::{Faults, expected_one_of};
 use crate::file::{FlowTable, PrimaryPathWord, TrafficTable};
 use crate::{
     Distribution, Flow, Hertz, Link, LocalAddress, NodeKind, OnOff, Pace, PrimaryPath, Protocol,
-    RemoteAddress, Traffic,
+    RemoteAddress, StreamResets, Traffic,
 };
+use sctp::Reliability;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use units::{ByteCount, Span};
+use units::{ByteCount, Probability, Span};
 
 /// The name of a flow table, and the indices of the flows it describes.
 pub(super) struct Group {
@@ -85,13 +86,16 @@ fn flow(
         return None;
     }
     let protocol = table.protocol.value;
-    let forward = traffic(protocol, &table.traffic.forward, faults);
+    let abandons = sctp.as_ref().is_none_or(|both| both.client.pr_sctp && both.server.pr_sctp);
+    let forward = traffic(protocol, abandons, &table.traffic.forward, faults);
     let back = match (&table.bidirectional, table.traffic.has_back) {
         (Some(At { value: false, span }), true) => {
             faults.note(span.clone(), "a flow with a `back` table is bidirectional; expected true".into());
             None
         }
-        (Some(At { value: true, .. }), _) | (None, true) => traffic(protocol, &table.traffic.back, faults),
+        (Some(At { value: true, .. }), _) | (None, true) => {
+            traffic(protocol, abandons, &table.traffic.back, faults)
+        }
         _ => Some(None),
     };
     if !is_count(&table.count, faults) {
@@ -108,6 +112,21 @@ fn flow(
         return None;
     }
     let (ends, sctp, tcp) = (ends?, sctp?, tcp?);
+    let both = [(&forward, &table.traffic.forward, true), (&back, &table.traffic.back, false)];
+    for (traffic, written, from_client) in both {
+        let (sender, receiver) =
+            if from_client { (&sctp.client, &sctp.server) } else { (&sctp.server, &sctp.client) };
+        let most = sender.outbound_streams.min(receiver.max_inbound_streams);
+        if traffic.as_ref().is_some_and(|traffic| traffic.as_ref().is_some_and(|t| t.streams > most)) {
+            let message = format!(
+                "the association has {most} streams in this direction; expected at most so many, or more \
+                 `outbound_streams` of the sender and `max_inbound_streams` of the receiver"
+            );
+            faults.note(written.streams.span.clone(), message);
+            return None;
+        }
+    }
+    can_reset_streams(table, &sctp.client, faults)?;
     let (client, server) = (ends.client.start, ends.server.start);
     let wanted = &table.networks;
     let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
@@ -134,7 +153,30 @@ fn flow(
         primary_path: primary_path(&table.primary_path.value, &reachable, faults)?,
         networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
         ip_version: table.ip_version,
+        stream_resets: StreamResets {
+            times: table.stream_request_time.iter().map(|time| time.value).collect(),
+            kind: table.stream_reset_type,
+            streams: table.stream_to_reset.iter().map(|stream| stream.value).collect(),
+        },
     })
+}
+
+/// Notes a fault, and is `None`, if the client resets streams and cannot.
+fn can_reset_streams(table: &FlowTable, options: &sctp::Config, faults: &mut Faults) -> Option<()> {
+    let Some(first) = table.stream_request_time.first() else { return Some(()) };
+    if table.protocol.value != Protocol::Sctp || !options.stream_reset {
+        let message = "streams can be reset only over SCTP with the option `stream_reset`; expected \
+                       stream_reset = true in the option sets of both ends";
+        faults.note(first.span.clone(), message.to_owned());
+        return None;
+    }
+    let streams = options.outbound_streams.min(options.max_inbound_streams);
+    if let Some(stream) = table.stream_to_reset.iter().find(|stream| stream.value >= streams) {
+        let message = format!("no stream {}; expected 0 to {}", stream.value, streams - 1);
+        faults.note(stream.span.clone(), message);
+        return None;
+    }
+    Some(())
 }
 
 /// The host of that name; several hosts are a fault.
@@ -207,8 +249,13 @@ fn means_its_protocol(table: &FlowTable, faults: &mut Faults) -> bool {
     }
 }
 
-/// The traffic of a direction, or inner `None` if it is turned off.
-fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Option<Option<Traffic>> {
+/// The traffic of a direction, or inner `None` if it is turned off. `abandons`: both sides have PR-SCTP.
+fn traffic(
+    protocol: Protocol,
+    abandons: bool,
+    table: &TrafficTable,
+    faults: &mut Faults,
+) -> Option<Option<Traffic>> {
     if table.frame_size.value == Distribution::Constant(ByteCount::ZERO) {
         return Some(None);
     }
@@ -244,6 +291,12 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         faults.note(table.unordered.span.clone(), message.into());
         return None;
     }
+    if table.streams.value == 0 || (protocol != Protocol::Sctp && table.streams.value > 1) {
+        let message = "expected at least 1 stream, and more only with protocol = \"SCTP\"";
+        faults.note(table.streams.span.clone(), message.into());
+        return None;
+    }
+    let (unreliable, reliability) = reliability(protocol, abandons, table, faults)?;
     Some(Some(Traffic {
         pace,
         on_off: on_off(pace, table, faults)?,
@@ -251,7 +304,39 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
         unordered: table.unordered.value,
+        unreliable,
+        reliability,
+        streams: table.streams.value,
     }))
+}
+
+/// The fraction of messages that may be abandoned, and when they are.
+fn reliability(
+    protocol: Protocol,
+    abandons: bool,
+    table: &TrafficTable,
+    faults: &mut Faults,
+) -> Option<(Probability, Reliability)> {
+    let policy = table.reliability.as_ref().map(|policy| policy.value.0);
+    let all = if policy.is_some() { Probability::ONE } else { Probability::ZERO };
+    let fraction = table.unreliable.as_ref().map_or(all, |fraction| fraction.value);
+    let spans = [table.unreliable.as_ref().map(|at| &at.span), table.reliability.as_ref().map(|at| &at.span)];
+    if let Some(span) = spans.into_iter().flatten().next().filter(|_| !fraction.is_zero()) {
+        let message = match protocol {
+            Protocol::Sctp if abandons => None,
+            Protocol::Sctp => {
+                Some("no message is abandoned; expected `pr_sctp = true` in the options of both sides")
+            }
+            Protocol::Tcp | Protocol::Udp => {
+                Some("only SCTP abandons messages; expected 0, or protocol = \"SCTP\"")
+            }
+        };
+        if let Some(message) = message {
+            faults.note(span.clone(), message.into());
+            return None;
+        }
+    }
+    Some((fraction, policy.unwrap_or(Reliability::Retransmissions(0))))
 }
 
 /// Largest UDP payload in IPv4, limited by the length field of the IP header.

@@ -79,6 +79,7 @@ fn alike(
         forward: channel(table, &table.directions.forward),
         back: channel(table, &table.directions.back),
         down: down.clone(),
+        carrier_delay: table.carrier_delay,
     };
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
 }

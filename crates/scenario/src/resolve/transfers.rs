@@ -4,8 +4,8 @@ use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::TransfersTable;
 use crate::{
-    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, Traffic,
-    Transfers,
+    Distribution, Flow, Hertz, Link, LocalAddress, Pace, PrimaryPath, Protocol, RemoteAddress, StreamResets,
+    Traffic, Transfers,
 };
 use units::{Probability, Span};
 
@@ -67,6 +67,9 @@ fn transfers(
         max_msg_size: table.max_msg_size.value,
         queue_size: u32::MAX,
         unordered: Probability::ZERO,
+        unreliable: Probability::ZERO,
+        reliability: sctp::Reliability::Reliable,
+        streams: 1,
     };
     let like = Flow {
         name: table.name.value.clone(),
@@ -91,6 +94,7 @@ fn transfers(
         primary_path: PrimaryPath::Any,
         networks: table.networks.as_ref().map(|ids| ids.value.iter().map(|id| id.value).collect()),
         ip_version: table.ip_version,
+        stream_resets: StreamResets::default(),
     };
     let (rate, size) = (table.rate.value, table.size);
     Some(Transfers { like, rate, size, from: table.from, to: table.to.value })

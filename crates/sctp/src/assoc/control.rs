@@ -1,5 +1,10 @@
+use super::packet_drop::Damaged;
 use crate::path::PathId;
 use std::collections::VecDeque;
+use wire::{
+    AsconfAck, CookieAck, CookieEcho, Cwr, Heartbeat, HeartbeatAck, Init, OperationError, PacketDrop,
+    ReConfig, Shutdown, ShutdownAck,
+};
 
 /// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +20,37 @@ pub(crate) enum Pending {
     HeartbeatAck(Vec<u8>),
     /// ERROR with its causes.
     Error(Vec<u8>),
+    /// CWR.
+    Cwr(Cwr),
+    /// PKTDROP with a packet that arrived damaged.
+    PacketDrop(Damaged),
+    /// RE-CONFIG with its parameters.
+    ReConfig(Vec<u8>),
+    /// ASCONF-ACK with the serial number of the ASCONF that it answers.
+    AsconfAck {
+        serial: u32,
+        responses: Vec<u8>,
+    },
+}
+
+impl Pending {
+    /// The type of the chunk.
+    pub(crate) fn chunk_type(&self) -> u8 {
+        match self {
+            Pending::Init => Init::TYPE,
+            Pending::CookieEcho => CookieEcho::TYPE,
+            Pending::CookieAck => CookieAck::TYPE,
+            Pending::Shutdown => Shutdown::TYPE,
+            Pending::ShutdownAck => ShutdownAck::TYPE,
+            Pending::Heartbeat => Heartbeat::TYPE,
+            Pending::HeartbeatAck(_) => HeartbeatAck::TYPE,
+            Pending::Error(_) => OperationError::TYPE,
+            Pending::Cwr(_) => Cwr::TYPE,
+            Pending::PacketDrop(_) => PacketDrop::TYPE,
+            Pending::ReConfig(_) => ReConfig::TYPE,
+            Pending::AsconfAck { .. } => AsconfAck::TYPE,
+        }
+    }
 }
 
 /// Control chunks that wait to be sent, each on its path.
@@ -64,7 +100,9 @@ impl Control {
 
     /// Removes path `from`: drops the chunks that concern only this path, and moves the others to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
-        let moves = |chunk: &Pending| !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_));
+        let moves = |chunk: &Pending| {
+            !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_) | Pending::PacketDrop(_))
+        };
         self.queue.retain(|(path, chunk)| *path != from || moves(chunk));
         self.queue.iter_mut().filter(|(path, _)| *path == from).for_each(|(path, _)| *path = to);
     }

@@ -2,7 +2,8 @@
 //! no memory here (`rfc9260#section-5.1.3`).
 
 use super::{Peer, TieTags};
-use crate::ext::Extensions;
+use crate::ext::auth::Terms;
+use crate::ext::{Ext, Extensions};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -10,11 +11,23 @@ use units::{Instant, Span};
 use wire::Tsn;
 
 /// The secret key that signs cookies.
+#[derive(Clone)]
 pub(crate) struct CookieKey(Hmac<Sha256>);
 
 impl CookieKey {
     pub(crate) fn new(secret: [u8; 32]) -> Self {
         CookieKey(<Hmac<Sha256> as Mac>::new_from_slice(&secret).expect("any length makes a key"))
+    }
+
+    /// The random number for AUTH of an association of ours. It follows from tag and TSN, so that a cookie need not hold it
+    /// and INITs that cross have the same one as their INIT ACKs (`rfc4895#section-3.1`).
+    pub(crate) fn random_of(&self, tag: u32, tsn: Tsn) -> [u8; 32] {
+        let mut mac = self.0.clone();
+        // Shorter than what a cookie signs.
+        mac.update(b"RANDOM");
+        mac.update(&tag.to_be_bytes());
+        mac.update(&tsn.0.to_be_bytes());
+        mac.finalize().into_bytes().into()
     }
 }
 
@@ -96,6 +109,9 @@ impl Cookie {
             out.extend_from_slice(&self.ties.local.to_be_bytes());
             out.extend_from_slice(&self.ties.peer.to_be_bytes());
         }
+        if let Some(terms) = &self.peer.auth {
+            terms.write(&mut out);
+        }
         if listed {
             for address in std::iter::once(&self.peer.source).chain(&self.peer.addresses) {
                 write_address(&mut out, *address);
@@ -129,6 +145,11 @@ impl Cookie {
             let [local, peer] = body.words()?;
             ties = TieTags { local, peer };
         }
+        let mut auth = None;
+        if Extensions::from_bits(extensions).has(Ext::Auth) {
+            let (terms, rest) = Terms::read(body.0)?;
+            (auth, body) = (Some(terms), Reader(rest));
+        }
         let source = if flags & LISTED != 0 { body.address()? } else { envelope.source };
         let mut addresses = Vec::new();
         while let Some(address) = body.address() {
@@ -150,6 +171,7 @@ impl Cookie {
                 source,
                 addresses,
                 extensions: Extensions::from_bits(extensions),
+                auth,
             },
         })
     }
@@ -235,6 +257,7 @@ mod tests {
                 source: [10, 1, 0, 1].into(),
                 addresses: vec![[10, 2, 0, 1].into(), Ipv6Addr::LOCALHOST.into()],
                 extensions: Extensions::from_bits(1),
+                auth: None,
             },
         }
     }
@@ -258,6 +281,8 @@ mod tests {
         let with = |bits| {
             let mut cookie = cookie();
             cookie.peer.extensions = Extensions::from_bits(bits);
+            let terms = || Terms { random: [7; 32], chunks: Some(vec![0xc1]), algorithms: vec![0, 1] };
+            cookie.peer.auth = cookie.peer.extensions.has(Ext::Auth).then(terms);
             cookie
         };
         for cookie in [cookie(), plain(), with(0x1f), with(0x20), with(0x8001), with(0xffff)] {
@@ -269,7 +294,10 @@ mod tests {
     #[test]
     fn a_cookie_with_a_changed_removed_or_added_part_is_rejected() {
         let key = CookieKey::new([1; 32]);
-        for sealed in [cookie().seal(&key), plain().seal(&key)] {
+        let mut authenticated = cookie();
+        authenticated.peer.extensions.set(Ext::Auth, true);
+        authenticated.peer.auth = Some(Terms { random: [7; 32], chunks: None, algorithms: vec![0, 1] });
+        for sealed in [cookie().seal(&key), plain().seal(&key), authenticated.seal(&key)] {
             let open = |bytes: &[u8]| Cookie::open(&key, bytes, &envelope());
             for bit in 0..sealed.len() * 8 {
                 let mut forged = sealed.clone();

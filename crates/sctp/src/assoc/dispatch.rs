@@ -1,6 +1,7 @@
 //! Input: dispatches the chunks of an arriving packet (`rfc9260#section-6.10`).
 
 use super::Association;
+use super::asconf::{bytes_of, reports_asconf};
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::CloseReason;
@@ -11,11 +12,11 @@ use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use transport::Datagram;
+use transport::{Datagram, Ecn, Octets, PacketBuf};
 use units::Instant;
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, UnknownAction,
-    UnknownChunk,
+    Abort, Asconf, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, ForwardTsn,
+    Heartbeat, HeartbeatAck, IData, IForwardTsn, StreamId, Tsn, UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -49,7 +50,7 @@ impl Association {
             return self.handle_stranger(now, datagram, chunks);
         };
         self.packets_received += 1;
-        let whole = self.take_chunks(now, from, datagram, chunks);
+        let whole = self.take_chunks(now, from, datagram, chunks, false);
         self.settle(now);
         if whole { Handled::Here } else { Handled::CutShort }
     }
@@ -59,7 +60,9 @@ impl Association {
     #[inline]
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
-            return self.is_of_peer(datagram.src).then(|| self.paths.default_path());
+            // Packets from an address that the peer deleted may still be on their way.
+            let known = self.is_of_peer(datagram.src) || self.has_departed(datagram.src);
+            return known.then(|| self.paths.default_path());
         };
         self.learn_port(path, datagram.udp_port);
         Some(path)
@@ -67,17 +70,26 @@ impl Association {
 
     /// The peer has named the address, whether or not a path leads there.
     pub(super) fn is_of_peer(&self, address: IpAddr) -> bool {
-        self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address)
+        let named = self.unused.contains(&address) || self.paths.iter().any(|path| path.remote == address);
+        named && !self.has_departed(address)
     }
 
     /// The peer may answer our INIT from an address we do not know yet.
     fn handle_stranger(&mut self, now: Instant, datagram: &Datagram<'_>, mut chunks: Chunks<'_>) -> Handled {
+        let (all, from_peer) = (chunks.clone(), self.may_be_peer(chunks.clone()));
         match (&self.phase, chunks.next(), chunks.next()) {
             (Phase::CookieWait { .. }, Some(Ok(Chunk::InitAck(ack))), None) => {
                 self.packets_received += 1;
                 self.on_init_ack(now, datagram, &ack);
                 self.settle(now);
                 Handled::Here
+            }
+            _ if from_peer => {
+                self.packets_received += 1;
+                let from = self.paths.default_path();
+                let whole = self.take_chunks(now, from, datagram, all, false);
+                self.settle(now);
+                if whole { Handled::Here } else { Handled::CutShort }
             }
             _ => Handled::OutOfTheBlue,
         }
@@ -94,36 +106,69 @@ impl Association {
         matches!(self.phase, Phase::CookieWait { .. } | Phase::CookieEchoed { .. })
     }
 
-    /// Takes chunk by chunk; false if one could not be read.
+    /// Takes chunk by chunk; false if one could not be read. `authenticated`: an AUTH chunk before them was valid.
     fn take_chunks(
         &mut self,
         now: Instant,
         from: PathId,
         datagram: &Datagram<'_>,
         mut chunks: Chunks<'_>,
+        mut authenticated: bool,
     ) -> bool {
         let mut first = true;
         let mut had_data = false;
         let mut had_heartbeat = false;
-        let answer = self.answer_path(from);
+        let mut answer = self.answer_path(from);
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
-        while let Some(chunk) = chunks.next() {
+        loop {
+            let before = chunks.rest();
+            let Some(chunk) = chunks.next() else { break };
             // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
             let Ok(chunk) = chunk else {
                 whole = false;
                 break;
             };
+            let mut taken = None;
+            if self.extensions.has(Ext::Auth) {
+                taken = self.take_protected(now, datagram, &chunk, chunks.rest(), &mut authenticated);
+                answer = if self.paths[answer].removed { self.paths.default_path() } else { answer };
+            }
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
+                _ if taken.is_some() => taken.unwrap_or(GO_ON),
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
                     transit.first.get_or_insert(data.tsn);
                     self.on_data(answer, data)
                 }
+                Chunk::IData(data) => {
+                    had_data |= self.phase.receives_data();
+                    transit.first.get_or_insert(data.tsn);
+                    self.on_i_data(answer, data)
+                }
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
+                }
+                // rfc8260#section-2.3.1: with interleaving it is I-FORWARD-TSN.
+                Chunk::ForwardTsn(_)
+                    if self.extensions.has(Ext::PrSctp) && self.extensions.has(Ext::Interleaving) =>
+                {
+                    self.mixed("FORWARD TSN where I-DATA was agreed upon")
+                }
+                Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
+                    if self.phase.receives_data()
+                        && let Some(receiver) = &mut self.receiver
+                    {
+                        had_data |= receiver.on_forward_tsn(forward, answer);
+                    }
+                    GO_ON
+                }
+                // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
+                Chunk::ForwardTsn(forward) => {
+                    let (bytes, _) = before.split_at(forward.encoded_len());
+                    self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })
                 }
                 Chunk::Timestamp(stamp) if self.extensions.has(Ext::Delays) => {
                     transit.departure = Some(stamp.micros);
@@ -155,13 +200,55 @@ impl Association {
             }
         }
         if had_data && !self.phase.is_closed() {
-            if let Some(receiver) = &mut self.receiver {
-                receiver.packet_done(now);
-                receiver.note_delay(|| transit.delay(now));
-            }
-            self.on_data_in_shutdown_sent(now, answer);
+            self.end_of_data(now, answer, datagram, &transit);
         }
         whole
+    }
+
+    /// A packet with data has been taken.
+    #[inline]
+    fn end_of_data(&mut self, now: Instant, answer: PathId, datagram: &Datagram<'_>, transit: &Transit) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.packet_done(now);
+            if datagram.ecn == Ecn::CongestionExperienced
+                && self.extensions.has(Ext::Ecn)
+                && let Some(first) = transit.first
+            {
+                receiver.note_mark(answer, first);
+            }
+            receiver.note_delay(|| transit.delay(now));
+        }
+        self.on_data_in_shutdown_sent(now, answer);
+    }
+
+    /// Takes AUTH and ASCONF, and discards what must come behind AUTH and does not; none for any other chunk. `rest` is what
+    /// follows the chunk in its packet.
+    #[cold]
+    fn take_protected(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        chunk: &Chunk<'_>,
+        rest: Octets<'_>,
+        authenticated: &mut bool,
+    ) -> Option<Flow> {
+        let from = self.paths.of(datagram).unwrap_or_else(|| self.paths.default_path());
+        let answer = self.answer_path(from);
+        match chunk {
+            Chunk::Auth(auth) => {
+                *authenticated = self.on_auth(answer, auth, rest);
+                Some(if *authenticated { GO_ON } else { LEAVE })
+            }
+            other if !*authenticated && self.requires_auth(other.chunk_type()) => {
+                self.note_unauthenticated();
+                Some(GO_ON)
+            }
+            Chunk::Asconf(asconf) if self.extensions.has(Ext::Asconf) => {
+                self.on_asconf(now, datagram, answer, asconf);
+                Some(GO_ON)
+            }
+            _ => None,
+        }
     }
 
     /// The path for answers to a packet that arrived on path `from`. An unverified address may belong to a victim, so
@@ -176,13 +263,42 @@ impl Association {
         if !self.phase.receives_data() {
             return GO_ON;
         }
+        if self.extensions.has(Ext::Interleaving) {
+            return self.mixed("DATA where I-DATA was agreed upon");
+        }
         let Some(receiver) = &mut self.receiver else { return GO_ON };
-        match receiver.on_data(data, answer) {
+        let verdict = receiver.on_data(data, answer);
+        self.data_taken(answer, verdict, data.tsn, data.stream)
+    }
+
+    fn on_i_data(&mut self, answer: PathId, data: &IData<'_>) -> Flow {
+        if !self.phase.receives_data() {
+            return GO_ON;
+        }
+        if !self.extensions.has(Ext::Interleaving) {
+            return self.mixed("I-DATA that was not agreed upon");
+        }
+        let Some(receiver) = &mut self.receiver else { return GO_ON };
+        let verdict = receiver.on_i_data(data, answer);
+        self.data_taken(answer, verdict, data.tsn, data.stream)
+    }
+
+    /// DATA and I-DATA are never used in one association (`rfc8260#section-2.2.1`).
+    #[cold]
+    fn mixed(&mut self, what: &'static str) -> Flow {
+        self.violation(what);
+        GO_ON
+    }
+
+    /// Tells the peer what became of a chunk with user data, if it has to know.
+    #[inline]
+    fn data_taken(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) -> Flow {
+        match verdict {
             DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}
-            DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream: data.stream }),
+            DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream }),
             DataVerdict::NoUserData => {
                 let mut causes = CauseList::new();
-                causes.push(&Cause::NoUserData { tsn: data.tsn });
+                causes.push(&Cause::NoUserData { tsn });
                 self.abort_with(&causes, CloseReason::ProtocolViolation { what: "DATA without user data" });
             }
             DataVerdict::Violation(what) => self.violation(what),
@@ -192,6 +308,9 @@ impl Association {
 
     #[inline]
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+        if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+            return GO_ON;
+        }
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
@@ -206,8 +325,12 @@ impl Association {
 
     /// Answers a heartbeat on its own path, unless the answer is larger than a packet may be there.
     fn on_heartbeat(&mut self, from: PathId, heartbeat: &Heartbeat<'_>) {
-        let fits = CommonHeader::LEN + heartbeat.encoded_len() <= self.paths[from].packet_limit();
-        if fits && self.phase.answers_heartbeats() {
+        let auth = self.auth_len(&[HeartbeatAck::TYPE], &None);
+        let fits = CommonHeader::LEN + auth + heartbeat.encoded_len() <= self.paths[from].packet_limit();
+        // The RFC stops at SHUTDOWN-SENT. But with ASCONF the peer may have data left and no confirmed path to send it on.
+        let last_resort =
+            || self.extensions.has(Ext::Asconf) && matches!(self.phase, Phase::ShutdownSent { .. });
+        if fits && (self.phase.answers_heartbeats() || last_resort()) {
             self.control.push(from, Pending::HeartbeatAck(heartbeat.info.to_vec()));
         }
     }
@@ -221,21 +344,50 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
+            Chunk::Ecne(ecne) if self.extensions.has(Ext::Ecn) => self.on_ecne(now, ecne),
+            Chunk::Cwr(cwr) if self.extensions.has(Ext::Ecn) => self.on_cwr(answer, cwr),
+            Chunk::PacketDrop(report) if self.extensions.has(Ext::PacketDrop) => {
+                self.on_packet_drop(now, answer, report);
+            }
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::ReConfig(chunk) if self.extensions.has(Ext::ReConfig) => {
+                self.on_re_config(now, answer, chunk)
+            }
+            Chunk::AsconfAck(ack) if self.extensions.has(Ext::Asconf) => self.on_asconf_ack(now, ack),
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            Chunk::LedbatControl(_)
+            | Chunk::Timestamp(_)
+            | Chunk::AsconfAck(_)
+            | Chunk::PacketDrop(_)
+            | Chunk::ReConfig(_) => {}
+            Chunk::Asconf(asconf) => {
+                let bytes = bytes_of(asconf);
+                let unknown = UnknownChunk { chunk_type: Asconf::TYPE, bytes: bytes.as_octets() };
+                return self.on_unknown(answer, &unknown);
+            }
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
+            // Not agreed upon, so unknown.
+            Chunk::IForwardTsn(forward) => return self.on_i_forward_tsn(answer, forward),
             // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
-            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
-                return LEAVE;
-            }
+            Chunk::NrSack(_)
+            | Chunk::Auth(_)
+            | Chunk::Ecne(_)
+            | Chunk::Cwr(_)
+            | Chunk::Init(_)
+            | Chunk::InitAck(_)
+            | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
-            Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) | Chunk::Heartbeat(_) => {}
+            Chunk::CookieEcho(_)
+            | Chunk::Data(_)
+            | Chunk::IData(_)
+            | Chunk::Sack(_)
+            | Chunk::ForwardTsn(_)
+            | Chunk::Heartbeat(_) => {}
         }
         GO_ON
     }
@@ -278,6 +430,9 @@ impl Association {
                 return self.on_stale_cookie(now, staleness);
             }
         }
+        if self.extensions.has(Ext::Asconf) && causes.iter().flatten().any(|cause| reports_asconf(&cause)) {
+            self.give_up_asconf();
+        }
         if self.phase.is_open() {
             self.events.peer_error(causes.as_bytes());
         }
@@ -295,16 +450,25 @@ impl Association {
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
     }
 
+    /// An I-FORWARD-TSN that was not agreed upon is reported as an unknown chunk.
+    fn on_i_forward_tsn(&mut self, answer: PathId, forward: &IForwardTsn<'_>) -> Flow {
+        let mut bytes = PacketBuf::default();
+        forward.encode(&mut bytes);
+        let unknown = UnknownChunk { chunk_type: IForwardTsn::TYPE, bytes: bytes.as_octets() };
+        self.on_unknown(answer, &unknown)
+    }
+
     /// Takes the chunks behind an accepted COOKIE ECHO; false if one could not be read.
     pub(crate) fn handle_behind_cookie(
         &mut self,
         now: Instant,
         datagram: &Datagram<'_>,
         chunks: Chunks<'_>,
+        authenticated: bool,
     ) -> bool {
         self.packets_received += 1;
         let from = self.paths.of(datagram);
-        let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks));
+        let whole = from.is_none_or(|from| self.take_chunks(now, from, datagram, chunks, authenticated));
         self.settle(now);
         whole
     }

@@ -136,6 +136,14 @@ impl Association {
         }
     }
 
+    /// Probes the unconfirmed path `p` as soon as the limit on heartbeats permits.
+    pub(super) fn verify(&mut self, now: Instant, p: PathId) {
+        if self.phase.sends_heartbeats() {
+            self.paths[p].heartbeat.defer(now);
+            self.on_heartbeat_timer(now, p);
+        }
+    }
+
     /// Starts a new idle period on all paths that are not being probed, after the interval changed.
     pub(super) fn restart_heartbeats(&mut self, now: Instant) {
         if !self.phase.sends_heartbeats() {

@@ -13,7 +13,9 @@ use std::net::IpAddr;
 use transport::Datagram;
 use units::{Instant, Span};
 use wire::cause::MissingParameters;
-use wire::{Cause, CauseList, CommonHeader, InitAck, Parameter, ParameterList, Parameters, param};
+use wire::{
+    Cause, CauseList, CommonHeader, InitAck, OperationError, Parameter, ParameterList, Parameters, param,
+};
 
 /// Bytes of headers before the contents of an error cause: common header, chunk header and cause header.
 const REPORT_OVERHEAD: usize = CommonHeader::LEN + 4 + 4;
@@ -38,6 +40,14 @@ impl Association {
             return self.refuse_init_ack(source, "INIT ACK without a cookie", causes);
         };
         let config = self.config();
+        let (extensions, auth) = match Extensions::agree(config, offer.extensions, &offer.auth) {
+            Ok(agreed) => agreed,
+            Err(what) => {
+                let mut causes = CauseList::new();
+                causes.push(&Cause::ProtocolViolation(what.as_bytes()));
+                return self.refuse_init_ack(source, what, causes);
+            }
+        };
         let peer = Peer {
             port: self.peer_port,
             tag: ack.0.initiate_tag,
@@ -47,7 +57,8 @@ impl Association {
             initial_tsn: ack.0.initial_tsn,
             source,
             addresses: offer.addresses,
-            extensions: offer.extensions.both(Extensions::of(config)),
+            extensions,
+            auth,
         };
         self.adopt(&peer, datagram, false);
         self.adopted = true;
@@ -80,7 +91,9 @@ impl Association {
 
     /// Largest contents of an error cause that is alone in a packet, bytes.
     pub(super) fn report_limit(&self, path: PathId) -> usize {
-        (self.paths[path].packet_limit() & !3) - REPORT_OVERHEAD
+        (self.paths[path].packet_limit() & !3)
+            - REPORT_OVERHEAD
+            - self.auth_len(&[OperationError::TYPE], &None)
     }
 
     /// Queues the COOKIE ECHO. It is sent to an unverified address only together with a HEARTBEAT, in a packet no
@@ -136,9 +149,14 @@ impl Association {
         self.peer_tag = peer.tag;
         self.peer_port = peer.port;
         self.extensions = peer.extensions;
+        self.agree_on_auth(peer);
+        self.begin_asconf(peer);
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
-        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
+        let interleaved = peer.extensions.has(Ext::Interleaving);
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays, interleaved));
+        self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
+        self.start_re_config(peer.initial_tsn);
         self.renamed = true;
         if again {
             return;
@@ -166,8 +184,13 @@ impl Association {
         order.retain(|&address| self.paths.find(address).is_none());
         self.unused = order;
         self.streams = (peer.outbound_streams, peer.inbound_streams);
-        let stamp = self.stamp_len();
-        self.sender.establish(peer.a_rwnd, peer.outbound_streams, stamp, &mut self.paths);
+        if interleaved {
+            self.sender.interleave();
+        }
+        // I-DATA needs I-FORWARD-TSN, which nothing sends yet (rfc8260#section-2.3.1).
+        self.sender.agree_on_forward_tsn(self.extensions.has(Ext::PrSctp) && !interleaved);
+        let extra = self.ahead_of_data();
+        self.sender.establish(peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
     }
 
     pub(super) fn on_cookie_ack(&mut self, now: Instant) {

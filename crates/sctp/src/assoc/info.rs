@@ -1,9 +1,13 @@
 use super::Association;
 use super::phase::Phase;
+use crate::ext::Ext;
+use crate::message::{Abandoned, AbandonedByPolicy};
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
+use wire::StreamId;
 
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +105,16 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// Chunks and AUTH chunks discarded because no valid AUTH chunk authenticated them (`rfc4895#section-6.3`).
+    pub unauthenticated: u64,
+    /// Messages abandoned (`rfc7496#section-4.4`).
+    pub abandoned: Abandoned,
+    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    pub interleaving: bool,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -149,6 +163,15 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            unauthenticated: self.unauthenticated,
+            abandoned: self.sender.abandoned_in_all().total(),
+            interleaving: self.extensions.has(Ext::Interleaving),
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
+    }
+
+    pub(crate) fn abandoned(&self) -> BTreeMap<StreamId, AbandonedByPolicy> {
+        self.sender.abandoned()
     }
 }

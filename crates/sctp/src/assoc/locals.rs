@@ -1,10 +1,11 @@
 //! Local addresses that are removed and restored while an association exists.
 //!
-//! The peer knows only the addresses that the endpoint had at the start of the association, so only those can be
-//! restored.
+//! Without ASCONF the peer knows only the addresses that the endpoint had at the start of the association, so only those
+//! can be restored.
 
 use super::Association;
-use crate::path::{PathId, PathState};
+use crate::ext::Ext;
+use crate::path::{Path, PathId, PathState};
 use std::net::IpAddr;
 use transport::nearest;
 use units::Instant;
@@ -12,7 +13,7 @@ use units::Instant;
 impl Association {
     /// The current local address that is most similar to `remote`.
     pub(super) fn local_towards(&self, remote: IpAddr) -> Option<IpAddr> {
-        if self.lost_locals.is_empty() {
+        if self.lost_locals.is_empty() && self.gained_locals.is_empty() {
             return self.local.address_towards(remote);
         }
         let left: Vec<IpAddr> = self.locals().collect();
@@ -21,13 +22,18 @@ impl Association {
 
     /// Our addresses now.
     pub(super) fn locals(&self) -> impl Iterator<Item = IpAddr> {
-        self.local.addresses.iter().copied().filter(|address| !self.lost_locals.contains(address))
+        self.local
+            .addresses
+            .iter()
+            .chain(&self.gained_locals)
+            .copied()
+            .filter(|address| !self.lost_locals.contains(address))
     }
 
     /// Removes a local address. Its paths get another source address or are removed, and their data in flight is
     /// retransmitted on other paths. False, without a change, if it is not a local address or no confirmed path would
     /// remain.
-    pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
+    pub(super) fn drop_local(&mut self, now: Instant, address: IpAddr) -> bool {
         if !self.locals().any(|local| local == address) || self.phase.is_closed() {
             return false;
         }
@@ -45,16 +51,22 @@ impl Association {
         let changes: Vec<_> = ids().map(|p| (p, instead(p))).collect();
         for &(p, instead) in &changes {
             match instead {
-                Some(local) => self.paths[p].local = local,
-                None => self.remove_path(p),
+                Some(local) => self.take_source(now, p, local),
+                None => self.remove_path(now, p),
             }
         }
-        self.settle(now);
         true
     }
 
+    /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
+    fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
+        if std::mem::replace(&mut self.paths[p].local, local) != local {
+            self.sender.on_route_changed(now, p, &mut self.paths);
+        }
+    }
+
     /// Removes a path; others remain.
-    fn remove_path(&mut self, p: PathId) {
+    pub(super) fn remove_path(&mut self, now: Instant, p: PathId) {
         self.set_path_state(p, PathState::Inactive);
         let path = &mut self.paths[p];
         (path.state, path.removed) = (PathState::Unconfirmed, true);
@@ -67,19 +79,44 @@ impl Association {
         let to = self.paths.default_path();
         self.control.redirect(p, to);
         self.phase.redirect(p, to);
-        self.sender.on_path_removed(p, &mut self.paths);
+        self.redirect_t4(p, to);
+        if let Some(path) = self.re_config.as_mut().and_then(|config| config.path_mut())
+            && *path == p
+        {
+            *path = to;
+        }
+        self.sender.on_path_removed(now, p, &mut self.paths);
     }
 
-    /// Restores a removed local address and its paths, each of which a heartbeat must confirm. False if it was not
-    /// removed.
+    /// Restores a removed local address and its paths, each of which a heartbeat must confirm; with ASCONF once the peer has
+    /// added it. False if it was not removed.
     pub(crate) fn restore_local(&mut self, now: Instant, address: IpAddr) -> bool {
-        let Some(n) = self.lost_locals.iter().position(|&lost| lost == address) else { return false };
-        self.lost_locals.remove(n);
+        if !self.lost_locals.contains(&address) {
+            return false;
+        }
+        if self.extensions.has(Ext::Asconf) {
+            return self.add_local(now, address);
+        }
+        self.use_local(now, address);
+        self.settle(now);
+        true
+    }
+
+    /// Uses a local address that the peer knows: removed paths from there come back, and it gets the paths that it would have
+    /// had from the beginning.
+    pub(super) fn use_local(&mut self, now: Instant, address: IpAddr) {
+        self.lost_locals.retain(|&lost| lost != address);
+        if !self.local.addresses.contains(&address) && !self.gained_locals.contains(&address) {
+            self.gained_locals.push(address);
+        }
         for p in self.paths.ids() {
+            if self.has_departed(self.paths[p].remote) {
+                continue;
+            }
             if !self.paths.are_pairs()
                 && let Some(local) = self.local_towards(self.paths[p].remote)
             {
-                self.paths[p].local = local;
+                self.take_source(now, p, local);
             }
             if self.paths[p].removed && self.paths[p].local == address {
                 self.paths[p].removed = false;
@@ -88,7 +125,28 @@ impl Association {
                 self.ask(now, p);
             }
         }
-        self.settle(now);
-        true
+        if self.paths.are_pairs() {
+            let config = self.sender.shared_config();
+            for pair in self.pairs_for(Some(address), None) {
+                let known = self.paths.find(pair.remote).map(|p| self.paths[p].udp_port);
+                let udp_port = known.unwrap_or(self.local.remote_udp_port);
+                let mut path = Path { udp_port, ..Path::new(pair.remote, address, &config) };
+                path.discover_mtu(&config);
+                self.add_path(now, path);
+            }
+        }
+    }
+
+    /// The peer has deleted an address of ours.
+    pub(super) fn forget_local(&mut self, address: IpAddr) {
+        if self.gained_locals.contains(&address) && self.lost_locals.contains(&address) {
+            self.gained_locals.retain(|&gained| gained != address);
+            self.lost_locals.retain(|&lost| lost != address);
+        }
+    }
+
+    /// The peer deleted this address of its own.
+    pub(super) fn has_departed(&self, address: IpAddr) -> bool {
+        self.asconf.as_ref().is_some_and(|asconf| asconf.has_departed(address))
     }
 }

@@ -3,10 +3,15 @@
 //! Everything that changes it is a method with the time as argument and ends in [`Association::settle`]; what there
 //! is to send is asked for afterwards.
 
+mod addresses;
+mod asconf;
+mod auth;
+mod changes;
 mod collision;
 mod control;
 mod cookie;
 mod dispatch;
+mod ecn;
 mod events;
 mod fault;
 mod handshake;
@@ -17,13 +22,16 @@ mod mtu;
 mod offer;
 mod options;
 mod output;
+mod packet_drop;
 mod path_set;
 mod phase;
+mod re_config;
 mod restart;
 mod sack_path;
 mod shutdown;
 mod timers;
 
+pub(crate) use auth::precedes_cookie;
 pub(crate) use collision::TieTags;
 pub(crate) use cookie::{Cookie, CookieKey, Envelope};
 pub(crate) use dispatch::Handled;
@@ -35,16 +43,21 @@ pub(crate) use restart::UnexpectedInit;
 
 use crate::config::Config;
 use crate::event::{AssocId, Event};
-use crate::ext::Extensions;
+use crate::ext::asconf::AsconfState;
+use crate::ext::auth::Terms;
+use crate::ext::{Ext, Extensions};
 use crate::message::{Message, MessageId, Received, SendError, Unread};
 use crate::path::{Path, PathId, Paths};
 use crate::random::Random;
 use crate::rx::Receiver;
 use crate::tx::Sender;
+use auth::AuthState;
 use control::Control;
 use events::Events;
 use fault::Probes;
+use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
+use re_config::ReConfiguration;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -62,6 +75,8 @@ pub(crate) struct Local {
     pub(crate) remote_udp_port: u16,
     /// Options of associations that are given none of their own.
     pub(crate) config: Arc<Config>,
+    /// Makes the random numbers for AUTH.
+    pub(crate) key: CookieKey,
 }
 
 /// What an INIT or INIT ACK says about its sender, streams already negotiated.
@@ -81,6 +96,8 @@ pub(crate) struct Peer {
     pub(crate) addresses: Vec<IpAddr>,
     /// What both of us know.
     pub(crate) extensions: Extensions,
+    /// What it says about AUTH, if both of us know it.
+    pub(crate) auth: Option<Terms>,
 }
 
 impl Peer {
@@ -142,6 +159,8 @@ pub(crate) struct Association {
 
     local: Arc<Local>,
     probes: Probes,
+    /// Reports of damaged packets.
+    reports: ReportLimit,
     /// How often a path ceased to be active.
     failures: u64,
     local_tag: u32,
@@ -154,9 +173,21 @@ pub(crate) struct Association {
     unused: Vec<IpAddr>,
     /// Addresses of the endpoint that this association may not use any more.
     lost_locals: Vec<IpAddr>,
+    /// Addresses that were added to this association and are none of the endpoint.
+    gained_locals: Vec<IpAddr>,
+    /// Keys and duties of AUTH; none before a key is set or AUTH is agreed on.
+    auth: Option<Box<AuthState>>,
+    /// Only with ASCONF.
+    asconf: Option<Box<AsconfState>>,
+    /// The ASCONF that is outstanding.
+    t4: Option<asconf::T4>,
+    /// Chunks discarded for want of a valid AUTH chunk.
+    unauthenticated: u64,
     /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
     promised: u32,
     random: Random,
+    /// Only if both ends have RE-CONFIG.
+    re_config: Option<Box<ReConfiguration>>,
 }
 
 impl Association {
@@ -221,6 +252,11 @@ impl Association {
             given: Given::Remotes(Vec::new()),
             unused: Vec::new(),
             lost_locals: Vec::new(),
+            gained_locals: Vec::new(),
+            auth: None,
+            asconf: None,
+            t4: None,
+            unauthenticated: 0,
             promised: 0,
             paths: Paths::default(),
             sender: Sender::new(config, random.number(), initial_tsn),
@@ -229,6 +265,7 @@ impl Association {
             extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
+            reports: ReportLimit::default(),
             failures: 0,
             control: Control::default(),
             events: Events::default(),
@@ -237,6 +274,7 @@ impl Association {
             packets_received: 0,
             renamed: true,
             adopted: false,
+            re_config: None,
             local,
         }
     }
@@ -260,7 +298,13 @@ impl Association {
     /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
     /// association.
     fn settle(&mut self, now: Instant) {
+        if self.re_config.is_some() {
+            self.advance_re_config(now);
+        }
         self.advance_shutdown(now);
+        if self.extensions.has(Ext::Auth) {
+            self.advance_extensions(now);
+        }
         self.sender.wake(now, &mut self.paths);
         if self.is_readable() {
             self.events.readable();
@@ -281,9 +325,14 @@ impl Association {
         {
             return Err(SendError::NoSuchPath { path });
         }
-        let id = self.sender.push(message)?;
+        let id = self.sender.push(now, message, &mut self.paths)?;
         self.settle(now);
         Ok(id)
+    }
+
+    /// Sets the priority or weight of a stream; false if there is no such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        self.sender.set_stream_value(stream, value)
     }
 
     /// What is read changes nothing but the window we announce, and whether there is more.
@@ -352,12 +401,19 @@ impl Association {
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
         let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
-        delivered.or_else(|| self.events.pop())
+        if delivered.is_some() {
+            return delivered;
+        }
+        let abandoned = self.sender.next_abandoned().map(shutdown::failed);
+        abandoned.or_else(|| self.next_reset()).or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty() || self.sender.has_delivered()
+        !self.events.is_empty()
+            || self.sender.has_delivered()
+            || self.sender.has_abandoned()
+            || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
 
     #[inline]

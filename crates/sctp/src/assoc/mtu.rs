@@ -51,9 +51,12 @@ impl Association {
         (info[0], info[1]) = (p.0, PROBE);
         info[4..].copy_from_slice(&nonce.to_be_bytes());
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), size);
-        w.push(&Heartbeat { info: &info });
-        w.push(&Pad::of_len(w.room()));
-        w.finish(self.checksum);
+        let mut place = None;
+        self.push_authenticated(Heartbeat::TYPE, &mut w, &mut place, |_, w| {
+            w.push(&Heartbeat { info: &info })
+        });
+        self.push_authenticated(Pad::TYPE, &mut w, &mut place, |_, w| w.push(&Pad::of_len(w.room())));
+        self.finish(w, &place);
         self.count_packet(p, buf);
         let path = &mut self.paths[p];
         let rto = path.rto.current();

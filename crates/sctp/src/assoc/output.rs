@@ -1,19 +1,22 @@
 //! Output: writes one packet at a time, with control chunks before SACK before DATA (`rfc9260#section-6.10`).
 
+use super::auth::AuthPlace;
 use super::control::Pending;
 use super::phase::{Farewell, Phase};
 use super::{Association, push_addresses};
 use crate::config::Timestamps;
+use crate::ext::auth::Terms;
 use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use transport::{PacketBuf, Transmit};
+use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
+use wire::asconf::Responses;
 use wire::{
-    Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
-    Timestamp,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
+    NrSack, OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
@@ -29,8 +32,13 @@ impl Association {
                 let farewell = farewell.take()?;
                 return Some(self.write_farewell(&farewell, buf));
             }
+            if self.t4.is_some()
+                && let Some(transmit) = self.write_asconf(buf)
+            {
+                return Some(transmit);
+            }
             let control = self.control.front().map(|&(p, _)| p);
-            let departing = control.or_else(|| self.sack_due_on());
+            let departing = control.or_else(|| self.sack_due_on()).or_else(|| self.forward_due_on());
             let plan = if self.may_plan_data() {
                 let joined = departing.filter(|_| self.config().bundling);
                 self.sender.next_packet(&mut self.paths, joined)
@@ -40,9 +48,9 @@ impl Association {
             let Some(path) = departing.or(plan.map(|plan| plan.path)) else {
                 return self.write_probe(now, buf);
             };
-            if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
+            if let Some(ecn) = self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit(buf.len()));
+                return Some(Transmit { ecn, ..self.paths[path].transmit(buf.len()) });
             }
         }
     }
@@ -69,11 +77,33 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
-    /// Writes a packet for `path`; false if it would be empty.
-    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
+    #[inline]
+    fn forward_due_on(&self) -> Option<PathId> {
+        self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
+    }
+
+    /// True if a packet for `path` is to have a FORWARD TSN: it is due there, or there is room for it beside the data.
+    #[inline]
+    fn forward_rides(
+        &self,
+        path: PathId,
+        plan: Option<&Plan>,
+        w: &PacketWriter<'_>,
+        place: &AuthPlace,
+    ) -> bool {
+        let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
+        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
+        self.sender.forward_rides(path, &self.paths)
+            && self.phase.sends_data()
+            && (self.sender.forward_due(&self.paths).is_some() || welcome())
+    }
+
+    /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
+    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
-            return self.write_init(path, buf);
+            return self.write_init(path, buf).then_some(Ecn::NotCapable);
         }
         let echo = first == Some(&Pending::CookieEcho);
         let limit = self.paths[path].packet_limit();
@@ -81,44 +111,71 @@ impl Association {
         let header = self.header(self.peer_tag);
         let mut w =
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
-        self.write_control(path, &mut w);
-        if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
-            self.write_sack(path, &mut w);
+        let mut place = None;
+        self.write_control(path, &mut w, &mut place);
+        if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
+            let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
-        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+        if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
+            self.push_authenticated(ForwardTsn::TYPE, &mut w, &mut place, |this, w| {
+                this.sender.write_forward(path, &mut this.paths, w)
+            });
+        }
+        let data = self.data_type();
+        let needed =
+            |plan: &Plan| plan.first_chunk() + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
+        let needed = plan.as_ref().map_or(0, needed);
+        if plan.is_some() && needed > w.room() && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
-            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
+            w.extend(CommonHeader::LEN + needed);
         }
+        let mut ecn = Ecn::NotCapable;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
-            && plan.first_chunk <= w.room()
+            && needed <= w.room()
         {
-            if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
-                w.push(&Timestamp { micros: micros(now) });
+            if self.answer_len() > 0 {
+                self.push_authenticated(ReConfig::TYPE, &mut w, &mut place, |this, w| {
+                    let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
+                    answer.is_some_and(|answer| w.push(&answer))
+                });
             }
-            self.sender.write(now, &plan, &mut self.paths, &mut w);
+            if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
+                ecn = Ecn::Capable0;
+            }
+            self.push_authenticated(data, &mut w, &mut place, |this, w| {
+                if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
+                    w.push(&Timestamp { micros: micros(now) });
+                }
+                this.sender.write(now, &plan, &mut this.paths, w);
+                true
+            });
         }
         let written = !w.is_empty();
-        w.finish(self.checksum);
-        written
+        self.finish(w, &place);
+        written.then_some(ecn)
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
     /// still has room for its data (`rfc9260#section-6.1`).
     #[inline]
-    fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
+    fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let needed = || receiver.least_sack_len() + self.stamp_len();
-        let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
+        let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
+        let needed = || receiver.least_sack_len() + self.stamp_len() + self.answer_len() + auth();
+        let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
 
     #[inline]
-    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
-        let Some(receiver) = &mut self.receiver else { return };
-        if receiver.write_sack(w) {
+    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) -> bool {
+        let Some(receiver) = &mut self.receiver else { return false };
+        let written = receiver.write_sack(w);
+        if written {
             self.paths[path].last_sack = receiver.stats().sacks;
         }
+        written
     }
 
     /// Bytes of the timestamp of a packet with data.
@@ -128,10 +185,32 @@ impl Association {
         if stamped { Timestamp::LEN } else { 0 }
     }
 
-    /// Bytes of a packet with the COOKIE ECHO alone.
+    /// The types of the chunk that carries user data, and of the answer before it.
+    #[inline]
+    fn data_kinds(&self) -> [u8; 2] {
+        let data = self.data_type();
+        [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
+    }
+
+    /// Bytes of an answer to the peer that goes before data.
+    #[inline]
+    fn answer_len(&self) -> usize {
+        self.re_config.as_ref().map_or(0, |config| config.answer_len())
+    }
+
+    /// Bytes of a packet with data that are for something else.
+    #[inline]
+    pub(super) fn ahead_of_data(&self) -> usize {
+        self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)
+    }
+
+    /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.
     pub(super) fn cookie_echo_len(&self) -> usize {
         match &self.phase {
-            Phase::CookieEchoed { cookie, .. } => CommonHeader::LEN + (4 + cookie.len()).next_multiple_of(4),
+            Phase::CookieEchoed { cookie, .. } => {
+                let auth = self.auth_len(&[CookieEcho::TYPE, Heartbeat::TYPE], &None);
+                CommonHeader::LEN + auth + (4 + cookie.len()).next_multiple_of(4)
+            }
             _ => 0,
         }
     }
@@ -141,9 +220,11 @@ impl Association {
     }
 
     /// Writes the control chunks that fit. A chunk that does not fit an empty packet is dropped.
-    fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>) {
+    fn write_control(&mut self, path: PathId, w: &mut PacketWriter<'_>, place: &mut AuthPlace) {
         while let Some(chunk) = self.control.take(path) {
-            let written = self.write_pending(path, &chunk, w);
+            let written = self.push_authenticated(chunk.chunk_type(), w, place, |this, w| {
+                this.write_pending(path, &chunk, w)
+            });
             if !written && !w.is_empty() {
                 return self.control.give_back(path, chunk);
             }
@@ -165,8 +246,16 @@ impl Association {
                 self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info }))
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
+            (Pending::ReConfig(bytes), ..) => w.push(&ReConfig { bytes }),
             (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
-            (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
+            (Pending::AsconfAck { serial, responses }, ..) => {
+                w.push(&AsconfAck { serial: *serial, responses: Responses::from_bytes(responses) })
+            }
+            (Pending::Cwr(cwr), ..) => w.push(cwr),
+            (Pending::PacketDrop(damaged), _, Some(receiver)) => w.push(&damaged.report(receiver)),
+            (Pending::PacketDrop(_), ..) | (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => {
+                false
+            }
         }
     }
 
@@ -185,6 +274,10 @@ impl Association {
             parameters.push(&Parameter::SupportedAddressTypes(self.local.address_types()));
         }
         Extensions::of(config).push(&mut parameters);
+        if config.auth {
+            let random = self.local.key.random_of(self.local_tag, self.initial_tsn);
+            Terms::ours(config, random).push(&mut parameters);
+        }
         let init = Init {
             initiate_tag: self.local_tag,
             a_rwnd: config.receive_buffer.get() as u32,
@@ -202,17 +295,20 @@ impl Association {
     fn write_farewell(&mut self, farewell: &Farewell, buf: &mut PacketBuf) -> Transmit {
         let (Farewell::Abort(path, _) | Farewell::ShutdownComplete(path)) = *farewell;
         let mut w = PacketWriter::new(buf, self.header(self.peer_tag), self.paths[path].packet_limit());
+        let mut place = None;
         match farewell {
             Farewell::Abort(_, causes) => {
-                // Leave out a reason that is too long for the packet.
-                let _ = w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
-                    || w.push(&Abort { reflected_tag: false, causes: Causes::default() });
+                self.push_authenticated(Abort::TYPE, &mut w, &mut place, |_, w| {
+                    // Leave out a reason that is too long for the packet.
+                    w.push(&Abort { reflected_tag: false, causes: Causes::from_bytes(causes) })
+                        || w.push(&Abort { reflected_tag: false, causes: Causes::default() })
+                });
             }
             Farewell::ShutdownComplete(_) => {
                 w.push(&ShutdownComplete { reflected_tag: false });
             }
         }
-        w.finish(self.checksum);
+        self.finish(w, &place);
         self.count_packet(path, buf);
         self.paths[path].transmit(buf.len())
     }

@@ -60,11 +60,29 @@ impl Association {
     fn pairs_with(&self, remotes: &[IpAddr]) -> Vec<AddressPair> {
         let locals: Vec<IpAddr> = self.locals().collect();
         let named = self.given.pairs().iter().copied();
-        let mut pairs: Vec<_> =
+        let pairs: Vec<_> =
             named.filter(|pair| remotes.contains(&pair.remote) && locals.contains(&pair.local)).collect();
-        if !pairs.is_empty() {
-            return pairs;
-        }
+        if pairs.is_empty() { self.pairs_of_set(&locals, remotes) } else { pairs }
+    }
+
+    /// The addresses of the paths that an address brings which joins the association: one of ours, or one of the peer.
+    pub(super) fn pairs_for(&self, local: Option<IpAddr>, remote: Option<IpAddr>) -> Vec<AddressPair> {
+        let locals: Vec<IpAddr> = self.locals().collect();
+        let known = self.paths.iter().map(|path| path.remote).filter(|&remote| !self.has_departed(remote));
+        let remotes = distinct(known.chain(remote));
+        let in_use = |pair: &AddressPair| {
+            let same = |path: &Path| path.remote == pair.remote && path.local == pair.local && !path.removed;
+            self.paths.iter().any(same)
+        };
+        let mut pairs = self.pairs_of_set(&locals, &remotes);
+        pairs.retain(|pair| local.is_none_or(|local| pair.local == local));
+        pairs.retain(|pair| remote.is_none_or(|remote| pair.remote == remote) && !in_use(pair));
+        pairs
+    }
+
+    /// As [`Self::pairs_with`], for a user who named no pairs.
+    fn pairs_of_set(&self, locals: &[IpAddr], remotes: &[IpAddr]) -> Vec<AddressPair> {
+        let mut pairs = Vec::new();
         let nearest =
             |&remote: &IpAddr| self.local_towards(remote).map(|local| AddressPair { local, remote });
         pairs.extend(remotes.iter().filter_map(nearest));
@@ -76,7 +94,7 @@ impl Association {
                 PathSet::Addresses => false,
                 PathSet::SameSubnet => {
                     let alone = |side: &[IpAddr]| count_like(side, pair.remote) == 1;
-                    pair.is_in_one_subnet() || alone(&locals) || alone(remotes)
+                    pair.is_in_one_subnet() || alone(locals) || alone(remotes)
                 }
                 PathSet::Pairs => true,
             };

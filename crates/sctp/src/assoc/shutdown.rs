@@ -22,6 +22,7 @@ impl Association {
             Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } => begun.shutdown = true,
             Phase::Established => {
                 self.phase = Phase::ShutdownPending;
+                self.give_up_wishes();
                 self.sender.shutdown_pending();
             }
             _ => return,
@@ -55,11 +56,15 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
             Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
-                match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
-                    Ok(outcome) => self.acknowledged(&outcome),
-                    Err(what) => return self.violation(what),
+                // Nothing is outstanding while the answer to a reset of TSNs is missing.
+                if !self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+                    match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
+                        Ok(outcome) => self.acknowledged(&outcome),
+                        Err(what) => return self.violation(what),
+                    }
                 }
                 if !matches!(self.phase, Phase::ShutdownReceived { .. }) {
+                    self.give_up_wishes();
                     self.sender.shutdown_pending();
                     self.events.push(Event::ShutdownReceived);
                 }
@@ -134,9 +139,10 @@ impl Association {
 
     /// Tells the user what the peer did not acknowledge.
     pub(super) fn fail_messages(&mut self) {
-        self.sender.failed(|Failure { id, stream, tsn, length }| {
-            self.events.push(Event::SendFailed { id, stream, tsn, length });
-        });
+        while let Some(failure) = self.sender.next_abandoned() {
+            self.events.push(failed(failure)); // before those that follow from the end
+        }
+        self.sender.failed(|failure| self.events.push(failed(failure)));
     }
 
     /// Ends the association; only the last packet (ABORT or SHUTDOWN COMPLETE), if any, is still sent.
@@ -146,10 +152,19 @@ impl Association {
         }
         self.phase = Phase::Closed { farewell };
         self.control.clear();
+        self.forget_wishes();
+        self.tell_of_marks();
         self.fail_messages();
         if self.is_readable() {
             self.events.readable();
         }
         self.events.push(Event::Closed { reason });
     }
+}
+
+/// The event that tells of a failure.
+pub(super) fn failed(failure: Failure) -> Event {
+    let Failure { id, tsn, sent, abandoned, message } = failure;
+    let (stream, length) = (message.stream, message.payload.len());
+    Event::SendFailed { id, stream, tsn, length, sent, abandoned, message: Box::new(message) }
 }

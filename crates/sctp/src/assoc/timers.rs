@@ -23,8 +23,15 @@ impl Association {
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
             next = next.min(at);
         }
+        next = next.min(self.t4_deadline().unwrap_or(Instant::FAR));
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
-        for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
+        next = next.min(self.re_config.as_ref().and_then(|config| config.deadline()).unwrap_or(Instant::FAR));
+        let sender = &self.sender;
+        for at in [
+            sender.rest_ends(&self.paths),
+            sender.copies_overdue(&self.paths),
+            sender.partial_deadline(&self.paths),
+        ] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
         (next != Instant::FAR).then_some(next)
@@ -42,6 +49,9 @@ impl Association {
                 self.on_t2(now)
             }
             _ => {}
+        }
+        if self.t4_deadline().is_some_and(|at| at <= now) {
+            self.on_t4(now);
         }
         if self.phase.is_open() {
             self.path_timers(now);
@@ -64,5 +74,8 @@ impl Association {
         }
         self.heartbeat_timers(now);
         self.mtu_timers(now);
+        if self.phase.is_open() && self.re_config.is_some() {
+            self.on_t_reconf(now);
+        }
     }
 }

@@ -5,14 +5,15 @@ use crate::assoc::{
     Association, Cookie, Envelope, Offer, OfferError, Peer, Remote, TieTags, UnexpectedInit, push_addresses,
 };
 use crate::config::{Config, LEAST_WINDOW};
-use crate::ext::Extensions;
+use crate::ext::auth::{Authentication, SharedKeys, Terms};
+use crate::ext::{Ext, Extensions};
 use std::net::IpAddr;
 use std::sync::Arc;
-use transport::{PacketBuf, Transmit};
+use transport::{Octets, PacketBuf, Transmit};
 use units::{Instant, Span};
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, CommonHeader, Encode, Init, InitAck, OperationError, Packet,
-    PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
+    Abort, Cause, CauseList, Causes, Chunk, CommonHeader, CookieEcho, Encode, Init, InitAck, OperationError,
+    Packet, PacketWriter, Parameter, ParameterList, SupportedAddressTypes, Tsn,
 };
 
 /// INIT ACK cannot be fragmented by SCTP; if it exceeds the MTU, IP fragments it.
@@ -78,8 +79,12 @@ impl Endpoint {
             None if self.associations.is_full() => return self.refuse_with(&reply, &Cause::OutOfResource),
             None => (self.fresh_name(TieTags::NONE), reply, self.local.config.clone()),
         };
+        let agreed = match Extensions::agree(&config, offer.extensions, &offer.auth) {
+            Ok(agreed) => agreed,
+            Err(what) => return self.refuse_with(&reply, &Cause::ProtocolViolation(what.as_bytes())),
+        };
         let limit = UNDIVIDED.min(MAX_AMPLIFICATION * datagram.bytes.len());
-        self.send_init_ack(now, &reply, init, &offer, &config, name, limit);
+        self.send_init_ack(now, &reply, init, &offer, agreed, &config, name, limit);
     }
 
     /// Answers an INIT from the address of an association whose packets come from another UDP port or without UDP. The
@@ -153,6 +158,7 @@ impl Endpoint {
         reply: &Reply,
         init: &Init<'_>,
         offer: &Offer<'_>,
+        (extensions, auth): (Extensions, Option<Terms>),
         config: &Config,
         name: Name,
         limit: usize,
@@ -166,9 +172,10 @@ impl Endpoint {
             initial_tsn: init.initial_tsn,
             source: reply.way.dst,
             addresses: offer.addresses.iter().copied().filter(|&listed| listed != reply.way.dst).collect(),
-            extensions: offer.extensions.both(Extensions::of(config)),
+            extensions,
+            auth,
         };
-        let (outbound_streams, extensions) = (peer.outbound_streams, peer.extensions);
+        let outbound_streams = peer.outbound_streams;
         // A requested extension at most doubles the lifetime.
         let extra = offer.preservative.unwrap_or(Span::ZERO).min(config.valid_cookie_life);
         let cookie = Cookie {
@@ -180,14 +187,20 @@ impl Endpoint {
             peer,
         };
         let cookie = cookie.seal(&self.secrets.key);
+        let announce = |list: &mut ParameterList| {
+            extensions.push(list);
+            if extensions.has(Ext::Auth) {
+                Terms::ours(config, self.secrets.key.random_of(name.tag, name.tsn)).push(list);
+            }
+        };
         let mut least = ParameterList::new();
         least.push(&Parameter::StateCookie(&cookie));
-        extensions.push(&mut least);
+        announce(&mut least);
         let room = limit.saturating_sub(CommonHeader::LEN + Init::FIXED_LEN + least.padded_len());
         let mut parameters = ParameterList::new();
         push_addresses(&mut parameters, self.addresses_to_list(reply.way.src, offer.address_types, room));
         parameters.push(&Parameter::StateCookie(&cookie));
-        extensions.push(&mut parameters);
+        announce(&mut parameters);
         for unknown in offer.unknown.as_parameters().iter() {
             let Ok(Parameter::Unknown(unknown)) = unknown else { continue };
             let length = parameters.padded_len() + PARAMETER_HEADER + unknown.bytes().len();
@@ -230,7 +243,13 @@ impl Endpoint {
     /// Processes a COOKIE ECHO and the chunks after it (`rfc9260#section-5.1.5`, `rfc9260#section-5.2.4`).
     pub(super) fn on_cookie_echo(&mut self, now: Instant, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         let mut chunks = packet.chunks();
-        let Some(Ok(Chunk::CookieEcho(echo))) = chunks.next() else { return };
+        let mut first = chunks.next();
+        let mut auth = None;
+        if let Some(Ok(Chunk::Auth(chunk))) = first {
+            auth = Some((chunk, chunks.rest()));
+            first = chunks.next();
+        }
+        let Some(Ok(Chunk::CookieEcho(echo))) = first else { return };
         let header = packet.header;
         let envelope = Envelope {
             source: datagram.src,
@@ -244,6 +263,9 @@ impl Endpoint {
             return self.discarded.bad_cookie += 1;
         };
         let existing = self.association_of(&cookie, datagram.udp_port);
+        if !self.is_authentic(existing, &cookie, auth) {
+            return self.discarded.bad_cookie += 1;
+        }
         let named =
             existing.and_then(|slot| self.associations.get(slot)).is_some_and(|a| a.is_named_by(&cookie));
         let reply = Reply::to(datagram, cookie.peer.port, cookie.peer.tag);
@@ -269,11 +291,34 @@ impl Endpoint {
             },
         };
         if let Some(association) = self.associations.get_mut(slot)
-            && !association.handle_behind_cookie(now, datagram, chunks)
+            && !association.handle_behind_cookie(now, datagram, chunks, auth.is_some())
         {
             self.discarded.malformed += 1;
         }
         self.schedule(slot);
+    }
+
+    /// Checks the AUTH chunk before a COOKIE ECHO with the key that follows from the cookie (`rfc4895#section-6.3`). The keys of
+    /// the user are those of the association that exists.
+    fn is_authentic(
+        &self,
+        existing: Option<u32>,
+        cookie: &Cookie,
+        auth: Option<(wire::Auth<'_>, Octets<'_>)>,
+    ) -> bool {
+        let existing = existing.and_then(|slot| self.associations.get(slot));
+        let Some(theirs) = &cookie.peer.auth else { return auth.is_none() };
+        let config = existing.map_or_else(|| self.local.config.clone(), Association::shared_config);
+        let random = self.secrets.key.random_of(cookie.local_tag, cookie.local_tsn);
+        let agreed = Authentication::new(&Terms::ours(&config, random), theirs);
+        match auth {
+            None => !agreed.requires(CookieEcho::TYPE),
+            Some((auth, rest)) => {
+                let none = SharedKeys::default();
+                let keys = existing.and_then(Association::shared_keys).unwrap_or(&none);
+                agreed.verify(keys, &auth, rest).is_ok()
+            }
+        }
     }
 
     /// The association that a cookie belongs to: the one with its tags, from any source, because a NAT may have

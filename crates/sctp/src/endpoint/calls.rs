@@ -2,8 +2,8 @@
 
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
-use crate::event::AssocId;
-use crate::message::{Message, MessageId, Received, SendError, Unread};
+use crate::event::{AssocId, ResetDirection, ResetError};
+use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::ConfigError;
@@ -49,6 +49,49 @@ impl Endpoint {
         self.change(id, |association| association.abort(reason));
     }
 
+    /// Begins to reset streams of an association: all, or those listed (`rfc6525`). Their next messages are numbered from 0. A
+    /// stream on which we send takes messages meanwhile, which are sent after the reset; those given before are delivered
+    /// first. [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn reset_streams(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        direction: ResetDirection,
+        streams: &[StreamId],
+    ) -> Result<(), ResetError> {
+        self.change(id, |association| association.reset_streams(now, direction, streams))
+            .unwrap_or(Err(ResetError::Closed))
+    }
+
+    /// Begins to add streams on which we send, and streams on which the peer sends (`rfc6525`).
+    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn add_streams(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        outgoing: u16,
+        incoming: u16,
+    ) -> Result<(), ResetError> {
+        self.change(id, |association| association.add_streams(now, outgoing, incoming))
+            .unwrap_or(Err(ResetError::Closed))
+    }
+
+    /// Begins to reset an association: all its streams in both directions, and its TSNs (`rfc6525`). It waits until both ends
+    /// have acknowledged everything; messages given meanwhile are sent after the reset.
+    /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn reset_association(&mut self, now: Instant, id: AssocId) -> Result<(), ResetError> {
+        self.change(id, |association| association.reset_association(now)).unwrap_or(Err(ResetError::Closed))
+    }
+
     /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has no such
     /// path or does not stand.
     pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
@@ -61,14 +104,54 @@ impl Endpoint {
         self.change(id, |association| association.set_primary(address)).unwrap_or(false)
     }
 
+    /// Adds an address of ours to an association, as when an interface comes up: the peer is asked by ASCONF
+    /// (`rfc5061#section-4.2.1`), and [`Event::AddressChange`](crate::Event::AddressChange) tells its answer. Then the address
+    /// gets its paths, which carry data once a heartbeat confirms them. Packets may arrive at the address from now on.
+    /// Behind a NAT [`Config::nat_friendly`](crate::Config::nat_friendly) must be on. False if the association has the address
+    /// or 16 addresses, does not stand, or its peer has no ASCONF.
+    pub fn add_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.add_local(now, address)).unwrap_or(false)
+    }
+
+    /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
+    /// (`rfc5061#section-4.2.5`). An address that is being added is asked for together with it. False if the association does
+    /// not have the address, does not stand, or its peer has no ASCONF.
+    pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
+        self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)
+    }
+
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-5.1`). Both sides must have it before either
+    /// activates it; key 0 is empty unless it is set. False if the association has ended or has 64 keys.
+    pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> bool {
+        self.change(id, |association| association.set_auth_key(key_id, key)).unwrap_or(false)
+    }
+
+    /// Authenticates packets with this key from now on. False if the association has ended or has no such key.
+    pub fn activate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.activate_auth_key(key_id)).unwrap_or(false)
+    }
+
+    /// Says that a key which is not active will not be activated again:
+    /// [`Event::AuthKeyUnused`](crate::Event::AuthKeyUnused) tells when nothing that was sent with it is outstanding. Packets of
+    /// the peer with this key are accepted until [`Self::remove_auth_key`]. False if there is no such key, or it is active.
+    pub fn deactivate_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.deactivate_auth_key(key_id)).unwrap_or(false)
+    }
+
+    /// Forgets a key that is not active. False if there is no such key, or it is active.
+    pub fn remove_auth_key(&mut self, id: AssocId, key_id: u16) -> bool {
+        self.change(id, |association| association.remove_auth_key(key_id)).unwrap_or(false)
+    }
+
     /// Ends the use of an address of ours by an association, as when an interface goes down: its paths leave from another
-    /// address of ours or end, and what was in flight there is sent again elsewhere. The peer is not told. False, and
-    /// nothing changes, if the association has ended, does not use the address, or would have no path left.
+    /// address of ours or end, and what was in flight there is sent again elsewhere. A peer with ASCONF is asked to delete the
+    /// address (`rfc5061#section-4.2.2`), any other is not told. False, and nothing changes, if the association has ended, does
+    /// not use the address, or would have no path left.
     pub fn remove_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
     }
 
-    /// Ends what [`Self::remove_local_address`] began. False if the association has ended, or the address was not removed.
+    /// Ends what [`Self::remove_local_address`] began; a peer with ASCONF is asked to add the address again. False if the association has ended, or the address was not removed.
     pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }
@@ -79,6 +162,13 @@ impl Endpoint {
     /// bytes.
     pub fn set_path_mtu(&mut self, now: Instant, id: AssocId, address: IpAddr, mtu: ByteCount) -> bool {
         self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
+    }
+
+    /// Sets what the [stream scheduler](crate::Config::stream_scheduler) knows of a stream: its priority for `priority`, its weight
+    /// for `wfq`; others do not ask (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
+    /// next turn. False if the association has ended or has no such stream, or if the weight is 0.
+    pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
+        self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)
     }
 
     /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is
@@ -127,6 +217,12 @@ impl Endpoint {
     /// What an association did so far; none if it has ended and everything was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)
+    }
+
+    /// The messages that an association abandoned, by stream and policy (`SCTP_PR_STREAM_STATUS` of `rfc7496#section-4.3`); none
+    /// if it has ended.
+    pub fn abandoned(&self, id: AssocId) -> Option<BTreeMap<StreamId, AbandonedByPolicy>> {
+        self.get(id).map(Association::abandoned)
     }
 
     /// The port of an association's peer; none if it has ended.

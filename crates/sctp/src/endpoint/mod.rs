@@ -21,7 +21,7 @@ pub use discarded::Discarded;
 pub use open::{AcceptError, ConnectError, PairFault};
 pub use transport::ConfigError;
 
-use crate::assoc::{CookieKey, Handled, Local, Remote};
+use crate::assoc::{CookieKey, Handled, Local, Remote, precedes_cookie};
 use crate::event::{AssocId, Event};
 use crate::random::Random;
 use accept::Reply;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
 use units::Instant;
-use wire::{Abort, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
+use wire::{Abort, Auth, Causes, Chunk, CookieEcho, Packet, PacketError, ShutdownComplete};
 
 /// Largest number of waiting answers that do not belong to an association.
 const ANSWERS: usize = 64;
@@ -93,10 +93,11 @@ impl Endpoint {
     pub fn new(config: EndpointConfig) -> Result<Endpoint, ConfigError> {
         config.check()?;
         let mut random = Random::new(config.seed);
+        let key = CookieKey::new(random.bytes());
         Ok(Endpoint {
             port: config.port,
             checksum: config.checksum,
-            secrets: Box::new(Secrets { key: CookieKey::new(random.bytes()), random }),
+            secrets: Box::new(Secrets { key: key.clone(), random }),
             listen: Listen::Off,
             arrivals: Arrivals::default(),
             discarded: Discarded::default(),
@@ -113,6 +114,7 @@ impl Endpoint {
                 checksum: config.checksum,
                 remote_udp_port: config.encapsulation.map_or(0, |encapsulation| encapsulation.remote_port),
                 config: config.config,
+                key,
             }),
         })
     }
@@ -135,16 +137,22 @@ impl Endpoint {
             }
             Ok(packet) => packet,
             Err(PacketError::TooShort(_)) => return self.discarded.too_short += 1,
-            Err(PacketError::BadChecksum { .. }) => return self.discarded.bad_checksum += 1,
+            Err(PacketError::BadChecksum { .. }) => return self.on_damaged(now, &datagram),
         };
         let header = packet.header;
-        let echo = datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&CookieEcho::TYPE);
+        let first = datagram.bytes.head.get(wire::CommonHeader::LEN);
+        let authenticated = first == Some(&Auth::TYPE);
+        let echo = first == Some(&CookieEcho::TYPE) || (authenticated && precedes_cookie(datagram.bytes));
         if !echo
             && header.destination_port == self.port
             && let Some(slot) = self.tags.get(header.verification_tag)
             && let Some(association) = self.associations.get_mut(slot)
             && association.peer_port() == header.source_port
         {
+            if authenticated {
+                let other = |remote: &Remote| self.addresses.owner(remote).is_some_and(|owner| owner != slot);
+                association.note_taken(&datagram, packet.chunks(), other);
+            }
             match association.handle(now, &datagram, packet.chunks()) {
                 Handled::Here => {}
                 Handled::CutShort => self.discarded.malformed += 1,
@@ -153,6 +161,26 @@ impl Endpoint {
             self.schedule(slot);
         } else {
             self.handle_unnamed(now, &datagram, &packet);
+        }
+    }
+
+    /// Discards a packet with a wrong checksum. The association that its source, ports and tag name may report it; that of the
+    /// tag alone may not, since the tag may be damaged.
+    #[cold]
+    fn on_damaged(&mut self, now: Instant, datagram: &Datagram<'_>) {
+        self.discarded.bad_checksum += 1;
+        let Ok(packet) = Packet::parse(datagram.bytes, Checksum::Offloaded) else { return };
+        let (header, encapsulated) = (packet.header, datagram.udp_port != 0);
+        if header.destination_port != self.port || (encapsulated && !self.encapsulated) {
+            return;
+        }
+        let remote = Remote::of(datagram, header.source_port);
+        if let Some(slot) = self.addresses.owner(&remote)
+            && let Some(association) = self.associations.get_mut(slot)
+            && association.local_tag() == header.verification_tag
+            && association.report_damaged(now, datagram, &packet)
+        {
+            self.schedule(slot);
         }
     }
 
@@ -169,7 +197,10 @@ impl Endpoint {
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
             (Some(Ok(Chunk::Init(init))), None) => self.on_init(now, datagram, header, &init),
-            (Some(Ok(Chunk::CookieEcho(_))), _) => self.on_cookie_echo(now, datagram, packet),
+            (Some(Ok(Chunk::CookieEcho(_))), _)
+            | (Some(Ok(Chunk::Auth(_))), Some(Ok(Chunk::CookieEcho(_)))) => {
+                self.on_cookie_echo(now, datagram, packet)
+            }
             (Some(Ok(first)), _) if self.arrivals.contains(header.verification_tag) => {
                 self.on_packet_of_arrival(packet, &first);
             }
@@ -212,6 +243,10 @@ impl Endpoint {
     /// Answers a packet out of the blue (`rfc9260#section-8.4`) to where it came from.
     fn on_out_of_the_blue(&mut self, datagram: &Datagram<'_>, packet: &Packet<'_>) {
         self.discarded.out_of_the_blue += 1;
+        let first = datagram.bytes.head.get(wire::CommonHeader::LEN);
+        if self.local.config.auth && first == Some(&Auth::TYPE) {
+            return; // nobody can check it
+        }
         if !is_unicast(datagram.src) || !is_unicast(datagram.dst) {
             return;
         }

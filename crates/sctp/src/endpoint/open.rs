@@ -228,6 +228,13 @@ impl Endpoint {
             buffer,
             "at least that of the endpoint, which the peer was told",
         )?;
+        let terms = |config: &Config| (config.auth_chunks.clone(), config.asconf);
+        check(
+            !self.local.config.auth || terms(&config) == terms(&self.local.config),
+            "auth_chunks",
+            format_args!("{:?}", config.auth_chunks),
+            "as `asconf` that of the endpoint, which the peer was told",
+        )?;
         let waiting = self.arrivals.take(id).ok_or(AcceptError::Gone)?;
         let (cookie, datagram) = (&waiting.cookie, waiting.datagram());
         if cookie.staleness(now).is_some() || self.tags.get(cookie.local_tag).is_some() {

@@ -73,6 +73,10 @@ pub struct PathStats {
     pub copies: u64,
     /// Window cuts by fast retransmission.
     pub fast_recoveries: u64,
+    /// Window cuts because the peer reported marks of congestion (ECN).
+    pub ecn_reductions: u64,
+    /// Chunks that the peer reported as dropped for a wrong checksum; they are sent again as after missing reports.
+    pub reported_drops: u64,
     /// Expiries of T3.
     pub timeouts: u64,
     /// The chunk sent last, counted from 1 for the first of the association; zero before there is one.
@@ -135,6 +139,10 @@ pub(crate) struct Path {
     pub(crate) decayed: Option<Instant>,
     /// When the last chunk left that was sent once and is acknowledged.
     pub(crate) newest_acked: Instant,
+    /// When data last gave a sample of the round-trip time; only with one sample a round trip.
+    pub(crate) sampled: Instant,
+    /// cwnd at first.
+    pub(crate) initial_cwnd: ByteCount,
     pub(crate) stats: PathStats,
     pub(crate) cuc: CucState,
     /// The least one-way delay told of since the last SACK.
@@ -175,6 +183,8 @@ impl Path {
             pmtud: None,
             patience: None,
             newest_acked: Instant::ZERO,
+            sampled: Instant::ZERO,
+            initial_cwnd: config.mtu,
             recovery: None,
             timed_out: false,
             silent: false,
@@ -273,6 +283,15 @@ impl Path {
         }
     }
 
+    /// Chunks lost for this cause.
+    #[inline]
+    pub(crate) fn lost_list(&self, cause: LossCause) -> &List {
+        match cause {
+            LossCause::FastRetransmit => &self.lost_fast,
+            LossCause::Timeout => &self.lost_timer,
+        }
+    }
+
     /// Age from which a chunk or a copy is presumed lost: 1.25 SRTT + 4 RTTVAR, not below [`LEAST_PROBE_TIMEOUT`].
     pub(crate) fn overdue(&self) -> Span {
         let expected = |srtt| srtt + srtt / 4 + self.rto.variation() * 4;
@@ -333,6 +352,17 @@ impl Paths {
         self.list.reserve_exact(1); // most associations have one or two
         self.list.push(path);
         Some(PathId(self.list.len() as u8 - 1))
+    }
+
+    /// The place of a removed path that `path` may take: its own, or if no other is left that of one which the peer has
+    /// everything for good from.
+    pub(crate) fn removed_place(&self, path: &Path) -> Option<PathId> {
+        let own = |p: &Path| p.removed && p.remote == path.remote && (!self.pairs || p.local == path.local);
+        let free = |p: &Path| p.removed && p.queued.is_zero();
+        let place = self.list.iter().position(own);
+        let place =
+            place.or_else(|| self.list.iter().position(free).filter(|_| self.list.len() >= Self::LIMIT));
+        place.map(|i| PathId(i as u8))
     }
 
     /// The first path to an address; of several pairs the one with our address most like it.

@@ -1,8 +1,14 @@
 //! Fragments in chains: added at either end, joined and cut in a few steps however long they are.
+//!
+//! Fragments that arrive in order share memory, so that a message is copied once out of its packets. Such memory may have
+//! room for fragments that are still to come. The room in all of it together is limited to a part of the receive buffer,
+//! so that a peer cannot make memory grow beyond what it sends.
 
 use crate::message::Payload;
 use crate::steps;
 use bytes::Bytes;
+use transport::Octets;
+use units::ByteCount;
 
 /// A chain of fragments, by the number of its first node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +31,38 @@ pub(super) struct Fragments {
     garbage: u32,
     /// Nodes that are not free.
     used: usize,
+    room: Room,
+    /// Length of the last message that was gathered: the next one may be as long.
+    usual: usize,
 }
 
+/// Bytes allocated for fragments that are still to come.
+#[derive(Debug)]
+struct Room {
+    bytes: usize,
+    most: usize,
+}
+
+/// Successive fragments, of one length but for the first and the last: most of a message fill packets.
 #[derive(Debug)]
 struct Node {
-    payload: Payload,
+    stored: Stored,
+    /// Length of the first fragment.
+    first: u32,
+    /// Length of each between the first and the last one.
+    each: u32,
+    /// Length of the last one.
+    last: u32,
     /// Of the first node of a chain: its last.
     prev: u32,
     next: u32,
+}
+
+#[derive(Debug)]
+enum Stored {
+    /// Zeros that are not stored.
+    Filler(u32),
+    Bytes(Vec<u8>),
 }
 
 /// Nodes kept when no fragment is left.
@@ -41,21 +71,145 @@ const KEPT: usize = 64;
 /// Given up nodes that are emptied for each packet.
 const SWEPT: usize = 32;
 
+/// The part of the receive buffer that may be allocated for fragments still to come.
+const ROOM: u64 = 8;
+
+impl Stored {
+    const NOTHING: Stored = Stored::Filler(0);
+
+    fn len(&self) -> usize {
+        match self {
+            Stored::Filler(zeros) => *zeros as usize,
+            Stored::Bytes(bytes) => bytes.len(),
+        }
+    }
+
+    /// Bytes allocated that are not used.
+    fn room(&self) -> usize {
+        match self {
+            Stored::Filler(_) => 0,
+            Stored::Bytes(bytes) => bytes.capacity() - bytes.len(),
+        }
+    }
+
+    fn as_octets(&self) -> Octets<'_> {
+        match self {
+            Stored::Filler(zeros) => Octets::new(&[], *zeros as usize),
+            Stored::Bytes(bytes) => Octets::new(bytes, 0),
+        }
+    }
+
+    /// Appends bytes if they need no memory.
+    fn extend(&mut self, octets: Octets<'_>) -> bool {
+        match self {
+            // Zeros before another chunk of a packet are stored there.
+            Stored::Filler(zeros) if octets.head.iter().all(|&byte| byte == 0) => {
+                *zeros += octets.len() as u32
+            }
+            Stored::Bytes(bytes)
+                if !octets.head.is_empty() && octets.len() <= bytes.capacity() - bytes.len() =>
+            {
+                octets.append_to(bytes);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn truncate(&mut self, length: usize) {
+        match self {
+            Stored::Filler(zeros) => *zeros = length as u32,
+            Stored::Bytes(bytes) => bytes.truncate(length),
+        }
+    }
+}
+
+impl Node {
+    fn new(stored: Stored, number: u32) -> Self {
+        let length = stored.len() as u32;
+        Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
+    }
+
+    /// Appends a fragment if its length can be told afterwards and it needs no memory.
+    fn extend(&mut self, fragment: Octets<'_>) -> bool {
+        let single = self.stored.len() == self.last as usize;
+        if !(single || self.last == self.each) || !self.stored.extend(fragment) {
+            return false;
+        }
+        self.last = fragment.len() as u32;
+        if single {
+            self.each = self.last;
+        }
+        true
+    }
+}
+
+impl Room {
+    /// Copies bytes of a packet into memory with room for `more`, as far as that is allowed.
+    fn store(&mut self, octets: Octets<'_>, more: usize) -> Stored {
+        if octets.head.is_empty() {
+            return Stored::Filler(octets.zeros as u32);
+        }
+        let more = more.min(self.most.saturating_sub(self.bytes));
+        let mut bytes = Vec::with_capacity(octets.len() + more);
+        octets.append_to(&mut bytes);
+        let stored = Stored::Bytes(bytes);
+        self.bytes += stored.room();
+        stored
+    }
+
+    /// Cuts what is stored; room beyond the limit is freed.
+    fn truncate(&mut self, stored: &mut Stored, length: usize) {
+        self.bytes -= stored.room();
+        stored.truncate(length);
+        if let Stored::Bytes(bytes) = stored
+            && self.bytes + bytes.capacity() - bytes.len() > self.most
+        {
+            bytes.shrink_to_fit();
+        }
+        self.bytes += stored.room();
+    }
+}
+
 impl Fragments {
-    pub(super) fn new() -> Self {
-        Fragments { nodes: Vec::new(), free: NIL, garbage: NIL, used: 0 }
+    /// For a receive buffer of so many bytes.
+    pub(super) fn new(receive_buffer: ByteCount) -> Self {
+        let room = Room { bytes: 0, most: (receive_buffer.get() / ROOM) as usize };
+        Fragments { nodes: Vec::new(), free: NIL, garbage: NIL, used: 0, room, usual: 0 }
     }
 
     fn at(&mut self, node: u32) -> &mut Node {
         &mut self.nodes[node as usize]
     }
 
-    /// A chain of one fragment.
-    pub(super) fn begin(&mut self, payload: Payload) -> Chain {
+    /// A chain of one fragment. Behind the first one of a message there is room for a message of the usual length.
+    pub(super) fn begin(&mut self, fragment: Octets<'_>, beginning: bool) -> Chain {
+        let more = if beginning { self.usual.saturating_sub(fragment.len()) } else { 0 };
+        self.add(fragment, more)
+    }
+
+    /// Appends a fragment to a chain of `length` bytes.
+    pub(super) fn append(&mut self, chain: Chain, fragment: Octets<'_>, length: usize) {
+        let last = self.at(chain.0).prev;
+        let node = &mut self.nodes[last as usize];
+        let before = node.stored.room();
+        if node.extend(fragment) {
+            steps::count(1);
+            self.room.bytes -= before - node.stored.room();
+            return;
+        }
+        // Room for as much again: so a long message is in few nodes.
+        let next = self.add(fragment, length);
+        self.join(chain, next);
+    }
+
+    /// A chain of one fragment, with room for more.
+    fn add(&mut self, fragment: Octets<'_>, more: usize) -> Chain {
         steps::count(1);
         let (garbage, free) = (self.garbage, self.free);
         let number = if garbage != NIL {
             self.garbage = self.at(garbage).next;
+            self.room.bytes -= self.at(garbage).stored.room();
             garbage
         } else if free != NIL {
             self.free = self.at(free).next;
@@ -64,10 +218,10 @@ impl Fragments {
         } else {
             self.used += 1;
             let number = self.nodes.len() as u32;
-            self.nodes.push(Node { payload: Payload::Filler(0), prev: NIL, next: NIL });
+            self.nodes.push(Node::new(Stored::NOTHING, number));
             number
         };
-        *self.at(number) = Node { payload, prev: number, next: NIL };
+        *self.at(number) = Node::new(self.room.store(fragment, more), number);
         Chain(number)
     }
 
@@ -85,21 +239,32 @@ impl Fragments {
     pub(super) fn drop_last(&mut self, chain: Chain) -> usize {
         steps::count(1);
         let last = self.at(chain.0).prev;
-        let before = self.at(last).prev;
+        let node = &mut self.nodes[last as usize];
+        let length = node.last as usize;
+        let left = node.stored.len() - length;
+        if left > 0 {
+            self.room.truncate(&mut node.stored, left);
+            node.last = if left == node.first as usize { node.first } else { node.each };
+            return length;
+        }
+        let before = node.prev;
         if last != chain.0 {
             self.at(before).next = NIL;
             self.at(chain.0).prev = before;
         }
-        self.empty(last).len()
+        self.empty(last);
+        length
     }
 
-    /// Frees a node and returns its payload.
-    fn empty(&mut self, node: u32) -> Payload {
+    /// Frees a node and returns what it stored.
+    fn empty(&mut self, node: u32) -> Stored {
         let free = std::mem::replace(&mut self.free, node);
         self.used -= 1;
         let node = self.at(node);
         node.next = free;
-        std::mem::replace(&mut node.payload, Payload::Filler(0))
+        let stored = std::mem::replace(&mut node.stored, Stored::NOTHING);
+        self.room.bytes -= stored.room();
+        stored
     }
 
     /// Gives a chain up.
@@ -131,29 +296,139 @@ impl Fragments {
         while node != NIL {
             let next = self.at(node).next;
             match self.empty(node) {
-                Payload::Filler(zeros) if bytes.is_empty() => filler += zeros as usize,
-                Payload::Bytes(only) if only.len() == length => {
-                    self.shrink();
-                    return Payload::Bytes(only);
+                Stored::Filler(zeros) if bytes.is_empty() => filler += zeros as usize,
+                Stored::Bytes(first) if bytes.is_empty() && filler == 0 => {
+                    bytes = first;
+                    bytes.reserve_exact(length - bytes.len());
                 }
-                payload => {
-                    if bytes.capacity() == 0 {
+                stored => {
+                    if bytes.is_empty() {
                         bytes.reserve_exact(length);
                         bytes.resize(filler, 0);
                     }
-                    payload.as_octets().append_to(&mut bytes);
+                    stored.as_octets().append_to(&mut bytes);
                 }
             }
             node = next;
         }
+        self.usual = length;
         self.shrink();
-        if bytes.is_empty() { Payload::Filler(filler as u32) } else { Payload::Bytes(Bytes::from(bytes)) }
+        if bytes.is_empty() {
+            return Payload::Filler(filler as u32);
+        }
+        if bytes.capacity() > length + length / 4 {
+            bytes.shrink_to_fit();
+        }
+        Payload::Bytes(Bytes::from(bytes))
     }
 
     /// Frees the memory of many fragments once none is left.
     fn shrink(&mut self) {
         if self.used == 0 && self.nodes.capacity() > KEPT {
-            *self = Fragments::new();
+            (self.nodes, self.free, self.garbage) = (Vec::new(), NIL, NIL);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BUFFER: u64 = 8_000;
+
+    /// Chains with a model of each: its fragments, in order.
+    struct Fixture {
+        fragments: Fragments,
+        chains: Vec<(Chain, Vec<Vec<u8>>)>,
+    }
+
+    impl Fixture {
+        fn check_room(&self) {
+            let room: usize = self.fragments.nodes.iter().map(|node| node.stored.room()).sum();
+            assert_eq!(self.fragments.room.bytes, room);
+            assert!(room <= (BUFFER / ROOM) as usize, "{room} bytes of room");
+        }
+
+        fn step(&mut self, kind: u8, length: usize, filler: bool) {
+            let bytes = vec![if filler { 0 } else { length as u8 }; length];
+            let octets = if filler { Octets::new(&[], length) } else { Octets::from(bytes.as_slice()) };
+            match (kind, self.chains.len()) {
+                (0, _) | (_, 0) => {
+                    self.chains.push((self.fragments.begin(octets, length.is_multiple_of(2)), vec![bytes]));
+                }
+                (1..=4, _) => {
+                    let (chain, model) = self.chains.last_mut().expect("one");
+                    self.fragments.append(*chain, octets, model.iter().map(Vec::len).sum());
+                    model.push(bytes);
+                }
+                (5, _) => {
+                    let (chain, model) = self.chains.last_mut().expect("one");
+                    assert_eq!(Some(self.fragments.drop_last(*chain)), model.pop().map(|last| last.len()));
+                    if model.is_empty() {
+                        self.chains.pop();
+                    }
+                }
+                (6, 2..) => {
+                    let (b, mut after) = self.chains.pop().expect("two");
+                    let (a, model) = self.chains.last_mut().expect("one");
+                    *a = self.fragments.join(*a, b);
+                    model.append(&mut after);
+                }
+                (7, _) => {
+                    let (chain, _) = self.chains.remove(0);
+                    self.fragments.give_up(chain);
+                }
+                (8, _) => self.fragments.sweep(),
+                _ => {
+                    let (chain, model) = self.chains.remove(0);
+                    let whole = model.concat();
+                    assert_eq!(self.fragments.gather(chain, whole.len()).to_bytes(), whole);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever is done with chains, they have the bytes that were put in, and the room beside these is limited.
+        #[test]
+        fn chains_have_the_bytes_that_were_put_in(
+            steps in prop::collection::vec((0u8..10, prop_oneof![Just(100usize), 1..300usize], any::<bool>()), 1..200),
+            filler in any::<bool>(),
+        ) {
+            let fragments = Fragments::new(ByteCount::new(BUFFER));
+            let mut f = Fixture { fragments, chains: Vec::new() };
+            for (kind, length, zeros) in steps {
+                f.step(kind, length, filler && zeros);
+                f.check_room();
+            }
+            for (chain, model) in std::mem::take(&mut f.chains) {
+                let whole = model.concat();
+                prop_assert_eq!(f.fragments.gather(chain, whole.len()).to_bytes(), whole);
+            }
+            for _ in 0..10 {
+                f.fragments.sweep();
+            }
+            prop_assert_eq!((f.fragments.used, f.fragments.room.bytes), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_message_as_long_as_the_last_one_is_copied_once() {
+        let mut fragments = Fragments::new(ByteCount::new(BUFFER));
+        let mut message = || {
+            let mut chain = Chain::NONE;
+            for n in 0..9 {
+                match n {
+                    0 => chain = fragments.begin(Octets::from(&[1; 80]), true),
+                    8 => fragments.append(chain, Octets::from(&[1; 90]), 780),
+                    _ => fragments.append(chain, Octets::from(&[1; 100]), n * 100 - 20),
+                }
+            }
+            let nodes = fragments.used;
+            assert_eq!(fragments.gather(chain, 870).len(), 870);
+            nodes
+        };
+        assert_eq!([message(), message()], [5, 1]);
     }
 }

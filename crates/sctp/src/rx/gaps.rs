@@ -36,6 +36,13 @@ impl TsnTracker {
         TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, top: None, below: BTreeMap::new() }
     }
 
+    /// Nothing arrived but all TSNs before `next`, whose index is above all that there were.
+    pub(super) fn jump_to(&mut self, next: Tsn) {
+        let highest = self.top.map_or(self.cumulative, |run| run.last);
+        let ahead = next.distance_from(tsn_of(highest + 1));
+        *self = TsnTracker { cumulative: highest + u64::from(ahead), top: None, below: BTreeMap::new() };
+    }
+
     /// The index of a TSN: up to half a circle before or after the cumulative TSN.
     #[inline]
     pub(super) fn index_of(&self, tsn: Tsn) -> u64 {
@@ -50,7 +57,6 @@ impl TsnTracker {
 
     /// The highest TSN that arrived.
     #[inline]
-    #[cfg(test)]
     pub(super) fn highest(&self) -> u64 {
         self.top.map_or(self.cumulative, |run| run.last)
     }
@@ -211,14 +217,17 @@ impl TsnTracker {
     /// Everything up to `index` is there; no TSN above it that is there follows it at once.
     pub(super) fn advance_to(&mut self, index: u64) {
         self.cumulative = self.cumulative.max(index);
-        while let Some(run) = self.first_run().filter(|run| run.first <= self.cumulative + 1) {
-            self.cumulative = self.cumulative.max(run.last);
-            self.remove_run(run);
+        while let Some(entry) = self.below.first_entry()
+            && *entry.key() <= self.cumulative + 1
+        {
+            count(1);
+            self.cumulative = self.cumulative.max(entry.remove());
         }
-    }
-
-    fn first_run(&self) -> Option<Run> {
-        self.below.first_key_value().map(|(&first, &last)| Run { first, last }).or(self.top)
+        if self.below.is_empty()
+            && let Some(top) = self.top.take_if(|top| top.first <= self.cumulative + 1)
+        {
+            self.cumulative = self.cumulative.max(top.last);
+        }
     }
 
     /// Takes back TSNs above the cumulative one, all of which are there.

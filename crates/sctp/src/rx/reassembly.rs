@@ -4,9 +4,10 @@ use super::fragments::{Chain, Fragments};
 use super::gaps::TsnTracker;
 use super::window::ChunkCost;
 use crate::message::Payload;
-use crate::steps::count_search;
+use crate::steps::{count, count_search};
 use std::collections::{BTreeMap, VecDeque};
-use wire::{Data, Ppid, Ssn, StreamId};
+use units::ByteCount;
+use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
 /// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,12 @@ impl Label {
         Label { stream: data.stream, ssn: data.ssn, ppid: data.ppid, unordered: data.flags.unordered }
     }
 
+    /// The number of the message in its stream, as far as the chunk tells.
+    #[inline]
+    pub(super) fn number(&self) -> Mid {
+        Mid(if self.unordered { 0 } else { self.ssn.0.into() })
+    }
+
     /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`), and nothing ties fragments
     /// by their payload protocol identifier (`rfc9260#section-6.9`).
     fn is_same_message(&self, other: &Label) -> bool {
@@ -37,12 +44,13 @@ impl Label {
 pub(super) struct Piece {
     /// Index of the TSN of the message's first fragment.
     pub(super) message: u64,
-    /// Number of fragments in here.
+    /// Number of fragments in here; none if the message ends here without being complete.
     pub(super) fragments: u32,
     /// What it counts as in the receive buffer: never less than its bytes.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
-    pub(super) ssn: Ssn,
+    /// Of a DATA chunk the stream sequence number, until [`Streams`](super::streams::Streams) unwraps it.
+    pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,
     /// Ends its message.
@@ -57,6 +65,12 @@ pub(super) struct Piece {
 const _: () = assert!(size_of::<Piece>() == ChunkCost::LEAST as usize);
 
 impl Piece {
+    /// The message ends here without being complete.
+    #[inline]
+    pub(super) fn is_aborted(&self) -> bool {
+        self.fragments == 0
+    }
+
     /// The message of a chunk that is not fragmented.
     #[inline]
     pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
@@ -65,12 +79,39 @@ impl Piece {
             fragments: 1,
             cost: cost.of(data.payload.len()),
             stream: data.stream,
-            ssn: data.ssn,
+            number: Label::of(data).number(),
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
+        }
+    }
+}
+
+impl Piece {
+    /// The message of an I-DATA chunk that is not fragmented.
+    pub(super) fn interleaved(index: u64, data: &IData<'_>, cost: ChunkCost) -> Self {
+        Piece {
+            message: index,
+            fragments: 1,
+            cost: cost.of(data.payload.len()),
+            stream: data.stream,
+            number: data.mid,
+            ppid: data.ppid,
+            unordered: data.flags.unordered,
+            ending: true,
+            chain: Chain::NONE,
+            payload: Payload::from_octets(data.payload),
+        }
+    }
+
+    /// Takes the bytes of a message that is read from the fragments that they may still be in.
+    #[cold]
+    pub(super) fn gather(&mut self, fragments: Option<&mut Fragments>) {
+        let chain = std::mem::replace(&mut self.chain, Chain::NONE);
+        if let Some(fragments) = fragments.filter(|_| chain != Chain::NONE) {
+            self.payload = fragments.gather(chain, self.payload.len());
         }
     }
 }
@@ -105,6 +146,10 @@ pub(super) struct Reassembly {
     /// None before the first fragment.
     store: Option<Box<Store>>,
     cost: ChunkCost,
+    /// The highest TSN that was skipped, or dropped because the one before it was: a fragment that follows it and does not begin
+    /// a message is of no use.
+    skipped: u64,
+    receive_buffer: ByteCount,
 }
 
 #[derive(Debug)]
@@ -143,8 +188,8 @@ struct Partial {
 }
 
 impl Reassembly {
-    pub(super) fn new(cost: ChunkCost) -> Self {
-        Reassembly { cost, store: None }
+    pub(super) fn new(cost: ChunkCost, receive_buffer: ByteCount) -> Self {
+        Reassembly { cost, receive_buffer, store: None, skipped: 0 }
     }
 
     /// True if nothing waits for anything.
@@ -181,26 +226,33 @@ impl Reassembly {
 
     /// Takes a fragment that passed [`Self::check`].
     pub(super) fn insert(&mut self, index: u64, data: &Data<'_>) -> Outcome {
-        let cost = self.cost.of(data.payload.len());
-        let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new()));
-        let mut run = Run {
-            first: index,
-            last: index,
-            label: Label::of(data),
-            beginning: data.flags.beginning,
-            ending: data.flags.ending,
-            cost,
-            length: data.payload.len() as u32,
-            chain: store.fragments.begin(Payload::from_octets(data.payload)),
-        };
-        if !run.beginning
-            && let Some(before) = store.ending_at(index - 1)
-        {
-            store.remove(&before);
-            run = store.joined(before, run);
+        let (cost, receive_buffer) = (self.cost.of(data.payload.len()), self.receive_buffer);
+        let store = &mut **self.store.get_or_insert_with(|| Box::new(Store::new(receive_buffer)));
+        if store.extend_top(index, data, cost) {
+            return store
+                .take_top()
+                .map_or(Outcome::Waiting, |run| Outcome::Message(run.piece(run.first, run.label)));
         }
+        let before = store.ending_at(index - 1).filter(|_| !data.flags.beginning).copied();
+        let mut run = match before {
+            Some(mut run) => {
+                store.remove(&run);
+                run.extend(data, cost, &mut store.fragments);
+                run
+            }
+            None => Run {
+                first: index,
+                last: index,
+                label: Label::of(data),
+                beginning: data.flags.beginning,
+                ending: data.flags.ending,
+                cost,
+                length: data.payload.len() as u32,
+                chain: store.fragments.begin(data.payload, data.flags.beginning),
+            },
+        };
         if !run.ending
-            && let Some(after) = store.beginning_at(index + 1)
+            && let Some(after) = store.beginning_at(index + 1).copied()
         {
             store.remove(&after);
             run = store.joined(run, after);
@@ -225,7 +277,7 @@ impl Reassembly {
     /// Hands out the beginning of that message; the rest follows as it arrives.
     pub(super) fn begin_partial(&mut self, cumulative: u64) -> Option<Piece> {
         let store = self.store.as_deref_mut()?;
-        let run = store.head(cumulative)?;
+        let run = *store.head(cumulative)?;
         store.remove(&run);
         Some(store.hand_out(&run, Partial { message: run.first, label: run.label, next: run.first }))
     }
@@ -252,20 +304,9 @@ impl Reassembly {
         length
     }
 
-    /// The bytes of a message that is read, which may still be in fragments.
-    #[inline]
-    pub(super) fn gather(&mut self, piece: &mut Piece) {
-        if piece.chain != Chain::NONE {
-            self.gather_chain(piece);
-        }
-    }
-
-    #[cold]
-    fn gather_chain(&mut self, piece: &mut Piece) {
-        let chain = std::mem::replace(&mut piece.chain, Chain::NONE);
-        if let Some(store) = &mut self.store {
-            piece.payload = store.fragments.gather(chain, piece.payload.len());
-        }
+    /// Where the bytes of a message are that is read.
+    pub(super) fn fragments(&mut self) -> Option<&mut Fragments> {
+        self.store.as_mut().map(|store| &mut store.fragments)
     }
 
     /// A message is given up whose bytes may still be in fragments.
@@ -273,6 +314,31 @@ impl Reassembly {
         if let Some(store) = &mut self.store {
             store.fragments.give_up(piece.chain);
         }
+    }
+
+    /// True if no fragment before this one is there, or ever will be.
+    #[inline]
+    pub(super) fn is_orphan(&self, index: u64) -> bool {
+        index == self.skipped + 1
+            && self.store.as_ref().is_none_or(|store| {
+                store.ending_at(index - 1).is_none()
+                    && store.partial.is_none_or(|partial| partial.next != index)
+            })
+    }
+
+    /// Drops the fragments of messages that lack a TSN up to `new`, all of which count as received from now on. Returns what they
+    /// counted as in the receive buffer, and the end of a message that was being handed out.
+    pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
+        self.skipped = self.skipped.max(new);
+        let Some(store) = self.store.as_deref_mut() else { return (0, None) };
+        let aborted = store.partial.take_if(|partial| partial.next <= new).map(|partial| partial.abort());
+        let mut cost = 0;
+        while let Some(run) = store.take_cut(self.skipped) {
+            store.fragments.give_up(run.chain);
+            cost += run.cost;
+            self.skipped = self.skipped.max(run.last);
+        }
+        (cost, aborted)
     }
 
     /// The packet is done.
@@ -284,16 +350,49 @@ impl Reassembly {
     }
 }
 
+impl Partial {
+    /// The end of a message that will not be complete.
+    fn abort(self) -> Piece {
+        let Label { stream, ppid, unordered, .. } = self.label;
+        Piece {
+            message: self.message,
+            fragments: 0,
+            cost: 0,
+            stream,
+            number: self.label.number(),
+            ppid,
+            unordered,
+            ending: false,
+            chain: Chain::NONE,
+            payload: Payload::Filler(0),
+        }
+    }
+}
+
 impl Run {
+    /// Its message lacks a TSN up to `skipped`.
+    fn is_cut(&self, skipped: u64) -> bool {
+        if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
+    }
+
+    /// Appends the fragment that comes next.
+    fn extend(&mut self, data: &Data<'_>, cost: u32, fragments: &mut Fragments) {
+        fragments.append(self.chain, data.payload, self.length as usize);
+        self.last += 1;
+        self.ending = data.flags.ending;
+        self.cost += cost;
+        self.length += data.payload.len() as u32;
+    }
+
     /// All of it, as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
-        let Label { stream, ssn, ppid, unordered } = label;
+        let Label { stream, ppid, unordered, .. } = label;
         Piece {
             message,
             fragments: (self.last - self.first + 1) as u32,
             cost: self.cost,
             stream,
-            ssn,
+            number: label.number(),
             ppid,
             unordered,
             ending: self.ending,
@@ -304,28 +403,54 @@ impl Run {
 }
 
 impl Store {
-    fn new() -> Self {
-        Store { top: None, below: BTreeMap::new(), partial: None, fragments: Fragments::new() }
+    fn new(receive_buffer: ByteCount) -> Self {
+        let fragments = Fragments::new(receive_buffer);
+        Store { top: None, below: BTreeMap::new(), partial: None, fragments }
+    }
+
+    /// Appends a fragment to the highest run if it comes next. Nothing is above that run, and no message that is handed out
+    /// in parts waits for it.
+    fn extend_top(&mut self, index: u64, data: &Data<'_>, cost: u32) -> bool {
+        let next = self.top.as_mut().filter(|top| top.last + 1 == index && !data.flags.beginning);
+        let Some(top) = next else { return false };
+        top.extend(data, cost, &mut self.fragments);
+        true
+    }
+
+    /// Removes the highest run if it is a whole message.
+    fn take_top(&mut self) -> Option<Run> {
+        let top = self.top.take_if(|top| top.beginning && top.ending)?;
+        self.refill();
+        Some(top)
     }
 
     /// The run whose last index is this one.
-    fn ending_at(&self, index: u64) -> Option<Run> {
-        let top = self.top.filter(|top| top.first <= index);
+    fn ending_at(&self, index: u64) -> Option<&Run> {
+        let top = self.top.as_ref().filter(|top| top.first <= index);
         let run = top.or_else(|| {
             count_search(self.below.len());
-            self.below.range(..=index).next_back().map(|(_, run)| *run)
+            self.below.range(..=index).next_back().map(|(_, run)| run)
         });
         run.filter(|run| run.last == index)
     }
 
     /// The run whose first index is this one.
-    fn beginning_at(&self, index: u64) -> Option<Run> {
-        match self.top {
+    fn beginning_at(&self, index: u64) -> Option<&Run> {
+        match &self.top {
             Some(top) if index < top.first => {
                 count_search(self.below.len());
-                self.below.get(&index).copied()
+                self.below.get(&index)
             }
-            top => top.filter(|top| top.first == index),
+            top => top.as_ref().filter(|top| top.first == index),
+        }
+    }
+
+    /// Removes the lowest run if its message lacks a TSN up to `skipped`.
+    fn take_cut(&mut self, skipped: u64) -> Option<Run> {
+        count(1);
+        match self.below.first_entry() {
+            Some(lowest) => lowest.get().is_cut(skipped).then(|| lowest.remove()),
+            None => self.top.take_if(|top| top.is_cut(skipped)),
         }
     }
 
@@ -373,7 +498,7 @@ impl Store {
         }
     }
 
-    fn head(&self, cumulative: u64) -> Option<Run> {
+    fn head(&self, cumulative: u64) -> Option<&Run> {
         self.ending_at(cumulative).filter(|run| run.beginning)
     }
 
@@ -446,7 +571,7 @@ mod tests {
         }
 
         fn gathered(&mut self, mut piece: Piece) -> Piece {
-            self.reassembly.gather(&mut piece);
+            piece.gather(self.reassembly.fragments());
             piece
         }
 
@@ -475,8 +600,9 @@ mod tests {
     fn filler_is_counted_and_never_stored() {
         let mut f = Fixture::new();
         f.waits(Data { payload: Octets::new(&[], 1000), ..data("B", 1, b"") });
-        let piece = f.message(Data { payload: Octets::new(&[], 500), ..data("E", 2, b"") });
-        assert_eq!(piece.payload, Payload::Filler(1500));
+        f.waits(data("", 2, b"\0\0"));
+        let piece = f.message(Data { payload: Octets::new(&[], 500), ..data("E", 3, b"") });
+        assert_eq!(piece.payload, Payload::Filler(1502));
     }
 
     #[test]

@@ -37,6 +37,12 @@ struct Packet {
     duplicate: bool,
     /// TSNs were missing before or after it.
     gap: bool,
+    /// It has a DATA chunk.
+    data: bool,
+    /// It has a FORWARD TSN.
+    forward: bool,
+    /// A FORWARD TSN in it skips nothing: the last SACK may have been lost.
+    stale: bool,
 }
 
 /// Duplicates reported at most in a SACK: as many as a packet has chunks.
@@ -70,6 +76,7 @@ impl SackPolicy {
     pub(super) fn chunk(&mut self, source: PathId, immediate: bool) {
         self.source = source;
         self.packet.urgent |= immediate;
+        self.packet.data = true;
     }
 
     /// The chunk is new, and TSNs are missing (`gap`) or not.
@@ -92,13 +99,28 @@ impl SackPolicy {
         self.packet.urgent = true;
     }
 
-    /// The packet with DATA is read to its end.
+    /// A FORWARD TSN came from `source`: one that was `stale`, or one that changed something while TSNs were missing (`gap`) or
+    /// not. It counts as DATA would (`rfc3758#section-3.6`).
+    pub(super) fn forward(&mut self, source: PathId, stale: bool, gap: bool) {
+        self.source = source;
+        self.packet.forward = true;
+        self.packet.stale |= stale;
+        // It closes a gap, which is never delayed (`rfc9260#section-6.7`), whatever the path.
+        self.packet.urgent |= gap;
+    }
+
+    /// The packet with DATA or FORWARD TSN is read to its end. True if it had DATA.
     #[inline]
-    pub(super) fn packet_done(&mut self, now: Instant) {
+    pub(super) fn packet_done(&mut self, now: Instant) -> bool {
         let packet = std::mem::take(&mut self.packet);
-        self.packets = self.packets.saturating_add(1);
+        let forward_only = packet.forward && !packet.data;
+        // DAC counts packets with data: the number says how many missing reports a SACK stands for.
+        if !(forward_only && self.dac) {
+            self.packets = self.packets.saturating_add(1);
+        }
         let disorder = packet.gap || (packet.duplicate && !packet.fresh);
         let at_once = packet.urgent
+            || (packet.stale && forward_only)
             || self.packets >= self.frequency
             || !self.started
             // DAC: gaps are the rule on several paths, and the count of packets tells what was delayed.
@@ -109,6 +131,7 @@ impl SackPolicy {
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.delay);
         }
+        !forward_only
     }
 
     /// Asks for a SACK whatever the rules say.
@@ -123,7 +146,7 @@ impl SackPolicy {
 
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
-        self.due || self.packets > 0
+        self.due || self.packets > 0 || self.deadline.is_some()
     }
 
     #[inline]
@@ -138,6 +161,11 @@ impl SackPolicy {
     #[inline]
     pub(super) fn source(&self) -> PathId {
         self.source
+    }
+
+    /// The duplicates so far are not reported.
+    pub(super) fn forget_duplicates(&mut self) {
+        self.duplicates.clear();
     }
 
     #[inline]

@@ -52,7 +52,9 @@ impl Scheduler for Weighted {
             let sent = at.paths[p].stats.user_bytes.get();
             let weight = self.weight(p, at.paths);
             let clock = &mut self.paths[p.index()];
-            clock.time += (sent - clock.seen) as f64 / weight;
+            // A path that was added since has the number of one that was removed.
+            let new = sent.checked_sub(clock.seen).unwrap_or(sent);
+            clock.time += new as f64 / weight;
             clock.seen = sent;
             furthest = furthest.max(clock.time);
         }

@@ -14,7 +14,6 @@ use units::ByteCount;
 impl Sender {
     /// Abandons chunk `i` and frees its bytes. A chunk that the peer has is only marked: if the peer reneges, it is not sent
     /// again either.
-    #[cfg(test)]
     pub(super) fn abandon(&mut self, i: u64, paths: &mut Paths) {
         let chunk = &self.out[i];
         let path = &mut paths[chunk.path];

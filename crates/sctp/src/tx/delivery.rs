@@ -4,7 +4,7 @@
 //! of a SACK does not count, since the peer may still renege. A message is delivered when the peer has all of its chunks.
 
 use super::{Mark, Outstanding, Sender};
-use crate::message::MessageId;
+use crate::message::{Message, MessageId, Payload};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::num::NonZeroU64;
@@ -45,15 +45,25 @@ struct Partial {
     ended: bool,
 }
 
-/// What the peer did not acknowledge: a tracked message, or a chunk of another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the peer did not acknowledge: a message that is tracked or was abandoned, or a chunk of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) id: Option<MessageId>,
-    pub(crate) stream: StreamId,
     /// Of the first chunk that the peer may not have for good; none if a part of the message was never sent.
     pub(crate) tsn: Option<Tsn>,
-    /// Bytes that the peer may not have for good.
-    pub(crate) length: usize,
+    /// A part of it was sent.
+    pub(crate) sent: bool,
+    pub(crate) abandoned: bool,
+    /// With the bytes that the peer may not have for good.
+    pub(crate) message: Message,
+}
+
+/// A tracked message of which parts failed.
+struct Parts {
+    failure: Failure,
+    payloads: Vec<Payload>,
+    /// Its last chunk was sent.
+    ended: bool,
 }
 
 impl Deliveries {
@@ -63,6 +73,11 @@ impl Deliveries {
         let partial = self.partial.entry(id).or_insert(fresh);
         partial.waiting += 1;
         partial.ended |= ending;
+    }
+
+    /// The message was abandoned.
+    pub(super) fn abandoned(&mut self, id: MessageId) {
+        self.partial.remove(&id);
     }
 
     /// The peer has another chunk of the message for good.
@@ -106,6 +121,9 @@ impl Sender {
         {
             self.deliveries.get_or_insert_default().acknowledged(id);
         }
+        if self.partial.is_some() {
+            self.note_settled(i);
+        }
     }
 
     /// True if messages were delivered of which the user was not told.
@@ -132,31 +150,72 @@ impl Sender {
         let mut tracked = BTreeMap::new();
         let partial = self.deliveries.as_mut().map(|deliveries| std::mem::take(&mut deliveries.partial));
         for (id, partial) in partial.into_iter().flatten() {
-            let failure = Failure { id: Some(id), stream: partial.stream, tsn: None, length: 0 };
-            tracked.insert(id, (failure, partial.ended));
+            let message =
+                Message { stream: partial.stream, tracked: true, ..Message::new(Payload::Filler(0)) };
+            let failure = Failure { id: Some(id), tsn: None, sent: true, abandoned: false, message };
+            tracked.insert(id, Parts { failure, payloads: Vec::new(), ended: partial.ended });
         }
-        let mut add = |failure: Failure, wholly_sent: bool| {
+        let mut add = |mut failure: Failure, wholly_sent: bool| {
             let Some(id) = failure.id else { return tell(failure) };
-            let fresh = Failure { tsn: None, length: 0, ..failure };
-            let (all, ended) = tracked.entry(id).or_insert((fresh, wholly_sent));
-            all.tsn = all.tsn.or(failure.tsn.filter(|_| *ended));
-            all.length += failure.length;
+            let (tsn, payload) = (failure.tsn.take(), take(&mut failure.message));
+            let all = tracked.entry(id).or_insert_with(|| Parts {
+                failure: failure.clone(),
+                payloads: Vec::new(),
+                ended: wholly_sent,
+            });
+            all.failure.tsn = all.failure.tsn.or(tsn.filter(|_| all.ended));
+            all.failure.sent |= failure.sent;
+            all.failure.message = failure.message;
+            all.payloads.push(payload);
         };
         for i in self.out.indices() {
             let id = self.out.take_tag(i).id();
             let chunk = &self.out[i];
             if id.is_some() || !(chunk.is_acked() || chunk.is(Mark::Abandoned)) {
-                let (stream, tsn, length) = (chunk.stream, Some(Outstanding::tsn(i)), chunk.len());
-                add(Failure { id, stream, tsn, length }, true);
+                add(self.failed_chunk(i, id), true);
             }
         }
+        self.queue.release_all();
         while !self.queue.is_empty() {
+            self.queue.pass_unfinished();
             let unsent = self.queue.take(usize::MAX);
-            let (id, length) = (unsent.tag.id(), unsent.payload.len());
-            add(Failure { id, stream: unsent.stream, tsn: None, length }, false);
+            let message = Message {
+                stream: unsent.stream,
+                ppid: unsent.ppid,
+                unordered: unsent.flags.unordered,
+                tracked: unsent.tag.id().is_some(),
+                context: self.context(unsent.record),
+                reliability: self.reliability(unsent.record),
+                ..Message::new(unsent.payload)
+            };
+            let sent = !unsent.flags.beginning;
+            add(Failure { id: unsent.tag.id(), tsn: None, sent, abandoned: false, message }, false);
         }
-        tracked.into_values().for_each(|(failure, _)| tell(failure));
+        for Parts { mut failure, payloads, .. } in tracked.into_values() {
+            failure.message.payload = Payload::concat(payloads);
+            tell(failure);
+        }
     }
+
+    /// Chunk `i`, which the peer did not acknowledge, of the tracked message `id` if it is of one.
+    fn failed_chunk(&self, i: u64, id: Option<MessageId>) -> Failure {
+        let (data, record) = (self.out.data(i), self.out.message_of(i));
+        let message = Message {
+            stream: data.stream,
+            ppid: data.ppid,
+            unordered: data.flags.unordered,
+            tracked: id.is_some(),
+            context: self.context(record),
+            reliability: self.reliability(record),
+            ..Message::new(self.out.payload_of(i))
+        };
+        Failure { id, tsn: Some(Outstanding::tsn(i)), sent: true, abandoned: false, message }
+    }
+}
+
+/// Takes the bytes of a message, which has none from now on.
+fn take(message: &mut Message) -> Payload {
+    std::mem::replace(&mut message.payload, Payload::Filler(0))
 }
 
 #[cfg(test)]

@@ -10,15 +10,19 @@ mod copies;
 mod cuc;
 mod delivery;
 mod delta;
+mod ecn;
 mod first_come;
+mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
+mod partial;
 mod pieces;
 mod queue;
 mod ranges;
 mod reinject;
 mod report;
+mod reported;
 mod reschedule;
 mod sack;
 mod send;
@@ -26,13 +30,15 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod turns;
 
 pub(crate) use delivery::Failure;
 pub(crate) use delta::SackDelta;
+pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
+use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy, StreamScheduler};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
@@ -43,13 +49,15 @@ use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
+use ecn::Marks;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
+use partial::Partial;
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
-use wire::{Data, Tsn};
+use wire::{Data, IData, StreamId, Tsn};
 
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
@@ -96,6 +104,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// Marks that the peer echoed.
+    ecn: Marks,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -127,8 +137,14 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// The TSNs were reset.
+    jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
+    /// None before the first message that may be abandoned or has a context.
+    partial: Option<Box<Partial>>,
+    /// Messages may be abandoned: both ends have FORWARD TSN.
+    abandons: bool,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -142,7 +158,7 @@ impl Sender {
         Sender {
             cmt,
             control: None,
-            queue: SendQueue::new(config.outbound_streams),
+            queue: SendQueue::new(&config),
             out: Outstanding::new(initial_tsn),
             gap_acked: Vec::new(),
             blocks: Vec::new(),
@@ -156,6 +172,7 @@ impl Sender {
             never_used: true,
             peer_closed: false,
             heard: false,
+            ecn: Marks::default(),
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,
@@ -170,7 +187,10 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            jumped: false,
             deliveries: None,
+            partial: None,
+            abandons: false,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
@@ -193,6 +213,12 @@ impl Sender {
     /// Replaces the protocol parameters; those of multipath transfer and congestion control must be the same.
     pub(crate) fn set_config(&mut self, config: Arc<Config>) {
         self.config = config;
+    }
+
+    /// Sends I-DATA chunks (`rfc8260`) in place of DATA chunks; called before [`Self::establish`].
+    pub(crate) fn interleave(&mut self) {
+        self.out.interleave();
+        self.queue.interleave();
     }
 
     /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
@@ -236,6 +262,7 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
+        path.initial_cwnd = path.window.cwnd;
         if self.out.keeps_records() {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
@@ -244,13 +271,32 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
+    /// Path `p` is another one than before, on which nothing is outstanding.
+    pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let cwnd = paths[p].initial_cwnd;
+        paths[p].window = CongestionWindow { cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
+        if self.out.keeps_records() {
+            paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
+        }
+        if let Some(copies) = self.copies.get_mut(p.index()) {
+            *copies = Copies::default();
+        }
+        self.fit_fragments(paths);
+    }
+
+    /// Index of the earliest chunk that is not acknowledged, or of the next if there is none.
+    pub(crate) fn first_index(&self) -> u64 {
+        self.out.first_index()
+    }
+
     /// Chunks are cut for the smallest packet of all paths from now on. Those that have a TSN stay as they are.
     pub(crate) fn fit_fragments(&mut self, paths: &Paths) {
         // Until an address is verified, its path MTU is not looked for.
         let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();
         let confirmed = paths.iter().filter(fits).map(Path::packet_limit).min();
         let limit = confirmed.or_else(|| paths.iter().map(Path::packet_limit).min()).unwrap_or(0);
-        self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
+        self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + self.header_len()) & !3) as u16;
     }
 
     /// How many of `len` user bytes one chunk can carry.
@@ -271,21 +317,52 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
+    /// Path `p` leads elsewhere than before: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Replace(window), paths);
+    }
+
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
-    pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
+    pub(crate) fn push(
+        &mut self,
+        now: Instant,
+        message: Message,
+        paths: &mut Paths,
+    ) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
+        if self.queue.refuses(&message) {
+            return Ok(None);
+        }
         let limit = self.config.send_buffer;
         let length = message.payload.byte_count();
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
-        if queue_full || self.buffered() + length > limit {
+        let full = self.is_queue_full() || self.buffered() + length > limit;
+        if full && !self.displace_for(now, &message, paths) {
             self.blocked = true;
             return Err(SendError::WouldBlock);
         }
         self.never_used = false;
-        Ok(self.queue.push(message))
+        let (stream, record) = (message.stream, self.record_of(now, &message));
+        let id = self.queue.give(message, record);
+        if record != partial::RecordId::default() {
+            self.note_queued(record, stream, id);
+        }
+        Ok(id)
+    }
+
+    /// As many messages wait as may.
+    fn is_queue_full(&self) -> bool {
+        self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize)
+    }
+
+    /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`); false if there is no
+    /// such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        let valid = value > 0 || self.config.stream_scheduler != StreamScheduler::Wfq;
+        valid && self.queue.set_value(stream, value)
     }
 
     /// True once after a push was refused, when there is room again.
@@ -293,8 +370,7 @@ impl Sender {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
-        let writable = !queue_full && self.buffered() < self.config.send_buffer;
+        let writable = !self.is_queue_full() && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
     }
@@ -305,7 +381,7 @@ impl Sender {
     }
 
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.is_empty() && self.out.is_empty()
+        self.queue.is_empty() && !self.queue.has_held() && self.out.is_empty()
     }
 
     pub(crate) fn outstanding_chunks(&self) -> usize {
@@ -313,12 +389,12 @@ impl Sender {
     }
 
     pub(crate) fn unsent_messages(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.queue.held_len()
     }
 
     /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
-        self.queue.bytes() + self.retained
+        self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
@@ -329,10 +405,22 @@ impl Sender {
     fn flight_size_of(&self, payload: usize, p: &crate::path::Path) -> u32 {
         let extra = match self.config.accounting {
             Accounting::Payload => 0,
-            Accounting::Chunk => Data::HEADER_LEN,
-            Accounting::Packet => Data::HEADER_LEN + COMMON_HEADER + p.ip_header(),
+            Accounting::Chunk => self.header_len(),
+            Accounting::Packet => self.header_len() + COMMON_HEADER + p.ip_header(),
         };
         (payload + extra) as u32
+    }
+
+    /// Bytes of a chunk with user data before the payload.
+    #[inline]
+    fn header_len(&self) -> usize {
+        if self.out.is_interleaved() { IData::HEADER_LEN } else { Data::HEADER_LEN }
+    }
+
+    /// Bytes that a chunk with so many user bytes takes in a packet.
+    #[inline]
+    fn chunk_len(&self, payload: usize) -> usize {
+        (self.header_len() + payload).next_multiple_of(4)
     }
 
     /// Calls the congestion control with a view of all paths, and takes over the windows that it sets.

@@ -2,6 +2,7 @@
 //! section 4).
 
 use super::limits::MOST_BLOCKS;
+use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, union};
 use super::sack::SackOutcome;
 use super::{ChunkState, SackDelta, Sender};
@@ -33,7 +34,7 @@ impl Sender {
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
-        if cum + 1 < self.out.first_index() {
+        if cum + 1 < self.out.first_index() || self.is_from_before_reset(cum) {
             return Ok(SackOutcome::default());
         }
         self.nr_sacks = true;
@@ -52,13 +53,14 @@ impl Sender {
         self.hold_to(cum);
         let outcome =
             self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)?;
-        self.free(&known, paths);
+        self.free(now, &known, paths);
         Ok(outcome)
     }
 
     /// Frees the bytes of chunks that are non-renegable and were not `known` to be.
-    fn free(&mut self, known: &[Range], paths: &mut Paths) {
+    fn free(&mut self, now: Instant, known: &[Range], paths: &mut Paths) {
         let non_renegable = std::mem::take(&mut self.non_renegable);
+        let mut freed = false;
         difference(&non_renegable, known, |range| {
             for i in range.first..=range.last {
                 steps::count_paid(1);
@@ -67,8 +69,12 @@ impl Sender {
                 chunk.state = ChunkState::Freed;
                 self.retained -= self.out.free(i);
                 self.note_delivery(i);
+                freed = true;
             }
         });
         self.non_renegable = non_renegable;
+        if freed {
+            self.after_losses(now, Cause::Sack, paths);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use super::delivery::Tag;
+use super::partial::RecordId;
 use crate::message::Payload;
 use crate::path::{List, LossCause, NIL, Path, PathId};
 use crate::steps;
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
+use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, Ssn, StreamId, Tsn};
 
 /// A DATA chunk that was sent, without its bytes.
 #[derive(Debug)]
@@ -88,6 +89,12 @@ impl TxChunk {
         self.transmissions == 1 && !self.is(Mark::Abandoned)
     }
 
+    /// It ends its message.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        DataFlags::from_bits(self.flags).ending
+    }
+
     /// The list of its path that it is on while it is in flight.
     #[inline]
     pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {
@@ -138,6 +145,17 @@ pub(crate) struct Outstanding {
     records: Column<SendRecord>,
     /// Tracked messages; of a chunk that the peer has for good none.
     tags: Column<Tag>,
+    /// Records of messages that may be abandoned; of a chunk that the peer has for good none.
+    messages: Column<RecordId>,
+    /// Only with interleaving.
+    places: Column<Place>,
+}
+
+/// What an I-DATA chunk says of its place in a message.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    mid: u32,
+    fsn: u32,
 }
 
 impl Outstanding {
@@ -152,7 +170,20 @@ impl Outstanding {
             payload: Column::default(),
             records: Column::default(),
             tags: Column::default(),
+            messages: Column::default(),
+            places: Column::default(),
         }
+    }
+
+    /// Chunks are I-DATA chunks from now on; called before the first.
+    pub(super) fn interleave(&mut self) {
+        self.places.open();
+    }
+
+    /// True if chunks are I-DATA chunks.
+    #[inline]
+    pub(super) fn is_interleaved(&self) -> bool {
+        self.places.is_open()
     }
 
     /// The TSN at an index.
@@ -179,6 +210,12 @@ impl Outstanding {
     #[inline]
     pub(crate) fn first_index(&self) -> u64 {
         self.first
+    }
+
+    /// The next chunk gets this TSN, whose index is above all others. Nothing is outstanding.
+    pub(super) fn jump_to(&mut self, next: Tsn) {
+        debug_assert!(self.chunks.is_empty());
+        self.first += u64::from(next.0.wrapping_sub(self.first as u32));
     }
 
     /// Index of the chunk to be sent next.
@@ -214,12 +251,19 @@ impl Outstanding {
         if fragment.tag != Tag::default() {
             self.tags.set(self.chunks.len(), fragment.tag);
         }
+        if fragment.record != RecordId::default() {
+            self.messages.set(self.chunks.len(), fragment.record);
+        }
+        if self.places.is_open() {
+            self.places.set(self.chunks.len(), Place { mid: fragment.number, fsn: fragment.fsn });
+        }
+        let ssn = if fragment.flags.unordered { Ssn(0) } else { Ssn(fragment.number as u16) };
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
             flight_size,
             ppid: fragment.ppid,
             stream: fragment.stream,
-            ssn: fragment.ssn,
+            ssn,
             length,
             to_prev: 0,
             to_next: 0,
@@ -259,6 +303,26 @@ impl Outstanding {
         self.tags.take(self.place_of(i))
     }
 
+    /// The record of the message of chunk `i`.
+    #[inline]
+    pub(super) fn message_of(&self, i: u64) -> RecordId {
+        self.messages.get(self.place_of(i)).copied().unwrap_or_default()
+    }
+
+    /// Takes the record of the message of chunk `i`, which has none from now on.
+    #[inline]
+    pub(super) fn take_message(&mut self, i: u64) -> RecordId {
+        self.messages.take(self.place_of(i))
+    }
+
+    /// The bytes of chunk `i`.
+    pub(super) fn payload_of(&self, i: u64) -> Payload {
+        match self.payload.get(self.place_of(i)) {
+            Some(bytes) if !bytes.is_empty() => Payload::Bytes(bytes.clone()),
+            _ => Payload::Filler(self[i].len() as u32),
+        }
+    }
+
     /// Frees the bytes of a chunk that is never sent again, whose length is zero from now on. Returns how many there were.
     pub(crate) fn free(&mut self, i: u64) -> ByteCount {
         self.payload.take(self.place_of(i));
@@ -280,6 +344,23 @@ impl Outstanding {
         }
     }
 
+    /// The I-DATA chunk as it is sent.
+    fn i_data(&self, i: u64) -> IData<'_> {
+        let Data { flags, tsn, stream, ppid, payload, .. } = self.data(i);
+        let Place { mid, fsn } = self.places.get(self.place_of(i)).copied().unwrap_or_default();
+        IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
+    }
+
+    /// Writes chunk `i` into a packet that has room for it.
+    #[inline]
+    pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
+        if self.is_interleaved() {
+            w.push(&self.i_data(i));
+        } else {
+            w.data(&self.data(i));
+        }
+    }
+
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
         self.first += 1;
         let chunk = self.chunks.pop_front();
@@ -292,6 +373,8 @@ impl Outstanding {
         self.payload.pop_front(self.chunks.capacity());
         self.records.pop_front(self.chunks.capacity());
         self.tags.pop_front(self.chunks.capacity());
+        self.messages.pop_front(self.chunks.capacity());
+        self.places.pop_front(self.chunks.capacity());
         chunk
     }
 
@@ -433,9 +516,10 @@ mod tests {
                         let filler = kind == 0;
                         let payload =
                             if filler { Payload::Filler(n as u32) } else { Payload::Bytes(bytes.clone().into()) };
-                        let (flags, stream, ssn) = (DataFlags::from_bits(3), StreamId(1), Ssn(n as u16));
-                        let tag = Tag::default();
-                        out.push(Fragment { payload, flags, stream, ssn, ppid: Ppid(7), tag }, 0, PathId(0));
+                        let (flags, stream, number) = (DataFlags::from_bits(3), StreamId(1), n as u32);
+                        let (tag, record, ppid) = (Tag::default(), RecordId::default(), Ppid(7));
+                        let fragment = Fragment { payload, flags, stream, number, fsn: 0, ppid, tag, record };
+                        out.push(fragment, 0, PathId(0));
                         model.push_back(bytes);
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),

@@ -1,19 +1,21 @@
 //! The memory of all pieces of messages that wait, in lists: one for each stream.
 
 use super::delivery::Tag;
+use super::partial::RecordId;
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
-use wire::Ssn;
 
 /// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
 /// a long queue of them costs no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// Of the first copy.
-    pub(super) ssn: Ssn,
+    /// That of the first copy among the ordered or the unordered messages of its stream.
+    pub(super) number: u32,
     /// Of a run none.
     pub(super) tag: Tag,
+    /// Of a run none.
+    pub(super) record: RecordId,
     pub(super) beginning: bool,
     pub(super) copies: u32,
 }
@@ -22,7 +24,10 @@ impl Piece {
     /// True if `next` can join the run.
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
         let whole = self.beginning && self.message.end_of_record && !self.message.tracked;
-        whole && matches!(next.payload, Payload::Filler(_)) && self.message == *next
+        whole
+            && self.record == RecordId::default()
+            && matches!(next.payload, Payload::Filler(_))
+            && self.message == *next
     }
 }
 

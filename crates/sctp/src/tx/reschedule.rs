@@ -1,7 +1,7 @@
 //! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
 //! is sent again on a path that could not send otherwise.
 
-use super::send::{Plan, Source, chunk_len};
+use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
 use crate::config::BufferSide;
 use crate::path::{PathId, Paths};
@@ -20,11 +20,15 @@ impl Sender {
         }
         let i = self.out.first_index();
         let head = &self.out[i];
-        if head.state != ChunkState::InFlight || head.is(Mark::Moved) || head.is(Mark::Abandoned) {
+        if head.state != ChunkState::InFlight
+            || head.is(Mark::Moved)
+            || head.is(Mark::Abandoned)
+            || self.is_spent(i)
+        {
             return None;
         }
         let (on, age) = (head.path, self.now.since(head.sent_at));
-        let first_chunk = chunk_len(head.len());
+        let first_chunk = self.chunk_len(head.len());
         let wants = |p: PathId| {
             let path = &paths[p];
             let stale = path.rto.srtt().is_some_and(|srtt| age > srtt * 2);
@@ -34,7 +38,7 @@ impl Sender {
                 && self.backlog(path, paths) >= FULL_ENOUGH
         };
         let path = paths.ids().find(|&p| wants(p) && self.has_room(p, paths))?;
-        Some(Plan { path, first_chunk, source: Source::Moved })
+        Some(Plan::new(path, Source::Moved, first_chunk))
     }
 
     /// Sends the earliest chunk on another path, or once more on its own.

@@ -1,5 +1,6 @@
 //! The send loop: which path sends the next packet, and which chunks.
 
+use super::partial::RecordId;
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
 use crate::config::BurstControl;
@@ -7,15 +8,34 @@ use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
 use cc::WindowRule;
 use units::{ByteCount, Instant};
-use wire::{Data, PacketWriter};
+use wire::PacketWriter;
 
-/// A packet with data that may be sent now.
+/// A packet with data that may be sent now. Small enough for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) path: PathId,
-    /// Bytes of its first DATA chunk, header and padding included.
-    pub(crate) first_chunk: usize,
     pub(super) source: Source,
+    first_chunk: u32,
+}
+
+impl Plan {
+    /// A packet whose first chunk with data has so many bytes, header and padding included.
+    #[inline]
+    pub(super) fn new(path: PathId, source: Source, first_chunk: usize) -> Self {
+        Plan { path, source, first_chunk: first_chunk as u32 }
+    }
+
+    /// Bytes of its first chunk with data, header and padding included.
+    #[inline]
+    pub(crate) fn first_chunk(&self) -> usize {
+        self.first_chunk as usize
+    }
+
+    /// Its chunks are sent for the first time.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::New
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +60,17 @@ impl Sender {
             return;
         }
         self.sack_taken = false;
+        self.ecn.echoed = 0;
         if self.cmt.enabled {
             self.order.clear();
             self.turn = 0;
         }
-        if now > self.now {
-            self.now = now;
+        let before = self.now;
+        self.now = before.max(now);
+        if self.has_expired(paths) {
+            self.expire(paths);
+        }
+        if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
                 paths[p].burst_left = self.config.max_burst;
@@ -79,6 +104,9 @@ impl Sender {
     #[inline]
     fn plan(&mut self, paths: &mut Paths, departing: Option<PathId>) -> Option<Plan> {
         self.control.as_ref()?;
+        if self.has_expired(paths) {
+            return None; // `wake` abandons it
+        }
         if self.lost_chunks > 0
             && let Some(plan) = self.next_lost(paths)
         {
@@ -87,7 +115,8 @@ impl Sender {
         if let Some(plan) = self.plan_move(paths) {
             return Some(plan);
         }
-        if (self.traits.copies || self.reinjects(paths))
+        if paths.len() > 1
+            && (self.traits.copies || self.reinjects(paths))
             && let Some(plan) = self.plan_copy(paths)
         {
             return Some(plan);
@@ -105,7 +134,7 @@ impl Sender {
         if held && departing != Some(path) {
             return None;
         }
-        Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
+        Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
@@ -117,8 +146,8 @@ impl Sender {
                 };
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
-                    let first_chunk = chunk_len(self.out[i].len());
-                    return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
+                    let first_chunk = self.chunk_len(self.out[i].len());
+                    return Some(Plan::new(target, Source::Lost { on, cause }, first_chunk));
                 }
             }
         }
@@ -155,7 +184,7 @@ impl Sender {
         if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
-        if !self.cmt.enabled || !paths.iter().any(Path::is_active) {
+        if !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active) {
             let p = paths.default_path();
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
@@ -322,36 +351,62 @@ impl Sender {
     ) -> usize {
         let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
-            let room = w.room().saturating_sub(Data::HEADER_LEN);
-            let len = self.fragment_of(waiting);
+            let room = w.room().saturating_sub(self.header_len());
+            let mut len = self.fragment_of(waiting);
             if len > room {
-                break; // whole chunks only: each further fragment costs a header
+                // Otherwise whole chunks only: each further fragment costs a header.
+                if !self.config.fill_packets || sent == 0 || waiting == len || room < LEAST_FILLING {
+                    break;
+                }
+                len = room;
             }
-            let alike = self.queue.head_path() == chosen;
-            if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
+            let alike = self.queue.head_path() == chosen && !self.head_expired();
+            if sent > 0 && (!alike || !self.config.bundling || !self.joins_packet(len, p, paths)) {
                 break;
             }
             let probing = self.peer_rwnd < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
-            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
+            fragment.flags.immediate |=
+                probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            if self.queue.held.is_some() {
+                fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
+            }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)
             {
                 self.note_tracked(id, fragment.stream, fragment.flags.ending);
             }
+            let has_record = fragment.record != RecordId::default();
+            let (number, ending) = (fragment.number, fragment.flags.ending);
             let i = self.out.push(fragment, flight_size, p);
+            if has_record {
+                self.note_sent(i, number, ending);
+            }
             self.transmit(now, i, p, paths, w);
             sent += 1;
         }
+        self.queue.packet_done();
         sent
     }
 
-    fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
+    /// True if the receive window of the peer keeps the next chunk back, and the last one asks for a SACK because of that
+    /// (`rfc7053#section-4.1`).
+    #[inline]
+    fn fills_peer(&self) -> bool {
+        self.config.sack_immediately
+            && self
+                .queue
+                .head_len()
+                .is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
+    }
+
+    fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {
         self.has_numbers()
+            && self.queue.shares_packet()
             && !paths[p].space().is_zero()
             && ByteCount::from(len) <= self.peer_room()
             && !self.share_is_full(p, paths)
@@ -369,8 +424,9 @@ impl Sender {
         let one_shot = std::mem::take(&mut paths[on].one_shot);
         let mut sent = 0;
         while let Some(i) = paths[on].lost(cause).first() {
-            let fits = chunk_len(self.out[i].len()) <= w.room();
-            let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
+            let fits = self.chunk_len(self.out[i].len()) <= w.room();
+            let allowed = sent == 0
+                || (!self.is_spent(i) && self.config.bundling && (one_shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
             }
@@ -439,7 +495,7 @@ impl Sender {
             rate.written += size;
             self.out.set_record(i, rate.estimator.on_sent(now, before));
         }
-        w.data(&self.out.data(i));
+        self.out.write(i, w);
     }
 }
 
@@ -447,7 +503,5 @@ impl Sender {
 /// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
 
-/// Bytes a DATA chunk takes in a packet.
-pub(super) fn chunk_len(payload: usize) -> usize {
-    (Data::HEADER_LEN + payload).next_multiple_of(4)
-}
+/// Fewest user bytes of a fragment that fills a packet.
+const LEAST_FILLING: usize = 128;

@@ -1,6 +1,7 @@
 //! Expiry of T3-rtx (`rfc9260#section-6.3.3`).
 
 use super::Sender;
+use super::partial::Cause;
 use crate::path::{LossCause, NIL, Path, PathId, Paths};
 use cc::LossKind;
 use units::{Instant, Span};
@@ -22,6 +23,7 @@ impl Sender {
         self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
         });
+        self.ecn.note_reduction(p, self.out.next_index() - 1);
         let spared =
             if self.cmt.rtt_heuristic { paths[p].rto.srtt().unwrap_or_default() } else { Span::ZERO };
         // By TSN, so that each goes to the end of the list of the lost.
@@ -43,11 +45,12 @@ impl Sender {
         path.one_shot = path.has_lost();
         path.stats.timeouts += 1;
         path.t3 = (!path.flight.is_zero()).then(|| now + span);
+        self.after_losses(now, Cause::Timeout, paths);
         outcome
     }
 
     /// Path `p` is no more: what is outstanding there is sent again elsewhere, which says nothing about congestion.
-    pub(crate) fn on_path_removed(&mut self, p: PathId, paths: &mut Paths) {
+    pub(crate) fn on_path_removed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         while let i = paths[p].fresh.head.min(paths[p].resent.head)
             && i != NIL
         {
@@ -56,6 +59,7 @@ impl Sender {
         let path = &mut paths[p];
         (path.t3, path.patience, path.recovery) = (None, None, None);
         (path.timed_out, path.silent, path.one_shot) = (false, false, path.has_lost());
+        self.after_losses(now, Cause::Timeout, paths);
     }
 
     /// How long T3 runs on a path: the RTO, and after an expiry a random part of it more (`rto_jitter`).

@@ -4,7 +4,7 @@ use super::NETS;
 use super::forge::Secrets;
 use super::reports::Reports;
 use crate::Side;
-use sctp::{AssocId, Config, Endpoint, EndpointConfig, Seed};
+use sctp::{AssocId, Config, Endpoint, EndpointConfig, Event, Seed};
 use std::collections::{BTreeMap, VecDeque};
 use transport::Checksum;
 
@@ -31,6 +31,8 @@ pub(super) struct SentMessages {
     /// Ordered messages by stream, in the order of sending.
     ordered: BTreeMap<u16, VecDeque<Vec<u8>>>,
     unordered: Vec<Vec<u8>>,
+    /// Messages that were abandoned, by the byte that they repeat: they may be delivered all the same, or not.
+    abandoned: Vec<u8>,
 }
 
 impl Host {
@@ -95,11 +97,22 @@ impl SentMessages {
             let sent = self.unordered.iter().position(|sent| sent == message);
             return sent.map(|at| self.unordered.swap_remove(at)).is_some();
         }
-        let next = self.ordered.get_mut(&stream).and_then(VecDeque::pop_front);
-        next.is_some_and(|next| next == message)
+        let Some(waiting) = self.ordered.get_mut(&stream) else { return false };
+        let skipped = waiting.iter().take_while(|next| *next != message && self.abandoned.contains(&next[0]));
+        let skipped = skipped.count();
+        waiting.drain(..skipped);
+        waiting.pop_front().is_some_and(|next| next == message)
+    }
+
+    /// The endpoint abandoned a message.
+    pub(super) fn told(&mut self, event: &Event) {
+        if let Event::SendFailed { abandoned: true, message, .. } = event {
+            self.abandoned.push(message.context as u8);
+        }
     }
 
     pub(super) fn remaining(&self) -> usize {
-        self.unordered.len() + self.ordered.values().map(VecDeque::len).sum::<usize>()
+        let all = self.unordered.iter().chain(self.ordered.values().flatten());
+        all.filter(|message| !self.abandoned.contains(&message[0])).count()
     }
 }

@@ -19,7 +19,7 @@ pub use tape::Tape;
 use crate::Side;
 use host::Host;
 use network::Flying;
-use sctp::{AssocOptions, Message, PathId, Payload};
+use sctp::{AssocOptions, Message, PathId, Payload, Reliability, ResetDirection};
 use std::net::IpAddr;
 use transport::PacketBuf;
 use units::{Instant, Span};
@@ -59,6 +59,8 @@ struct Machine {
     server_unreachable: bool,
     /// An association has ended or restarted, so some messages may not be delivered.
     ended: bool,
+    /// Packets delivered that were ECN-capable.
+    capable: u64,
     buf: PacketBuf,
 }
 
@@ -77,6 +79,7 @@ impl Machine {
             honest,
             server_unreachable: false,
             ended: false,
+            capable: 0,
             buf: PacketBuf::default(),
         };
         if !tape.once_in(4) {
@@ -156,6 +159,8 @@ impl Machine {
             end_of_record,
             path,
             tracked: host.messages & 1 == 0,
+            reliability: reliability(length),
+            context: host.messages.into(),
             payload,
         };
         if let Ok(message) = host.endpoint.send(now, id, message) {
@@ -174,7 +179,12 @@ impl Machine {
         let [client, server] = &mut self.hosts;
         let (reader, writer) = if side == Side::Client { (client, server) } else { (server, client) };
         let Some(id) = reader.association else { return };
+        let before = reader.read;
         while let Some(part) = reader.endpoint.receive(now, id, most) {
+            if part.aborted {
+                reader.parts.remove(&part.tsn.0);
+                continue;
+            }
             reader.read += part.payload.len() as u64;
             let message = reader.parts.entry(part.tsn.0).or_default();
             message.extend_from_slice(&part.payload.to_bytes());
@@ -189,18 +199,48 @@ impl Machine {
                 );
             }
         }
+        let more = reader.read > before;
         self.drain(side);
+        // Behind a reset of which the application has been told now.
+        if more && self.host(side).endpoint.next_message_len(id).is_some() {
+            self.read(side, most);
+        }
     }
 
     fn ask(&mut self, side: Side, tape: &mut Tape<'_>) {
-        let (now, address) = (self.now, side.other().address(tape.between(1, 3) as u8));
+        let net = tape.between(1, 3) as u8;
+        let (now, address) = (self.now, side.other().address(net));
+        if net > NETS {
+            self.reset(side);
+        }
         let host = self.host(side);
         let Some(id) = host.association else { return };
-        if tape.flag() {
-            host.endpoint.heartbeat(now, id, address);
-        } else {
-            host.endpoint.set_primary(id, address);
-        }
+        let local = side.address(net);
+        // No byte of the tape of its own, so that old cases keep their meaning.
+        match (tape.flag(), host.messages % 4) {
+            (true, 0) => host.endpoint.add_local_address(now, id, local),
+            (true, 1) => host.endpoint.remove_local_address(now, id, local),
+            (true, _) => host.endpoint.heartbeat(now, id, address),
+            (false, 2) => host.endpoint.set_peer_primary(now, id, local),
+            (false, _) => host.endpoint.set_primary(id, address),
+        };
+        self.drain(side);
+    }
+
+    /// Resets or adds streams; which ones depends on how much was sent, so that the tape keeps its meaning.
+    fn reset(&mut self, side: Side) {
+        let now = self.now;
+        let host = self.host(side);
+        let Some(id) = host.association else { return };
+        let (endpoint, stream) = (&mut host.endpoint, [StreamId(u16::from(host.messages % 4))]);
+        let _ = match host.messages / 4 % 6 {
+            0 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &stream),
+            1 => endpoint.reset_streams(now, id, ResetDirection::Incoming, &stream),
+            2 => endpoint.reset_streams(now, id, ResetDirection::Both, &[]),
+            3 => endpoint.reset_streams(now, id, ResetDirection::Outgoing, &[]),
+            4 => endpoint.reset_association(now, id),
+            _ => endpoint.add_streams(now, id, 1, 2),
+        };
         self.drain(side);
     }
 
@@ -225,5 +265,15 @@ impl Machine {
             let _ = host.endpoint.set_options(now, id, &options);
         }
         self.drain(side);
+    }
+}
+
+/// The reliability of a message of this length: no byte of the tape of its own, so that old cases keep their meaning.
+fn reliability(length: usize) -> Reliability {
+    match length % 9 {
+        1 => Reliability::Until(Span::from_millis(length as u64 / 9)),
+        2 => Reliability::Retransmissions(length as u32 / 9 % 3),
+        4 => Reliability::Priority(length as u32 / 9 % 4),
+        _ => Reliability::Reliable,
     }
 }

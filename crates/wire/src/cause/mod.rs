@@ -51,6 +51,18 @@ pub const USER_INITIATED_ABORT: u16 = 12;
 pub const PROTOCOL_VIOLATION: u16 = 13;
 /// Code of the Restart of an Association with New Encapsulation Port cause.
 pub const RESTART_WITH_NEW_PORT: u16 = 14;
+/// Code of the Request to Delete Last Remaining IP Address cause.
+pub const DELETE_LAST_ADDRESS: u16 = 0xa0;
+/// Code of the Operation Refused Due to Resource Shortage cause.
+pub const RESOURCE_SHORTAGE: u16 = 0xa1;
+/// Code of the Request to Delete Source IP Address cause.
+pub const DELETE_SOURCE_ADDRESS: u16 = 0xa2;
+/// Code of the Association Aborted Due to Illegal ASCONF-ACK cause.
+pub const ILLEGAL_ASCONF_ACK: u16 = 0xa3;
+/// Code of the Request Refused - No Authorization cause.
+pub const NO_AUTHORIZATION: u16 = 0xa4;
+/// Code of the Unsupported HMAC Identifier cause.
+pub const UNSUPPORTED_HMAC: u16 = 0x105;
 
 /// An error cause, as a view of its chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +110,21 @@ pub enum Cause<'a> {
         /// The UDP port of the INIT; 0: not encapsulated.
         new: u16,
     },
+    /// Code 0xa0: this request would delete the last address (rfc5061#section-4.3.1).
+    DeleteLastAddress(&'a [u8]),
+    /// Code 0xa1: no means for this request (rfc5061#section-4.3.2).
+    ResourceShortage(&'a [u8]),
+    /// Code 0xa2: this request would delete the source address of its packet (rfc5061#section-4.3.3).
+    DeleteSourceAddress(&'a [u8]),
+    /// Code 0xa3: an ASCONF-ACK answered an ASCONF that was not sent (rfc5061#section-4.3.4).
+    IllegalAsconfAck,
+    /// Code 0xa4: this request is not authorized (rfc5061#section-4.3.5).
+    NoAuthorization(&'a [u8]),
+    /// Code 0x105: an AUTH chunk had an HMAC identifier that its receiver did not offer (rfc4895#section-4.1).
+    UnsupportedHmac {
+        /// The identifier.
+        hmac_id: u16,
+    },
     /// Of another code: kept as it is.
     Unknown {
         /// The cause code.
@@ -132,6 +159,14 @@ impl<'a> Cause<'a> {
             PROTOCOL_VIOLATION => Some(Cause::ProtocolViolation(value)),
             RESTART_WITH_NEW_PORT => word()
                 .map(|ports| Cause::RestartWithNewPort { current: u16_at(ports, 0), new: u16_at(ports, 2) }),
+            DELETE_LAST_ADDRESS => Some(Cause::DeleteLastAddress(value)),
+            RESOURCE_SHORTAGE => Some(Cause::ResourceShortage(value)),
+            DELETE_SOURCE_ADDRESS => Some(Cause::DeleteSourceAddress(value)),
+            ILLEGAL_ASCONF_ACK => nothing(Cause::IllegalAsconfAck),
+            NO_AUTHORIZATION => Some(Cause::NoAuthorization(value)),
+            UNSUPPORTED_HMAC => {
+                value.try_into().ok().map(|id| Cause::UnsupportedHmac { hmac_id: u16::from_be_bytes(id) })
+            }
             code => Some(Cause::Unknown { code, value }),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -171,6 +206,12 @@ impl<'a> Cause<'a> {
                 let ports = u32::from(current) << 16 | u32::from(new);
                 append(RESTART_WITH_NEW_PORT, &ports.to_be_bytes())
             }
+            Cause::DeleteLastAddress(request) => append(DELETE_LAST_ADDRESS, request),
+            Cause::ResourceShortage(request) => append(RESOURCE_SHORTAGE, request),
+            Cause::DeleteSourceAddress(request) => append(DELETE_SOURCE_ADDRESS, request),
+            Cause::IllegalAsconfAck => append(ILLEGAL_ASCONF_ACK, &[]),
+            Cause::NoAuthorization(request) => append(NO_AUTHORIZATION, request),
+            Cause::UnsupportedHmac { hmac_id } => append(UNSUPPORTED_HMAC, &hmac_id.to_be_bytes()),
             Cause::Unknown { code, value } => append(code, value),
         }
     }
@@ -203,7 +244,13 @@ mod tests {
             (hex("000c 0007 627965"), Cause::UserInitiatedAbort(b"bye")),
             (hex("000d 0005 21"), Cause::ProtocolViolation(b"!")),
             (hex("000e 0008 26ab c350"), Cause::RestartWithNewPort { current: 9899, new: 50_000 }),
-            (hex("00a0 0006 0102"), Cause::Unknown { code: 0xa0, value: &[1, 2] }),
+            (hex("00a0 0006 0102"), Cause::DeleteLastAddress(&[1, 2])),
+            (hex("00a1 0006 0102"), Cause::ResourceShortage(&[1, 2])),
+            (hex("00a2 0006 0102"), Cause::DeleteSourceAddress(&[1, 2])),
+            (hex("00a3 0004"), Cause::IllegalAsconfAck),
+            (hex("00a4 0006 0102"), Cause::NoAuthorization(&[1, 2])),
+            (hex("0105 0006 0004"), Cause::UnsupportedHmac { hmac_id: 4 }),
+            (hex("00b0 0006 0102"), Cause::Unknown { code: 0xb0, value: &[1, 2] }),
         ]
     }
 

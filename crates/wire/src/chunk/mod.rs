@@ -14,18 +14,28 @@
 //! Reserved flags and fields are written as zero and ignored when read.
 
 mod abort;
+mod asconf;
+mod asconf_ack;
+mod auth;
 mod cookie_ack;
 mod cookie_echo;
+mod cwr;
 mod data;
+mod ecne;
 mod error;
+mod forward_tsn;
 mod gap_block;
 mod heartbeat;
 mod heartbeat_ack;
+mod i_data;
+mod i_forward_tsn;
 mod init;
 mod init_ack;
 mod ledbat_control;
 mod nr_sack;
+mod packet_drop;
 mod pad;
+mod re_config;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -34,18 +44,28 @@ mod timestamp;
 mod unknown;
 
 pub use abort::Abort;
+pub use asconf::Asconf;
+pub use asconf_ack::AsconfAck;
+pub use auth::Auth;
 pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
+pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
+pub use ecne::Ecne;
 pub use error::OperationError;
+pub use forward_tsn::ForwardTsn;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
+pub use i_data::IData;
+pub use i_forward_tsn::{IForwardTsn, SkippedMessage};
 pub use init::Init;
 pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
+pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
+pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -67,6 +87,8 @@ const T_BIT: u8 = 0x01;
 pub enum Chunk<'a> {
     /// User data.
     Data(Data<'a>),
+    /// User data that may be interleaved.
+    IData(IData<'a>),
     /// The first packet of an association.
     Init(Init<'a>),
     /// The answer to INIT.
@@ -97,8 +119,26 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Abandoned chunks that the receiver is to skip.
+    ForwardTsn(ForwardTsn<'a>),
+    /// Skips abandoned data that could be interleaved.
+    IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Authenticates the chunks behind it.
+    Auth(Auth<'a>),
+    /// Asks for a change of addresses.
+    Asconf(Asconf<'a>),
+    /// The answer to ASCONF.
+    AsconfAck(AsconfAck<'a>),
+    /// Packets arrived with a mark of congestion.
+    Ecne(Ecne),
+    /// The answer to ECNE.
+    Cwr(Cwr),
+    /// A packet was dropped.
+    PacketDrop(PacketDrop<'a>),
+    /// Asks for, or answers, a reset or an addition of streams.
+    ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -158,6 +198,7 @@ impl<'a> Chunk<'a> {
         let (chunk, _padding) = whole.split_at(size);
         let chunk = match chunk_type {
             Data::TYPE => Data::decode(flags, chunk).map(Chunk::Data),
+            IData::TYPE => IData::decode(flags, chunk).map(Chunk::IData),
             Pad::TYPE => Some(Chunk::Pad(Pad::decode(chunk))),
             Sack::TYPE if chunk.zeros == 0 => Sack::decode(flags, &chunk.head[HEADER_LEN..]).map(Chunk::Sack),
             _ => return Chunk::control(chunk_type, flags, chunk).map(|chunk| (chunk, rest)),
@@ -165,7 +206,7 @@ impl<'a> Chunk<'a> {
         chunk.map(|chunk| (chunk, rest)).ok_or(ChunkError::Value { chunk_type })
     }
 
-    /// Any chunk but DATA; SACK came another way if all of it is stored.
+    /// Any chunk without user data; SACK came another way if all of it is stored.
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
         let value = chunk.head.get(HEADER_LEN..).unwrap_or_default();
@@ -179,10 +220,19 @@ impl<'a> Chunk<'a> {
             Abort::TYPE => Some(Chunk::Abort(Abort::decode(flags, value))),
             Shutdown::TYPE => Shutdown::decode(value).map(Chunk::Shutdown),
             ShutdownAck::TYPE => ShutdownAck::decode(value).map(Chunk::ShutdownAck),
+            ForwardTsn::TYPE => ForwardTsn::decode(value).map(Chunk::ForwardTsn),
             OperationError::TYPE => Some(Chunk::Error(OperationError::decode(value))),
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            Auth::TYPE => Auth::decode(flags, value).map(Chunk::Auth),
+            Asconf::TYPE => Asconf::decode(value).map(Chunk::Asconf),
+            AsconfAck::TYPE => AsconfAck::decode(value).map(Chunk::AsconfAck),
+            Ecne::TYPE => Ecne::decode(value).map(Chunk::Ecne),
+            Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
+            PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
+            IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
+            ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -198,9 +248,44 @@ impl<'a> Chunk<'a> {
         control.ok_or(ChunkError::Value { chunk_type })
     }
 
+    /// Its type.
+    pub fn chunk_type(&self) -> u8 {
+        match self {
+            Chunk::Data(_) => Data::TYPE,
+            Chunk::Init(_) => Init::TYPE,
+            Chunk::InitAck(_) => InitAck::TYPE,
+            Chunk::Sack(_) => Sack::TYPE,
+            Chunk::NrSack(_) => NrSack::TYPE,
+            Chunk::Heartbeat(_) => Heartbeat::TYPE,
+            Chunk::HeartbeatAck(_) => HeartbeatAck::TYPE,
+            Chunk::Abort(_) => Abort::TYPE,
+            Chunk::Shutdown(_) => Shutdown::TYPE,
+            Chunk::ShutdownAck(_) => ShutdownAck::TYPE,
+            Chunk::Error(_) => OperationError::TYPE,
+            Chunk::CookieEcho(_) => CookieEcho::TYPE,
+            Chunk::CookieAck(_) => CookieAck::TYPE,
+            Chunk::ShutdownComplete(_) => ShutdownComplete::TYPE,
+            Chunk::LedbatControl(_) => LedbatControl::TYPE,
+            Chunk::Timestamp(_) => Timestamp::TYPE,
+            Chunk::Pad(_) => Pad::TYPE,
+            Chunk::IData(_) => IData::TYPE,
+            Chunk::ForwardTsn(_) => ForwardTsn::TYPE,
+            Chunk::IForwardTsn(_) => IForwardTsn::TYPE,
+            Chunk::Ecne(_) => Ecne::TYPE,
+            Chunk::Cwr(_) => Cwr::TYPE,
+            Chunk::PacketDrop(_) => PacketDrop::TYPE,
+            Chunk::ReConfig(_) => ReConfig::TYPE,
+            Chunk::Auth(_) => Auth::TYPE,
+            Chunk::Asconf(_) => Asconf::TYPE,
+            Chunk::AsconfAck(_) => AsconfAck::TYPE,
+            Chunk::Unknown(unknown) => unknown.chunk_type,
+        }
+    }
+
     fn as_encode(&self) -> &dyn Encode {
         match self {
             Chunk::Data(chunk) => chunk,
+            Chunk::IData(chunk) => chunk,
             Chunk::Init(chunk) => chunk,
             Chunk::InitAck(chunk) => chunk,
             Chunk::Sack(chunk) => chunk,
@@ -216,7 +301,16 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::ForwardTsn(chunk) => chunk,
+            Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::Auth(chunk) => chunk,
+            Chunk::Asconf(chunk) => chunk,
+            Chunk::AsconfAck(chunk) => chunk,
+            Chunk::Ecne(chunk) => chunk,
+            Chunk::Cwr(chunk) => chunk,
+            Chunk::PacketDrop(chunk) => chunk,
+            Chunk::ReConfig(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

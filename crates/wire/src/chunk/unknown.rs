@@ -61,12 +61,4 @@ mod tests {
         assert_eq!(action(0x85), UnknownAction::SkipDiscard);
         assert_eq!(action(0xc0), UnknownAction::SkipReport);
     }
-
-    #[test]
-    fn the_reserved_ecn_chunks_are_unknown() {
-        for chunk_type in ["0c", "0d"] {
-            let bytes = hex(&format!("{chunk_type} 00 0008 00000001"));
-            assert!(matches!(decode(&bytes), Ok(Chunk::Unknown(_))), "{chunk_type}");
-        }
-    }
 }

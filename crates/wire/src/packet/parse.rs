@@ -127,14 +127,14 @@ mod tests {
     // rfc9260#section-3.2
     #[test]
     fn a_chunk_after_padding_with_any_content_is_found() {
-        let body = hex("80 00 0005 aa 112233  0b 00 0004  80 00 0004  08 00 0004");
-        let unknown = |bytes: &'static [u8]| UnknownChunk { chunk_type: 0x80, bytes: bytes.into() };
+        let body = hex("90 00 0005 aa 112233  0b 00 0004  90 00 0004  08 00 0004");
+        let unknown = |bytes: &'static [u8]| UnknownChunk { chunk_type: 0x90, bytes: bytes.into() };
         assert_eq!(
             chunks(&body),
             [
-                Ok(Chunk::Unknown(unknown(&[0x80, 0, 0, 5, 0xaa]))),
+                Ok(Chunk::Unknown(unknown(&[0x90, 0, 0, 5, 0xaa]))),
                 Ok(Chunk::CookieAck(CookieAck)),
-                Ok(Chunk::Unknown(unknown(&[0x80, 0, 0, 4]))),
+                Ok(Chunk::Unknown(unknown(&[0x90, 0, 0, 4]))),
                 Ok(Chunk::ShutdownAck(ShutdownAck)),
             ]
         );
@@ -143,7 +143,7 @@ mod tests {
     // rfc4895#section-6.3
     #[test]
     fn the_raw_bytes_from_a_chunk_on_are_there_before_it_is_read() {
-        let body = hex("0b 00 0004  80 00 0005 aa 112233  08 00 0004");
+        let body = hex("0b 00 0004  90 00 0005 aa 112233  08 00 0004");
         let mut chunks = Chunks { rest: body.as_slice().into() };
         for from in [0, 4, 12] {
             assert_eq!(chunks.rest().to_vec(), body[from..]);
@@ -156,17 +156,17 @@ mod tests {
     #[test]
     fn a_chunk_with_a_wrong_length_ends_the_packet() {
         for length in [0u16, 1, 3, 13, 16, u16::MAX] {
-            let mut body = hex("0b 00 0004  80 00 0000  0b 00 0004  0b 00 0004");
+            let mut body = hex("0b 00 0004  90 00 0000  0b 00 0004  0b 00 0004");
             body[6..8].copy_from_slice(&length.to_be_bytes());
-            let error = ChunkError::Length { chunk_type: 0x80, length };
+            let error = ChunkError::Length { chunk_type: 0x90, length };
             assert_eq!(chunks(&body), [Ok(Chunk::CookieAck(CookieAck)), Err(error)]);
         }
     }
 
     #[test]
     fn a_packet_without_the_padding_of_its_last_chunk_is_rejected() {
-        let body = hex("80 00 0006 aabb 00");
-        assert_eq!(chunks(&body), [Err(ChunkError::Length { chunk_type: 0x80, length: 6 })]);
+        let body = hex("90 00 0006 aabb 00");
+        assert_eq!(chunks(&body), [Err(ChunkError::Length { chunk_type: 0x90, length: 6 })]);
     }
 
     #[test]

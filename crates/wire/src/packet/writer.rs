@@ -1,8 +1,10 @@
 use super::CommonHeader;
 use crate::checksum::crc32c_of_unfinished;
-use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
+use crate::chunk::{
+    Data, Encode, ForwardTsn, GapBlock, IForwardTsn, LedbatControl, NrSack, PacketDelay, Sack, SkippedMessage,
+};
 use crate::field::padded;
-use crate::serial::Tsn;
+use crate::serial::{Ssn, StreamId, Tsn};
 use std::ops::Range;
 use transport::{Checksum, PacketBuf};
 
@@ -48,6 +50,12 @@ impl<'b> PacketWriter<'b> {
         let start = self.buf.head.len();
         self.buf.head.resize(start + length, 0);
         Some(start..start + length)
+    }
+
+    /// Removes bytes that were reserved, with which the packet ends.
+    pub fn release(&mut self, place: &Range<usize>) {
+        debug_assert_eq!((self.buf.head.len(), self.buf.zeros), (place.end, 0));
+        self.buf.head.truncate(place.start);
     }
 
     /// Lets `fill` change the bytes of the whole packet, whose checksum is still zero, then completes it.
@@ -137,6 +145,26 @@ impl<'b> PacketWriter<'b> {
         fits
     }
 
+    /// Appends a FORWARD TSN that skips these streams; false if it does not fit.
+    pub fn forward_tsn(&mut self, new_cumulative_tsn: Tsn, skips: &[(StreamId, Ssn)]) -> bool {
+        let fits = ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN * skips.len() <= self.room();
+        if fits {
+            self.buf.materialise();
+            ForwardTsn::write(&mut self.buf.head, new_cumulative_tsn, skips);
+        }
+        fits
+    }
+
+    /// Appends an I-FORWARD-TSN with these messages; false if it does not fit.
+    pub fn i_forward_tsn(&mut self, new_cumulative_tsn: Tsn, skipped: &[SkippedMessage]) -> bool {
+        let fits = IForwardTsn::len_of(skipped.len()) <= self.room();
+        if fits {
+            self.buf.materialise();
+            IForwardTsn::write(&mut self.buf.head, new_cumulative_tsn, skipped);
+        }
+        fits
+    }
+
     /// Appends any chunk; false if it does not fit.
     #[inline]
     pub fn push<C: Encode>(&mut self, chunk: &C) -> bool {
@@ -168,9 +196,9 @@ impl<'b> PacketWriter<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::{Chunk, CookieAck, CookieEcho, DataFlags, UnknownChunk};
+    use crate::chunk::{Auth, Chunk, CookieAck, CookieEcho, DataFlags};
     use crate::packet::Packet;
-    use crate::serial::{Ppid, Ssn, StreamId};
+    use crate::serial::Ppid;
     use crate::testing::ANY_HEADER;
     use transport::Octets;
 
@@ -242,6 +270,9 @@ mod tests {
         let mut writer = PacketWriter::new(&mut buf, ANY_HEADER, 12 + 4 + 8 + 16 + 8);
         assert!(writer.push(&CookieAck));
         assert_eq!((writer.reserve(6), writer.reserve(36)), (None, None));
+        let place = writer.reserve(12).unwrap();
+        writer.release(&place);
+        assert_eq!(writer.room(), 32);
         let place = writer.reserve(8).unwrap();
         assert_eq!((place.clone(), writer.room()), (16..24, 24));
         assert!(writer.data(&data(Octets::new(&[], 8))));
@@ -251,11 +282,9 @@ mod tests {
             packet[place.clone()].copy_from_slice(&[0x0f, 0, 0, 8, covered, 0, 0, 0]);
         });
         let packet = Packet::parse(buf.as_octets(), Checksum::Computed).unwrap();
-        let auth = UnknownChunk {
-            chunk_type: 0x0f,
-            bytes: (&[0x0f, 0, 0, 8, 3 + 24 + 1 + 2 + 3 + 4, 0, 0, 0]).into(),
-        };
-        assert_eq!(packet.chunks().nth(1), Some(Ok(Chunk::Unknown(auth))));
+        let key_id = (3 + 24 + 1 + 2 + 3 + 4) << 8;
+        let auth = Auth { flags: 0, key_id, hmac_id: 0, hmac: &[] };
+        assert_eq!(packet.chunks().nth(1), Some(Ok(Chunk::Auth(auth))));
     }
 
     #[test]

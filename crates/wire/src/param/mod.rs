@@ -39,6 +39,18 @@ pub const COOKIE_PRESERVATIVE: u16 = 9;
 pub const HOST_NAME_ADDRESS: u16 = 11;
 /// Type of the Supported Address Types parameter.
 pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+/// Type of the Random parameter.
+pub const RANDOM: u16 = 0x8002;
+/// Type of the Chunk List parameter.
+pub const CHUNK_LIST: u16 = 0x8003;
+/// Type of the Requested HMAC Algorithm parameter.
+pub const HMAC_ALGORITHMS: u16 = 0x8004;
+/// Type of the Forward TSN Supported parameter.
+pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
+/// Type of the ECN Capable parameter.
+pub const ECN_CAPABLE: u16 = 0x8000;
+/// Type of the Zero Checksum Acceptable parameter.
+pub const ZERO_CHECKSUM_ACCEPTABLE: u16 = 0x8001;
 /// Type of the Supported Extensions parameter.
 pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 
@@ -63,8 +75,23 @@ pub enum Parameter<'a> {
     HostName(&'a [u8]),
     /// Type 12: the kinds of addresses the sender can use (rfc9260#section-3.3.2.1.5).
     SupportedAddressTypes(SupportedAddressTypes),
+    /// Type 0x8000: the sender echoes marks of congestion (draft-stewart-tsvwg-sctpecn-07). With a value it is an unknown
+    /// parameter.
+    EcnCapable,
+    /// Type 0x8001: the sender accepts packets with a zero checksum if this error detection method is used
+    /// (rfc9653#section-4); 1 is SCTP over DTLS. If the value is not 4 bytes long it is an unknown parameter.
+    ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
+    /// Type 0x8002: the random number of the sender for AUTH (rfc4895#section-3.1).
+    Random(&'a [u8]),
+    /// Type 0x8003: the chunk types that the sender accepts only behind AUTH (rfc4895#section-3.2).
+    ChunkList(&'a [u8]),
+    /// Type 0x8004: the HMAC identifiers that the sender supports, 16 bits each, the preferred first
+    /// (rfc4895#section-3.3).
+    HmacAlgorithms(&'a [u8]),
+    /// Type 0xc000: the sender knows FORWARD TSN (rfc3758#section-3.1).
+    ForwardTsnSupported,
     /// Any other type, not decoded.
     Unknown(UnknownParameter<'a>),
 }
@@ -86,7 +113,17 @@ impl<'a> Parameter<'a> {
             SUPPORTED_ADDRESS_TYPES => {
                 SupportedAddressTypes::decode(value).map(Parameter::SupportedAddressTypes)
             }
+            RANDOM => Some(Parameter::Random(value)),
+            CHUNK_LIST => Some(Parameter::ChunkList(value)),
+            HMAC_ALGORITHMS => Some(Parameter::HmacAlgorithms(value)),
+            ECN_CAPABLE if value.is_empty() => Some(Parameter::EcnCapable),
+            ZERO_CHECKSUM_ACCEPTABLE if value.len() == 4 => value
+                .try_into()
+                .ok()
+                .map(|method| Parameter::ZeroChecksumAcceptable(u32::from_be_bytes(method))),
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
+            // rfc3758#section-3.1 gives it no value; one that it has all the same is ignored.
+            FORWARD_TSN_SUPPORTED => Some(Parameter::ForwardTsnSupported),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
         .ok_or(TlvError::Value { kind: tlv.kind })
@@ -110,7 +147,15 @@ impl<'a> Parameter<'a> {
                 let (bytes, used) = types.encode();
                 append(SUPPORTED_ADDRESS_TYPES, &bytes[..used])
             }
+            Parameter::Random(random) => append(RANDOM, random),
+            Parameter::ChunkList(types) => append(CHUNK_LIST, types),
+            Parameter::HmacAlgorithms(ids) => append(HMAC_ALGORITHMS, ids),
+            Parameter::EcnCapable => append(ECN_CAPABLE, &[]),
+            Parameter::ZeroChecksumAcceptable(method) => {
+                append(ZERO_CHECKSUM_ACCEPTABLE, &method.to_be_bytes())
+            }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
+            Parameter::ForwardTsnSupported => append(FORWARD_TSN_SUPPORTED, &[]),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
         }
     }
@@ -137,6 +182,12 @@ mod tests {
             (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
             (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
             (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("8002 0006 0102"), Parameter::Random(&[1, 2])),
+            (hex("8003 0006 c180"), Parameter::ChunkList(&[0xc1, 0x80])),
+            (hex("8004 0008 0003 0001"), Parameter::HmacAlgorithms(&[0, 3, 0, 1])),
+            (hex("c000 0004"), Parameter::ForwardTsnSupported),
+            (hex("8000 0004"), Parameter::EcnCapable),
+            (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
         ]
     }
@@ -177,12 +228,22 @@ mod tests {
     }
 
     #[test]
+    fn an_optional_parameter_of_another_length_is_unknown() {
+        for bytes in ["8000 0005 01", "8000 0008 00000000", "8001 0004", "8001 000c 00000001 00000002"] {
+            let bytes = hex(bytes);
+            let first = Parameters::from_bytes(&bytes).iter().next();
+            let Some(Ok(Parameter::Unknown(unknown))) = first else { panic!("not unknown: {first:?}") };
+            assert_eq!(unknown.action(), UnknownAction::SkipDiscard);
+        }
+    }
+
+    #[test]
     fn top_bits_of_an_unknown_parameter_type_select_the_action() {
         let expected = [
             ("3fff", UnknownAction::StopDiscard),
             ("4000", UnknownAction::StopReport),
-            ("8000", UnknownAction::SkipDiscard),
-            ("c000", UnknownAction::SkipReport),
+            ("8005", UnknownAction::SkipDiscard),
+            ("c001", UnknownAction::SkipReport),
         ];
         for (kind, action) in expected {
             let bytes = hex(&format!("{kind} 0004"));

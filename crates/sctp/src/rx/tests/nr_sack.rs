@@ -88,3 +88,13 @@ fn an_nr_sack_in_a_small_packet_reports_the_lowest_gaps() {
     f.take(message(102, 100));
     assert_eq!(report(&mut f, 20 + 4 * 3), (100, vec![(4, 4)], vec![(2, 2), (6, 6)], 0));
 }
+
+// rfc3758#section-3.6
+#[test]
+fn nothing_that_was_skipped_is_reported() {
+    let mut f = started(&config());
+    f.packet(&[chunk("BE", 103, 0, 1, 100), message(106, 100)]);
+    assert_eq!(report(&mut f, 100), (100, vec![(3, 3)], vec![(6, 6)], 0));
+    skipping::forward(&mut f, 102, &[(0, 0)]);
+    assert_eq!(report(&mut f, 100), (103, vec![], vec![(3, 3)], 0));
+}

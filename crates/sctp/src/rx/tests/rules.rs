@@ -189,11 +189,13 @@ fn a_message_read_names_its_stream_number_and_tsn() {
     let mut read = Received {
         stream: StreamId(3),
         ssn: Ssn(0),
+        mid: Mid(0),
         tsn: Tsn(u32::MAX),
         ppid: Ppid(46),
         unordered: false,
         payload: Payload::Bytes(bytes::Bytes::from_static(b"abcd")),
         end_of_record: false,
+        aborted: false,
     };
     assert_eq!(f.rx.read(4).as_ref(), Some(&read));
     read.payload = Payload::Bytes(bytes::Bytes::from_static(b"ef"));

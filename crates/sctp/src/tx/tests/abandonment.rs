@@ -37,7 +37,7 @@ fn an_abandoned_chunk_leaves_flight_with_credit_when_a_gap_block_acknowledges_it
     assert_eq!(rig.state(2), ChunkState::Acked);
 }
 
-/// The peer was told to skip chunk 1, or received it: a cumulative TSN does not tell which.
+// rfc3758#section-3.5, rule A2: the peer was told to skip chunk 1, or received it; a cumulative TSN does not tell which.
 #[test]
 fn the_cumulative_tsn_passes_an_abandoned_chunk_without_credit() {
     for cuc in [Cuc::Normal, Cuc::V1, Cuc::V2] {
@@ -71,6 +71,7 @@ fn an_abandoned_chunk_gets_no_missing_reports() {
     }
 }
 
+// rfc3758#section-3.5, rule F5
 #[test]
 fn a_t3_expiry_cuts_the_window_and_takes_abandoned_chunks_from_flight() {
     let mut rig = flying(&cmt(Cmt::default()), 3);

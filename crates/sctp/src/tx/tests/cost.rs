@@ -272,7 +272,7 @@ fn a_peer_that_acknowledges_packets_is_never_aborted() {
         for _ in 0..20_000 {
             rig.pass(Span::from_millis(1));
             rig.paths[P1].window.cwnd = ByteCount::new(300 * CHUNK);
-            while rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).is_ok() {}
+            while rig.push(Message::new(Payload::Filler(CHUNK as u32))).is_ok() {}
             while let Some((_, tsns)) = rig.poll() {
                 packets += 1;
                 for _ in 0..1 + below(2) {

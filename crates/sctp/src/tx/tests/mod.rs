@@ -3,11 +3,14 @@
 mod abandonment;
 mod cost;
 mod delays;
+mod ecn;
 mod pacing;
 mod random;
 mod recovery;
 mod reinjection;
+mod reported;
 mod retransmission;
+mod samples;
 mod schedulers;
 mod stall;
 mod vectors;
@@ -15,7 +18,7 @@ mod vectors;
 use super::outstanding::{ChunkState, Mark};
 use super::{SackDelta, SackOutcome, Sender};
 use crate::config::{Accounting, Cmt, Config};
-use crate::message::{Message, Payload};
+use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::{NIL, Path, PathId, PathState, Paths};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -23,21 +26,21 @@ use transport::{Checksum, PacketBuf};
 use units::{ByteCount, Instant, Span};
 use wire::{Chunk, CommonHeader, GapBlock, Packet, PacketWriter, Tsn};
 
-const P1: PathId = PathId(0);
-const P2: PathId = PathId(1);
-const CHUNK: u64 = 1452;
+pub(super) const P1: PathId = PathId(0);
+pub(super) const P2: PathId = PathId(1);
+pub(super) const CHUNK: u64 = 1452;
 
 /// A sender with established paths, the network and the peer played by the test.
-struct Rig {
-    sender: Sender,
-    paths: Paths,
+pub(super) struct Rig {
+    pub(super) sender: Sender,
+    pub(super) paths: Paths,
     /// Of the last SACK.
     delta: SackDelta,
-    now: Instant,
+    pub(super) now: Instant,
     buf: PacketBuf,
 }
 
-fn cmt(cmt: Cmt) -> Config {
+pub(super) fn cmt(cmt: Cmt) -> Config {
     Config {
         cmt: Cmt { enabled: true, ..cmt },
         accounting: Accounting::Payload,
@@ -49,7 +52,7 @@ fn cmt(cmt: Cmt) -> Config {
 
 impl Rig {
     /// `n` active paths; the first chunk will have TSN `first`.
-    fn new(config: &Config, n: u8, first: u32) -> Rig {
+    pub(super) fn new(config: &Config, n: u8, first: u32) -> Rig {
         let mut paths = Paths::default();
         for k in 1..=n {
             let address = |host| IpAddr::V4(Ipv4Addr::new(10, k, 0, host));
@@ -63,15 +66,20 @@ impl Rig {
         Rig { sender, paths, delta: SackDelta::default(), now, buf: PacketBuf::default() }
     }
 
+    /// Gives a message to send.
+    pub(super) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
+        self.sender.push(self.now, message, &mut self.paths)
+    }
+
     /// Time passes, and the sender gets a new opportunity.
-    fn pass(&mut self, span: Span) {
+    pub(super) fn pass(&mut self, span: Span) {
         self.now += span;
         self.sender.wake(self.now, &mut self.paths);
     }
 
     /// One new full chunk leaves on path `p`, whatever its window says.
     fn transmit(&mut self, p: PathId) {
-        self.sender.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+        self.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let limit = self.paths[p].packet_limit();
         let mut w = PacketWriter::new(&mut self.buf, header, limit);
@@ -82,7 +90,7 @@ impl Rig {
     }
 
     /// Sends what is planned, one packet; answers its path and TSNs.
-    fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
+    pub(super) fn poll(&mut self) -> Option<(PathId, Vec<u32>)> {
         let plan = self.sender.next_packet(&mut self.paths, None)?;
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let limit = self.paths[plan.path].packet_limit();
@@ -101,7 +109,7 @@ impl Rig {
         Some((plan.path, tsns))
     }
 
-    fn try_sack(
+    pub(super) fn try_sack(
         &mut self,
         cum: u32,
         gaps: &[(u32, u32)],
@@ -124,7 +132,7 @@ impl Rig {
     }
 
     /// Takes an NR-SACK of renegable and of other gaps.
-    fn nr_sack(&mut self, cum: u32, gaps: &[(u32, u32)], nr_gaps: &[(u32, u32)]) -> SackOutcome {
+    pub(super) fn nr_sack(&mut self, cum: u32, gaps: &[(u32, u32)], nr_gaps: &[(u32, u32)]) -> SackOutcome {
         let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
         let mut buf = PacketBuf::default();
         let mut w = PacketWriter::new(&mut buf, header, 1480);
@@ -146,11 +154,11 @@ impl Rig {
         self.sender.out[self.index(tsn)].state
     }
 
-    fn sack(&mut self, cum: u32, gaps: &[(u32, u32)], packets: u8) -> SackOutcome {
+    pub(super) fn sack(&mut self, cum: u32, gaps: &[(u32, u32)], packets: u8) -> SackOutcome {
         self.try_sack(cum, gaps, packets, 1 << 30).unwrap()
     }
 
-    fn t3(&mut self, p: PathId) {
+    pub(super) fn t3(&mut self, p: PathId) {
         self.sender.on_t3(self.now, p, &mut self.paths);
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
@@ -161,7 +169,7 @@ impl Rig {
         self.audit();
     }
 
-    fn index(&self, tsn: u32) -> u64 {
+    pub(super) fn index(&self, tsn: u32) -> u64 {
         self.sender.out.index_of(Tsn(tsn))
     }
 
@@ -169,12 +177,12 @@ impl Rig {
         self.sender.out[self.index(tsn)].missing
     }
 
-    fn is_lost(&self, tsn: u32) -> bool {
+    pub(super) fn is_lost(&self, tsn: u32) -> bool {
         matches!(self.sender.out[self.index(tsn)].state, ChunkState::Lost(_))
     }
 
     /// Every chunk is where its state says, and every sum is the sum of its parts.
-    fn audit(&self) {
+    pub(super) fn audit(&self) {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];
         let mut queued = vec![0u64; self.paths.len()];

@@ -194,7 +194,7 @@ fn transfer(
 /// Keeps the send queue filled with full chunks.
 fn saturate(rig: &mut Rig) {
     while rig.sender.unsent_messages() < 100 {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
 }
 
@@ -268,7 +268,7 @@ fn samples_are_app_limited_while_there_is_not_enough_data() {
         |_| false,
         |rig| {
             if rig.now >= next {
-                rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+                rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
                 next += Span::from_millis(10);
             }
         },

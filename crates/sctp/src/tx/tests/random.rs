@@ -198,7 +198,7 @@ proptest! {
             match step {
                 Step::Push(n) => for _ in 0..n {
                     let payload = Payload::Filler(CHUNK as u32 / u32::from(n));
-                    let refused = rig.sender.push(Message::new(payload)).is_err();
+                    let refused = rig.push(Message::new(payload)).is_err();
                     prop_assert!(!refused || rig.sender.buffered().get() > 20_000 - 2 * CHUNK);
                 },
                 Step::Arrive(k) | Step::Lose(k) if !world.flying.is_empty() => {

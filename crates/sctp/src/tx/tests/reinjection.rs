@@ -23,7 +23,7 @@ fn reinjecting(reinjection: Reinjection) -> Config {
 
 fn push(rig: &mut Rig, n: usize) {
     for _ in 0..n {
-        rig.sender.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+        rig.push(Message { unordered: true, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
     }
 }
 

@@ -72,7 +72,7 @@ fn blest_leaves_out_a_path_that_would_block_the_window() {
 fn data_waits_where_the_scheduler_says_so() {
     let (mut rig, _) = unequal(PathSelection::Ecf);
     for _ in 0..45 {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
     rig.pass(Span::from_millis(1));
     let mut sent = Vec::new();
@@ -158,7 +158,7 @@ fn shares(options: Cmt, n: usize, prepare: fn(&mut Rig)) -> [usize; 2] {
     }
     prepare(&mut rig);
     for _ in 0..n {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
     let paths: Vec<PathId> = std::iter::from_fn(|| rig.poll()).map(|(p, _)| p).collect();
     [P1, P2].map(|p| paths.iter().filter(|&&q| q == p).count())
@@ -190,7 +190,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
     let (mut rig, _) = unequal(PathSelection::Redundant);
     rig.paths[P2].window.cwnd = ByteCount::new(3 * CHUNK);
     for _ in 0..6 {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
     let mut seen: [Vec<u32>; 2] = Default::default();
     for _ in 0..4 {
@@ -217,7 +217,7 @@ fn redundant_paths_carry_the_same_chunks_as_far_as_their_windows_go() {
 fn a_redundant_path_that_is_ahead_sends_new_data() {
     let (mut rig, _) = unequal(PathSelection::Redundant);
     rig.paths[P1].state = PathState::Inactive;
-    rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+    rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     rig.pass(Span::from_millis(1));
     assert_eq!(rig.poll(), Some((P2, vec![1])));
     assert_eq!(rig.paths[P2].flight.get(), CHUNK);

@@ -99,7 +99,7 @@ proptest! {
             rig.set(p, Condition { state: PathState::Active, ..condition });
         }
         for _ in 0..messages {
-            rig.sender.push(Message::new(Payload::Filler(1000))).unwrap();
+            rig.push(Message::new(Payload::Filler(1000))).unwrap();
         }
         rig.pass(Span::from_millis(500));
         while !rig.sender.is_drained() {
@@ -110,7 +110,7 @@ proptest! {
         }
         rig.now += Span::from_millis(later);
         rig.try_sack((rig.sender.out.next_index() - 1) as u32, &[], 1, a_rwnd).unwrap();
-        rig.sender.push(Message::new(Payload::Filler(1000))).unwrap();
+        rig.push(Message::new(Payload::Filler(1000))).unwrap();
         rig.pass(Span::ZERO);
         for (p, condition) in rig.paths.ids().zip(then) {
             rig.set(p, condition);

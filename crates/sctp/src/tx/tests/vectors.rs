@@ -229,7 +229,7 @@ fn a_closed_window_is_probed_with_one_chunk() {
     let mut rig = Rig::new(&cmt(Cmt::default()), 1, 1);
     rig.transmit(P1);
     for _ in 0..3 {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
     rig.pass(Span::from_millis(10));
     rig.try_sack(1, &[], 1, 0).unwrap();
@@ -375,7 +375,7 @@ fn a_share_too_small_for_a_packet_does_not_silence_a_path() {
     let options = Cmt { buffer_split: BufferSide::Both, ..Cmt::default() };
     let mut rig = Rig::new(&Config { send_buffer: ByteCount::new(3000), ..cmt(options) }, 3, 1);
     for _ in 0..2 {
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
     }
     let paths: Vec<PathId> = std::iter::from_fn(|| rig.poll()).map(|(p, _)| p).collect();
     assert_eq!(paths, [P1, P2], "one each");
@@ -458,7 +458,7 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
             rig.transmit(p);
         }
         rig.try_sack(9, &[(13, 54)], 0, (65_536 - 42 * CHUNK) as u32).unwrap();
-        rig.sender.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+        rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
         assert_eq!(rig.poll(), None, "{} bytes are left", rig.sender.peer_rwnd().get());
         rig.pass(Span::from_secs(3));
         rig.t3(P2);

@@ -1,0 +1,99 @@
+//! What the user asks about local addresses, and the peer is told (`rfc5061#section-5.1`).
+
+use super::Association;
+use crate::ext::Ext;
+use crate::ext::asconf::{Wanted, unspecified};
+use crate::path::Paths;
+use std::net::IpAddr;
+use transport::is_unicast;
+use units::Instant;
+use wire::asconf::AddressChange;
+
+impl Association {
+    /// Asks the peer to add an address of ours; false if it is in use, or the peer cannot be asked.
+    pub(crate) fn add_local(&mut self, now: Instant, address: IpAddr) -> bool {
+        if !is_unicast(address) || self.phase.is_closed() || self.locals().any(|local| local == address) {
+            return false;
+        }
+        if !self.may_ask() {
+            return !self.extensions.has(Ext::Asconf) && self.restore_local(now, address);
+        }
+        let hidden = self.config().nat_friendly;
+        let locals = self.locals().count();
+        let Some(asconf) = &mut self.asconf else { return false };
+        let full = locals + asconf.queue.count(AddressChange::Add) >= Paths::LIMIT;
+        let asked = asconf.queue.asks(AddressChange::Add, address);
+        if full || (asked && !asconf.queue.waits(AddressChange::Delete, address)) {
+            return false;
+        }
+        if !asconf.queue.push(Wanted { change: AddressChange::Add, address, hidden }) && !asked {
+            // The peer was never asked to delete it.
+            self.use_local(now, address);
+        }
+        self.settle(now);
+        true
+    }
+
+    /// Removes an address of ours and, if it can be asked, has the peer delete it.
+    pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
+        let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
+        if asked && !self.locals().any(|local| local == address) {
+            // It is not in use yet, nor will be.
+            self.ask_to_delete(address);
+            self.settle(now);
+            return true;
+        }
+        if !self.drop_local(now, address) {
+            return false;
+        }
+        self.ask_to_delete(address);
+        self.settle(now);
+        true
+    }
+
+    /// Asks the peer to delete an address. A peer that does not know it by that address is asked to delete all but the one
+    /// that is left; if more than one is left, it has to find out by itself.
+    fn ask_to_delete(&mut self, address: IpAddr) {
+        if !self.may_ask() {
+            return;
+        }
+        let hidden = self.config().nat_friendly;
+        let mut locals = self.locals();
+        let (first, others) = (locals.next(), locals.next().is_some());
+        drop(locals);
+        let Some(asconf) = &mut self.asconf else { return };
+        let change = AddressChange::Delete;
+        match first {
+            Some(left) if hidden => {
+                let cancelled = asconf.queue.waits(AddressChange::Add, address);
+                if cancelled {
+                    asconf.queue.push(Wanted { change, address, hidden });
+                } else if !others {
+                    asconf.queue.push(Wanted { change, address: unspecified(left), hidden });
+                }
+            }
+            _ => {
+                asconf.queue.push(Wanted { change, address, hidden: false });
+            }
+        }
+    }
+
+    /// Asks the peer to send to this address of ours; false if it is none, or the peer cannot be asked.
+    pub(crate) fn set_peer_primary(&mut self, now: Instant, address: IpAddr) -> bool {
+        let ours = self.locals().any(|local| local == address);
+        let hidden = self.config().nat_friendly;
+        let may_ask = self.may_ask();
+        let Some(asconf) = &mut self.asconf else { return false };
+        if !may_ask || !(ours || asconf.queue.asks(AddressChange::Add, address)) {
+            return false;
+        }
+        asconf.queue.push(Wanted { change: AddressChange::SetPrimary, address, hidden });
+        self.settle(now);
+        true
+    }
+
+    /// The peer takes requests.
+    fn may_ask(&self) -> bool {
+        self.extensions.has(Ext::Asconf) && self.phase.sends_data()
+    }
+}

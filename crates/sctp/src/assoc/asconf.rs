@@ -1,0 +1,219 @@
+//! The sender of ASCONF: one is outstanding, with a timer (`rfc5061#section-5.1`).
+
+use super::phase::Retry;
+use super::{Association, Peer};
+use crate::event::{CloseReason, Event};
+use crate::ext::Ext;
+use crate::ext::asconf::{AsconfState, Outstanding, Wanted, unspecified};
+use crate::path::{Path, PathId};
+use std::net::IpAddr;
+use transport::{PacketBuf, Transmit};
+use units::Instant;
+use wire::asconf::{AddressChange, Requests};
+use wire::{Asconf, AsconfAck, Cause, CauseList, Encode, PacketWriter};
+
+/// Timer T4 of the ASCONF that is outstanding.
+#[derive(Debug)]
+pub(super) struct T4 {
+    pub(super) retry: Retry,
+    /// It is to be sent now.
+    due: bool,
+}
+
+/// Most doublings of the timeout of an ASCONF that leaves from an address that may not work.
+const MOST_DOUBLINGS: u32 = 6;
+
+impl Association {
+    /// Forgets all about ASCONF, and begins anew if both sides have it: the peer knows the addresses that INIT or INIT ACK
+    /// named, but perhaps not those that we have now.
+    pub(super) fn begin_asconf(&mut self, peer: &Peer) {
+        (self.asconf, self.t4) = (None, None);
+        let gained = std::mem::take(&mut self.gained_locals);
+        if !peer.extensions.has(Ext::Asconf) {
+            return;
+        }
+        let mut state = AsconfState::new(self.initial_tsn, peer.initial_tsn);
+        let hidden = self.config().nat_friendly;
+        let lost = |address: &IpAddr| self.lost_locals.contains(address);
+        for &address in gained.iter().filter(|address| !lost(address)) {
+            state.queue.push(Wanted { change: AddressChange::Add, address, hidden });
+        }
+        if !hidden {
+            for &address in self.local.addresses.iter().filter(|address| lost(address)) {
+                state.queue.push(Wanted { change: AddressChange::Delete, address, hidden });
+            }
+        }
+        self.asconf = Some(Box::new(state));
+    }
+
+    /// What AUTH and ASCONF have to do after each change.
+    #[cold]
+    pub(super) fn advance_extensions(&mut self, now: Instant) {
+        self.tell_unused_keys();
+        if self.phase.is_closed() {
+            return;
+        }
+        let sends = self.phase.sends_data() && self.paths.any_confirmed();
+        let Some(asconf) = &mut self.asconf else { return };
+        if let Some(address) = asconf.preferred
+            && let Some(p) = self.paths.find(address)
+            && !self.paths[p].is_unconfirmed()
+        {
+            asconf.preferred = None;
+            self.make_primary(p);
+        }
+        let Some(asconf) = &mut self.asconf else { return };
+        if sends && asconf.queue.launch() {
+            let path = self.paths.default_path();
+            self.t4 = Some(T4 { retry: Retry::start(now, path, &self.paths), due: true });
+        }
+    }
+
+    /// When T4 expires.
+    pub(super) fn t4_deadline(&self) -> Option<Instant> {
+        self.t4.as_ref().filter(|_| self.phase.sends_data()).map(|t4| t4.retry.deadline)
+    }
+
+    /// Writes the ASCONF if it is to be sent now, alone in its packet.
+    #[cold]
+    pub(super) fn write_asconf(&mut self, buf: &mut PacketBuf) -> Option<Transmit> {
+        let t4 = self.t4.as_mut()?;
+        if !std::mem::take(&mut t4.due) {
+            return None;
+        }
+        let path = t4.retry.path;
+        let outstanding = self.asconf.as_ref()?.queue.outstanding.as_ref()?;
+        let (serial, requests, source) = (outstanding.serial, outstanding.bytes(), outstanding.source());
+        let local = source.unwrap_or(self.paths[path].local);
+        let lookup = if self.config().nat_friendly { unspecified(local) } else { local };
+        let header = self.header(self.peer_tag);
+        let mut w = PacketWriter::new(buf, header, self.paths[path].packet_limit());
+        let (mut place, requests) = (None, Requests::from_bytes(&requests));
+        self.push_authenticated(Asconf::TYPE, &mut w, &mut place, |_, w| {
+            w.push(&Asconf { serial, lookup, requests })
+        });
+        self.finish(w, &place);
+        self.count_packet(path, buf);
+        Some(Transmit { src: local, ..self.paths[path].transmit(buf.len()) })
+    }
+
+    /// Handles the expiry of T4: the ASCONF is sent again, on another path if possible (`rfc5061#section-5.1`, rule B).
+    pub(super) fn on_t4(&mut self, now: Instant) {
+        let limit = self.config().path_max_retrans;
+        let Some(T4 { retry, due }) = &mut self.t4 else { return };
+        let outstanding = self.asconf.as_mut().and_then(|asconf| asconf.queue.outstanding.as_mut());
+        let Some(outstanding) = outstanding else { return self.t4 = None };
+        *due = true;
+        let failed = retry.path;
+        if outstanding.source().is_none() {
+            retry.expired(now, &mut self.paths, self.sender.config());
+            return self.path_error(now, failed, true);
+        }
+        // It left from an address that may not work at all, which is no error of the path or the peer.
+        retry.count += 1;
+        retry.path = self.paths.next_active(failed).unwrap_or_else(|| self.paths.default_path());
+        let rto = self.paths[retry.path].rto.current();
+        retry.deadline = now + rto * (1 << retry.count.min(MOST_DOUBLINGS));
+        if retry.count > limit {
+            // An ASCONF without requests takes its serial number: the peer may or may not have seen it.
+            (retry.count, retry.deadline) = (0, now + rto);
+            let wanted = std::mem::take(&mut outstanding.wanted);
+            self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
+        }
+    }
+
+    /// Path `from` is removed.
+    pub(super) fn redirect_t4(&mut self, from: PathId, to: PathId) {
+        if let Some(T4 { retry, .. }) = self.t4.as_mut().filter(|t4| t4.retry.path == from) {
+            retry.path = to;
+        }
+    }
+
+    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule D).
+    pub(super) fn on_asconf_ack(&mut self, now: Instant, ack: &AsconfAck<'_>) {
+        let Some(asconf) = &mut self.asconf else { return };
+        if asconf.queue.is_next(ack.serial) {
+            let mut causes = CauseList::new();
+            causes.push(&Cause::IllegalAsconfAck);
+            return self.abort_with(&causes, CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" });
+        }
+        let Some(answered) = asconf.queue.answered(ack.serial) else { return };
+        if let Some(T4 { retry, .. }) = self.t4.take()
+            && answered.source().is_none()
+        {
+            self.errors = 0;
+            self.paths[retry.path].errors = 0;
+        }
+        self.apply_outcomes(now, &answered, ack);
+    }
+
+    fn apply_outcomes(&mut self, now: Instant, answered: &Outstanding, ack: &AsconfAck<'_>) {
+        let outcomes = answered.outcomes(ack.responses);
+        for &(Wanted { change, address, .. }, done) in &outcomes {
+            let deleted = |state: &AsconfState| state.queue.waits(AddressChange::Delete, address);
+            match change {
+                AddressChange::Add if done && !self.asconf.as_deref().is_some_and(deleted) => {
+                    self.use_local(now, address);
+                }
+                AddressChange::Delete if done => self.forget_local(address),
+                _ => {}
+            }
+        }
+        self.tell_changes(outcomes.into_iter());
+    }
+
+    /// The peer does not know ASCONF after all.
+    pub(super) fn give_up_asconf(&mut self) {
+        self.extensions.set(Ext::Asconf, false);
+        self.t4 = None;
+        let Some(mut asconf) = self.asconf.take() else { return };
+        self.tell_changes(asconf.queue.give_up().into_iter().map(|wanted| (wanted, false)));
+    }
+
+    fn tell_changes(&mut self, outcomes: impl Iterator<Item = (Wanted, bool)>) {
+        for (Wanted { change, address, .. }, accepted) in outcomes {
+            if !address.is_unspecified() {
+                self.events.push(Event::AddressChange { change, address, accepted });
+            }
+        }
+    }
+
+    /// Adds a path, which a heartbeat has to confirm, or begins a removed one anew; none if there are too many.
+    pub(super) fn add_path(&mut self, now: Instant, path: Path) -> Option<PathId> {
+        let p = match self.paths.removed_place(&path) {
+            // Chunks are on their way there, or wait to be sent again: it goes on with what it knows.
+            Some(p) if !self.paths[p].queued.is_zero() => {
+                let again = &mut self.paths[p];
+                (again.removed, again.errors) = (false, 0);
+                (again.local, again.udp_port) = (path.local, path.udp_port);
+                p
+            }
+            Some(p) => {
+                let initial_cwnd = self.paths[p].initial_cwnd;
+                self.paths[p] = Path { initial_cwnd, ..path };
+                self.sender.path_replaced(now, p, &mut self.paths);
+                p
+            }
+            None => {
+                let p = self.paths.add(path)?;
+                self.sender.path_added(p, &mut self.paths);
+                p
+            }
+        };
+        self.renamed = true;
+        self.verify(now, p);
+        Some(p)
+    }
+}
+
+/// A peer that reports an ASCONF as unknown does not know it.
+pub(super) fn reports_asconf(cause: &Cause<'_>) -> bool {
+    matches!(cause, Cause::UnrecognizedChunk(chunk) if chunk.head.first() == Some(&Asconf::TYPE))
+}
+
+/// Bytes of an ASCONF as an unknown chunk, for a peer that we did not agree on it with.
+pub(super) fn bytes_of(chunk: &impl Encode) -> PacketBuf {
+    let mut buf = PacketBuf::default();
+    chunk.encode(&mut buf);
+    buf
+}

@@ -1,0 +1,169 @@
+//! AUTH in the packets of an association (`rfc4895#section-6`).
+
+use super::{Association, Peer};
+use crate::event::Event;
+use crate::ext::Ext;
+use crate::ext::auth::{AuthFault, Authentication, SharedKeys, Terms};
+use crate::path::PathId;
+use std::ops::Range;
+use transport::Octets;
+use wire::{Auth, Cause, Data, IData, PacketWriter};
+
+/// What an association has for AUTH.
+#[derive(Debug, Default)]
+pub(super) struct AuthState {
+    /// None unless both sides have AUTH.
+    agreed: Option<Authentication>,
+    shared: SharedKeys,
+}
+
+/// Place of the AUTH chunk in a packet that is being written; none until a chunk needs one.
+pub(super) type AuthPlace = Option<Range<usize>>;
+
+impl Association {
+    /// Both sides have said what they have to say about AUTH, or that they do not have it.
+    pub(super) fn agree_on_auth(&mut self, peer: &Peer) {
+        let Some(theirs) = &peer.auth else {
+            if let Some(auth) = &mut self.auth {
+                auth.agreed = None;
+            }
+            return;
+        };
+        let random = self.local.key.random_of(self.local_tag, self.initial_tsn);
+        let agreed = Authentication::new(&Terms::ours(self.config(), random), theirs);
+        self.auth.get_or_insert_default().agreed = Some(agreed);
+    }
+
+    fn agreed(&self) -> Option<&Authentication> {
+        self.auth.as_ref()?.agreed.as_ref()
+    }
+
+    /// The keys of the user.
+    pub(crate) fn shared_keys(&self) -> Option<&SharedKeys> {
+        self.auth.as_ref().map(|auth| &auth.shared)
+    }
+
+    /// The peer accepts chunks of this type only behind AUTH.
+    #[inline]
+    fn demands(&self, kind: u8) -> bool {
+        self.extensions.has(Ext::Auth) && self.agreed().is_some_and(|agreed| agreed.demands(kind))
+    }
+
+    /// Bytes of the AUTH chunk that a packet needs before a chunk of one of these types; zero if it has one, or needs none.
+    #[inline]
+    pub(super) fn auth_len(&self, kinds: &[u8], place: &AuthPlace) -> usize {
+        if !self.extensions.has(Ext::Auth) || place.is_some() {
+            return 0;
+        }
+        let needed = kinds.iter().any(|&kind| self.demands(kind));
+        self.agreed().filter(|_| needed).map_or(0, Authentication::chunk_len)
+    }
+
+    /// The type of the chunks that carry user data.
+    #[inline]
+    pub(super) fn data_type(&self) -> u8 {
+        if self.extensions.has(Ext::Interleaving) { IData::TYPE } else { Data::TYPE }
+    }
+
+    /// Writes a chunk of type `kind`, if need be behind an AUTH chunk; false if it does not fit, and nothing is written.
+    #[inline]
+    pub(super) fn push_authenticated<'b>(
+        &mut self,
+        kind: u8,
+        w: &mut PacketWriter<'b>,
+        place: &mut AuthPlace,
+        write: impl FnOnce(&mut Self, &mut PacketWriter<'b>) -> bool,
+    ) -> bool {
+        let length = self.auth_len(&[kind], place);
+        if length == 0 {
+            return write(self, w);
+        }
+        let Some(reserved) = w.reserve(length) else { return false };
+        let written = write(self, w);
+        if written {
+            *place = Some(reserved);
+        } else {
+            w.release(&reserved);
+        }
+        written
+    }
+
+    /// Completes a packet.
+    #[inline]
+    pub(super) fn finish(&self, w: PacketWriter<'_>, place: &AuthPlace) {
+        match (place, &self.auth) {
+            (Some(place), Some(auth)) => w.finish_with(self.checksum, |packet| {
+                if let Some(agreed) = &auth.agreed {
+                    agreed.sign(&auth.shared, &mut packet[place.start..]);
+                }
+            }),
+            _ => w.finish(self.checksum),
+        }
+    }
+
+    /// Accepts chunks of this type only behind AUTH.
+    #[inline]
+    pub(super) fn requires_auth(&self, kind: u8) -> bool {
+        self.agreed().is_some_and(|agreed| agreed.requires(kind))
+    }
+
+    /// Takes an AUTH chunk; false if it and the `rest` of its packet are to be discarded.
+    #[cold]
+    pub(super) fn on_auth(&mut self, answer: PathId, auth: &Auth<'_>, rest: Octets<'_>) -> bool {
+        let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() else { return false };
+        match agreed.verify(shared, auth, rest) {
+            Ok(()) => return true,
+            Err(AuthFault::Algorithm) => {
+                self.report(answer, &Cause::UnsupportedHmac { hmac_id: auth.hmac_id })
+            }
+            Err(AuthFault::Forged) => {}
+        }
+        self.unauthenticated += 1;
+        false
+    }
+
+    /// Counts a chunk that was discarded because nothing authenticated it.
+    pub(super) fn note_unauthenticated(&mut self) {
+        self.unauthenticated += 1;
+    }
+
+    /// Adds or replaces a key.
+    pub(crate) fn set_auth_key(&mut self, id: u16, key: &[u8]) -> bool {
+        self.auth.get_or_insert_default().shared.set(id, key)
+    }
+
+    /// Sends packets with this key from now on.
+    pub(crate) fn activate_auth_key(&mut self, id: u16) -> bool {
+        self.auth.get_or_insert_default().shared.activate(id)
+    }
+
+    /// Ends the use of a key for packets that we send.
+    pub(crate) fn deactivate_auth_key(&mut self, id: u16) -> bool {
+        let sent = self.sender.next_index();
+        let done = self.auth.get_or_insert_default().shared.deactivate(id, sent);
+        self.tell_unused_keys();
+        done
+    }
+
+    /// Forgets a key.
+    pub(crate) fn remove_auth_key(&mut self, id: u16) -> bool {
+        self.auth.as_mut().is_some_and(|auth| auth.shared.remove(id))
+    }
+
+    /// Tells the user of keys that nothing outstanding was sent with.
+    pub(super) fn tell_unused_keys(&mut self) {
+        let first = self.sender.first_index();
+        let Some(auth) = &mut self.auth else { return };
+        while let Some(id) = auth.shared.next_unused(first) {
+            self.events.push(Event::AuthKeyUnused { id });
+        }
+    }
+}
+
+/// A packet whose first chunk is AUTH and whose second is COOKIE ECHO (`rfc4895#section-6.3`).
+pub(crate) fn precedes_cookie(bytes: Octets<'_>) -> bool {
+    const AT: usize = wire::CommonHeader::LEN;
+    let Some(&[_, _, high, low]) = bytes.head.get(AT..AT + 4) else { return false };
+    let next = AT + usize::from(u16::from_be_bytes([high, low])).next_multiple_of(4);
+    bytes.head.get(AT) == Some(&Auth::TYPE) && bytes.head.get(next) == Some(&wire::CookieEcho::TYPE)
+}

@@ -1,0 +1,224 @@
+//! The receiver of ASCONF: what the peer asks about its addresses (`rfc5061#section-5.2`).
+
+use super::control::Pending;
+use super::{Association, Remote};
+use crate::event::Event;
+use crate::ext::Ext;
+use crate::ext::asconf::Verdict;
+use crate::path::{Path, PathId};
+use std::net::IpAddr;
+use transport::{Datagram, is_unicast};
+use units::Instant;
+use wire::asconf::{AddressChange, Request, Response};
+use wire::{Asconf, Cause, CauseList, Chunk, Chunks, TlvError};
+
+/// Why a request is not carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Last,
+    Resources,
+    Source,
+    Unauthorized,
+    Invalid,
+}
+
+impl Association {
+    /// Before the chunks of a packet are taken: notes the addresses that it asks to add and that `is_taken` says another
+    /// association has (`rfc5062#section-2.1`).
+    #[cold]
+    pub(crate) fn note_taken(
+        &mut self,
+        datagram: &Datagram<'_>,
+        chunks: Chunks<'_>,
+        is_taken: impl Fn(&Remote) -> bool,
+    ) {
+        let port = self.peer_port;
+        let Some(asconf) = self.asconf.as_mut().filter(|_| self.extensions.has(Ext::Asconf)) else { return };
+        asconf.taken.clear();
+        for chunk in chunks.flatten() {
+            let Chunk::Asconf(chunk) = chunk else { continue };
+            let added =
+                chunk.requests.iter().flatten().filter(|request| request.change == AddressChange::Add);
+            for address in added.map(|request| named(&request, datagram)) {
+                if is_taken(&Remote { address, port, udp_port: datagram.udp_port }) {
+                    asconf.taken.push(address);
+                }
+            }
+        }
+    }
+
+    /// A packet from an address that is not the peer's may ask to add this address: behind a NAT the peer cannot name it.
+    pub(super) fn may_be_peer(&self, mut chunks: Chunks<'_>) -> bool {
+        self.extensions.has(Ext::Asconf)
+            && matches!(chunks.next(), Some(Ok(Chunk::Auth(_))))
+            && matches!(chunks.next(), Some(Ok(Chunk::Asconf(_))))
+    }
+
+    /// Takes an ASCONF that an AUTH chunk authenticated. Its answer goes to the source of the packet, if a path leads there by
+    /// then.
+    pub(super) fn on_asconf(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        answer: PathId,
+        chunk: &Asconf<'_>,
+    ) {
+        let Some(asconf) = self.asconf.as_ref().filter(|_| self.phase.is_open()) else { return };
+        let responses = match asconf.answered.judge(chunk.serial) {
+            Verdict::Discard => return,
+            Verdict::Again(responses) => responses,
+            Verdict::New => {
+                let responses = self.carry_out(now, datagram, chunk);
+                if let Some(asconf) = &mut self.asconf {
+                    asconf.answered.keep(responses.clone());
+                }
+                responses
+            }
+        };
+        let path = self
+            .paths
+            .of(datagram)
+            .unwrap_or_else(|| if self.paths[answer].removed { self.paths.default_path() } else { answer });
+        self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
+    }
+
+    /// Carries out requests up to the first that fails, which is the only one with a response.
+    fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
+        let mut responses = Vec::new();
+        for request in chunk.requests.iter() {
+            let Err((correlation, refusal, copy)) = self.carry_out_one(now, datagram, request) else {
+                continue;
+            };
+            let mut causes = CauseList::new();
+            causes.push(&match refusal {
+                Refusal::Last => Cause::DeleteLastAddress(&copy),
+                Refusal::Resources => Cause::ResourceShortage(&copy),
+                Refusal::Source => Cause::DeleteSourceAddress(&copy),
+                Refusal::Unauthorized => Cause::NoAuthorization(&copy),
+                Refusal::Invalid => Cause::InvalidMandatoryParameter,
+            });
+            Response::Failed { correlation, causes: causes.as_causes() }.append_to(&mut responses);
+            break;
+        }
+        responses
+    }
+
+    /// A request that cannot be read has no number to answer to.
+    fn carry_out_one(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        request: Result<Request, TlvError>,
+    ) -> Result<(), (u32, Refusal, Vec<u8>)> {
+        let request = request.map_err(|_| (0, Refusal::Invalid, Vec::new()))?;
+        let done = match request.change {
+            AddressChange::Add => self.add_remote(now, datagram, named(&request, datagram)),
+            AddressChange::Delete => self.delete_remote(now, datagram, &request),
+            AddressChange::SetPrimary => self.prefer_remote(named(&request, datagram)),
+        };
+        done.map_err(|refusal| {
+            let mut copy = Vec::new();
+            request.append_to(&mut copy);
+            (request.correlation, refusal, copy)
+        })
+    }
+
+    /// Adds an address of the peer.
+    fn add_remote(&mut self, now: Instant, datagram: &Datagram<'_>, address: IpAddr) -> Result<(), Refusal> {
+        if !is_unicast(address) {
+            return Err(Refusal::Invalid);
+        }
+        if self.paths.find(address).is_some() {
+            return Ok(());
+        }
+        if self.asconf.as_ref().is_some_and(|asconf| asconf.taken.contains(&address)) {
+            return Err(Refusal::Unauthorized);
+        }
+        let config = self.sender.shared_config();
+        let mut added = false;
+        for pair in self.pairs_for(None, Some(address)) {
+            let mut path = Path { udp_port: datagram.udp_port, ..Path::new(address, pair.local, &config) };
+            path.discover_mtu(&config);
+            added |= self.add_path(now, path).is_some();
+        }
+        if !added {
+            return Err(Refusal::Resources);
+        }
+        self.unused.retain(|&unused| unused != address);
+        if let Some(asconf) = &mut self.asconf {
+            asconf.arrive(address);
+        }
+        self.events.push(Event::PeerAddressAdded { address });
+        Ok(())
+    }
+
+    /// Deletes an address of the peer, or all but the source of the packet.
+    fn delete_remote(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        request: &Request,
+    ) -> Result<(), Refusal> {
+        let known = |address: IpAddr| self.paths.find(address).is_some();
+        if request.address.is_unspecified() {
+            if !known(datagram.src) {
+                return Err(Refusal::Last);
+            }
+            let others = self.paths.iter().filter(|path| !path.removed && path.remote != datagram.src);
+            let others: Vec<IpAddr> = others.map(|path| path.remote).collect();
+            others.into_iter().for_each(|address| self.delete_address(now, address));
+            return Ok(());
+        }
+        let address = request.address;
+        if !known(address) {
+            self.unused.retain(|&unused| unused != address);
+            return Ok(());
+        }
+        if !self.paths.iter().any(|path| !path.removed && path.remote != address) {
+            return Err(Refusal::Last);
+        }
+        if address == datagram.src {
+            return Err(Refusal::Source);
+        }
+        self.delete_address(now, address);
+        Ok(())
+    }
+
+    /// Deletes an address of the peer; others remain. What was in flight there is sent again elsewhere.
+    fn delete_address(&mut self, now: Instant, address: IpAddr) {
+        if self.paths[self.paths.primary].remote == address {
+            let others =
+                || self.paths.ids().filter(|&p| !self.paths[p].removed && self.paths[p].remote != address);
+            let active = others().find(|&p| self.paths[p].is_active());
+            if let Some(other) = active.or_else(|| others().next()) {
+                self.make_primary(other);
+            }
+        }
+        for p in self.paths.ids() {
+            if self.paths[p].remote == address && !self.paths[p].removed {
+                self.remove_path(now, p);
+            }
+        }
+        if let Some(asconf) = &mut self.asconf {
+            asconf.depart(address);
+            asconf.preferred = asconf.preferred.filter(|&preferred| preferred != address);
+        }
+        self.events.push(Event::PeerAddressRemoved { address });
+    }
+
+    /// The peer wants packets to go to this address of its own, once it is confirmed (`rfc5061#section-5.3.1`).
+    fn prefer_remote(&mut self, address: IpAddr) -> Result<(), Refusal> {
+        if self.paths.find(address).is_none() {
+            return Err(Refusal::Unauthorized);
+        }
+        if let Some(asconf) = &mut self.asconf {
+            asconf.preferred = Some(address);
+        }
+        Ok(())
+    }
+}
+
+/// The address that a request is about.
+fn named(request: &Request, datagram: &Datagram<'_>) -> IpAddr {
+    if request.address.is_unspecified() { datagram.src } else { request.address }
+}

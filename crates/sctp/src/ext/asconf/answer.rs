@@ -1,0 +1,63 @@
+//! Answers to the ASCONFs of the peer (`rfc5061#section-5.2`).
+
+/// The serial number and the responses of the last ASCONF of the peer.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    last: u32,
+    /// None before the first one.
+    responses: Option<Vec<u8>>,
+}
+
+/// What to do with an ASCONF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is the next one: it is carried out.
+    New,
+    /// It was answered with these responses, which are sent again.
+    Again(Vec<u8>),
+    /// It is older, or too new.
+    Discard,
+}
+
+impl Answered {
+    /// Nothing is answered yet; the first serial number is `first`.
+    pub(crate) fn new(first: u32) -> Self {
+        Answered { last: first.wrapping_sub(1), responses: None }
+    }
+
+    pub(crate) fn judge(&self, serial: u32) -> Verdict {
+        match &self.responses {
+            _ if serial == self.last.wrapping_add(1) => Verdict::New,
+            Some(responses) if serial == self.last => Verdict::Again(responses.clone()),
+            _ => Verdict::Discard,
+        }
+    }
+
+    /// Keeps the responses to the next ASCONF, in place of those before.
+    pub(crate) fn keep(&mut self, responses: Vec<u8>) {
+        self.last = self.last.wrapping_add(1);
+        self.responses = Some(responses);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // rfc5061#section-5.2
+    #[test]
+    fn only_the_next_serial_number_is_new_and_the_last_is_answered_again() {
+        let mut answered = Answered::new(u32::MAX);
+        assert_eq!(answered.judge(u32::MAX - 1), Verdict::Discard);
+        assert_eq!(answered.judge(u32::MAX), Verdict::New);
+        answered.keep(vec![1]);
+        assert_eq!(answered.judge(u32::MAX), Verdict::Again(vec![1]));
+        assert_eq!(answered.judge(0), Verdict::New);
+        assert_eq!(answered.judge(1), Verdict::Discard);
+        answered.keep(vec![2]);
+        assert_eq!(
+            (answered.judge(u32::MAX), answered.judge(0)),
+            (Verdict::Discard, Verdict::Again(vec![2]))
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! ASCONF (`rfc5061`): addresses that join and leave an association. This is what one side remembers of it; what becomes of
+//! the paths is in `assoc/asconf`.
+
+mod answer;
+mod queue;
+
+pub(crate) use answer::{Answered, Verdict};
+pub(crate) use queue::{Outstanding, Queue, Wanted, unspecified};
+
+use crate::config::Config;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use wire::{Asconf, AsconfAck, Tsn};
+
+pub(crate) const TYPES: &[u8] = &[Asconf::TYPE, AsconfAck::TYPE];
+
+pub(super) fn announced(config: &Config) -> bool {
+    config.asconf
+}
+
+/// Addresses that the peer deleted, of which packets may still be on their way.
+const MOST_DEPARTED: usize = 16;
+
+/// What an association with ASCONF remembers.
+#[derive(Debug)]
+pub(crate) struct AsconfState {
+    /// Our requests.
+    pub(crate) queue: Queue,
+    /// Answers to the peer's.
+    pub(crate) answered: Answered,
+    /// Addresses that the peer deleted.
+    departed: VecDeque<IpAddr>,
+    /// Addresses that the packet at hand asks to add, and that other associations have.
+    pub(crate) taken: Vec<IpAddr>,
+    /// The address that the peer wants to be the primary one as soon as it is confirmed.
+    pub(crate) preferred: Option<IpAddr>,
+}
+
+impl AsconfState {
+    /// The first serial number of each side is its initial TSN (`rfc5061#section-5.1`).
+    pub(crate) fn new(ours: Tsn, theirs: Tsn) -> Self {
+        AsconfState {
+            queue: Queue::new(ours.0),
+            answered: Answered::new(theirs.0),
+            departed: VecDeque::new(),
+            taken: Vec::new(),
+            preferred: None,
+        }
+    }
+
+    /// The peer deleted an address.
+    pub(crate) fn depart(&mut self, address: IpAddr) {
+        if self.departed.len() == MOST_DEPARTED {
+            self.departed.pop_front();
+        }
+        self.departed.push_back(address);
+    }
+
+    /// The peer added the address anew.
+    pub(crate) fn arrive(&mut self, address: IpAddr) {
+        self.departed.retain(|&departed| departed != address);
+    }
+
+    pub(crate) fn has_departed(&self, address: IpAddr) -> bool {
+        self.departed.contains(&address)
+    }
+}

@@ -1,0 +1,230 @@
+//! Our requests: those that wait, and the one ASCONF that is outstanding (`rfc5061#section-5.1`).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::asconf::{AddressChange, Request, Response, Responses};
+
+/// A request of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) change: AddressChange,
+    /// The address of ours.
+    pub(crate) address: IpAddr,
+    /// A NAT hides the address: the request names none. That to add an address leaves from the address itself.
+    pub(crate) hidden: bool,
+}
+
+/// An ASCONF without an answer.
+#[derive(Debug)]
+pub(crate) struct Outstanding {
+    pub(crate) serial: u32,
+    /// The number of its first request.
+    correlation: u32,
+    pub(crate) wanted: Vec<Wanted>,
+}
+
+impl Outstanding {
+    /// The source address of its packet, if it is not that of a path.
+    pub(crate) fn source(&self) -> Option<IpAddr> {
+        let adds = |wanted: &&Wanted| wanted.hidden && wanted.change == AddressChange::Add;
+        self.wanted.iter().find(adds).map(|wanted| wanted.address)
+    }
+
+    /// Its requests as they are sent.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (correlation, wanted) in (self.correlation..).zip(&self.wanted) {
+            let address = if wanted.hidden { unspecified(wanted.address) } else { wanted.address };
+            Request { change: wanted.change, correlation, address }.append_to(&mut bytes);
+        }
+        bytes
+    }
+
+    /// Each request, and whether the peer carried it out. Without a response it did unless one before it failed
+    /// (`rfc5061#section-5.1`, rule D).
+    pub(crate) fn outcomes(&self, responses: Responses<'_>) -> Vec<(Wanted, bool)> {
+        let mut failed = false;
+        let mut outcomes = Vec::with_capacity(self.wanted.len());
+        for (number, wanted) in (self.correlation..).zip(&self.wanted) {
+            let response = responses.iter().flatten().find_map(|response| match response {
+                Response::Done { correlation } if correlation == number => Some(true),
+                Response::Failed { correlation, .. } if correlation == number => Some(false),
+                _ => None,
+            });
+            failed |= response == Some(false);
+            outcomes.push((*wanted, response.unwrap_or(!failed)));
+        }
+        outcomes
+    }
+}
+
+/// The address that stands for the source of a packet.
+pub(crate) fn unspecified(like: IpAddr) -> IpAddr {
+    if like.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+}
+
+/// Our requests.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// Serial number of the next ASCONF.
+    next: u32,
+    correlation: u32,
+    waiting: Vec<Wanted>,
+    pub(crate) outstanding: Option<Outstanding>,
+}
+
+/// Most requests of one ASCONF: with addresses of IPv6 and an AUTH chunk it fits the smallest path MTU.
+const MOST: usize = 16;
+
+impl Queue {
+    pub(super) fn new(first: u32) -> Self {
+        Queue { next: first, correlation: 1, waiting: Vec::new(), outstanding: None }
+    }
+
+    /// Queues a request. False if it cancels one that waits: to add and to delete an address.
+    pub(crate) fn push(&mut self, wanted: Wanted) -> bool {
+        let opposite = match wanted.change {
+            AddressChange::Add => Some(AddressChange::Delete),
+            AddressChange::Delete => Some(AddressChange::Add),
+            AddressChange::SetPrimary => None,
+        };
+        let cancels = opposite.is_some_and(|change| self.waits(change, wanted.address));
+        match wanted.change {
+            AddressChange::SetPrimary => {
+                self.waiting.retain(|other| other.change != AddressChange::SetPrimary)
+            }
+            // With a request to delete an address all others about it are void.
+            AddressChange::Delete => self.waiting.retain(|other| other.address != wanted.address),
+            AddressChange::Add => self
+                .waiting
+                .retain(|other| other.address != wanted.address || other.change == AddressChange::SetPrimary),
+        }
+        if !cancels {
+            self.waiting.push(wanted);
+        }
+        !cancels
+    }
+
+    /// A request waits.
+    pub(crate) fn waits(&self, change: AddressChange, address: IpAddr) -> bool {
+        self.waiting.iter().any(|wanted| (wanted.change, wanted.address) == (change, address))
+    }
+
+    /// A request waits or is outstanding.
+    pub(crate) fn asks(&self, change: AddressChange, address: IpAddr) -> bool {
+        let sent = self.outstanding.iter().flat_map(|sent| &sent.wanted);
+        self.waiting.iter().chain(sent).any(|wanted| (wanted.change, wanted.address) == (change, address))
+    }
+
+    /// Requests of a kind that wait or are outstanding.
+    pub(crate) fn count(&self, change: AddressChange) -> usize {
+        let sent = self.outstanding.iter().flat_map(|sent| &sent.wanted);
+        self.waiting.iter().chain(sent).filter(|wanted| wanted.change == change).count()
+    }
+
+    /// Makes the next ASCONF of the requests that wait; false if there are none, or one is outstanding. A request that
+    /// leaves from an address of its own is alone.
+    pub(crate) fn launch(&mut self) -> bool {
+        if self.outstanding.is_some() || self.waiting.is_empty() {
+            return false;
+        }
+        let alone = |wanted: &Wanted| wanted.hidden && wanted.change == AddressChange::Add;
+        let n = self.waiting.iter().take(MOST).take_while(|wanted| !alone(wanted)).count().max(1);
+        let wanted: Vec<Wanted> = self.waiting.drain(..n).collect();
+        let (serial, correlation) = (self.next, self.correlation);
+        self.next = self.next.wrapping_add(1);
+        self.correlation = self.correlation.wrapping_add(n as u32);
+        self.outstanding = Some(Outstanding { serial, correlation, wanted });
+        true
+    }
+
+    /// The ASCONF that `serial` answers; none if it is none of ours that is outstanding.
+    pub(crate) fn answered(&mut self, serial: u32) -> Option<Outstanding> {
+        self.outstanding.take_if(|outstanding| outstanding.serial == serial)
+    }
+
+    /// An ASCONF with this serial number was never sent, but will be next (`rfc5061#section-5.1`, rule D).
+    pub(crate) fn is_next(&self, serial: u32) -> bool {
+        serial == self.next
+    }
+
+    /// Forgets all requests, and returns them: the peer does not know ASCONF.
+    pub(crate) fn give_up(&mut self) -> Vec<Wanted> {
+        let mut all = self.outstanding.take().map(|sent| sent.wanted).unwrap_or_default();
+        all.append(&mut self.waiting);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(change: AddressChange, host: u8) -> Wanted {
+        Wanted { change, address: [10, 0, 0, host].into(), hidden: false }
+    }
+
+    use AddressChange::{Add, Delete, SetPrimary};
+
+    // rfc5061#section-5.1
+    #[test]
+    fn one_asconf_is_outstanding_and_the_next_has_the_next_serial_number() {
+        let mut queue = Queue::new(u32::MAX);
+        assert!(!queue.launch());
+        assert!(queue.push(wanted(Add, 1)) && queue.launch());
+        assert!(queue.push(wanted(Add, 2)) && queue.push(wanted(SetPrimary, 2)) && !queue.launch());
+        assert!(queue.is_next(0) && queue.answered(0).is_none());
+        assert_eq!(queue.answered(u32::MAX).unwrap().wanted, [wanted(Add, 1)]);
+        assert!(queue.launch());
+        let sent = queue.outstanding.as_ref().unwrap();
+        assert_eq!((sent.serial, sent.correlation), (0, 2));
+        assert_eq!(sent.wanted, [wanted(Add, 2), wanted(SetPrimary, 2)]);
+    }
+
+    #[test]
+    fn requests_to_add_and_to_delete_an_address_cancel_each_other_while_they_wait() {
+        let mut queue = Queue::new(1);
+        assert!(queue.push(wanted(Add, 1)) && queue.launch());
+        assert!(queue.push(wanted(Add, 2)) && queue.push(wanted(SetPrimary, 2)));
+        assert!(!queue.push(wanted(Delete, 2)), "and with them the wish for a primary path");
+        assert!(queue.push(wanted(Delete, 1)) && !queue.push(wanted(Add, 1)));
+        assert!(queue.waiting.is_empty());
+        assert!(queue.asks(Add, [10, 0, 0, 1].into()), "it has left");
+    }
+
+    #[test]
+    fn a_hidden_address_is_added_by_an_asconf_of_its_own_from_that_address() {
+        let mut queue = Queue::new(1);
+        let hidden = Wanted { hidden: true, ..wanted(Add, 2) };
+        for request in [wanted(Add, 1), hidden, wanted(Delete, 3)] {
+            assert!(queue.push(request));
+        }
+        for (serial, request, source) in
+            [(1, wanted(Add, 1), None), (2, hidden, Some(hidden.address)), (3, wanted(Delete, 3), None)]
+        {
+            assert!(queue.launch());
+            let sent = queue.answered(serial).unwrap();
+            assert_eq!((sent.source(), &sent.wanted[..]), (source, &[request][..]));
+        }
+    }
+
+    // rfc5061#section-5.1, rule D
+    #[test]
+    fn requests_before_an_error_succeed_and_those_after_it_fail() {
+        let sent = Outstanding {
+            serial: 1,
+            correlation: 5,
+            wanted: vec![wanted(Add, 1), wanted(Add, 2), wanted(Add, 3), wanted(Add, 4)],
+        };
+        let outcomes = |responses: &[Response<'_>]| {
+            let mut bytes = Vec::new();
+            responses.iter().for_each(|response| assert!(response.append_to(&mut bytes)));
+            let outcomes = sent.outcomes(Responses::from_bytes(&bytes));
+            outcomes.into_iter().map(|(_, done)| done).collect::<Vec<_>>()
+        };
+        let failed = |correlation| Response::Failed { correlation, causes: Default::default() };
+        assert_eq!(outcomes(&[]), [true; 4]);
+        assert_eq!(outcomes(&[failed(6)]), [true, false, false, false]);
+        assert_eq!(outcomes(&[failed(6), Response::Done { correlation: 8 }]), [true, false, false, true]);
+        assert_eq!(outcomes(&[failed(99)]), [true; 4]);
+    }
+}

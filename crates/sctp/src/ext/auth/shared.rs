@@ -1,0 +1,70 @@
+//! Endpoint pair shared keys: what the user gives (`rfc4895#section-5.1`, `rfc6458#section-8.1.18`).
+
+use std::collections::BTreeMap;
+
+/// The keys of the user by their identifiers. Without any there is key 0, which is empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedKeys {
+    keys: BTreeMap<u16, Box<[u8]>>,
+    active: u16,
+    /// Keys that no packet will be sent with any more, each with the index of the first chunk after those that were.
+    retiring: Vec<(u16, u64)>,
+}
+
+/// Most keys of an association.
+const MOST: usize = 64;
+
+impl SharedKeys {
+    /// Adds or replaces a key; false if there are too many.
+    pub(crate) fn set(&mut self, id: u16, key: &[u8]) -> bool {
+        if self.keys.len() >= MOST && !self.keys.contains_key(&id) {
+            return false;
+        }
+        self.retiring.retain(|&(retiring, _)| retiring != id);
+        self.keys.insert(id, key.into());
+        true
+    }
+
+    /// Packets are sent with this key from now on; false if there is none.
+    pub(crate) fn activate(&mut self, id: u16) -> bool {
+        let known = self.get(id).is_some();
+        if known {
+            self.retiring.retain(|&(retiring, _)| retiring != id);
+            self.active = id;
+        }
+        known
+    }
+
+    /// No packet will be sent with this key; `sent` is the index of the next chunk. False if there is no such key, or it is
+    /// the active one.
+    pub(crate) fn deactivate(&mut self, id: u16, sent: u64) -> bool {
+        if self.get(id).is_none() || id == self.active {
+            return false;
+        }
+        if !self.retiring.iter().any(|&(retiring, _)| retiring == id) {
+            self.retiring.push((id, sent));
+        }
+        true
+    }
+
+    /// Forgets a key; false if there is no such key, or it is the active one.
+    pub(crate) fn remove(&mut self, id: u16) -> bool {
+        self.retiring.retain(|&(retiring, _)| retiring != id);
+        id != self.active && self.keys.remove(&id).is_some()
+    }
+
+    /// A key that was deactivated and that no chunk from index `first` on was sent with.
+    pub(crate) fn next_unused(&mut self, first: u64) -> Option<u16> {
+        let n = self.retiring.iter().position(|&(_, sent)| sent <= first)?;
+        Some(self.retiring.remove(n).0)
+    }
+
+    /// The identifier and the key that packets are sent with.
+    pub(crate) fn active(&self) -> (u16, &[u8]) {
+        (self.active, self.get(self.active).unwrap_or_default())
+    }
+
+    pub(crate) fn get(&self, id: u16) -> Option<&[u8]> {
+        self.keys.get(&id).map(|key| &**key).or((id == 0).then_some(&[]))
+    }
+}

@@ -1,0 +1,310 @@
+//! Partial reliability (`rfc3758`, `rfc7496`): which messages the sender gives up, and when.
+//!
+//! The decision belongs to the whole message: its chunks and what of it waits in the queue have one record. It is made when
+//! a chunk is marked as lost, when a message would be sent after its lifetime, and when a more urgent message needs room in
+//! the send buffer. What a message abandoned means to its chunks is in `abandon.rs`; how the peer is told is in
+//! `forward.rs`.
+
+mod forward;
+mod message;
+mod records;
+#[cfg(test)]
+mod tests;
+
+pub(super) use forward::Cause;
+pub(super) use records::RecordId;
+
+use super::delivery::Failure;
+use super::{ChunkState, Mark, Outstanding, Sender};
+use crate::message::{AbandonedByPolicy, Message, MessageId, Reliability};
+use crate::path::{LossCause, Paths};
+use forward::Forwarding;
+use records::{Record, Records};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+use units::{ByteCount, Instant};
+use wire::StreamId;
+
+/// The messages of an association that may be abandoned, or have a context.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    records: Records,
+    /// Messages given so far that have a record.
+    serial: u64,
+    /// Records with a lifetime.
+    timed: u32,
+    /// Records with a priority: the last is the first to be abandoned.
+    by_priority: BTreeMap<(u32, Reverse<u64>), RecordId>,
+    /// Chunks marked as lost that have not been looked at.
+    lost: Vec<u64>,
+    forward: Forwarding,
+    /// Messages abandoned that the user was not told of.
+    untold: VecDeque<Failure>,
+    /// Messages abandoned, by stream.
+    counts: BTreeMap<u16, AbandonedByPolicy>,
+    /// Those of all streams.
+    total: AbandonedByPolicy,
+}
+
+impl Partial {
+    fn place(record: &Record) -> Option<(u32, Reverse<u64>)> {
+        match record.reliability {
+            Reliability::Priority(priority) => Some((priority, Reverse(record.serial))),
+            _ => None,
+        }
+    }
+
+    /// A message with a record was given.
+    fn add(&mut self, record: Record) -> RecordId {
+        self.serial += 1;
+        self.timed += u32::from(matches!(record.reliability, Reliability::Until(_)));
+        let place = Self::place(&record);
+        let id = self.records.add(record);
+        if let Some(place) = place {
+            self.by_priority.insert(place, id);
+        }
+        id
+    }
+
+    /// A record was removed.
+    fn forget(&mut self, record: &Record) {
+        self.timed -= u32::from(matches!(record.reliability, Reliability::Until(_)));
+        if let Some(place) = Self::place(record) {
+            self.by_priority.remove(&place);
+        }
+    }
+}
+
+impl Sender {
+    /// The handshake is complete: both ends have FORWARD TSN, or messages are reliable whatever they ask for.
+    pub(crate) fn agree_on_forward_tsn(&mut self, agreed: bool) {
+        self.abandons = agreed;
+    }
+
+    /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
+    pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
+        let limited = self.config.pr_sctp && message.reliability != Reliability::Reliable;
+        let plain = !limited && message.context == 0;
+        if plain || self.queue.is_unfinished(message.stream) || self.queue.holds(message.stream) {
+            return RecordId::default();
+        }
+        let partial = self.partial.get_or_insert_default();
+        let mut record = Record::new(now, partial.serial, message);
+        if !limited {
+            record.reliability = Reliability::Reliable;
+        }
+        partial.add(record)
+    }
+
+    /// A message with a record is queued; `id` is its number if it is tracked.
+    pub(super) fn note_queued(&mut self, id: RecordId, stream: StreamId, tracked: Option<MessageId>) {
+        let piece = self.queue.last_piece(stream);
+        if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
+            record.piece = piece;
+            record.tag = tracked.map(super::delivery::Tag::of).unwrap_or_default();
+        }
+    }
+
+    /// Chunk `i` of a message with a record, which has this number in its stream, was sent for the first time.
+    #[cold]
+    pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
+        let id = self.out.message_of(i);
+        if let Some(record) = self.partial.as_mut().and_then(|partial| partial.records.get_mut(id)) {
+            let first = record.tsns.map_or(i, |tsns| tsns.first);
+            record.tsns = Some(super::ranges::Range { first, last: i });
+            record.number = number;
+            record.waiting += 1;
+            record.ended |= ending;
+        }
+    }
+
+    /// The peer has chunk `i` for good: its message may have no use for its record any more.
+    #[cold]
+    pub(super) fn note_settled(&mut self, i: u64) {
+        let id = self.out.take_message(i);
+        if let Some(partial) = &mut self.partial
+            && let Some(record) = partial.records.acknowledged(id)
+        {
+            partial.forget(&record);
+        }
+    }
+
+    /// The context of the message of a record.
+    pub(super) fn context(&self, id: RecordId) -> u32 {
+        let record = self.partial.as_ref().and_then(|partial| partial.records.get(id));
+        record.map_or(0, |record| record.context)
+    }
+
+    /// The reliability of the message of a record.
+    pub(super) fn reliability(&self, id: RecordId) -> Reliability {
+        let record = self.partial.as_ref().and_then(|partial| partial.records.get(id));
+        record.map_or(Reliability::Reliable, |record| record.reliability)
+    }
+
+    /// Chunk `i` was marked as lost.
+    #[inline]
+    pub(super) fn note_lost(&mut self, i: u64) {
+        if let Some(partial) = &mut self.partial
+            && self.abandons
+        {
+            partial.lost.push(i);
+        }
+    }
+
+    /// What can be abandoned, if anything.
+    #[inline]
+    fn abandoning(&self) -> Option<&Partial> {
+        self.partial.as_deref().filter(|_| self.abandons)
+    }
+
+    /// Chunks were marked as lost, by a SACK or by an expiry of T3: messages that may not be sent again are abandoned
+    /// (`rfc3758#section-3.5`, rule A5).
+    #[inline]
+    pub(super) fn after_losses(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
+        if self.abandoning().is_some() {
+            self.abandon_lost(now, cause, paths);
+        }
+    }
+
+    #[cold]
+    fn abandon_lost(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
+        let Some(partial) = &mut self.partial else { return };
+        let mut lost = std::mem::take(&mut partial.lost);
+        for i in lost.drain(..) {
+            let is_lost = self.out.indices().contains(&i) && matches!(self.out[i].state, ChunkState::Lost(_));
+            if is_lost && self.may_not_be_resent(now, i) {
+                self.abandon_message(now, self.out.message_of(i), paths);
+            }
+        }
+        if let Some(partial) = &mut self.partial {
+            partial.lost = lost; // keeps its memory
+        }
+        self.advance_point(now, cause, paths);
+    }
+
+    /// True if chunk `i` may not be sent once more: its message has outlived its lifetime or its retransmissions.
+    #[inline]
+    pub(super) fn is_spent(&self, i: u64) -> bool {
+        self.abandoning().is_some() && self.may_not_be_resent(self.now, i)
+    }
+
+    /// True if the message of chunk `i` has outlived its lifetime: no copy of it is sent. Copies do not count as
+    /// retransmissions.
+    #[inline]
+    pub(super) fn is_stale(&self, i: u64) -> bool {
+        self.abandoning().is_some_and(|partial| {
+            partial.records.get(self.out.message_of(i)).is_some_and(|record| record.is_expired(self.now))
+        })
+    }
+
+    #[cold]
+    fn may_not_be_resent(&self, now: Instant, i: u64) -> bool {
+        let record = self.partial.as_ref().and_then(|partial| partial.records.get(self.out.message_of(i)));
+        record.is_some_and(|record| record.is_expired(now) || record.is_exhausted(self.out[i].transmissions))
+    }
+
+    /// The message that would be sent next, for the first time or again, has outlived its lifetime: until it is abandoned
+    /// nothing is sent.
+    #[inline]
+    pub(super) fn has_expired(&self, paths: &Paths) -> bool {
+        self.abandoning().is_some_and(|partial| partial.timed > 0) && self.expired(paths).is_some()
+    }
+
+    /// The message that would be sent next for the first time has outlived its lifetime.
+    #[inline]
+    pub(super) fn head_expired(&self) -> bool {
+        self.abandoning().is_some_and(|partial| {
+            partial.records.get(self.queue.head_record()).is_some_and(|record| record.is_expired(self.now))
+        })
+    }
+
+    #[cold]
+    fn expired(&self, paths: &Paths) -> Option<RecordId> {
+        if self.head_expired() {
+            return Some(self.queue.head_record());
+        }
+        let causes = [LossCause::Timeout, LossCause::FastRetransmit];
+        let lists = paths.iter().flat_map(|path| causes.map(|cause| *path.lost_list(cause)));
+        let spent = lists.filter_map(|list| list.first()).find(|&i| self.may_not_be_resent(self.now, i));
+        spent.map(|i| self.out.message_of(i))
+    }
+
+    /// Abandons what would be sent next after its lifetime (`rfc3758#section-4.1`, rules TR3 and TR4).
+    #[cold]
+    pub(super) fn expire(&mut self, paths: &mut Paths) {
+        while self.has_expired(paths)
+            && let Some(id) = self.expired(paths)
+        {
+            self.abandon_message(self.now, id, paths);
+        }
+        self.advance_point(self.now, Cause::Decision, paths);
+    }
+
+    /// Abandons less urgent messages until `message` fits the send buffer (`rfc7496#section-3.2`): the least urgent first,
+    /// of these the oldest. False, and nothing is abandoned, if all of them do not make enough room.
+    pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
+        let Reliability::Priority(priority) = message.reliability else { return false };
+        let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else {
+            return false;
+        };
+        let mut missing = (self.buffered() + message.payload.byte_count()) - self.config.send_buffer;
+        let mut queue_full = self.is_queue_full();
+        let mut victims = Vec::new();
+        for (&(theirs, _), &id) in partial.by_priority.iter().rev() {
+            if theirs <= priority || (missing.is_zero() && !queue_full) {
+                break;
+            }
+            let Some(record) = partial.records.get(id) else { continue };
+            let (bytes, unsent) = self.held_by(id, record);
+            missing -= bytes;
+            queue_full &= !unsent;
+            victims.push(id);
+        }
+        if !missing.is_zero() || queue_full {
+            return false;
+        }
+        for id in victims {
+            self.abandon_message(now, id, paths);
+        }
+        self.advance_point(now, Cause::Decision, paths);
+        true
+    }
+
+    /// Bytes of the send buffer that a message takes, and whether a part of it waits in the queue.
+    fn held_by(&self, id: RecordId, record: &Record) -> (ByteCount, bool) {
+        let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
+        let sent: ByteCount =
+            chunks.filter(|&i| self.out.message_of(i) == id).map(|i| self.out[i].byte_count()).sum();
+        let first = record.tsns.is_none().then_some(record.piece);
+        let queued = self.queue.bytes_of(id, record.stream, first);
+        (sent + queued.unwrap_or_default(), queued.is_some())
+    }
+
+    /// True if messages were abandoned of which the user was not told.
+    #[inline]
+    pub(crate) fn has_abandoned(&self) -> bool {
+        self.partial.as_ref().is_some_and(|partial| !partial.untold.is_empty())
+    }
+
+    /// The next message that was abandoned, once.
+    pub(crate) fn next_abandoned(&mut self) -> Option<Failure> {
+        self.partial.as_mut()?.untold.pop_front()
+    }
+
+    /// Messages abandoned so far, by stream and policy (`rfc7496#section-4.3`).
+    pub(crate) fn abandoned(&self) -> BTreeMap<StreamId, AbandonedByPolicy> {
+        let counts = self.partial.iter().flat_map(|partial| &partial.counts);
+        counts.map(|(&stream, &counts)| (StreamId(stream), counts)).collect()
+    }
+
+    /// Messages abandoned so far, by policy (`rfc7496#section-4.4`).
+    pub(crate) fn abandoned_in_all(&self) -> AbandonedByPolicy {
+        self.partial.as_ref().map(|partial| partial.total).unwrap_or_default()
+    }
+
+    /// When something is to be done: a FORWARD TSN is to be sent, or a message is to be abandoned before anything is sent.
+    pub(crate) fn partial_deadline(&self, paths: &Paths) -> Option<Instant> {
+        self.abandoning()?;
+        if self.has_expired(paths) { Some(self.now) } else { self.forward_deadline() }
+    }
+}

@@ -1,0 +1,336 @@
+//! ASCONF chunks that a test writes and signs itself (`rfc5061#section-5.2`): refusals, repetitions and attacks.
+//!
+//! The keys are computed here anew from the parameters on the wire (`rfc4895#section-6.1`).
+
+use anabranch_sctp::{AssocId, CloseReason, Config, Event, PathState, State};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::net::IpAddr;
+use testkit::{Fate, Pair, Sent, Side, causes, endpoint_config, header, parse};
+use transport::{Checksum, PacketBuf};
+use units::Span;
+use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
+use wire::{Asconf, AsconfAck, Auth, Cause, Chunk, CommonHeader, Encode, Init, PacketWriter, Parameters};
+
+fn ms(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+
+fn config() -> Config {
+    Config { auth: true, asconf: true, ..Config::default() }
+}
+
+fn is_answer(sent: &Sent) -> bool {
+    sent.chunks().contains("ASCONF_ACK")
+}
+
+/// Writes what the client would write.
+struct Forger {
+    pair: Pair,
+    server: AssocId,
+    key: Vec<u8>,
+    header: CommonHeader,
+    serial: u32,
+}
+
+/// The key vector of a side, from its INIT or INIT ACK.
+fn vector(init: &Init<'_>) -> Vec<u8> {
+    let parameters: Parameters<'_> = init.parameters;
+    let mut rest = parameters.as_bytes();
+    let mut found: [Vec<u8>; 3] = Default::default();
+    while rest.len() >= 4 {
+        let length = usize::from(u16::from_be_bytes([rest[2], rest[3]]));
+        if let [0x80, n @ 2..=4] = rest[..2] {
+            found[usize::from(n) - 2] = rest[..length].to_vec();
+        }
+        rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+    }
+    assert!(found.iter().all(|parameter| !parameter.is_empty()));
+    found.concat()
+}
+
+impl Forger {
+    /// An established association between a client with so many addresses and a server with two.
+    fn new(addresses: u8) -> Forger {
+        let client = endpoint_config(Side::Client, addresses, &config());
+        let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &config()));
+        let (_, server) = pair.establish();
+        pair.run_for(ms(3000));
+        pair.events(Side::Server);
+        // The client would end the association: it never asked.
+        pair.on_wire(|sent| if is_answer(sent) { Fate::Lost } else { Fate::Arrives });
+        let first = |n: usize| parse(&pair.sent[n].bytes).chunks().next().unwrap().unwrap();
+        let (Chunk::Init(init), Chunk::InitAck(ack)) = (first(0), first(1)) else { panic!("a handshake") };
+        // All vectors have one length here, so that bytes compare as numbers do.
+        let mut vectors = [vector(&init), vector(&ack.0)];
+        vectors.sort();
+        let (key, serial) = (vectors.concat(), init.initial_tsn.0);
+        let header = header(&pair.sent[2].bytes);
+        Forger { pair, server, key, header, serial }
+    }
+
+    fn sign(&self, packet: &mut [u8]) {
+        packet[12..20].copy_from_slice(&[0x0f, 0, 0, 40, 0, 0, 0, 3]);
+        let mut mac = <Hmac<Sha256> as Mac>::new_from_slice(&self.key).unwrap();
+        mac.update(&packet[12..]);
+        packet[20..52].copy_from_slice(&mac.finalize().into_bytes());
+    }
+
+    /// A packet of signed chunks.
+    fn signed(&self, chunks: &[&dyn Encode]) -> PacketBuf {
+        let mut buf = PacketBuf::default();
+        let mut w = PacketWriter::new(&mut buf, self.header, 1480);
+        w.reserve(40).unwrap();
+        struct Any<'a>(&'a dyn Encode);
+        impl Encode for Any<'_> {
+            fn encoded_len(&self) -> usize {
+                self.0.encoded_len()
+            }
+            fn encode(&self, out: &mut PacketBuf) {
+                self.0.encode(out);
+            }
+        }
+        chunks.iter().for_each(|&chunk| assert!(w.push(&Any(chunk))));
+        w.finish_with(Checksum::Computed, |packet| self.sign(packet));
+        buf
+    }
+
+    /// Injects a packet from an address into the server, and returns what that sends at once.
+    fn inject(&mut self, src: IpAddr, packet: &PacketBuf) -> Vec<Sent> {
+        let before = self.pair.sent.len();
+        self.pair.inject(Side::Server, src, Side::Server.address(1), packet);
+        self.pair.sent[before..].to_vec()
+    }
+
+    /// Sends an ASCONF with these requests from an address of the client; returns the error causes of the answer.
+    fn ask(&mut self, from: u8, requests: &[(AddressChange, &str)]) -> Vec<String> {
+        let bytes = requests_of(requests);
+        let (serial, lookup) = (self.serial, Side::Client.address(from));
+        self.serial = self.serial.wrapping_add(1);
+        let packet = self.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
+        let sent = self.inject(lookup, &packet);
+        let answers: Vec<&Sent> = sent.iter().filter(|sent| sent.chunks().contains("ASCONF_ACK")).collect();
+        assert_eq!(answers.len(), 1, "{:?}", sent.iter().map(Sent::chunks).collect::<Vec<_>>());
+        errors(answers[0])
+    }
+
+    fn remotes(&mut self) -> Vec<(String, PathState)> {
+        let paths = self.pair.endpoint(Side::Server).paths(self.server).unwrap();
+        paths.map(|path| (path.remote.to_string(), path.state)).collect()
+    }
+}
+
+fn requests_of(requests: &[(AddressChange, &str)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (correlation, (change, address)) in (1..).zip(requests) {
+        let address = address.parse().unwrap();
+        Request { change: *change, correlation, address }.append_to(&mut bytes);
+    }
+    bytes
+}
+
+/// The errors in an answer, as `"number: cause"`.
+fn errors(sent: &Sent) -> Vec<String> {
+    let mut errors = Vec::new();
+    for chunk in parse(&sent.bytes).chunks() {
+        let Ok(Chunk::AsconfAck(ack)) = chunk else { continue };
+        for response in ack.responses.iter() {
+            let Ok(Response::Failed { correlation, causes }) = response else { continue };
+            let names = causes.iter().map(|cause| match cause.unwrap() {
+                Cause::DeleteLastAddress(_) => "last",
+                Cause::DeleteSourceAddress(_) => "source",
+                Cause::ResourceShortage(_) => "resources",
+                Cause::NoAuthorization(_) => "authorization",
+                Cause::InvalidMandatoryParameter => "invalid",
+                _ => "other",
+            });
+            errors.extend(names.map(|name| format!("{correlation}: {name}")));
+        }
+    }
+    errors
+}
+
+use AddressChange::{Add, Delete, SetPrimary};
+
+// rfc5061#section-4.3.1, rfc5061#section-4.3.3
+#[test]
+fn the_source_of_the_packet_and_the_last_address_are_not_deleted() {
+    let mut forger = Forger::new(2);
+    assert_eq!(forger.ask(1, &[(Delete, "10.1.0.1")]), ["1: source"]);
+    assert_eq!(forger.ask(1, &[(Delete, "10.2.0.1")]), [""; 0]);
+    assert_eq!(forger.ask(1, &[(Delete, "10.1.0.1")]), ["1: last"]);
+    assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
+    assert_eq!(forger.ask(1, &[(Delete, "10.7.7.7")]), [""; 0], "it is not there");
+}
+
+// rfc5061#section-5.2
+#[test]
+fn requests_before_one_that_fails_are_carried_out_and_those_after_it_are_not() {
+    let mut forger = Forger::new(1);
+    let requests = [(Add, "10.3.0.1"), (Add, "224.0.0.1"), (Add, "10.4.0.1")];
+    assert_eq!(forger.ask(1, &requests), ["2: invalid"]);
+    let remotes: Vec<String> = forger.remotes().into_iter().map(|(remote, _)| remote).collect();
+    assert_eq!(remotes, ["10.1.0.1", "10.3.0.1"]);
+    assert_eq!(forger.ask(1, &[(Add, "10.3.0.1"), (Add, "10.1.0.1")]), [""; 0], "they are there already");
+    assert_eq!(forger.ask(1, &[(SetPrimary, "10.9.0.1")]), ["1: authorization"]);
+}
+
+// rfc5062#section-2.2, rfc9260#section-5.4
+#[test]
+fn added_addresses_get_one_heartbeat_at_a_time_and_no_data_before_they_answer() {
+    let mut forger = Forger::new(1);
+    let victims: Vec<String> = (1..=15).map(|n| format!("10.66.0.{n}")).collect();
+    let requests: Vec<_> = victims.iter().map(|victim| (Add, victim.as_str())).collect();
+    let before = forger.pair.sent.len();
+    forger.pair.on_wire(|sent| if sent.net() == 66 || is_answer(sent) { Fate::Lost } else { Fate::Arrives });
+    assert_eq!(forger.ask(1, &requests), [""; 0]);
+    assert_eq!(forger.ask(1, &[(Add, "10.67.0.1")]), ["1: resources"]);
+    forger.pair.send(Side::Server, 100_000);
+    forger.pair.run_for(ms(900));
+    let sent = &forger.pair.sent[before..];
+    let to_victims: Vec<&Sent> = sent.iter().filter(|sent| sent.net() == 66).collect();
+    assert_eq!(to_victims.iter().map(|sent| sent.chunks()).collect::<Vec<_>>(), ["HEARTBEAT"]);
+    assert!(to_victims[0].bytes.len() < 100);
+    forger.pair.run_for(Span::from_secs(60));
+    let sent = &forger.pair.sent[before..];
+    assert!(sent.iter().filter(|sent| sent.net() == 66).count() < 62, "one an RTO");
+    let read: usize = forger.pair.read_all(Side::Client).iter().map(|read| read.payload.len()).sum();
+    assert_eq!(read, 100_000);
+}
+
+// rfc5062#section-2.1
+#[test]
+fn an_address_of_another_association_is_refused() {
+    let mut forger = Forger::new(1);
+    let now = forger.pair.now;
+    let other = [10, 1, 0, 77].into();
+    let server = forger.pair.endpoint(Side::Server);
+    server.connect(now, Side::Client.port(), &[other]).unwrap();
+    assert_eq!(forger.ask(1, &[(Add, "10.1.0.77")]), ["1: authorization"]);
+    assert_eq!(forger.ask(1, &[(Add, "10.1.0.78")]), [""; 0]);
+    // Also where a NAT hides the address.
+    let bytes = requests_of(&[(Add, "0.0.0.0")]);
+    let (serial, lookup) = (forger.serial, [0, 0, 0, 0].into());
+    let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
+    let sent = forger.inject(other, &packet);
+    let answer = sent.iter().find(|sent| sent.chunks().contains("ASCONF_ACK")).unwrap();
+    assert_eq!(errors(answer), ["1: authorization"]);
+    assert_eq!(answer.dst, Side::Client.address(1), "not to the other one");
+}
+
+// rfc4895#section-6.3
+#[test]
+fn an_asconf_without_a_valid_auth_chunk_is_discarded() {
+    let mut forger = Forger::new(1);
+    let bytes = requests_of(&[(Add, "0.0.0.0"), (Delete, "0.0.0.0")]);
+    let (serial, requests) = (forger.serial, Requests::from_bytes(&bytes));
+    let asconf = Asconf { serial, lookup: Side::Client.address(1), requests };
+    let bare = testkit::packet(
+        Side::Client.port(),
+        Side::Server.port(),
+        forger.header.verification_tag,
+        &[Chunk::Asconf(asconf)],
+    );
+    let hmac = [0; 32];
+    let forged = testkit::packet(
+        Side::Client.port(),
+        Side::Server.port(),
+        forger.header.verification_tag,
+        &[Chunk::Auth(Auth { flags: 0, key_id: 0, hmac_id: 3, hmac: &hmac }), Chunk::Asconf(asconf)],
+    );
+    for packet in [&bare, &forged] {
+        assert!(forger.inject(Side::Client.address(1), packet).is_empty());
+    }
+    // From an address that is not the peer's: the tag shows that it may be.
+    assert!(forger.inject([10, 66, 0, 1].into(), &forged).is_empty());
+    assert_eq!(forger.remotes(), [("10.1.0.1".into(), PathState::Active)]);
+    assert_eq!(forger.pair.endpoint(Side::Server).stats(forger.server).unwrap().unauthenticated, 3);
+}
+
+// rfc5061#section-5.2
+#[test]
+fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
+    let mut forger = Forger::new(1);
+    let bytes = requests_of(&[(Add, "10.3.0.1"), (Add, "224.0.0.1")]);
+    let (first, lookup) = (forger.serial, Side::Client.address(1));
+    let requests = Requests::from_bytes(&bytes);
+    let answers = |forger: &mut Forger, serial: u32| {
+        let packet = forger.signed(&[&Asconf { serial, lookup, requests }]);
+        let sent = forger.inject(lookup, &packet);
+        sent.iter().filter(|sent| sent.chunks().contains("ASCONF_ACK")).map(errors).collect::<Vec<_>>()
+    };
+    let failed = vec![vec!["2: invalid".to_string()]];
+    assert_eq!(answers(&mut forger, first.wrapping_add(1)), Vec::<Vec<String>>::new());
+    assert_eq!(answers(&mut forger, first.wrapping_sub(1)), Vec::<Vec<String>>::new());
+    assert_eq!(answers(&mut forger, first), failed);
+    assert_eq!(answers(&mut forger, first), failed);
+    assert_eq!(answers(&mut forger, first.wrapping_add(1)), failed);
+    assert_eq!(answers(&mut forger, first), Vec::<Vec<String>>::new(), "only the last answer is kept");
+    // The last one and the next in one packet.
+    let empty = Requests::default();
+    let second = first.wrapping_add(1);
+    let (again, next) = (
+        Asconf { serial: second, lookup, requests },
+        Asconf { serial: second.wrapping_add(1), lookup, requests: empty },
+    );
+    let packet = forger.signed(&[&again, &next]);
+    let sent = forger.inject(lookup, &packet);
+    assert_eq!(sent[0].chunks(), "AUTH ASCONF_ACK ASCONF_ACK");
+}
+
+// rfc5061#section-4.3.4
+#[test]
+fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
+    let mut forger = Forger::new(1);
+    let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
+    let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
+    let next = ack.0.initial_tsn.0;
+    let src = Side::Client.address(1);
+    let late = AsconfAck { serial: next.wrapping_sub(1), responses: Responses::default() };
+    let packet = forger.signed(&[&late]);
+    assert!(forger.inject(src, &packet).is_empty());
+    assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
+    let packet = forger.signed(&[&AsconfAck { serial: next, responses: Responses::default() }]);
+    let sent = forger.inject(src, &packet);
+    assert_eq!(causes(&sent[0].bytes), ["IllegalAsconfAck"]);
+    let closed = Event::Closed { reason: CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" } };
+    assert!(forger.pair.events(Side::Server).contains(&closed));
+}
+
+#[test]
+fn a_wildcard_deletes_all_addresses_but_the_source() {
+    let mut forger = Forger::new(2);
+    assert_eq!(forger.ask(2, &[(Add, "10.3.0.1"), (SetPrimary, "0.0.0.0"), (Delete, "0.0.0.0")]), [""; 0]);
+    assert_eq!(forger.remotes(), [("10.2.0.1".into(), PathState::Active)]);
+    // From a new address: what is left has to be confirmed first.
+    let bytes = requests_of(&[(Add, "0.0.0.0"), (Delete, "0.0.0.0")]);
+    let (serial, new) = (forger.serial, Side::Client.address(4));
+    let asconf = Asconf { serial, lookup: [0, 0, 0, 0].into(), requests: Requests::from_bytes(&bytes) };
+    let packet = forger.signed(&[&asconf]);
+    let sent = forger.inject(new, &packet);
+    assert!(sent.iter().all(|sent| sent.dst == new) && !sent.is_empty());
+    assert_eq!(forger.remotes(), [("10.4.0.1".into(), PathState::Unconfirmed)]);
+    let before = forger.pair.sent.len();
+    forger.pair.send(Side::Server, 10_000);
+    assert_eq!(forger.pair.sent.len(), before, "no data before that");
+    forger.pair.run_for(Span::from_secs(5));
+    assert_eq!(forger.remotes(), [("10.4.0.1".into(), PathState::Active)]);
+    let read: usize = forger.pair.read_all(Side::Client).iter().map(|read| read.payload.len()).sum();
+    assert_eq!(read, 10_000);
+}
+
+#[test]
+fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association() {
+    let mut forger = Forger::new(2);
+    assert_eq!(forger.ask(1, &[(Delete, "10.2.0.1")]), [""; 0]);
+    let late = testkit::packet(
+        Side::Client.port(),
+        Side::Server.port(),
+        forger.header.verification_tag,
+        &[Chunk::CookieAck(wire::CookieAck)],
+    );
+    assert!(forger.inject(Side::Client.address(2), &late).is_empty());
+    assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
+    // Out of the blue from any other address.
+    assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
+}
