@@ -1,4 +1,5 @@
 //! Our endpoint on UDP sockets at this side, without the driver: tests see each event.
+#![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use sctp::{
     AssocId, Datagram, Encapsulation, Endpoint, EndpointConfig, Event, Message, Payload, Received, Seed,

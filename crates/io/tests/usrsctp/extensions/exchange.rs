@@ -31,8 +31,7 @@ pub fn run(program: &Path) -> Vec<Row> {
     let nr_sack = Setting { config, options: &[("nrsack", 1)], ..Setting::default() };
     // DATA must come authenticated to either side.
     let config = Config { auth: true, auth_chunks: vec![0], ..Config::default() };
-    let auth =
-        Setting { config, options: &[("auth", 1)], commands: &["auth-chunk 0"], ..Setting::default() };
+    let auth = Setting { config, options: &[("auth", 1)], commands: &["auth-chunk 0"], ..Setting::default() };
     let mut rows = Vec::new();
     for (extension, setting) in [("none", plain), ("NR-SACK", nr_sack), ("AUTH (SHA-1), all data", auth)] {
         for opener in Opener::BOTH {

@@ -1,4 +1,5 @@
 //! Our endpoint and usrsctp, connected, with a capture of what passes.
+#![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use super::endpoint::{Ours, PORT};
 use super::scripted::Scripted;
@@ -76,8 +77,7 @@ impl Meeting {
                 theirs.tell("listen");
                 theirs.await_event("listening", LIMIT);
                 let now = ours.now();
-                ours.id =
-                    Some(ours.endpoint.connect(now, PORT, &there[..1]).expect("an address"));
+                ours.id = Some(ours.endpoint.connect(now, PORT, &there[..1]).expect("an address"));
             }
             Opener::Usrsctp => {
                 ours.endpoint.listen(true);
@@ -85,9 +85,8 @@ impl Meeting {
             }
         }
         let mut meeting = Meeting { ours, theirs, _network: network, capture, start: Instant::now() };
-        meeting.until("it is connected", |ours, _| {
-            ours.saw(|event| matches!(event, Event::Connected { .. }))
-        });
+        meeting
+            .until("it is connected", |ours, _| ours.saw(|event| matches!(event, Event::Connected { .. })));
         meeting
     }
 
@@ -105,16 +104,30 @@ impl Meeting {
         }
     }
 
-    /// Ends the association gracefully, and checks the capture.
-    pub fn finish(mut self) -> crate::capture::Verdict {
+    /// Our side ends the association. Both end it gracefully; the capture is checked. How many packets passed.
+    pub fn finish(mut self) -> u64 {
         let now = self.ours.now();
-        self.ours.endpoint.shutdown(now, self.ours.id.expect("it is connected"));
-        self.until("it ends gracefully", |ours, _| {
-            ours.events.iter().any(
-                |event| matches!(event, Event::Closed { reason } if *reason == sctp::CloseReason::Graceful),
-            )
-        });
+        self.ours.endpoint.shutdown(now, self.ours.id());
+        self.await_end()
+    }
+
+    /// Waits until usrsctp has ended the association gracefully. How many packets passed.
+    pub fn await_end(mut self) -> u64 {
+        self.until("it ends", |ours, _| ours.saw(|event| matches!(event, Event::Closed { .. })));
+        let graceful = |event: &Event| matches!(event, Event::Closed { reason: CloseReason::Graceful });
+        assert!(self.ours.saw(graceful), "{:?}", self.ours.events);
         self.theirs.tell("quit");
-        self.capture.finish()
+        self.capture.finish().packets
+    }
+
+    /// What usrsctp counted.
+    pub fn status(&mut self) -> serde_json::Value {
+        self.theirs.tell("status");
+        let mut status = None;
+        self.until("usrsctp says its status", |_, theirs| {
+            status = theirs.event("status", |_| true);
+            status.is_some()
+        });
+        status.expect("it was awaited")
     }
 }

@@ -1,16 +1,14 @@
-//! Extensions between our stack and usrsctp, in both roles: each row of the table of `docs/interop.md` is a cell here.
+//! Extensions between our stack and usrsctp, in both roles.
 
-mod addresses;
 mod endpoint;
 mod exchange;
 mod meeting;
 mod partial_reliability;
-mod reset;
 mod scripted;
 
 use std::path::Path;
 
-/// What a cell shows: a row of the table.
+/// What a cell shows.
 pub struct Row {
     pub extension: &'static str,
     pub role: &'static str,
@@ -19,7 +17,7 @@ pub struct Row {
 
 /// Runs all cells and prints their table.
 pub fn run_all(program: &Path) {
-    for run in [exchange::run, partial_reliability::run, addresses::run, reset::run] {
+    for run in [exchange::run, partial_reliability::run] {
         for Row { extension, role, shown } in run(program) {
             eprintln!("| usrsctp | {extension} | {role} | {shown} |");
         }

@@ -1,4 +1,5 @@
 //! The program `scripted.c`: usrsctp, told what to do line by line.
+#![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 use crate::network::Network;
 use crate::process::Running;
