@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 
-/// Time that a full queue takes to drain, in ms.
-const QUEUE_MS: u32 = 32;
+/// Time that a full queue takes to drain, in ms: long enough for a transfer that fills its link.
+pub const LONG_QUEUE: u32 = 32;
 /// Burst of the token bucket in bytes: ten packets.
 const BURST: u32 = 15_000;
 
@@ -18,8 +18,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Links of the given rates in Mbit/s, both ways.
-    pub fn new(rates: [u32; 2]) -> Network {
+    /// Links of the given rates in Mbit/s, both ways, whose full queues take so many ms to drain.
+    pub fn new(rates: [u32; 2], queue: u32) -> Network {
         let mut other = Running::start(Command::new("unshare").args(["--net", "cat"]));
         // Once it answers it is in its namespace.
         other.stdin().write_all(b"ready\n").expect("it reads");
@@ -31,14 +31,14 @@ impl Network {
             let pair = format!("link add here{path} type veth peer name there{path} netns {pid}");
             run(Command::new("ip").args(pair.split(' ')));
             for (side, host) in [("here", 1), ("there", 2)] {
-                network.configure(&format!("{side}{path}"), side == "here", address(path, host), rate);
+                network.configure(&format!("{side}{path}"), side == "here", address(path, host), rate, queue);
             }
         }
         network
     }
 
-    fn configure(&self, interface: &str, here: bool, address: IpAddr, rate: u32) {
-        let limit = rate * 1_000_000 / 8 / 1000 * QUEUE_MS + BURST;
+    fn configure(&self, interface: &str, here: bool, address: IpAddr, rate: u32, queue: u32) {
+        let limit = rate * 1_000_000 / 8 / 1000 * queue + BURST;
         for line in [
             format!("ip address add {address}/24 dev {interface}"),
             // Batches of packets are cut before the capture sees them, as a network card would.

@@ -38,23 +38,23 @@ pub struct Report {
     pub json: serde_json::Value,
 }
 
-/// Compiles the program into a folder.
+/// Compiles a program of this folder into another one.
 ///
 /// # Errors
 /// What is missing.
-pub fn compile(folder: &Path) -> Result<PathBuf, String> {
+pub fn compile(source: &str, folder: &Path) -> Result<PathBuf, String> {
     let program = folder.join("usrsctp-peer");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/usrsctp/peer.c");
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/usrsctp")).join(source);
     let mut command = Command::new("cc");
     command.args(["-Wall", "-Wextra", "-Werror", "-O1", "-o"]).arg(&program);
-    let output = command.args([source, "-lusrsctp", "-lpthread"]).output();
+    let output = command.arg(&source).args(["-lusrsctp", "-lpthread"]).output();
     match output {
         Err(_) => Err("the C compiler cc".into()),
         Ok(output) if output.status.success() => Ok(program),
         Ok(output) => {
             let why = String::from_utf8_lossy(&output.stderr);
             let missing = why.contains("usrsctp.h") || why.contains("cannot find -lusrsctp");
-            assert!(missing, "peer.c cannot be compiled: {why}");
+            assert!(missing, "{} cannot be compiled: {why}", source.display());
             Err("libusrsctp with its header".into())
         }
     }

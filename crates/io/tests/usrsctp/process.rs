@@ -15,7 +15,7 @@ pub fn run(command: &mut Command) -> String {
 pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     stderr: BufReader<ChildStderr>,
 }
 
@@ -26,7 +26,7 @@ impl Running {
         let mut child = piped.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-        Running { stdin: child.stdin.take(), child, stdout, stderr }
+        Running { stdin: child.stdin.take(), child, stdout: Some(stdout), stderr }
     }
 
     /// Its process number.
@@ -39,10 +39,15 @@ impl Running {
         self.stdin.as_mut().expect("it is open until the end")
     }
 
+    /// Its standard output, for another thread to read.
+    pub fn take_stdout(&mut self) -> BufReader<ChildStdout> {
+        self.stdout.take().expect("nobody has taken it")
+    }
+
     /// Waits for a line on standard output.
     pub fn stdout_line(&mut self) -> String {
         let mut line = String::new();
-        self.stdout.read_line(&mut line).expect("it prints text");
+        self.stdout.as_mut().expect("nobody has taken it").read_line(&mut line).expect("it prints text");
         line
     }
 
@@ -64,7 +69,8 @@ impl Running {
     pub fn finish(mut self) -> String {
         self.stdin = None;
         let [mut stdout, mut stderr] = [String::new(), String::new()];
-        self.stdout.read_to_string(&mut stdout).expect("it prints text");
+        let mut rest = self.stdout.take().expect("nobody has taken it");
+        rest.read_to_string(&mut stdout).expect("it prints text");
         self.stderr.read_to_string(&mut stderr).expect("it prints text");
         let status = self.child.wait().expect("it is our child");
         assert!(status.success(), "{status}: {stdout}{stderr}");

@@ -1,0 +1,160 @@
+//! Our endpoint on UDP sockets at this side, without the driver: tests see each event.
+#![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
+
+use sctp::{
+    AssocId, Datagram, Encapsulation, Endpoint, EndpointConfig, Event, Message, Payload, Received, Seed,
+};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant as Clock};
+use transport::PacketBuf;
+use units::Instant;
+use wire::StreamId;
+
+/// The UDP port of both sides.
+pub const UDP_PORT: u16 = 9899;
+/// The SCTP port of both sides.
+pub const PORT: u16 = 5001;
+/// How long to wait when nothing has arrived.
+const REST: Duration = Duration::from_micros(300);
+
+/// Our endpoint, its sockets and what has happened.
+pub struct Ours {
+    pub endpoint: Endpoint,
+    pub id: Option<AssocId>,
+    sockets: BTreeMap<IpAddr, UdpSocket>,
+    start: Clock,
+    pub events: Vec<Event>,
+    pub received: Vec<Received>,
+    /// Numbers of the next messages, by stream.
+    numbers: BTreeMap<u16, u32>,
+}
+
+impl Ours {
+    /// An endpoint with these addresses of this side.
+    pub fn new(addresses: &[IpAddr], config: sctp::Config) -> Ours {
+        let settings = EndpointConfig {
+            config: config.into(),
+            encapsulation: Some(Encapsulation { remote_port: UDP_PORT }),
+            ..EndpointConfig::new(
+                PORT,
+                addresses.to_vec(),
+                Seed::from_system().expect("the system has entropy"),
+            )
+        };
+        let endpoint = Endpoint::new(settings).expect("the options are valid");
+        let mut ours = Ours {
+            endpoint,
+            id: None,
+            sockets: BTreeMap::new(),
+            start: Clock::now(),
+            events: Vec::new(),
+            received: Vec::new(),
+            numbers: BTreeMap::new(),
+        };
+        addresses.iter().for_each(|&address| ours.open(address));
+        ours
+    }
+
+    /// Opens the socket of an address of this side.
+    pub fn open(&mut self, address: IpAddr) {
+        let socket = UdpSocket::bind((address, UDP_PORT)).expect("it is an address of this side");
+        socket.set_nonblocking(true).expect("it can be");
+        self.sockets.insert(address, socket);
+    }
+
+    /// The association, once it was begun.
+    pub fn id(&self) -> AssocId {
+        self.id.expect("it was begun")
+    }
+
+    /// Whether an event was among those so far.
+    pub fn saw(&self, condition: impl Fn(&Event) -> bool) -> bool {
+        self.events.iter().any(condition)
+    }
+
+    pub fn now(&self) -> Instant {
+        Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
+    }
+
+    /// Handles what has arrived and what is due, and sends what there is to send.
+    pub fn turn(&mut self) {
+        let mut bytes = vec![0; 1 << 16];
+        let mut quiet = true;
+        for (&local, socket) in &self.sockets {
+            loop {
+                match socket.recv_from(&mut bytes) {
+                    Ok((length, from)) => {
+                        quiet = false;
+                        let now = Instant::from_nanos(self.start.elapsed().as_nanos() as u64);
+                        let packet = bytes[..length].into();
+                        let datagram =
+                            Datagram { udp_port: from.port(), ..Datagram::new(from.ip(), local, packet) };
+                        self.endpoint.handle(now, datagram);
+                        transmit(&mut self.endpoint, &self.sockets, now);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    // An ICMP message about an earlier datagram.
+                    Err(_) => {}
+                }
+            }
+        }
+        let now = self.now();
+        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
+        }
+        transmit(&mut self.endpoint, &self.sockets, now);
+        self.take_events(now);
+        if quiet {
+            thread::sleep(REST);
+        }
+    }
+
+    fn take_events(&mut self, now: Instant) {
+        while let Some((id, event)) = self.endpoint.poll_event() {
+            self.id.get_or_insert(id);
+            self.events.push(event);
+        }
+        if let Some(id) = self.id {
+            while let Some(message) = self.endpoint.receive(now, id, usize::MAX) {
+                self.received.push(message);
+            }
+        }
+        transmit(&mut self.endpoint, &self.sockets, now);
+    }
+
+    /// Gives as many messages of a length to a stream as the send buffer takes, at most `count`; how many it took.
+    pub fn send(
+        &mut self,
+        count: usize,
+        length: usize,
+        make: impl Fn(Message) -> Message,
+        stream: u16,
+    ) -> usize {
+        let (now, id) = (self.now(), self.id());
+        for sent in 0..count {
+            let number = self.numbers.entry(stream).or_default();
+            let mut bytes = vec![0; length];
+            bytes[..4].copy_from_slice(&number.to_be_bytes());
+            let message =
+                make(Message { stream: StreamId(stream), ..Message::new(Payload::Bytes(bytes.into())) });
+            match self.endpoint.send(now, id, message) {
+                Ok(_) => *number += 1,
+                Err(sctp::SendError::WouldBlock) => return sent,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        count
+    }
+}
+
+/// Sends all packets; one that the system refuses counts as lost.
+fn transmit(endpoint: &mut Endpoint, sockets: &BTreeMap<IpAddr, UdpSocket>, now: Instant) {
+    let mut packet = PacketBuf::default();
+    while let Some(transmit) = endpoint.poll_transmit(now, &mut packet) {
+        let to = SocketAddr::new(transmit.dst, transmit.udp_port);
+        let _ = sockets[&transmit.src].send_to(&packet.as_octets().to_vec(), to);
+    }
+}
