@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from heapq import heappop, heappush
+from itertools import count
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -30,6 +31,12 @@ MODES: dict[str, Options] = {
 }
 
 
+Flight = tuple[int, int, Endpoint, str, str, bytes]
+"""A packet on the wire: time of arrival, number, receiver, source, destination and bytes."""
+NUMBERS = count()
+"""Tell packets apart that arrive at one time."""
+
+
 class Link:
     """One direction of the path: a transmitter with a drop-tail queue in front of it."""
 
@@ -46,27 +53,31 @@ class Link:
         return self.free_at + DELAY
 
 
-def delays(options: Options) -> list[tuple[float, float]]:  # noqa: PLR0912 - one loop, each step of which is short
+def transmit(now: int, links: dict[Endpoint, Link], wire: list[Flight]) -> None:
+    """Puts all packets that can be sent now on the wire, by their time of arrival; events are not needed."""
+    for endpoint, link in links.items():
+        while (packet := endpoint.poll_transmit(now)) is not None:
+            if (at := link.arrival(now, len(packet.data))) is not None:
+                ends = str(packet.source), str(packet.destination)
+                heappush(wire, (at, next(NUMBERS), link.to, *ends, packet.data))
+        while endpoint.poll_event() is not None:
+            pass
+
+
+def delays(options: Options) -> list[tuple[float, float]]:
     """When each small message was sent, and how long it took, in seconds."""
     all_options: Options = {"send_buffer": "4 MB", "receive_buffer": "4 MB", **options}
     client = Endpoint([CLIENT], port=5001, seed=1, **all_options)
     server = Endpoint([SERVER], port=5002, seed=2, **all_options)
     server.listen()
     links = {client: Link(server), server: Link(client)}
-    wire: list[tuple[int, int, Endpoint, str, str, bytes]] = []
+    wire: list[Flight] = []
     association, accepted = client.connect(0, 5002, [SERVER]), None
     sent: deque[int] = deque()
     seen: list[tuple[float, float]] = []
-    now, next_small, large, packets = 0, BEGIN, 0, 0
+    now, next_small, large = 0, BEGIN, 0
     while now < END:
-        for endpoint, link in links.items():
-            while (packet := endpoint.poll_transmit(now)) is not None:
-                packets += 1
-                if (at := link.arrival(now, len(packet.data))) is not None:
-                    entry = (at, packets, link.to, str(packet.source), str(packet.destination), packet.data)
-                    heappush(wire, entry)
-            while endpoint.poll_event() is not None:
-                pass
+        transmit(now, links, wire)
         due = [at for endpoint in links if (at := endpoint.poll_timeout()) is not None]
         now = max(now, min([*due, next_small, *(entry[0] for entry in wire[:1])]))
         while wire and wire[0][0] <= now:

@@ -29,7 +29,7 @@ pub(crate) trait Transport {
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
     fn shutdown(&mut self, now: Instant, id: ConnId);
-    /// Resets streams of a connection, if the protocol has streams.
+    /// Resets streams of a connection; does nothing if the protocol has no streams.
     fn reset_streams(&mut self, _now: Instant, _id: ConnId, _resets: &StreamResets) {}
     /// The counters of a connection since its start.
     fn counted(&self, id: ConnId) -> Counted;

@@ -36,7 +36,7 @@ impl TsnTracker {
         TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, top: None, below: BTreeMap::new() }
     }
 
-    /// Nothing arrived but all TSNs before `next`, whose index is above all that there were.
+    /// Starts again at `next`, as if exactly the TSNs before it had arrived. Its index is above all earlier ones.
     pub(super) fn jump_to(&mut self, next: Tsn) {
         let highest = self.top.map_or(self.cumulative, |run| run.last);
         let ahead = next.distance_from(tsn_of(highest + 1));

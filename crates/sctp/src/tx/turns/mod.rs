@@ -1,6 +1,6 @@
 //! Stream schedulers that give the streams turns (`rfc8260#section-3`): all but "first come, first served".
 //!
-//! In one turn a stream sends a message or, with interleaving, a chunk.
+//! In one turn a stream sends one message; with interleaving it sends one chunk.
 
 mod fair;
 mod priority;
