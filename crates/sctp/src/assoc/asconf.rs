@@ -20,6 +20,13 @@ pub(super) struct T4 {
     due: bool,
 }
 
+impl T4 {
+    /// The ASCONF was damaged on its way: it is sent again at once.
+    pub(super) fn repeat(&mut self) {
+        self.due = true;
+    }
+}
+
 /// Most doublings of the timeout of an ASCONF that leaves from an address that may not work.
 const MOST_DOUBLINGS: u32 = 6;
 

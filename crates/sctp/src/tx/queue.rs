@@ -543,14 +543,14 @@ impl SendQueue {
             parts.push(payload);
             id = self.pieces.next(id);
         }
-        self.outbound.of(stream).fsn = 0;
         self.skip_voids();
         parts
     }
 
-    /// The message that a stream has begun was abandoned, and nothing of it waits: its turn ends.
-    pub(super) fn give_up_turn(&mut self, stream: StreamId) {
-        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
+    /// The message that a stream has begun was abandoned. If nothing of it waits, its turn ends.
+    pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
+        self.outbound.of(stream).fsn = 0;
+        if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
             self.end_turn(stream);
             self.skip_voids();
         }

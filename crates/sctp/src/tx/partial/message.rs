@@ -21,9 +21,7 @@ impl Sender {
         let first = record.tsns.is_none().then_some(record.piece);
         let waiting = self.queue.abandon(id, record.stream, first);
         if record.tsns.is_some() && !record.ended {
-            if waiting.is_empty() {
-                self.queue.give_up_turn(record.stream);
-            }
+            self.queue.give_up_begun(record.stream, !waiting.is_empty());
             self.burn(now, &record, paths);
         }
         parts.extend(waiting);
