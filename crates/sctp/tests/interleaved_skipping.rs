@@ -129,7 +129,7 @@ fn a_message_whose_beginning_was_acknowledged_is_skipped_when_its_lifetime_ends(
     }
 }
 
-// A fragment of a skipped message may come after the I-FORWARD-TSN: it is acknowledged, and takes no memory.
+// rfc8260#section-2.3.1: it is acknowledged, and takes no memory
 #[test]
 fn a_fragment_that_comes_after_its_message_was_skipped_is_taken_and_not_kept() {
     for unordered in [false, true] {
@@ -156,7 +156,7 @@ fn a_fragment_that_comes_after_its_message_was_skipped_is_taken_and_not_kept() {
     }
 }
 
-// Each of two messages has a place of its own in the chunk.
+// rfc8260#section-2.3.1
 #[test]
 fn ordered_and_unordered_messages_of_a_stream_are_skipped_apart() {
     let mut pair = established(&config(), &config());

@@ -196,8 +196,10 @@ impl Association {
                 p
             }
             Some(p) => {
-                let initial_cwnd = self.paths[p].initial_cwnd;
-                self.paths[p] = Path { initial_cwnd, ..path };
+                let before = &self.paths[p];
+                let initial_cwnd = before.initial_cwnd;
+                let stats = if before.remote == path.remote { before.stats } else { path.stats };
+                self.paths[p] = Path { initial_cwnd, stats, ..path };
                 self.sender.path_replaced(now, p, &mut self.paths);
                 p
             }
