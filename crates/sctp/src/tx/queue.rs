@@ -221,7 +221,7 @@ impl SendQueue {
         }
         match &mut self.held {
             None => self.enqueue(message, beginning, tag, record),
-            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag, record),
             Some(_) => {
                 self.enqueue(message, beginning, tag, record);
                 self.release_behind_message();
@@ -482,9 +482,9 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece given for a stream; there is one right after a push.
+    /// The last piece given for a stream, right after a push; none if it waits for a reset.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
-        self.outbound.of(stream).last
+        if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
     /// Bytes that wait of the message of a record, as [`Self::abandon`] would find them; none if no piece waits.

@@ -18,7 +18,7 @@ impl Sender {
         partial.forget(&record);
         partial.count(&record);
         let mut parts = self.abandon_chunks(id, &record, paths);
-        let first = record.tsns.is_none().then_some(record.piece);
+        let first = record.first_piece();
         let waiting = self.queue.abandon(id, record.stream, first);
         if record.tsns.is_some() && !record.ended {
             self.queue.give_up_begun(record.stream, !waiting.is_empty());
