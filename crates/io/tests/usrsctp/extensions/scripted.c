@@ -160,13 +160,14 @@ static void open_socket(char **words, int count) {
     set("SCTP_INITMSG", SCTP_INITMSG, &init, sizeof init);
     set("SCTP_NODELAY", SCTP_NODELAY, &on, sizeof on);
     set("SCTP_RECVRCVINFO", SCTP_RECVRCVINFO, &on, sizeof on);
+    /* A listener needs it, too: addresses that a peer adds later have the port of this socket. */
+    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
+    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     subscribe();
 }
 
 static void connect_to(const char *text) {
     struct sockaddr_in remote = address(text);
-    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
-    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     check("connect", usrsctp_connect(s, (struct sockaddr *)&remote, sizeof remote));
     check("thread", pthread_create(&receiver, NULL, receive_all, NULL));
 }
