@@ -7,6 +7,12 @@ use crate::network::Network;
 use sctp::{AddressChange, Config, Event, PathState};
 use std::net::IpAddr;
 use std::path::Path;
+use units::ByteCount;
+
+/// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a retransmission
+/// would take the other path, towards an address that may just be deleted.
+const BUFFER: ByteCount = ByteCount::new(64 << 10);
+const QUEUE: u32 = 150;
 
 /// usrsctp's `SCTP_ADDR_REMOVED` and `SCTP_ADDR_CONFIRMED`.
 const REMOVED: u64 = 3;
@@ -32,9 +38,15 @@ fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
 
 /// One step after the other.
 fn handover(program: &Path, opener: Opener) -> [usize; 2] {
-    let config = Config { auth: true, asconf: true, ..Config::default() };
+    let config = Config {
+        auth: true,
+        asconf: true,
+        send_buffer: BUFFER,
+        receive_buffer: BUFFER,
+        ..Config::default()
+    };
     let options = &[("auth", 1), ("asconf", 1)];
-    let setting = Setting { rates: [10, 10], paths: 1, config, options, ..Setting::default() };
+    let setting = Setting { rates: [10, 10], queue: QUEUE, paths: 1, config, options, ..Setting::default() };
     let mut meeting = Meeting::new(program, opener, &setting);
     let [here, there] = [Network::addresses_here(), Network::addresses_there()];
     let mut flow = Flow::default();

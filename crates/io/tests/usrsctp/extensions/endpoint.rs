@@ -146,7 +146,10 @@ impl Ours {
             match self.endpoint.send(now, id, message) {
                 Ok(_) => *number += 1,
                 Err(sctp::SendError::WouldBlock) => return sent,
-                Err(error) => panic!("{error}: {:?}", self.events),
+                Err(error) => {
+                    let closed = |event: &&Event| matches!(event, Event::Closed { .. });
+                    panic!("{error}: {:?}", self.events.iter().find(closed))
+                }
             }
         }
         count
