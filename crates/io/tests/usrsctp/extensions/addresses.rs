@@ -38,13 +38,8 @@ fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
 
 /// One step after the other.
 fn handover(program: &Path, opener: Opener) -> [usize; 2] {
-    let config = Config {
-        auth: true,
-        asconf: true,
-        send_buffer: BUFFER,
-        receive_buffer: BUFFER,
-        ..Config::default()
-    };
+    let config =
+        Config { auth: true, asconf: true, send_buffer: BUFFER, receive_buffer: BUFFER, ..Config::default() };
     let options = &[("auth", 1), ("asconf", 1)];
     let setting = Setting { rates: [10, 10], queue: QUEUE, paths: 1, config, options, ..Setting::default() };
     let mut meeting = Meeting::new(program, opener, &setting);

@@ -20,7 +20,7 @@ pub struct Row {
 
 /// Runs all cells and prints their table.
 pub fn run_all(program: &Path) {
-    for run in [addresses::run, reset::run] {
+    for run in [reset::run] {
         for Row { extension, role, shown } in run(program) {
             eprintln!("| usrsctp | {extension} | {role} | {shown} |");
         }

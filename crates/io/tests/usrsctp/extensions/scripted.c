@@ -19,6 +19,7 @@
  * What happens it prints as lines of JSON. Messages begin with their number on their stream, in 4 bytes.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +262,11 @@ static int obey(char **words, int count) {
         reset_streams(words + 1, count - 1);
     } else if (strcmp(what, "reset-association") == 0) {
         sctp_assoc_t id = 0;
-        set("SCTP_RESET_ASSOC", SCTP_RESET_ASSOC, &id, sizeof id);
+        /* It cannot be asked for while data is outstanding. */
+        while (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RESET_ASSOC, &id, sizeof id) != 0) {
+            check("SCTP_RESET_ASSOC", errno != EBUSY);
+            usleep(5000);
+        }
     } else if (strcmp(what, "add-streams") == 0 && count == 3) {
         struct sctp_add_streams more = {.sas_instrms = (uint16_t)atoi(words[1]), .sas_outstrms = (uint16_t)atoi(words[2])};
         set("SCTP_ADD_STREAMS", SCTP_ADD_STREAMS, &more, sizeof more);
