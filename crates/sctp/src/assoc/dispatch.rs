@@ -415,9 +415,11 @@ impl Association {
     }
 
     /// Takes the first chunk of a packet that bears the peer's own tag: only ABORT and SHUTDOWN COMPLETE may, and
-    /// only with the T bit (`rfc9260#section-8.5.1`).
-    pub(crate) fn handle_reflected(&mut self, now: Instant, chunk: &Chunk<'_>) {
+    /// only with the T bit (`rfc9260#section-8.5.1`). `to`: the address of ours where it arrived.
+    pub(crate) fn handle_reflected(&mut self, now: Instant, to: IpAddr, chunk: &Chunk<'_>) {
         match chunk {
+            // It answers a packet from an address that the peer has deleted, out of the blue there (`rfc9260#section-8.4`).
+            Chunk::Abort(_) if self.has_left(to) => return,
             // The peer no longer has the association. If we only waited for its SHUTDOWN COMPLETE, this is a graceful
             // end.
             Chunk::Abort(abort) if abort.reflected_tag => match self.phase {
