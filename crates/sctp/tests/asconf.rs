@@ -199,7 +199,7 @@ fn a_duplicate_asconf_has_one_effect_and_two_equal_answers() {
     assert_eq!(pair.state(Side::Client), Some(State::Established), "the second answer is dropped");
 }
 
-// rfc5061#section-4.2.5, rfc5061#section-5.3.1
+// rfc5061#section-4.2.4, rfc5061#section-5.4
 #[test]
 fn the_peer_sends_to_the_address_that_it_is_asked_to_prefer_once_it_is_confirmed() {
     let (mut pair, client, _) = connected(&config(), 1, 2);

@@ -137,12 +137,16 @@ fn errors(sent: &Sent) -> Vec<String> {
         for response in ack.responses.iter() {
             let Ok(Response::Failed { correlation, causes }) = response else { continue };
             let names = causes.iter().map(|cause| match cause.unwrap() {
-                Cause::DeleteLastAddress(_) => "last",
-                Cause::DeleteSourceAddress(_) => "source",
-                Cause::ResourceShortage(_) => "resources",
-                Cause::NoAuthorization(_) => "authorization",
-                Cause::InvalidMandatoryParameter => "invalid",
-                _ => "other",
+                Cause::DeleteLastAddress(_) => "last".to_string(),
+                Cause::DeleteSourceAddress(_) => "source".to_string(),
+                Cause::ResourceShortage(_) => "resources".to_string(),
+                Cause::NoAuthorization(_) => "authorization".to_string(),
+                Cause::InvalidMandatoryParameter => "invalid".to_string(),
+                Cause::UnrecognizedParameters(list) => {
+                    let header = list.as_bytes()[..4].iter().map(|byte| format!("{byte:02x}"));
+                    format!("unrecognized {}", header.collect::<String>())
+                }
+                _ => "other".to_string(),
             });
             errors.extend(names.map(|name| format!("{correlation}: {name}")));
         }
@@ -173,6 +177,28 @@ fn requests_before_one_that_fails_are_carried_out_and_those_after_it_are_not() {
     assert_eq!(remotes, ["10.1.0.1", "10.3.0.1"]);
     assert_eq!(forger.ask(1, &[(Add, "10.3.0.1"), (Add, "10.1.0.1")]), [""; 0], "they are there already");
     assert_eq!(forger.ask(1, &[(SetPrimary, "10.9.0.1")]), ["1: authorization"]);
+}
+
+// rfc5061#section-5.2, rule V2, and rfc9260#section-3.2.1 for the top bits of its type
+#[test]
+fn the_top_bits_of_an_unknown_parameter_of_an_asconf_are_obeyed() {
+    let add = Request { change: Add, correlation: 9, address: [10, 3, 0, 1].into() };
+    for (kind, errors_expected, added) in [
+        (0x0abcu16, &[][..], false),
+        (0x4abc, &["7: unrecognized 4abc0008"], false),
+        (0x8abc, &[], true),
+        (0xcabc, &["7: unrecognized cabc0008"], false),
+    ] {
+        let mut forger = Forger::new(1);
+        let mut bytes = [&kind.to_be_bytes()[..], &[0, 8, 0, 0, 0, 7]].concat();
+        add.append_to(&mut bytes);
+        let (serial, lookup) = (forger.serial, Side::Client.address(1));
+        let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
+        let sent = forger.inject(lookup, &packet);
+        let answer = sent.iter().find(|sent| is_answer(sent)).expect("an answer");
+        assert_eq!(errors(answer), errors_expected, "{kind:#x}");
+        assert_eq!(forger.remotes().len() == 2, added, "{kind:#x}");
+    }
 }
 
 // rfc5062#section-2.2, rfc9260#section-5.4
