@@ -304,10 +304,18 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(sent[0].chunks(), "AUTH ASCONF_ACK ASCONF_ACK");
 }
 
-// rfc5061#section-4.3.4
+// rfc5061#section-4.3.4, rfc5061#section-5.3, rule F0
 #[test]
 fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
-    let mut forger = Forger::new(1);
+    for ahead in [0, 1, 1000] {
+        let mut forger = Forger::new(1);
+        answer_to_unsent(&mut forger, ahead);
+    }
+}
+
+/// The server, which never asked, gets an ASCONF-ACK for its last serial number, one for its next without AUTH, and one for that
+/// so many later.
+fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
     let next = ack.0.initial_tsn.0;
@@ -316,7 +324,11 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     let packet = forger.signed(&[&late]);
     assert!(forger.inject(src, &packet).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    let packet = forger.signed(&[&AsconfAck { serial: next, responses: Responses::default() }]);
+    let unsent = AsconfAck { serial: next.wrapping_add(ahead), responses: Responses::default() };
+    let tag = forger.header.verification_tag;
+    let bare = testkit::packet(Side::Client.port(), Side::Server.port(), tag, &[Chunk::AsconfAck(unsent)]);
+    assert!(forger.inject(src, &bare).is_empty(), "without AUTH it does not count");
+    let packet = forger.signed(&[&unsent]);
     let sent = forger.inject(src, &packet);
     assert_eq!(causes(&sent[0].bytes), ["IllegalAsconfAck"]);
     let closed = Event::Closed { reason: CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" } };

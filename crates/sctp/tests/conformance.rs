@@ -1,4 +1,4 @@
-//! Test purposes of ETSI TS 102 369 that no other test covers. `docs/conformance.md` lists all of them.
+//! Purposes of conformance test suites that no other test covers. `docs/conformance.md` lists all of them.
 
 mod scene;
 
@@ -293,6 +293,16 @@ fn data_behind_a_shutdown_ack_is_discarded_and_the_shutdown_completes() {
     assert_eq!(s.server_gets(s.to_server, &chunks), ["SHUTDOWN_COMPLETE"]);
     let events = s.pair.events(Side::Server);
     assert_eq!(events, [Event::Closed { reason: CloseReason::Graceful }]);
+}
+
+// rfc4895#section-6, rfc9260#section-3.2: AUTH was not agreed upon; type 15 says discard and stop.
+#[test]
+fn an_auth_chunk_nobody_agreed_upon_is_unknown() {
+    let mut s = scene();
+    let auth = Chunk::Auth(Auth { flags: 0, key_id: 0, hmac_id: 9, hmac: &[0; 20] });
+    assert!(s.server_gets(s.to_server, &[auth, data(s.tsn, 0, b"x")]).is_empty());
+    assert!(s.pair.read_all(Side::Server).is_empty());
+    assert_eq!(s.state(), Some(State::Established));
 }
 
 /// A SACK of the client from one of its addresses.

@@ -84,8 +84,8 @@ impl<'a> Offer<'a> {
                 Parameter::ForwardTsnSupported => {
                     offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
                 }
-                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it if an error detection method of
-                // both guards the path. We have none.
+                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it while both use the same alternate error
+                // detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
                 // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
