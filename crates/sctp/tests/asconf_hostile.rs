@@ -304,6 +304,34 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(sent[0].chunks(), "AUTH ASCONF_ACK ASCONF_ACK");
 }
 
+// rfc5061#section-5.2: the timers T2 and T4 of a deleted address go on with another one.
+#[test]
+fn control_chunks_in_flight_to_a_deleted_address_are_sent_to_another_one() {
+    for chunk in ["SHUTDOWN", "ASCONF"] {
+        let mut forger = Forger::new(2);
+        forger.pair.on_wire(|sent| if sent.from == Side::Server { Fate::Lost } else { Fate::Arrives });
+        let (now, server, before) = (forger.pair.now, forger.server, forger.pair.sent.len());
+        if chunk == "SHUTDOWN" {
+            forger.pair.shutdown(Side::Server);
+        } else {
+            let added = Side::Server.address(3);
+            assert!(forger.pair.endpoint(Side::Server).add_local_address(now, server, added));
+            forger.pair.drain();
+        }
+        let sent_to = |forger: &Forger, before: usize| {
+            let sent = forger.pair.sent[before..].iter();
+            let with = sent.filter(|sent| sent.chunks().split(' ').any(|name| name == chunk));
+            with.map(Sent::net).collect::<Vec<_>>()
+        };
+        assert_eq!(sent_to(&forger, before), [1], "{chunk}");
+        assert_eq!(forger.ask(2, &[(Delete, "10.1.0.1")]), [""; 0], "{chunk}");
+        let before = forger.pair.sent.len();
+        forger.pair.run_for(Span::from_secs(8));
+        let later = sent_to(&forger, before);
+        assert!(later.len() >= 2 && later.iter().all(|&net| net == 2), "{chunk}: {later:?}");
+    }
+}
+
 // rfc5061#section-4.3.4, rfc5061#section-5.3, rule F0
 #[test]
 fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
