@@ -20,7 +20,10 @@ impl Association {
         }
         let hidden = self.config().nat_friendly;
         let locals = self.locals().count();
-        let Some(asconf) = &mut self.asconf else { return false };
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(AddressChange::Add))
+        else {
+            return false;
+        };
         let full = locals + asconf.queue.count(AddressChange::Add) >= Paths::LIMIT;
         let asked = asconf.queue.asks(AddressChange::Add, address);
         if full || (asked && !asconf.queue.waits(AddressChange::Delete, address)) {
@@ -61,8 +64,10 @@ impl Association {
         let mut locals = self.locals();
         let (first, others) = (locals.next(), locals.next().is_some());
         drop(locals);
-        let Some(asconf) = &mut self.asconf else { return };
         let change = AddressChange::Delete;
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
+            return;
+        };
         match first {
             Some(left) if hidden => {
                 let cancelled = asconf.queue.waits(AddressChange::Add, address);
@@ -83,11 +88,14 @@ impl Association {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;
         let may_ask = self.may_ask();
-        let Some(asconf) = &mut self.asconf else { return false };
+        let change = AddressChange::SetPrimary;
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
+            return false;
+        };
         if !may_ask || !(ours || asconf.queue.asks(AddressChange::Add, address)) {
             return false;
         }
-        asconf.queue.push(Wanted { change: AddressChange::SetPrimary, address, hidden });
+        asconf.queue.push(Wanted { change, address, hidden });
         self.settle(now);
         true
     }

@@ -89,10 +89,11 @@ impl Association {
             return None;
         }
         let path = t4.retry.path;
-        let outstanding = self.asconf.as_ref()?.queue.outstanding.as_ref()?;
+        let hidden = self.config().nat_friendly;
+        let outstanding = self.asconf.as_mut()?.queue.outstanding.as_mut()?;
         let (serial, requests, source) = (outstanding.serial, outstanding.bytes(), outstanding.source());
         let local = source.unwrap_or(self.paths[path].local);
-        let lookup = if self.config().nat_friendly { unspecified(local) } else { local };
+        let lookup = *outstanding.lookup.get_or_insert(if hidden { unspecified(local) } else { local });
         let header = self.header(self.peer_tag);
         let mut w = PacketWriter::new(buf, header, self.paths[path].packet_limit());
         let (mut place, requests) = (None, Requests::from_bytes(&requests));
@@ -136,10 +137,10 @@ impl Association {
         }
     }
 
-    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule D).
+    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule C).
     pub(super) fn on_asconf_ack(&mut self, now: Instant, ack: &AsconfAck<'_>) {
         let Some(asconf) = &mut self.asconf else { return };
-        if asconf.queue.is_next(ack.serial) {
+        if asconf.queue.is_unsent(ack.serial) {
             let mut causes = CauseList::new();
             causes.push(&Cause::IllegalAsconfAck);
             return self.abort_with(&causes, CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" });
@@ -166,10 +167,12 @@ impl Association {
                 _ => {}
             }
         }
-        self.tell_changes(outcomes.into_iter());
+        let refused = self.asconf.as_mut().map(|asconf| asconf.queue.learn(answered, ack.responses));
+        let refused = refused.unwrap_or_default().into_iter().map(|wanted| (wanted, false));
+        self.tell_changes(outcomes.into_iter().chain(refused));
     }
 
-    /// The peer does not know ASCONF after all.
+    /// The peer does not know ASCONF after all (`rfc5061#section-5.1`, rule A9).
     pub(super) fn give_up_asconf(&mut self) {
         self.extensions.set(Ext::Asconf, false);
         self.t4 = None;

@@ -1,4 +1,4 @@
-//! Endpoint pair shared keys: what the user gives (`rfc4895#section-5.1`, `rfc6458#section-8.1.18`).
+//! Endpoint pair shared keys: what the user gives (`rfc4895#section-6.1`, `rfc6458#section-8.1.18`).
 
 use std::collections::BTreeMap;
 

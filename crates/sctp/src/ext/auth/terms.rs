@@ -125,7 +125,7 @@ impl Terms {
 
 impl Extensions {
     /// What both sides have if the peer announces this and says this about AUTH, and its terms. ASCONF needs AUTH
-    /// (`rfc5061#section-4.2.7`).
+    /// (`rfc5061#section-4.2.7`), and must not be announced without it (`rfc5061#section-6`).
     ///
     /// # Errors
     /// The parameter that violates the protocol.
@@ -135,6 +135,9 @@ impl Extensions {
         offer: &AuthOffer<'_>,
     ) -> Result<(Extensions, Option<Terms>), &'static str> {
         let mut both = announced.both(Extensions::of(config));
+        if both.has(Ext::Asconf) && (offer.random.is_none() || offer.algorithms.is_none()) {
+            return Err("ASCONF without AUTH");
+        }
         let terms = if config.auth { Terms::of_peer(offer)? } else { None };
         both.set(Ext::Auth, terms.is_some());
         let types = terms.as_ref().map(Terms::types).unwrap_or_default();
