@@ -2,7 +2,7 @@ use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
 use crate::channel::{Channel, HostJitter, Parts, Wire};
 use crate::ids::{LinkId, NodeId};
 use crate::nat::{Nat, NatSpec};
-use crate::network::{Host, Network, NodeInfo};
+use crate::network::{Host, Network, NodeInfo, Spare};
 use crate::queue::{QueueFault, Site};
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
@@ -19,6 +19,7 @@ pub struct NetworkBuilder {
     nodes: Vec<(String, NodeKind)>,
     links: Vec<LinkSpec>,
     overrides: Vec<(NodeId, LinkId, IpAddr)>,
+    spares: Vec<(NodeId, LinkId)>,
     nats: BTreeMap<NodeId, NatSpec>,
 }
 
@@ -59,6 +60,13 @@ pub enum ConfigError {
     DuplicateAddress(IpAddr),
 }
 
+/// The interfaces grouped by node, the range of each host, and spare addresses, which are the last interfaces.
+struct Assigned {
+    interfaces: Vec<InterfaceAddress>,
+    hosts: Vec<Option<Host>>,
+    spares: Vec<Spare>,
+}
+
 impl NetworkBuilder {
     /// A builder without nodes and links.
     pub fn new() -> Self {
@@ -86,6 +94,11 @@ impl NetworkBuilder {
         self.overrides.push((node, link, address));
     }
 
+    /// Gives a host's interface a further address, which replaces the one before it with [`Network::renumber`].
+    pub fn add_spare_address(&mut self, node: NodeId, link: LinkId) {
+        self.spares.push((node, link));
+    }
+
     /// Makes a router a NAT.
     pub fn set_nat(&mut self, router: NodeId, spec: NatSpec) {
         self.nats.insert(router, spec);
@@ -101,10 +114,10 @@ impl NetworkBuilder {
         for (spec, name) in self.links.iter().zip(&names) {
             self.check_link(spec, name)?;
         }
-        let (interfaces, hosts) = self.assign_addresses(&names)?;
+        let Assigned { interfaces, hosts, spares } = self.assign_addresses(&names)?;
         let addresses = AddressTable::new(&interfaces)
             .map_err(|Ambiguous(address)| ConfigError::DuplicateAddress(address))?;
-        let mut routes = self.compute_routes(&interfaces, &hosts);
+        let mut routes = self.compute_routes(&interfaces, &hosts, &spares);
         let nats = self.nats.iter().map(|(&node, spec)| (node.0, self.nat(node, spec, &hosts, &mut routes)));
         let nats = nats.collect();
         let mut channels = Vec::with_capacity(self.links.len() * 2);
@@ -114,7 +127,7 @@ impl NetworkBuilder {
         }
         let nodes =
             self.nodes.into_iter().zip(hosts).map(|((name, _), host)| NodeInfo { name, host }).collect();
-        Ok(Network::new(nodes, interfaces, addresses, routes, channels, nats))
+        Ok(Network::new(nodes, interfaces, spares, addresses, routes, channels, nats))
     }
 
     fn is_host(&self, node: NodeId) -> bool {
@@ -175,13 +188,8 @@ impl NetworkBuilder {
         Ok(())
     }
 
-    /// The interfaces grouped by node, and the range of each host.
-    ///
     /// Both the interfaces of a node and the numbers within a network follow the order of links.
-    fn assign_addresses(
-        &self,
-        names: &[String],
-    ) -> Result<(Vec<InterfaceAddress>, Vec<Option<Host>>), ConfigError> {
+    fn assign_addresses(&self, names: &[String]) -> Result<Assigned, ConfigError> {
         let mut of_node: Vec<Vec<InterfaceAddress>> = vec![Vec::new(); self.nodes.len()];
         let mut used = BTreeMap::new();
         for (index, spec) in self.links.iter().enumerate() {
@@ -190,13 +198,7 @@ impl NetworkBuilder {
                 if !self.has_address(node, link) {
                     continue;
                 }
-                let number: &mut u16 = used.entry(spec.net_id).or_insert(0);
-                if *number == u16::MAX - 1 {
-                    return Err(ConfigError::TooManyInterfaces(spec.net_id));
-                }
-                *number += 1;
-                let (ipv4, ipv6) = address::automatic(spec.net_id, *number);
-                of_node[node.index()].push(InterfaceAddress { link, net_id: spec.net_id, ipv4, ipv6 });
+                of_node[node.index()].push(next_address(link, spec.net_id, &mut used)?);
             }
         }
         for &(node, link, address) in &self.overrides {
@@ -204,11 +206,16 @@ impl NetworkBuilder {
             match (interface, address) {
                 (Some(interface), IpAddr::V4(v4)) => interface.ipv4 = v4,
                 (Some(interface), IpAddr::V6(v6)) => interface.ipv6 = v6,
-                (None, _) => {
-                    let link = names.get(link.index()).cloned().unwrap_or_default();
-                    return Err(ConfigError::NoInterface(self.name(node), link));
-                }
+                (None, _) => return Err(self.no_interface(node, link, names)),
             }
+        }
+        let mut spares = Vec::with_capacity(self.spares.len());
+        for &(node, link) in &self.spares {
+            let before = of_node[node.index()].iter().find(|interface| interface.link == link);
+            let Some(&InterfaceAddress { net_id, .. }) = before.filter(|_| self.is_host(node)) else {
+                return Err(self.no_interface(node, link, names));
+            };
+            spares.push(Spare { node, address: next_address(link, net_id, &mut used)? });
         }
         let mut interfaces = Vec::new();
         let mut hosts = Vec::new();
@@ -218,10 +225,20 @@ impl NetworkBuilder {
             let addressed = self.is_host(node) || self.nats.contains_key(&node);
             hosts.push(addressed.then_some(Host { first, end: interfaces.len() }));
         }
-        Ok((interfaces, hosts))
+        interfaces.extend(spares.iter().map(|spare| spare.address));
+        Ok(Assigned { interfaces, hosts, spares })
     }
 
-    fn compute_routes(&self, interfaces: &[InterfaceAddress], hosts: &[Option<Host>]) -> Routes {
+    fn no_interface(&self, node: NodeId, link: LinkId, names: &[String]) -> ConfigError {
+        ConfigError::NoInterface(self.name(node), names.get(link.index()).cloned().unwrap_or_default())
+    }
+
+    fn compute_routes(
+        &self,
+        interfaces: &[InterfaceAddress],
+        hosts: &[Option<Host>],
+        spares: &[Spare],
+    ) -> Routes {
         let forwards: Vec<bool> = (0..hosts.len() as u32).map(|node| !self.is_host(NodeId(node))).collect();
         let edge = |(link, spec): (u32, &LinkSpec)| {
             let is_nat = |node: &NodeId| self.nats.get(node).is_some_and(|nat| nat.outside == LinkId(link));
@@ -235,6 +252,7 @@ impl NetworkBuilder {
                 targets.push(Target { node: node as u32, link: interface.link.0 });
             }
         }
+        targets.extend(spares.iter().map(|spare| Target { node: spare.node.0, link: spare.address.link.0 }));
         Routes::compute(&forwards, &edges, &targets)
     }
 
@@ -272,4 +290,19 @@ impl NetworkBuilder {
             wire,
         })
     }
+}
+
+/// The next automatic address pair of a network.
+fn next_address(
+    link: LinkId,
+    net_id: u8,
+    used: &mut BTreeMap<u8, u16>,
+) -> Result<InterfaceAddress, ConfigError> {
+    let number = used.entry(net_id).or_insert(0);
+    if *number == u16::MAX - 1 {
+        return Err(ConfigError::TooManyInterfaces(net_id));
+    }
+    *number += 1;
+    let (ipv4, ipv6) = address::automatic(net_id, *number);
+    Ok(InterfaceAddress { link, net_id, ipv4, ipv6 })
 }

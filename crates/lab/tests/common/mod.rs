@@ -69,6 +69,7 @@ pub fn link(
         back: channel,
         down: Vec::new(),
         carrier_delay: None,
+        renumber: Vec::new(),
     }
 }
 

@@ -27,7 +27,20 @@ table! {
         /// Time after which the hosts at its ends notice that it failed or was repaired. Their SCTP associations then remove the
         /// address that they have there, and restore it. By default they do not notice.
         carrier_delay: Option<Span>;
+        /// Times at which a host at one of its ends gets another address there. Its SCTP associations remove the old one and add
+        /// the new one; with `asconf` their peers learn of it.
+        renumber: Vec<RenumberTable>;
         + directions: BothDirections;
+    }
+}
+
+table! {
+    /// A host gets another address.
+    struct RenumberTable in "`renumber`" {
+        /// The host, one of the two ends of the link.
+        node: At<String>;
+        /// When.
+        at: Instant;
     }
 }
 

@@ -9,7 +9,7 @@ mod settings;
 mod transfers;
 
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
-pub(super) use link::{DirectionTable, LinkTable};
+pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
 pub(super) use options::OptionSets;
 pub use options::{assoc_options_over, sctp_options, sctp_options_over};
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};

@@ -1,8 +1,8 @@
 use super::{Nodes, has_room, is_name, is_new, members, node_indices};
 use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
-use crate::file::{DirectionTable, LinkTable};
-use crate::{Link, Node, Outage};
+use crate::file::{DirectionTable, LinkTable, RenumberTable};
+use crate::{Link, Node, NodeKind, Outage, Renumbering};
 use net::{ChannelSpec, Impairments};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -58,6 +58,7 @@ fn alike(
         return None;
     }
     let down = outages(&table.down, faults)?;
+    let renumber = renumberings(&table.renumber, [(a, &from), (b, &to)], nodes, faults)?;
     let names: Vec<String> = match &table.name {
         Some(name) if !is_name(name, faults) => return None,
         Some(name) => members(&name.value, count as u32).collect(),
@@ -80,6 +81,7 @@ fn alike(
         back: channel(table, &table.directions.back),
         down: down.clone(),
         carrier_delay: table.carrier_delay,
+        renumber: renumber.clone(),
     };
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
 }
@@ -109,6 +111,29 @@ fn channel(link: &LinkTable, direction: &DirectionTable) -> ChannelSpec {
             bit_errors: direction.bit_errors,
         },
     }
+}
+
+/// `ends`: the names of both ends in the table, and their nodes.
+fn renumberings(
+    tables: &[RenumberTable],
+    ends: [(&At<String>, &Range<usize>); 2],
+    nodes: &Nodes,
+    faults: &mut Faults,
+) -> Option<Vec<Renumbering>> {
+    let renumbering = |RenumberTable { node, at }: &RenumberTable| {
+        let Some(end) = ends.iter().position(|(name, _)| name.value == node.value) else {
+            let expected = expected_one_of(&node.value, ends.iter().map(|(name, _)| name.value.as_str()));
+            faults.note(node.span.clone(), format!("\"{}\" is no end of this link; {expected}", node.value));
+            return None;
+        };
+        let is_host = |node: usize| matches!(nodes.all[node].kind, NodeKind::Host { .. });
+        if !ends[end].1.clone().all(is_host) {
+            faults.note(node.span.clone(), format!("\"{}\" has no address; expected a host", node.value));
+            return None;
+        }
+        Some(Renumbering { second: end == 1, at: *at })
+    };
+    tables.iter().map(renumbering).collect()
 }
 
 fn outages(down: &[At<[Instant; 2]>], faults: &mut Faults) -> Option<Vec<Outage>> {
