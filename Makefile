@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -34,6 +34,10 @@ bonding: $(VENV)/.module
 # The pictures of docs/controls.
 control-pictures: $(VENV)/.module
 	$(PY) suites/controls/pictures.py docs/controls
+
+# The picture of docs/interleaving.md.
+interleaving-picture: $(VENV)/.module
+	$(PY) suites/interleaving/picture.py docs/figures/interleaving.png
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:

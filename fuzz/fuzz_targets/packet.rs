@@ -36,6 +36,7 @@ fn check(header: CommonHeader, chunk: Chunk<'_>) {
         Chunk::NrSack(sack) => {
             sack.gap_blocks().chain(sack.nr_gap_blocks()).zip(sack.duplicates()).for_each(drop);
         }
+        Chunk::IForwardTsn(forward) => forward.skipped().for_each(drop),
         Chunk::LedbatControl(control) => control.delays().for_each(drop),
         _ => {}
     }

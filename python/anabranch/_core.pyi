@@ -87,6 +87,9 @@ class Received:
     """Number of the stream."""
     ssn: int
     """Stream sequence number; 0 if unordered."""
+    mid: int
+    """Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
+    interleaved."""
     tsn: int
     """TSN of the first fragment."""
     ppid: int
@@ -161,6 +164,10 @@ class Path:
     """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int
     """Fast recoveries."""
+    ecn_reductions: int
+    """Reductions of the congestion window because the peer reported marks of congestion (ECN)."""
+    reported_drops: int
+    """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
 
@@ -186,6 +193,8 @@ class Stats:
     """DATA chunks dropped because the receive buffer was full."""
     reneged: int
     """DATA chunks acknowledged by a gap ack block and dropped later (reneged on)."""
+    marked_packets: int
+    """Packets received with user data and the mark "congestion experienced" (ECN)."""
     buffered: int
     """Bytes that wait for their first transmission, and sent ones that the peer may still renege on."""
     unsent_messages: int
@@ -460,6 +469,12 @@ class Endpoint:
 
     def set_primary(self, association: int, address: _Address) -> bool:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
+
+    def set_stream_value(self, association: int, stream: int, value: int) -> bool:
+        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+
+        False if there is no such stream, or the weight is 0.
+        """
 
     def heartbeat(self, now: int, association: int, address: _Address) -> bool:
         """Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path."""

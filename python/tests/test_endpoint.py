@@ -159,6 +159,23 @@ def test_the_primary_path_can_be_chosen() -> None:
     assert [str(path.remote) for path in pair.client.paths(mine) if path.primary] == [B[1]]
 
 
+def test_interleaved_messages_of_two_streams_are_told_apart_and_the_urgent_one_comes_first() -> None:
+    pair = Pair(interleaving=True, stream_scheduler="priority", stream_values=[0, 1])
+    mine, theirs = pair.connect()
+    assert pair.client.set_stream_value(mine, 2, 5)
+    assert not pair.client.set_stream_value(mine, 10, 5)
+    with pytest.raises(ValueError, match="value 65536 is out of range"):
+        pair.client.set_stream_value(mine, 0, 65536)
+    for stream in (1, 2):
+        pair.client.send(pair.now, mine, bytes(1000), stream=stream, end_of_record=False)
+    for stream, length in ((1, 100_000), (2, 3000), (2, 10), (0, 10)):
+        pair.client.send(pair.now, mine, bytes(length), stream=stream)
+    pair.run(5.0)
+    messages = iter(lambda: pair.server.receive(pair.now, theirs), None)
+    read = [(message.stream, message.mid, len(message.data)) for message in messages]
+    assert read == [(0, 0, 10), (1, 0, 101_000), (2, 0, 4000), (2, 1, 10)]
+
+
 def test_a_handshake_without_an_answer_ends_with_connect_timeout() -> None:
     pair = Pair(max_init_retransmits=2, rto_initial="100 ms", rto_min="100 ms", rto_max="400 ms")
     pair.dead = {*B}

@@ -7,7 +7,7 @@ use units::{ByteCount, Instant};
 
 use crate::fraction::Fraction;
 use crate::idle::IdleState;
-use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot};
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, WindowRule};
 
 /// Rule by which windows follow delays, which [`DelayBased`] turns into a congestion control.
 pub trait DelayPolicy: Send + Debug {
@@ -29,6 +29,8 @@ pub trait DelayPolicy: Send + Debug {
         let ssthresh = at.halved();
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
+            // Nothing was lost: a window that is below the least threshold stays.
+            LossKind::Mark => ssthresh.min(at.cwnd()),
             LossKind::Timeout => at.segment(),
         };
         CongestionWindow { cwnd, ssthresh: Some(ssthresh) }
@@ -115,6 +117,13 @@ impl<P: DelayPolicy> CongestionControl for DelayBased<P> {
     ) {
         w[p] = self.policy.after_loss(kind, &Snapshot::new(&self.setup, now, all, p));
         self.paths[p].fraction = Fraction::default();
+    }
+
+    fn on_rule(&mut self, _all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
+        w[p] = rule.apply(w[p]);
+        if matches!(rule, WindowRule::Replace(_)) {
+            self.paths[p].fraction = Fraction::default();
+        }
     }
 
     /// As in a loss-based control, but a window below the one that decay would leave stays.

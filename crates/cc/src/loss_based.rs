@@ -11,7 +11,7 @@ use crate::fraction::Fraction;
 use crate::idle::IdleState;
 use crate::{
     CongestionControl, CongestionWindow, Growth, GrowthRule, LossKind, PathAck, PathView, Phase, Rules,
-    Setup, Snapshot, TcpRules, WindowPolicy,
+    Setup, Snapshot, TcpRules, WindowPolicy, WindowRule,
 };
 
 /// A congestion control made of a [`WindowPolicy`].
@@ -167,6 +167,8 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         let ssthresh = self.policy.decrease(kind, &at);
         let cwnd = match kind {
             LossKind::FastRetransmit => ssthresh,
+            // Nothing was lost: a window that is below the least threshold stays.
+            LossKind::Mark => ssthresh.min(at.cwnd()),
             LossKind::Timeout => at.segment(),
         };
         w[p] = CongestionWindow { cwnd, ssthresh: Some(ssthresh) };
@@ -176,6 +178,13 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
         w[p] = self.paths[p].idle.decay(&self.setup, all[p].mtu, w[p]);
+    }
+
+    fn on_rule(&mut self, _all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
+        w[p] = rule.apply(w[p]);
+        if matches!(rule, WindowRule::Replace(_)) {
+            self.paths[p].forget();
+        }
     }
 
     fn partial_bytes_acked(&self, p: usize) -> ByteCount {

@@ -78,6 +78,9 @@ pub enum WindowRule {
     /// The window becomes so many bytes: a path answers again after it had potentially failed, a SYN was lost
     /// (`rfc5681#section-3.1`), TCP Tahoe found a loss.
     Set(ByteCount),
+    /// cwnd and ssthresh become these, and what the controller counted towards a change of the window is forgotten: a path
+    /// leads elsewhere than before (`rfc9260#section-7.2.5.2`), a middlebox reported the rate of its link.
+    Replace(CongestionWindow),
     /// The window is at most so many bytes: burst mitigation by the window.
     Limit {
         /// Largest window.
@@ -92,6 +95,7 @@ impl WindowRule {
     pub fn apply(self, window: CongestionWindow) -> CongestionWindow {
         match self {
             WindowRule::Set(cwnd) => CongestionWindow { cwnd, ..window },
+            WindowRule::Replace(window) => window,
             WindowRule::Limit { most, raise_ssthresh } => CongestionWindow {
                 cwnd: window.cwnd.min(most),
                 ssthresh: window.ssthresh.map(|s| if raise_ssthresh { s.max(window.cwnd) } else { s }),
@@ -100,11 +104,14 @@ impl WindowRule {
     }
 }
 
-/// How a loss was found.
+/// How a loss was found, or that a mark stands for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossKind {
     /// Enough SACKs reported the TSN missing.
     FastRetransmit,
+    /// Nothing was lost: the network marked a packet (ECN). Unless an algorithm says otherwise, the window is reduced as by
+    /// a fast retransmission (`rfc3168#section-5`).
+    Mark,
     /// The retransmission timer of the path expired.
     Timeout,
 }

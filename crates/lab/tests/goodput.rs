@@ -92,6 +92,7 @@ fn red() -> QueueSpec {
         weight: 0.002,
         limit: 80.0,
         gentle: false,
+        ecn: false,
         quirk: RedQuirk::None,
         unit: RedUnit::Packets,
         mean_packet: ByteCount::new(1500),

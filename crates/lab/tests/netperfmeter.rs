@@ -134,6 +134,24 @@ fn the_given_fraction_of_messages_is_unordered() {
 }
 
 #[test]
+fn messages_that_take_streams_in_turn_are_all_delivered() {
+    let undelivered = |streams: u16, interleaving: bool| {
+        let mut scenario = scenario(&format!("frame_rate = \"2000 Hz\"\nstreams = {streams}"));
+        impair(&mut scenario.links[0], |direction| {
+            direction.impairments.loss = Probability::new(0.01).expect("a probability")
+        });
+        for options in [&mut scenario.flows[0].client_options, &mut scenario.flows[0].server_options] {
+            options.interleaving = interleaving;
+            options.stream_scheduler = sctp::StreamScheduler::Rr;
+        }
+        let output = run(&scenario);
+        assert!(scalar(&output, "flow", "messages") > 10_000.0);
+        scalar(&output, "flow", "undelivered_messages")
+    };
+    assert_eq!([undelivered(10, false), undelivered(10, true)], [0.0; 2]);
+}
+
+#[test]
 fn random_frames_have_the_mean_of_their_distribution() {
     let output = measure(
         r#"frame_rate = { exponential = "400 Hz" }

@@ -41,6 +41,7 @@ fn red() -> QueueSpec {
         mean_packet: ByteCount::new(1500),
         packet_rate: None,
         gentle: true,
+        ecn: false,
         quirk: RedQuirk::None,
     })
 }

@@ -54,6 +54,7 @@ fn plant(core: Core, impairments: Impairments, mbps: u64, limit: u64, seed: u64)
         mean_packet: ByteCount::new(800),
         packet_rate: None,
         gentle: false,
+        ecn: false,
         quirk: RedQuirk::None,
     };
     let mut middle = tail.clone();

@@ -80,6 +80,7 @@ fn the_average_of_red_follows_arrivals_and_idle_time() {
         mean_packet: ByteCount::new(1500),
         packet_rate: Some(10_000.0),
         gentle: false,
+        ecn: false,
         quirk: RedQuirk::None,
     };
     let Pair { mut world, client, server, link } = pair(ChannelSpec { queue: QueueSpec::Red(red), ..fast() });

@@ -110,6 +110,8 @@ whole_numbers! {
     Association(u32) = "association";
     ArrivalNumber(u32) = "arrival";
     Stream(u16) = "stream";
+    /// Priority or weight of a stream.
+    StreamValue(u16) = "value";
     PayloadProtocol(u32) = "ppid";
     PathNumber(u8) = "path";
     /// Bytes of a path MTU.

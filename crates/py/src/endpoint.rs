@@ -2,7 +2,7 @@
 
 use crate::arguments::{
     Address, Addresses, ArrivalNumber, Association, ByteString, EcnField, Mtu, Now, PathNumber,
-    PayloadProtocol, Port, Randomness, Stream,
+    PayloadProtocol, Port, Randomness, Stream, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -351,6 +351,13 @@ impl Endpoint {
     /// Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed.
     fn set_primary(&mut self, association: Association, address: Address) -> bool {
         self.inner().set_primary(association.id(), address.0)
+    }
+
+    /// Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+    ///
+    /// False if there is no such stream, or the weight is 0.
+    fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {
+        self.inner().set_stream_value(association.id(), StreamId(stream.0), value.0)
     }
 
     /// Sends a HEARTBEAT on the path to ``address``; the answer is an event. False if there is no such path.

@@ -50,6 +50,10 @@ pub struct Path {
     copies: u64,
     /// Fast recoveries.
     fast_recoveries: u64,
+    /// Reductions of the congestion window because the peer reported marks of congestion (ECN).
+    ecn_reductions: u64,
+    /// Chunks that the peer reported as dropped for a wrong checksum.
+    reported_drops: u64,
     /// Expiries of T3-rtx.
     timeouts: u64,
 }
@@ -78,6 +82,8 @@ impl From<PathInfo> for Path {
             rescheduled: path.stats.rescheduled,
             copies: path.stats.copies,
             fast_recoveries: path.stats.fast_recoveries,
+            ecn_reductions: path.stats.ecn_reductions,
+            reported_drops: path.stats.reported_drops,
             timeouts: path.stats.timeouts,
         }
     }
@@ -131,6 +137,8 @@ counters! {
         dropped: u64,
         /// DATA chunks acknowledged by a gap ack block and dropped later (reneged on).
         reneged: u64,
+        /// Packets received with user data and the mark "congestion experienced" (ECN).
+        marked_packets: u64,
         /// Bytes that wait for their first transmission, and sent ones that the peer may still renege on.
         buffered: u64,
         /// Messages that wait for their first transmission.
@@ -156,6 +164,7 @@ impl From<sctp::AssocStats> for Stats {
             duplicates: stats.received.duplicates,
             dropped: stats.received.dropped,
             reneged: stats.received.reneged,
+            marked_packets: stats.received.marked_packets,
             buffered: stats.buffered.get(),
             unsent_messages: stats.unsent_messages,
             outstanding_chunks: stats.outstanding_chunks,

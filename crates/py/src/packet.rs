@@ -58,6 +58,9 @@ pub struct Received {
     stream: u16,
     /// Stream sequence number; 0 if unordered.
     ssn: u16,
+    /// Number of the message among the ordered or among the unordered messages of its stream; 0 if unordered and not
+    /// interleaved.
+    mid: u32,
     /// TSN of the first fragment.
     tsn: u32,
     /// Payload protocol identifier as the peer set it.
@@ -74,6 +77,7 @@ impl Received {
             data: PyBytes::new(py, &message.payload.to_bytes()).unbind(),
             stream: message.stream.0,
             ssn: message.ssn.0,
+            mid: message.mid.0,
             tsn: message.tsn.0,
             ppid: message.ppid.0,
             unordered: message.unordered,

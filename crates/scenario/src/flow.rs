@@ -81,6 +81,8 @@ pub struct Traffic {
     pub queue_size: u32,
     /// Probability with which a message is sent unordered.
     pub unordered: Probability,
+    /// Streams that the messages take in turn, from stream 0 on.
+    pub streams: u16,
 }
 
 /// Alternating active times and pauses of a paced sender. It starts with an active time of at least one frame.

@@ -31,7 +31,9 @@ options! {
         burst_control: BurstControl = BurstControl::MaxBurst;
         /// Lifetime of a state cookie (`Valid.Cookie.Life`).
         valid_cookie_life: Span = Span::from_secs(60), "more than zero" if |life| !life.is_zero();
-        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`).
+        /// Consecutive errors after which the association is given up (`Association.Max.Retrans`). Best at most
+        /// `path_max_retrans` times the addresses of the peer: otherwise all of them may be inactive while the association goes on
+        /// (`rfc9260#section-8.2`).
         association_max_retrans: u32 = 10, "at least 1" if |errors| errors > 0;
         /// Consecutive errors after which a path is inactive (`Path.Max.Retrans`).
         path_max_retrans: u32 = 5;
@@ -68,15 +70,39 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// Streams can be reset and added if the peer announces that, too (RE-CONFIG, `rfc6525`; INET's `streamReset`).
+        stream_reset: bool = false;
+        /// What the peer may do with `stream_reset` without being asked.
+        allow_reset: AllowReset = AllowReset::None;
         /// The path on which acknowledgements are sent.
         sack_path: SackPath = SackPath::Standard;
         /// How the peer learns when packets were sent, so that it can report one-way delays if it supports that.
         timestamps: Timestamps = Timestamps::Off;
+        /// Explicit congestion notification (draft-stewart-tsvwg-sctpecn-07): a router may mark packets instead of dropping
+        /// them, if the peer has it, too.
+        ecn: EcnMode = EcnMode::Off;
+        /// Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a window,
+        /// if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: `packetDrop`).
+        packet_drop_reports: bool = false;
+        /// How often the round-trip time of a path is measured by its data.
+        rtt_samples: RttSamples = RttSamples::EachSack;
+        /// Asks for an acknowledgement without delay (I bit, `rfc7053`) with the last chunk that the peer's receive window lets
+        /// out. With the last chunk before a shutdown it always does.
+        sack_immediately: bool = false;
 
         /// Outbound streams requested.
         outbound_streams: u16 = 10, "at least 1" if |streams| streams > 0;
         /// Inbound streams the peer may use.
         max_inbound_streams: u16 = 2048, "at least 1" if |streams| streams > 0;
+        /// The stream that sends next (`rfc8260#section-3`).
+        stream_scheduler: StreamScheduler = StreamScheduler::Fcfs;
+        /// Values of the streams, by their numbers, for the stream schedulers `priority` (the least is served first; further
+        /// streams have 0) and `wfq` (weights; further streams have 1).
+        stream_values: Vec<u16> = Vec::new(), "at least 1 each for `wfq`"
+            if |values, all| all.stream_scheduler != StreamScheduler::Wfq || !values.contains(&0);
+        /// Announces I-DATA chunks (`rfc8260`). If the peer does so too, fragments of messages of different streams may alternate,
+        /// so that a long message does not delay those of other streams.
+        interleaving: bool = false;
         /// Receive buffer, advertised as a_rwnd.
         receive_buffer: ByteCount = ByteCount::new(1 << 20), "1500 to 4294967295 bytes"
             if |size| (u64::from(LEAST_WINDOW)..=u64::from(u32::MAX)).contains(&size.get());
@@ -280,6 +306,24 @@ named! {
 }
 
 named! {
+    /// Which stream sends next. Its unit is a message or, with interleaving, a chunk.
+    "stream scheduler" StreamScheduler {
+        /// First come, first served: messages leave in the order in which they were given.
+        Fcfs = "fcfs",
+        /// Round robin: the streams that have something to send by turns.
+        Rr = "rr",
+        /// Round robin for each packet: the stream changes between packets, and a packet carries data of one stream.
+        RrPacket = "rr-packet",
+        /// The stream of the least value first, and streams of the same value by turns.
+        Priority = "priority",
+        /// Fair bandwidth: the stream that sent the fewest bytes.
+        Fair = "fair",
+        /// Weighted fair queueing: bytes in proportion to the values.
+        Wfq = "wfq",
+    }
+}
+
+named! {
     /// The path a lost chunk is sent on again.
     "retransmission policy" RtxPolicy {
         /// The path it was last sent on as long as that is active, also after timeouts, where `rfc9260#section-6.4` recommends
@@ -298,6 +342,27 @@ named! {
         Fastest = "fastest",
         /// After a fast retransmission the same path, after a timeout the next active one (`rfc9260#section-6.4`).
         Alternate = "alternate",
+    }
+}
+
+named! {
+    /// What the peer may do to streams unless we ask it to (`rfc6525#section-6.3.1`). Each level allows what those before it do.
+    "level of allowed resets" AllowReset {
+        /// Nothing: each such request is denied.
+        None = "none",
+        /// Reset streams on which it sends, and ask us to reset streams on which we send.
+        Streams = "streams",
+        /// Add streams, of either direction.
+        Add = "add",
+        /// Reset the association: all streams, and the TSNs.
+        All = "all",
+    }
+}
+
+impl AllowReset {
+    /// Its place among the levels.
+    pub(crate) fn rank(self) -> u8 {
+        self as u8
     }
 }
 
@@ -327,6 +392,27 @@ named! {
         RoundRobin = "round-robin",
         /// The active path with the smallest smoothed round-trip time.
         SmallestSrtt = "smallest-srtt",
+    }
+}
+
+named! {
+    /// Whether packets may be marked instead of dropped.
+    "ECN mode" EcnMode {
+        /// No: packets are not ECN-capable.
+        Off = "off",
+        /// Packets with new data only are ECN-capable, and a mark reduces cwnd of its path once a window as a fast
+        /// retransmission does.
+        On = "on",
+    }
+}
+
+named! {
+    /// How often acknowledged data gives a sample of the round-trip time of its path (`rfc9260#section-6.3.1`, rule C4).
+    "RTT samples" RttSamples {
+        /// With each SACK that acknowledges a chunk that was sent once, as in the simulator of paper 001.
+        EachSack = "each-sack",
+        /// Once a round trip, as the RFC recommends: the chunk must have been sent after the last sample was taken.
+        RoundTrip = "round-trip",
     }
 }
 

@@ -83,6 +83,27 @@ pub enum Event {
         /// Bytes not acknowledged.
         length: usize,
     },
+    /// Streams begin anew at stream sequence number 0, or an attempt at that failed (`rfc6525#section-6.1.1`). What the peer
+    /// sent before a reset can be read before this event, and what it sent behind it after this event.
+    StreamsReset {
+        /// Streams on which the peer sends.
+        incoming: bool,
+        /// Streams on which we send. With `incoming`: all streams, and the TSNs.
+        outgoing: bool,
+        /// Which ones; none: all.
+        streams: Vec<StreamId>,
+        /// What became of it. Resets that the peer began are told of only if they were performed.
+        result: ResetResult,
+    },
+    /// There are more streams, or an attempt at that failed (`rfc6525#section-6.1.3`).
+    StreamsAdded {
+        /// How many more the peer may use.
+        incoming: u16,
+        /// How many more we may use.
+        outgoing: u16,
+        /// What became of it. Streams that the peer adds are told of only if that was performed.
+        result: ResetResult,
+    },
     /// The peer reported an error; the association goes on.
     PeerError {
         /// The error causes as they came.
@@ -95,6 +116,83 @@ pub enum Event {
         /// How.
         reason: CloseReason,
     },
+}
+
+/// The streams of a reset that the user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetDirection {
+    /// Those on which we send.
+    Outgoing,
+    /// Those on which the peer sends.
+    Incoming,
+    /// The streams of these numbers in both directions.
+    Both,
+}
+
+impl ResetDirection {
+    /// Whether streams on which we send are meant, and whether those on which the peer sends.
+    pub(crate) fn parts(self) -> (bool, bool) {
+        (self != ResetDirection::Incoming, self != ResetDirection::Outgoing)
+    }
+}
+
+/// What became of a reset or an addition of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetResult {
+    /// It was performed.
+    Performed,
+    /// The peer denied it.
+    Denied,
+    /// The peer does not have a stream that was named.
+    WrongStream,
+    /// The peer took the request for invalid, or always had one of its own in progress.
+    Failed,
+    /// The association is being shut down, or the peer began it anew, before the request was sent or answered.
+    GivenUp,
+}
+
+impl ResetResult {
+    /// Its name, as in `performed`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ResetResult::Performed => "performed",
+            ResetResult::Denied => "denied",
+            ResetResult::WrongStream => "wrong-stream",
+            ResetResult::Failed => "failed",
+            ResetResult::GivenUp => "given-up",
+        }
+    }
+}
+
+/// Why a reset or an addition of streams was not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResetError {
+    /// The handshake is not complete, or the association is being shut down or has ended.
+    #[error("the association is not established, or it is being shut down")]
+    Closed,
+    /// Not both ends announced RE-CONFIG.
+    #[error("streams can be reset only if both ends have the option stream_reset")]
+    NotSupported,
+    /// A reset of one of the streams is under way, or too much waits.
+    #[error("a reset of these streams is in progress: wait for its event")]
+    InProgress,
+    /// The stream was not negotiated.
+    #[error("stream {} does not exist: there are {streams} streams in this direction", .stream.0)]
+    NoSuchStream {
+        /// The stream asked for.
+        stream: StreamId,
+        /// How many there are.
+        streams: u16,
+    },
+    /// The stream has a message that is not complete yet.
+    #[error("stream {} has an unfinished message: end it before the reset", .stream.0)]
+    UnfinishedMessage {
+        /// The stream of the unfinished message.
+        stream: StreamId,
+    },
+    /// There would be more than 65,535 streams.
+    #[error("there can be at most 65535 streams in a direction")]
+    TooManyStreams,
 }
 
 /// How an association ended.

@@ -83,14 +83,14 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
-    RtxPolicy, SackPath, SplitBy, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet,
+    PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
     EndpointConfig, Listen, PairFault,
 };
-pub use event::{AssocId, CloseReason, Event};
+pub use event::{AssocId, CloseReason, Event, ResetDirection, ResetError, ResetResult};
 pub use icmp::{Icmp, IcmpNews};
 pub use message::{Message, MessageId, Payload, Received, SendError, Unread};
 pub use pair::AddressPair;

@@ -3,7 +3,7 @@
 use crate::path::PathId;
 pub use transport::Payload;
 use units::ByteCount;
-use wire::{Ppid, Ssn, StreamId, Tsn};
+use wire::{Mid, Ppid, Ssn, StreamId, Tsn};
 
 /// A user message to send, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,9 @@ pub struct Received {
     pub stream: StreamId,
     /// Its number in the stream; zero if unordered.
     pub ssn: Ssn,
+    /// Its number among the ordered or among the unordered messages of its stream (`rfc8260#section-2.1`), so that parts of
+    /// several messages can be told apart. Without interleaving it counts ordered messages only; zero if unordered.
+    pub mid: Mid,
     /// TSN of its first fragment.
     pub tsn: Tsn,
     /// Payload protocol identifier as the peer set it.
@@ -108,8 +111,8 @@ pub enum SendError {
     /// SCTP cannot carry a message without bytes (`rfc9260#section-3.3.1`).
     #[error("a message needs at least one byte")]
     Empty,
-    /// An earlier message on another stream is not complete yet, and pieces of messages are not interleaved.
-    #[error("stream {} has an unfinished message: end it before sending on another", .stream.0)]
+    /// An earlier message is not complete yet: on another stream, as long as messages are not interleaved, or on this one.
+    #[error("stream {} has an unfinished message: end it before sending another", .stream.0)]
     UnfinishedMessage {
         /// The stream of the unfinished message.
         stream: StreamId,

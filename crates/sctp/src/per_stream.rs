@@ -1,4 +1,4 @@
-//! A value for each stream that was used.
+//! A value for each stream that was used, and sets of streams.
 
 use std::collections::BTreeMap;
 use wire::StreamId;
@@ -20,6 +20,25 @@ const FIRST: usize = 16;
 impl<T> Default for PerStream<T> {
     fn default() -> Self {
         PerStream { dense: Vec::new(), sparse: None }
+    }
+}
+
+impl<T> PerStream<T> {
+    /// The value of a stream, if it was used.
+    pub(crate) fn get_mut(&mut self, stream: StreamId) -> Option<&mut T> {
+        let at = usize::from(stream.0);
+        if at < self.dense.len() { self.dense.get_mut(at) } else { self.sparse.as_mut()?.get_mut(&stream.0) }
+    }
+
+    /// The streams of a set that were used, each once.
+    pub(crate) fn used(&self, set: &StreamSet) -> Vec<StreamId> {
+        let sparse = |number: &u16| self.sparse.as_ref().is_some_and(|sparse| sparse.contains_key(number));
+        let is_used = |stream: &StreamId| usize::from(stream.0) < self.dense.len() || sparse(&stream.0);
+        if !set.is_all() {
+            return set.streams().iter().copied().filter(is_used).collect();
+        }
+        let dense = (0..self.dense.len()).map(|at| StreamId(at as u16));
+        dense.chain(self.sparse.iter().flat_map(|sparse| sparse.keys().map(|&at| StreamId(at)))).collect()
     }
 }
 
@@ -55,6 +74,46 @@ impl<T: Default> PerStream<T> {
     }
 }
 
+/// Streams that a request names: these, or all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StreamSet {
+    /// Sorted, each once; empty: all.
+    listed: Box<[StreamId]>,
+}
+
+impl StreamSet {
+    /// Those of a list in any order; all if it is empty.
+    pub(crate) fn of(streams: impl Iterator<Item = StreamId>) -> Self {
+        let mut listed: Vec<StreamId> = streams.collect();
+        listed.sort_unstable();
+        listed.dedup();
+        StreamSet { listed: listed.into() }
+    }
+
+    pub(crate) fn is_all(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// The streams named; none: all.
+    pub(crate) fn streams(&self) -> &[StreamId] {
+        &self.listed
+    }
+
+    pub(crate) fn contains(&self, stream: StreamId) -> bool {
+        self.is_all() || self.listed.binary_search(&stream).is_ok()
+    }
+
+    /// The highest stream named.
+    pub(crate) fn highest(&self) -> Option<StreamId> {
+        self.listed.last().copied()
+    }
+
+    /// True if a stream is in both.
+    pub(crate) fn meets(&self, other: &StreamSet) -> bool {
+        self.is_all() || other.is_all() || self.listed.iter().any(|&stream| other.contains(stream))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,10 +129,25 @@ mod tests {
                 *values.of(StreamId(stream)) = value;
                 model[usize::from(stream)] = value;
             }
+            let set = StreamSet::of([StreamId(50), StreamId(3), StreamId(50)].into_iter());
+            let is_used = |&stream: &StreamId| values.get_mut(stream).is_some();
+            let used: Vec<_> = (0..60).map(StreamId).filter(is_used).collect();
+            let some: Vec<_> = used.iter().copied().filter(|&stream| set.contains(stream)).collect();
+            prop_assert_eq!(values.used(&StreamSet::default()), used);
+            prop_assert_eq!(values.used(&set), some);
             for (stream, value) in (0..).zip(model) {
                 prop_assert_eq!(*values.of(StreamId(stream)), value);
             }
         }
+    }
+
+    #[test]
+    fn sets_of_streams_meet_if_they_share_one() {
+        let set = |streams: &[u16]| StreamSet::of(streams.iter().map(|&stream| StreamId(stream)));
+        assert!(set(&[]).meets(&set(&[5])) && set(&[5]).meets(&set(&[])));
+        assert!(set(&[9, 1]).meets(&set(&[2, 9])) && !set(&[9, 1]).meets(&set(&[2])));
+        assert_eq!(set(&[9, 1, 9]).streams(), [StreamId(1), StreamId(9)]);
+        assert!(set(&[]).contains(StreamId(7)) && !set(&[6, 8]).contains(StreamId(7)));
     }
 
     #[test]

@@ -592,6 +592,32 @@ fn init_advertises_what_is_configured() {
     assert_eq!(init.parameters.as_bytes(), [], "a single address is not listed, and options are off");
 }
 
+// rfc9653#section-5.1: an endpoint announces a method only if it has it, and takes a zero checksum only if it announced one.
+#[test]
+fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
+    let mut pair = Pair::new(1, &Config::default());
+    pair.connect(Side::Client, 1);
+    let Some(Ok(Chunk::Init(init))) = parse(&pair.sent[0].bytes).chunks().next() else { panic!("no INIT") };
+    let mut parameters = ParameterList::new();
+    parameters.push(&Parameter::ZeroChecksumAcceptable(1));
+    let init = Init { initiate_tag: 7, parameters: parameters.as_parameters(), ..init };
+    let offer = packet(5001, 5002, 0, &[Chunk::Init(init)]);
+    let before = pair.sent.len();
+    let (src, dst) = (Side::Client.address(1), Side::Server.address(1));
+    pair.inject(Side::Server, src, dst, &offer);
+    let Some(Ok(Chunk::InitAck(ack))) = parse(&pair.sent[before].bytes).chunks().next() else {
+        panic!("no INIT ACK")
+    };
+    let only_cookie = |parameter| matches!(parameter, Ok(Parameter::StateCookie(_)));
+    assert!(ack.0.parameters.iter().all(only_cookie), "neither unknown nor announced");
+    let mut zero = offer.clone();
+    zero.head[8..12].fill(0);
+    let (sent, bad) = (pair.sent.len(), pair.endpoint(Side::Server).discarded().bad_checksum);
+    pair.inject(Side::Server, src, dst, &zero);
+    assert_eq!(pair.sent.len(), sent);
+    assert_eq!(pair.endpoint(Side::Server).discarded().bad_checksum, bad + 1);
+}
+
 // rfc9260#section-5.3.1: tags and first TSNs are random, and with the same seed the same.
 #[test]
 fn a_seed_makes_every_byte_repeat_and_another_one_none_of_the_tags() {

@@ -54,6 +54,24 @@ fn two_uplinks_to_one_address_are_one_path_by_address_and_two_by_pair() {
     assert_eq!(ends(&mut pair, Side::Server).len(), 2, "the client has two addresses");
 }
 
+// rfc9260#section-7.2.5.2
+#[test]
+fn a_path_that_gets_another_source_address_begins_with_its_initial_window() {
+    let mut pair = two_uplinks(PathSet::Addresses);
+    let (id, _) = pair.establish();
+    let initial = paths(&mut pair, Side::Client)[0].cwnd;
+    transfer(&mut pair, 200_000);
+    assert!(paths(&mut pair, Side::Client)[0].cwnd > initial * 4);
+    let now = pair.now;
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(2)));
+    assert!(paths(&mut pair, Side::Client)[0].cwnd > initial * 4, "the other one changes nothing");
+    assert!(pair.endpoint(Side::Client).restore_local_address(now, id, Side::Client.address(2)));
+    assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(1)));
+    let path = paths(&mut pair, Side::Client)[0];
+    assert_eq!((path.cwnd, path.ssthresh), (initial, None));
+    transfer(&mut pair, 200_000);
+}
+
 #[test]
 fn data_travels_on_both_uplinks_and_acknowledgements_go_back_where_it_came_from() {
     let mut pair = two_uplinks(PathSet::Pairs);

@@ -366,6 +366,24 @@ fn dead_paths_beside_a_good_one_do_not_end_the_association() {
     }
 }
 
+// rfc9260#section-8.2: Association.Max.Retrans is no larger than the sum of Path.Max.Retrans of two addresses.
+#[test]
+fn with_the_default_limits_an_association_of_two_paths_ends_before_all_of_them_are_inactive() {
+    let mut pair = Pair::new(2, &Config::default());
+    let (client, _) = pair.establish();
+    pair.run_for(secs(10));
+    pair.on_wire(|_| Fate::Lost);
+    pair.send(Side::Client, 100);
+    let mut seconds = 0;
+    while pair.state(Side::Client).is_some() {
+        let inactive = |path: &PathInfo| path.state == PathState::Inactive;
+        assert!(!pair.endpoint(Side::Client).paths(client).unwrap().all(|path| inactive(&path)));
+        pair.run_for(secs(1));
+        seconds += 1;
+        assert!(seconds < 2000, "it goes on");
+    }
+}
+
 // rfc9260#section-8.2: all paths inactive is no reason to stop.
 #[test]
 fn a_dormant_association_wakes_up() {

@@ -290,6 +290,28 @@ fn an_nr_sack_nobody_agreed_upon_is_unknown() {
     assert!(scene.pair.read_all(Side::Server).is_empty());
 }
 
+// rfc9260#section-3.2: chunks that were not agreed upon: types 12 and 13 say discard and stop, 0x81 says skip.
+#[test]
+fn echoes_of_marks_and_packet_drop_reports_nobody_agreed_upon_are_unknown() {
+    let report = PacketDrop {
+        from_middlebox: true,
+        bad_checksum: false,
+        truncated: false,
+        max_rate: 1,
+        on_queue: u32::MAX,
+        truncated_length: 0,
+        packet: &[],
+    };
+    let ecne = Ecne { lowest_tsn: Tsn(0), packets: 1 };
+    let cwr = Cwr { all_paths: true, same_window: false, tsn: Tsn(0) };
+    for (chunk, read) in [(Chunk::Ecne(ecne), 0), (Chunk::Cwr(cwr), 0), (Chunk::PacketDrop(report), 1)] {
+        let mut scene = scene();
+        let said = scene.server_gets(scene.to_server, &[chunk, data(scene.tsn, 0, b"x")]);
+        assert!(said.iter().all(|said| said == "SACK"), "{said:?}");
+        assert_eq!(scene.pair.read_all(Side::Server).len(), read, "{chunk:?}");
+    }
+}
+
 // rfc9260#section-6.5
 #[test]
 fn data_on_a_stream_that_does_not_exist_is_acknowledged_and_reported() {

@@ -44,6 +44,7 @@ pub fn describe(bytes: &PacketBuf) -> String {
         .chunks()
         .map(|chunk| match chunk.expect("a chunk") {
             Chunk::Data(_) => "DATA",
+            Chunk::IData(_) => "I_DATA",
             Chunk::Init(_) => "INIT",
             Chunk::InitAck(_) => "INIT_ACK",
             Chunk::Sack(_) => "SACK",
@@ -61,7 +62,12 @@ pub fn describe(bytes: &PacketBuf) -> String {
             Chunk::ShutdownComplete(_) => "SHUTDOWN_COMPLETE",
             Chunk::LedbatControl(_) => "LEDBAT_CONTROL",
             Chunk::Timestamp(_) => "TIMESTAMP",
+            Chunk::IForwardTsn(_) => "I_FORWARD_TSN",
             Chunk::Pad(_) => "PAD",
+            Chunk::Ecne(_) => "ECNE",
+            Chunk::Cwr(_) => "CWR",
+            Chunk::PacketDrop(_) => "PKTDROP",
+            Chunk::ReConfig(_) => "RE-CONFIG",
             Chunk::Unknown(_) => "UNKNOWN",
         })
         .collect();

@@ -6,7 +6,7 @@ use sctp::{
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::net::IpAddr;
-use transport::{Checksum, PacketBuf, Transmit};
+use transport::{Checksum, Ecn, PacketBuf, Transmit};
 use units::{Instant, Span};
 
 /// One of the two endpoints of a [`Pair`].
@@ -56,6 +56,8 @@ pub struct Sent {
     pub udp_port: u16,
     /// True if the DF bit is not set.
     pub may_fragment: bool,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
     /// Its bytes.
     pub bytes: PacketBuf,
     /// Its index in [`Pair::sent`].
@@ -88,6 +90,10 @@ pub enum Fate {
     Late(Span),
     /// It arrives, and a duplicate arrives this much later.
     Twice(Span),
+    /// It arrives with the mark "congestion experienced" if it is ECN-capable.
+    Marked,
+    /// It arrives with the bits of this byte inverted; in TCP its checksum discards it.
+    Damaged(usize),
 }
 
 /// Two endpoints connected by a simulated wire, in virtual time. All packets are recorded.
@@ -104,6 +110,8 @@ pub struct Pair {
     fate: Box<dyn FnMut(&Sent) -> Fate>,
     flying: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     arrivals: u64,
+    /// What happens on the way to arrivals that are marked or damaged.
+    altered: BTreeMap<u64, Fate>,
     buf: PacketBuf,
 }
 
@@ -150,6 +158,7 @@ impl Pair {
             fate: Box::new(|_| Fate::Arrives),
             flying: BinaryHeap::new(),
             arrivals: 0,
+            altered: BTreeMap::new(),
             buf: PacketBuf::default(),
         };
         pair.server.endpoint.listen(true);
@@ -298,8 +307,8 @@ impl Pair {
             while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buf) {
                 let number = self.sent.len();
                 let bytes = buf.clone();
-                let Transmit { src, dst, udp_port, may_fragment, .. } = transmit;
-                let sent = Sent { at: now, from: side, src, dst, udp_port, may_fragment, bytes, number };
+                let Transmit { src, dst, udp_port, may_fragment, ecn } = transmit;
+                let sent = Sent { at: now, from: side, src, dst, udp_port, may_fragment, ecn, bytes, number };
                 self.launch(&sent);
                 self.sent.push(sent);
             }
@@ -316,6 +325,10 @@ impl Pair {
         match (self.fate)(sent) {
             Fate::Lost => {}
             Fate::Arrives => self.arrive_at(due, sent.number),
+            fate @ (Fate::Marked | Fate::Damaged(_)) => {
+                self.arrive_at(due, sent.number);
+                self.altered.insert(self.arrivals, fate);
+            }
             Fate::Late(by) => self.arrive_at(due + by, sent.number),
             Fate::Twice(by) => {
                 self.arrive_at(due, sent.number);
@@ -341,14 +354,25 @@ impl Pair {
         self.drain();
         while let Some(at) = self.next_change().filter(|&at| at <= end) {
             self.now = self.now.max(at);
-            while let Some(&Reverse((at, _, number))) = self.flying.peek()
+            while let Some(&Reverse((at, arrival, number))) = self.flying.peek()
                 && at <= self.now
             {
                 self.flying.pop();
-                let sent = self.sent[number].clone();
+                let mut sent = self.sent[number].clone();
+                match self.altered.remove(&arrival) {
+                    Some(Fate::Marked) if sent.ecn != Ecn::NotCapable => {
+                        sent.ecn = Ecn::CongestionExperienced
+                    }
+                    Some(Fate::Damaged(at)) => {
+                        sent.bytes.materialise();
+                        sent.bytes.head[at] ^= 0xff;
+                    }
+                    _ => {}
+                }
                 let source = self.udp_ports.get(&(sent.from, sent.net())).copied();
                 let datagram = Datagram {
                     sent_at: Some(sent.at),
+                    ecn: sent.ecn,
                     udp_port: if sent.udp_port == 0 { 0 } else { source.unwrap_or(Encapsulation::PORT) },
                     ..Datagram::new(sent.src, sent.dst, sent.bytes.as_octets())
                 };

@@ -325,12 +325,13 @@ impl TcpPair {
             let sent = self.describe(side, transmit.ecn, &buf);
             let fate = (self.fate)(&sent);
             let at = self.departure(side, &buf) + self.delay;
-            let mark = fate == Fate::Lost && self.mark && transmit.ecn != Ecn::NotCapable;
+            let wanted = fate == Fate::Marked || (fate == Fate::Lost && self.mark);
+            let mark = wanted && transmit.ecn != Ecn::NotCapable;
             let ecn = if mark { Ecn::CongestionExperienced } else { transmit.ecn };
             match fate {
                 Fate::Lost if mark => self.launch(at, side, ecn, &buf),
-                Fate::Lost => {}
-                Fate::Arrives => self.launch(at, side, ecn, &buf),
+                Fate::Lost | Fate::Damaged(_) => {}
+                Fate::Arrives | Fate::Marked => self.launch(at, side, ecn, &buf),
                 Fate::Late(late) => self.launch(at + late, side, ecn, &buf),
                 Fate::Twice(later) => {
                     self.launch(at, side, ecn, &buf);

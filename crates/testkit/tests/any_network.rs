@@ -20,9 +20,9 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 fn channel() -> impl Strategy<Value = ChannelSpec> {
-    let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2);
+    let chances = (0.0..0.15, 0.0..0.1, 0.0..0.2, 0.0..2e-6);
     (1u64..50, 0u64..60, chances, 0u64..40, 4u64..100).prop_map(
-        |(mbps, delay, (loss, duplication, reordering), held_back, packets)| ChannelSpec {
+        |(mbps, delay, (loss, duplication, reordering, bit_errors), held_back, packets)| ChannelSpec {
             transmitter: BitRate::from_mbps(mbps).into(),
             delay: Span::from_millis(delay),
             queue: QueueSpec::DropTail(Limit::Packets(packets)),
@@ -31,6 +31,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
                 duplication: Probability::new(duplication).expect("a probability"),
                 reordering: Probability::new(reordering).expect("a probability"),
                 reordering_delay: Span::from_millis(held_back),
+                bit_errors: Probability::new(bit_errors).expect("a probability"),
                 ..Impairments::default()
             },
             ..ChannelSpec::default()
@@ -135,18 +136,19 @@ fn check_form(packet: &PacketBuf) {
     let packet = parse(packet);
     let chunks: Vec<Chunk<'_>> = packet.chunks().map(|chunk| chunk.expect("a chunk")).collect();
     let rank = |chunk: &Chunk<'_>| match chunk {
-        Chunk::Data(_) => 3,
+        Chunk::Data(_) | Chunk::IData(_) => 3,
         Chunk::Timestamp(_) => 2,
         Chunk::Sack(_) | Chunk::NrSack(_) => 1,
         _ => 0,
     };
     assert!(chunks.is_sorted_by_key(rank), "{chunks:?}");
     assert!(chunks.iter().filter(|chunk| rank(chunk) == 1).count() <= 1, "{chunks:?}");
-    for pair in chunks.windows(2) {
-        if let [Chunk::Data(one), Chunk::Data(next)] = pair {
-            assert!(one.tsn.precedes(next.tsn), "{chunks:?}");
-        }
-    }
+    let tsns = chunks.iter().filter_map(|chunk| match chunk {
+        Chunk::Data(data) => Some(data.tsn),
+        Chunk::IData(data) => Some(data.tsn),
+        _ => None,
+    });
+    assert!(tsns.clone().zip(tsns.skip(1)).all(|(one, next)| one.precedes(next)), "{chunks:?}");
     let first = &chunks[0];
     assert_eq!(packet.header.verification_tag == 0, matches!(first, Chunk::Init(_)), "{chunks:?}");
     let alone = |chunk: &Chunk<'_>| {

@@ -6,7 +6,7 @@ mod peers;
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
 use net::{ChannelSpec, Impairments};
 use peers::{DcSctp, PORT, SctpProto};
-use sctp::{Cmt, Config, EndpointConfig, Seed};
+use sctp::{Cmt, Config, EndpointConfig, Seed, StreamScheduler};
 use transport::Checksum;
 use units::{BitRate, Probability, Span};
 
@@ -30,7 +30,7 @@ fn world(seed: u64) -> World {
     World::new(seed, &[channel])
 }
 
-fn ours(seed: u64, world: &World, host: usize) -> Ours {
+fn ours(seed: u64, world: &World, host: usize, interleaving: bool) -> Ours {
     let config = EndpointConfig {
         port: PORT,
         addresses: world.addresses(host),
@@ -39,17 +39,27 @@ fn ours(seed: u64, world: &World, host: usize) -> Ours {
         max_associations: 1,
         encapsulation: None,
         // Half of the runs enable CMT, which must also work with a single-homed peer that does not support it.
-        config: Config { cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() }, ..Config::default() }.into(),
+        config: Config {
+            cmt: Cmt { enabled: seed % 4 >= 2, ..Cmt::default() },
+            interleaving,
+            stream_scheduler: StreamScheduler::ALL[seed as usize % StreamScheduler::ALL.len()],
+            ..Config::default()
+        }
+        .into(),
     };
     Ours::new(config, world.addresses(1 - host))
 }
 
 /// Runs one dialogue for each seed. Client and server shut down in turn, from one seed to the next.
-fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host_of_foreign: usize) {
+fn with_each_seed(
+    foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>,
+    host_of_foreign: usize,
+    interleaving: bool,
+) {
     let mut all = Traffic::default();
     for seed in SEEDS {
         let mut world = world(seed);
-        let mut ours = ours(seed, &world, 1 - host_of_foreign);
+        let mut ours = ours(seed, &world, 1 - host_of_foreign, interleaving);
         let mut theirs = foreign(seed, &world, host_of_foreign);
         let scripts = [2 * seed, 2 * seed + 1].map(|voice| Script::random(voice, 60, STREAMS, 1 << 16));
         let dialogue = Dialogue {
@@ -72,7 +82,12 @@ fn with_each_seed(foreign: impl Fn(u64, &World, usize) -> Box<dyn Speaker>, host
 }
 
 fn dcsctp(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
-    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0]))
+    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], false))
+}
+
+/// dcSCTP, which announces I-DATA.
+fn dcsctp_interleaving(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
+    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], true))
 }
 
 fn sctp_proto(_seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
@@ -81,20 +96,38 @@ fn sctp_proto(_seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
 
 #[test]
 fn messages_are_exchanged_with_dcsctp_as_client() {
-    with_each_seed(dcsctp, 0);
+    with_each_seed(dcsctp, 0, false);
 }
 
 #[test]
 fn messages_are_exchanged_with_dcsctp_as_server() {
-    with_each_seed(dcsctp, 1);
+    with_each_seed(dcsctp, 1, false);
+}
+
+// rfc8260#section-2.2
+#[test]
+fn interleaved_messages_are_exchanged_with_dcsctp_as_client() {
+    with_each_seed(dcsctp_interleaving, 0, true);
+}
+
+// rfc8260#section-2.2
+#[test]
+fn interleaved_messages_are_exchanged_with_dcsctp_as_server() {
+    with_each_seed(dcsctp_interleaving, 1, true);
+}
+
+// rfc8260#section-2.2.1: dcSCTP does not announce it, and we do
+#[test]
+fn messages_are_exchanged_with_dcsctp_that_does_not_interleave() {
+    with_each_seed(dcsctp, 1, true);
 }
 
 #[test]
 fn messages_are_exchanged_with_sctp_proto_as_client() {
-    with_each_seed(sctp_proto, 0);
+    with_each_seed(sctp_proto, 0, true);
 }
 
 #[test]
 fn messages_are_exchanged_with_sctp_proto_as_server() {
-    with_each_seed(sctp_proto, 1);
+    with_each_seed(sctp_proto, 1, true);
 }

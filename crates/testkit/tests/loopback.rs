@@ -144,7 +144,7 @@ fn with_each_seed(foreign: fn(u64) -> Box<dyn Speaker>, foreign_connects: bool) 
 }
 
 fn dcsctp(seed: u64) -> Box<dyn Speaker> {
-    Box::new(DcSctp::new(seed, LOCALHOST, LOCALHOST))
+    Box::new(DcSctp::new(seed, LOCALHOST, LOCALHOST, false))
 }
 
 fn sctp_proto(_seed: u64) -> Box<dyn Speaker> {

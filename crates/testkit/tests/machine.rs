@@ -44,6 +44,8 @@ fn packets() -> Vec<(String, Vec<u8>)> {
     parameters.push(&Parameter::Ipv4([10, 1, 0, 2].into()));
     parameters.push(&Parameter::StateCookie(b"cookie"));
     parameters.push(&Parameter::SupportedExtensions(&[16]));
+    parameters.push(&Parameter::EcnCapable);
+    parameters.push(&Parameter::ZeroChecksumAcceptable(1));
     let init = Init {
         initiate_tag: 7,
         a_rwnd: 65_536,
@@ -78,6 +80,17 @@ fn packets() -> Vec<(String, Vec<u8>)> {
         Chunk::ShutdownComplete(ShutdownComplete { reflected_tag: true }),
         Chunk::Timestamp(Timestamp { micros: 1 }),
         Chunk::Pad(Pad::of_len(100)),
+        Chunk::Ecne(Ecne { lowest_tsn: Tsn(1), packets: 2 }),
+        Chunk::Cwr(Cwr { all_paths: true, same_window: false, tsn: Tsn(1) }),
+        Chunk::PacketDrop(PacketDrop {
+            from_middlebox: false,
+            bad_checksum: true,
+            truncated: true,
+            max_rate: 65_536,
+            on_queue: 0,
+            truncated_length: 1480,
+            packet: b"a common hdr\x00\x03\x00\x24 and a DATA chunk of 36 bytes",
+        }),
     ];
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let blocks = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];

@@ -1,4 +1,5 @@
-//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, the chunks of RFC 8260, and two chunks of our own for one-way
+//! The SCTP wire format: a stateless codec for RFC 9260 section 3, NR-SACK, RE-CONFIG, and two chunks of our own for one-way
 //! delays.
 //!
 //! Decoding never panics, whatever the bytes, and never allocates: every decoded value is a view of the packet.
@@ -13,6 +14,7 @@ pub mod chunk;
 mod field;
 mod packet;
 pub mod param;
+mod re_config;
 mod serial;
 #[cfg(test)]
 mod testing;
@@ -21,13 +23,15 @@ mod tlv;
 pub use cause::{Cause, CauseList, Causes};
 pub use checksum::crc32c;
 pub use chunk::{
-    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Data, DataFlags, Encode, GapBlock, Heartbeat,
-    HeartbeatAck, Init, InitAck, LedbatControl, NrSack, OperationError, PacketDelay, Pad, Sack, Shutdown,
-    ShutdownAck, ShutdownComplete, Timestamp, UnknownChunk,
+    Abort, Chunk, ChunkError, CookieAck, CookieEcho, Cwr, Data, DataFlags, DroppedChunk, Ecne, Encode,
+    GapBlock, Heartbeat, HeartbeatAck, IData, IForwardTsn, Init, InitAck, LedbatControl, NrSack,
+    OperationError, PacketDelay, PacketDrop, Pad, ReConfig, Sack, Shutdown, ShutdownAck, ShutdownComplete,
+    SkippedMessage, Timestamp, UnknownChunk,
 };
 pub use packet::{Chunks, CommonHeader, Packet, PacketError, PacketWriter};
 pub use param::{Parameter, ParameterList, Parameters, SupportedAddressTypes, UnknownParameter};
-pub use serial::{Ppid, Ssn, StreamId, Tsn};
+pub use re_config::{ReConfigError, ReConfigList, ReConfigParameter, ReConfigResult, StreamNumbers};
+pub use serial::{Mid, Ppid, Ssn, StreamId, Tsn};
 pub use tlv::TlvError;
 
 /// What to do with a chunk or parameter of an unknown type; its type number says so in the top two bits

@@ -12,6 +12,12 @@ serial_number! {
     Ssn, u16, i16
 }
 
+serial_number! {
+    /// Message identifier of an I-DATA chunk: the number of a message among the ordered or among the unordered ones of
+    /// its stream. It wraps and has no `Ord`: compare with [`Mid::precedes`] (rfc8260#section-2.1).
+    Mid, u32, i32
+}
+
 /// Number of a stream in one direction of an association.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u16);

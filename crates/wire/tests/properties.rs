@@ -21,6 +21,11 @@ fn write(specimens: &[Specimen], limit: usize, checksum: Checksum) -> (PacketBuf
 /// Reads all there is to read, down to parameters within causes.
 fn read_everything<'a>(packet: &Packet<'a>) -> Vec<Result<Chunk<'a>, ChunkError>> {
     let chunks: Vec<_> = packet.chunks().collect();
+    for chunk in chunks.iter().flatten() {
+        if let Chunk::ReConfig(chunk) = chunk {
+            let _ = chunk.parameters();
+        }
+    }
     assert!(!format!("{chunks:?}").is_empty(), "printing reads every parameter, cause and gap block");
     chunks
 }
@@ -28,9 +33,9 @@ fn read_everything<'a>(packet: &Packet<'a>) -> Vec<Result<Chunk<'a>, ChunkError>
 /// Bytes that pass for a packet more often than random ones: chunk headers with short lengths.
 fn plausible() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
-        (prop_oneof![0u8..16, Just(0x80), Just(0xc0)], any::<u8>(), 0u8..40)
+        (prop_oneof![0u8..16, Just(0x80), Just(0x82), Just(0xc0)], any::<u8>(), 0u8..40)
             .prop_map(|(kind, flags, length)| [kind, flags, 0, length]),
-        (0u8..14, 0u8..24).prop_map(|(kind, length)| [0, kind, 0, length]),
+        (0u8..20, 0u8..24).prop_map(|(kind, length)| [0, kind, 0, length]),
         any::<[u8; 4]>(),
     ];
     prop::collection::vec(word, 0..40).prop_map(|words| [&[0; 12], words.as_flattened()].concat())

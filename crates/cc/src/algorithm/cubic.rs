@@ -119,10 +119,12 @@ impl WindowPolicy for Cubic {
         memory.before_loss = cwnd;
         memory.plateau = match kind {
             LossKind::Timeout => 0.0,
-            LossKind::FastRetransmit if self.knobs.fast_convergence && cwnd < memory.plateau => {
+            LossKind::FastRetransmit | LossKind::Mark
+                if self.knobs.fast_convergence && cwnd < memory.plateau =>
+            {
                 cwnd * (1.0 + self.knobs.beta) / 2.0
             }
-            LossKind::FastRetransmit => cwnd,
+            LossKind::FastRetransmit | LossKind::Mark => cwnd,
         };
         at.reduced_by(1.0 - self.knobs.beta)
     }

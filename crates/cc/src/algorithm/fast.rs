@@ -192,7 +192,7 @@ impl DelayPolicy for Fast {
         (memory.pending, memory.found_end) = (0.0, true);
         let ssthresh = at.reduced_no_lower(0.5, at.segment() * 2);
         let cwnd = match kind {
-            LossKind::FastRetransmit => ssthresh,
+            LossKind::FastRetransmit | LossKind::Mark => ssthresh,
             LossKind::Timeout => at.segment() * 2,
         };
         CongestionWindow { cwnd, ssthresh: Some(ssthresh) }

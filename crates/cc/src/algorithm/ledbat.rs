@@ -97,7 +97,7 @@ impl DelayPolicy for Ledbat {
         let (cwnd, m) = (at.cwnd(), at.segment());
         let half = ByteCount::new(cwnd.get() / 2).max(m * 2).min(cwnd);
         let cwnd = match kind {
-            LossKind::FastRetransmit => half,
+            LossKind::FastRetransmit | LossKind::Mark => half,
             LossKind::Timeout => m,
         };
         CongestionWindow { cwnd, ssthresh: Some(half) }

@@ -60,7 +60,7 @@ pub(super) const ENOUGH: f64 = 0.75;
 pub(super) fn after_loss(kind: LossKind, at: &Snapshot<'_>) -> CongestionWindow {
     let half = at.reduced_no_lower(0.5, at.segment() * 2);
     let cwnd = match kind {
-        LossKind::FastRetransmit => half.min(at.cwnd().max(at.segment() * 2)),
+        LossKind::FastRetransmit | LossKind::Mark => half.min(at.cwnd().max(at.segment() * 2)),
         LossKind::Timeout => at.segment(),
     };
     CongestionWindow { cwnd, ssthresh: Some(half) }

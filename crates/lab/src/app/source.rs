@@ -12,6 +12,8 @@ pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
     /// Bytes of the current frame that are not yet part of a message.
     frame_left: u64,
+    /// The stream of the next message.
+    stream: u16,
     random: Random,
     /// The message that the transport has not fully accepted. It is offered again unchanged, so that the random draws
     /// do not depend on the times at which the buffer has room.
@@ -39,6 +41,7 @@ struct Draft {
     length: u32,
     /// Bytes that the transport has not accepted; a stream may accept a part of a message.
     left: u32,
+    stream: u16,
     unordered: bool,
 }
 
@@ -48,6 +51,7 @@ impl Source {
             traffic,
             random,
             frame_left: 0,
+            stream: 0,
             refused: None,
             on_until: Instant::ZERO,
             bounds: Bounds::default(),
@@ -114,7 +118,9 @@ impl Source {
         }
         let length = self.frame_left.min(self.traffic.max_msg_size.get()) as u32;
         self.frame_left -= u64::from(length);
-        Draft { length, left: length, unordered: self.random.bernoulli(self.traffic.unordered) }
+        let stream = self.stream;
+        self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
+        Draft { length, left: length, stream, unordered: self.random.bernoulli(self.traffic.unordered) }
     }
 
     /// Offers a message and returns the part that was not accepted, because the buffer is full or the connection is
@@ -126,7 +132,7 @@ impl Source {
         id: ConnId,
         draft: Draft,
     ) -> Option<Draft> {
-        let taken = endpoint.send(now, id, draft.left, draft.unordered);
+        let taken = endpoint.send(now, id, draft.left, draft.stream, draft.unordered);
         self.counters.bytes += u64::from(taken);
         if endpoint.is_stream() && taken > 0 && draft.left == draft.length {
             self.bounds.push(draft.length);

@@ -151,7 +151,7 @@ impl Lane {
     fn push<T: Transport>(&mut self, now: Instant, endpoint: &mut T, id: ConnId) {
         while self.left > 0 {
             let length = u64::from(self.most).min(self.left) as u32;
-            let taken = endpoint.send(now, id, length, false);
+            let taken = endpoint.send(now, id, length, 0, false);
             self.left -= u64::from(taken);
             if taken < length {
                 return;

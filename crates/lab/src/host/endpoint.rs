@@ -21,9 +21,9 @@ pub(crate) trait Transport {
     fn connect(&mut self, now: Instant, port: u16, remotes: &[IpAddr]) -> Option<ConnId>;
     /// The address and port at the other end.
     fn peer(&self, id: ConnId) -> Option<(IpAddr, u16)>;
-    /// Offers a message of zeros. Returns the number of bytes accepted: zero if the buffer is full. A transport with
+    /// Offers a message of zeros, on a stream if the protocol has streams. Returns the number of bytes accepted: zero if the buffer is full. A transport with
     /// message boundaries accepts all bytes or none.
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32;
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32;
     /// The next piece of data that has arrived.
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece>;
     /// Ends a connection once everything sent has been delivered.
@@ -167,8 +167,8 @@ impl Transport for Endpoint {
         with!(self, it => it.peer(id))
     }
 
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
-        with!(self, it => Transport::send(it, now, id, length, unordered))
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32 {
+        with!(self, it => Transport::send(it, now, id, length, stream, unordered))
     }
 
     fn receive(&mut self, now: Instant, id: ConnId) -> Option<Piece> {

@@ -5,6 +5,7 @@ use net::Protocol;
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, SendError};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
+use wire::StreamId;
 
 impl Transport for Endpoint {
     #[inline]
@@ -31,8 +32,9 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, unordered: bool) -> u32 {
-        let message = Message { unordered, ..Message::new(Payload::Filler(length)) };
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, stream: u16, unordered: bool) -> u32 {
+        let stream = StreamId(stream);
+        let message = Message { stream, unordered, ..Message::new(Payload::Filler(length)) };
         match Endpoint::send(self, now, AssocId(id.0), message) {
             Ok(_) => length,
             Err(SendError::WouldBlock | SendError::Closed) => 0,

@@ -30,7 +30,7 @@ impl Transport for Endpoint {
     }
 
     #[inline]
-    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+    fn send(&mut self, now: Instant, id: ConnId, length: u32, _: u16, _: bool) -> u32 {
         let taken = Endpoint::send(self, now, tcp::ConnId(id.0), Payload::Filler(length));
         taken.map_or(0, |bytes| bytes as u32)
     }

@@ -102,7 +102,7 @@ impl Transport for Endpoint {
         self.peer(id).map(|peer| (peer.remote, peer.port))
     }
 
-    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: bool) -> u32 {
+    fn send(&mut self, _: Instant, id: ConnId, length: u32, _: u16, _: bool) -> u32 {
         match self.peers.get_mut(id.0 as usize) {
             Some(peer) if peer.open => {
                 peer.sent += 1;

@@ -105,6 +105,7 @@ pub fn saturated_flow(name: &str) -> Flow {
             max_msg_size: ByteCount::new(1452),
             queue_size: 1000,
             unordered: Probability::ONE,
+            streams: 1,
         }),
         back: None,
         local_address: LocalAddress::Any,

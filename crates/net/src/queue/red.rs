@@ -27,6 +27,9 @@ pub struct RedSpec {
     pub packet_rate: Option<f64>,
     /// Between `max` and twice `max` the drop probability rises from `max_p` to 1 instead of jumping.
     pub gentle: bool,
+    /// An ECN-capable packet that would be dropped early is marked instead (`rfc3168#section-5`). At the limit of the queue, and
+    /// where every packet is dropped, it is dropped as any other.
+    pub ecn: bool,
     /// Deviation from the algorithm as published.
     pub quirk: RedQuirk,
 }
@@ -184,6 +187,9 @@ impl Admission for Red {
         };
         if probability >= 1.0 || self.random.uniform() < probability {
             self.count = 0;
+            if self.spec.ecn && packet.ecn_capable {
+                return Verdict::Mark;
+            }
             return Verdict::Drop(DropCause::RedEarly);
         }
         Verdict::Pass
@@ -216,6 +222,7 @@ mod tests {
             mean_packet: ByteCount::new(1500),
             packet_rate: None,
             gentle: false,
+            ecn: false,
             quirk: RedQuirk::None,
         }
     }
@@ -397,6 +404,21 @@ mod tests {
         assert_eq!(admit(&mut red, Instant::ZERO, waiting(79)), Verdict::Pass);
         assert_eq!(admit(&mut red, Instant::ZERO, waiting(80)), Verdict::Drop(DropCause::QueueFull));
         assert_eq!(red.count, 0);
+    }
+
+    // rfc3168#section-5
+    #[test]
+    fn with_ecn_capable_packets_are_marked_where_others_are_dropped_early() {
+        let marked = RedSpec { ecn: true, ..spec() };
+        let verdict = |spec: &RedSpec, average: f64, waiting_packets: u64, ecn_capable: bool| {
+            let mut red = red(spec.clone(), average, 99);
+            red.admit(Instant::ZERO, waiting(waiting_packets), Offered { size: FULL_SIZE, ecn_capable })
+        };
+        assert_eq!(verdict(&marked, 50.0, 50, true), Verdict::Mark);
+        assert_eq!(verdict(&marked, 50.0, 50, false), Verdict::Drop(DropCause::RedEarly));
+        assert_eq!(verdict(&spec(), 50.0, 50, true), Verdict::Drop(DropCause::RedEarly));
+        assert_eq!(verdict(&marked, 81.0, 79, true), Verdict::Drop(DropCause::RedForced));
+        assert_eq!(verdict(&marked, 50.0, 80, true), Verdict::Drop(DropCause::QueueFull));
     }
 
     #[test]

@@ -79,6 +79,9 @@ table! {
         off: Option<At<Distribution<Span>>>;
         /// Probability with which a message is sent unordered; SCTP only.
         unordered: At<Probability> = At { value: Probability::ZERO, span: 0..0 };
+        /// Streams that the messages take in turn; SCTP only. Those of the option sets must be as many at least:
+        /// `outbound_streams` of the sender, `max_inbound_streams` of the receiver.
+        streams: At<u16> = At { value: 1, span: 0..0 };
         /// Fraction of messages sent unreliably: only 0, because partial reliability is not implemented.
         unreliable: Unreliable = Unreliable;
     }

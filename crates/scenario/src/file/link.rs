@@ -145,6 +145,8 @@ table! {
         capacity: Option<At<Threshold>>;
         /// Whether the drop probability grows from `max_p` to 1 between `max` and twice `max`.
         gentle: bool = false;
+        /// Whether ECN-capable packets are marked where others are dropped early.
+        ecn: bool = false;
         /// Size of a typical packet.
         mean_packet: At<ByteCount> = At { value: ByteCount::new(1500), span: 0..0 };
         /// Rate in packets per second at which the average decays while the queue is empty; by default the rate of the
@@ -264,6 +266,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
         weight: table.weight.value,
         limit: capacity.value.as_f64().ceil(),
         gentle: table.gentle,
+        ecn: table.ecn,
         unit,
         mean_packet: table.mean_packet.value,
         packet_rate: table.packet_rate.map(Hertz::as_f64),

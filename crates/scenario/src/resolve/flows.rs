@@ -108,6 +108,20 @@ fn flow(
         return None;
     }
     let (ends, sctp, tcp) = (ends?, sctp?, tcp?);
+    let both = [(&forward, &table.traffic.forward, true), (&back, &table.traffic.back, false)];
+    for (traffic, written, from_client) in both {
+        let (sender, receiver) =
+            if from_client { (&sctp.client, &sctp.server) } else { (&sctp.server, &sctp.client) };
+        let most = sender.outbound_streams.min(receiver.max_inbound_streams);
+        if traffic.as_ref().is_some_and(|traffic| traffic.as_ref().is_some_and(|t| t.streams > most)) {
+            let message = format!(
+                "the association has {most} streams in this direction; expected at most so many, or more \
+                 `outbound_streams` of the sender and `max_inbound_streams` of the receiver"
+            );
+            faults.note(written.streams.span.clone(), message);
+            return None;
+        }
+    }
     let (client, server) = (ends.client.start, ends.server.start);
     let wanted = &table.networks;
     let reachable = networks([&table.client, &table.server], wanted, [client, server], links, faults)?;
@@ -244,6 +258,11 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         faults.note(table.unordered.span.clone(), message.into());
         return None;
     }
+    if table.streams.value == 0 || (protocol != Protocol::Sctp && table.streams.value > 1) {
+        let message = "expected at least 1 stream, and more only with protocol = \"SCTP\"";
+        faults.note(table.streams.span.clone(), message.into());
+        return None;
+    }
     Some(Some(Traffic {
         pace,
         on_off: on_off(pace, table, faults)?,
@@ -251,6 +270,7 @@ fn traffic(protocol: Protocol, table: &TrafficTable, faults: &mut Faults) -> Opt
         max_msg_size: table.max_msg_size.value,
         queue_size: table.queue_size.value,
         unordered: table.unordered.value,
+        streams: table.streams.value,
     }))
 }
 

@@ -67,6 +67,7 @@ fn transfers(
         max_msg_size: table.max_msg_size.value,
         queue_size: u32::MAX,
         unordered: Probability::ZERO,
+        streams: 1,
     };
     let like = Flow {
         name: table.name.value.clone(),

@@ -1,5 +1,7 @@
+use super::packet_drop::Damaged;
 use crate::path::PathId;
 use std::collections::VecDeque;
+use wire::Cwr;
 
 /// A control chunk that waits to be sent. Values that depend on the time of sending are filled in when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,12 @@ pub(crate) enum Pending {
     HeartbeatAck(Vec<u8>),
     /// ERROR with its causes.
     Error(Vec<u8>),
+    /// CWR.
+    Cwr(Cwr),
+    /// PKTDROP with a packet that arrived damaged.
+    PacketDrop(Damaged),
+    /// RE-CONFIG with its parameters.
+    ReConfig(Vec<u8>),
 }
 
 /// Control chunks that wait to be sent, each on its path.
@@ -64,7 +72,9 @@ impl Control {
 
     /// Removes path `from`: drops the chunks that concern only this path, and moves the others to path `to`.
     pub(crate) fn redirect(&mut self, from: PathId, to: PathId) {
-        let moves = |chunk: &Pending| !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_));
+        let moves = |chunk: &Pending| {
+            !matches!(chunk, Pending::Heartbeat | Pending::HeartbeatAck(_) | Pending::PacketDrop(_))
+        };
         self.queue.retain(|(path, chunk)| *path != from || moves(chunk));
         self.queue.iter_mut().filter(|(path, _)| *path == from).for_each(|(path, _)| *path = to);
     }

@@ -11,11 +11,11 @@ use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use transport::Datagram;
+use transport::{Datagram, Ecn, PacketBuf};
 use units::Instant;
 use wire::{
-    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, UnknownAction,
-    UnknownChunk,
+    Abort, Cause, CauseList, Causes, Chunk, Chunks, CommonHeader, Data, Encode, Heartbeat, IData,
+    IForwardTsn, StreamId, Tsn, UnknownAction, UnknownChunk,
 };
 
 /// Whether a packet was for this association.
@@ -121,6 +121,11 @@ impl Association {
                     transit.first.get_or_insert(data.tsn);
                     self.on_data(answer, data)
                 }
+                Chunk::IData(data) => {
+                    had_data |= self.phase.receives_data();
+                    transit.first.get_or_insert(data.tsn);
+                    self.on_i_data(answer, data)
+                }
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
                 Chunk::NrSack(sack) if self.extensions.has(Ext::NrSack) => {
                     self.on_sack(|sender, paths| sender.on_nr_sack(now, sack, paths))
@@ -157,6 +162,12 @@ impl Association {
         if had_data && !self.phase.is_closed() {
             if let Some(receiver) = &mut self.receiver {
                 receiver.packet_done(now);
+                if datagram.ecn == Ecn::CongestionExperienced
+                    && self.extensions.has(Ext::Ecn)
+                    && let Some(first) = transit.first
+                {
+                    receiver.note_mark(answer, first);
+                }
                 receiver.note_delay(|| transit.delay(now));
             }
             self.on_data_in_shutdown_sent(now, answer);
@@ -176,13 +187,42 @@ impl Association {
         if !self.phase.receives_data() {
             return GO_ON;
         }
+        if self.extensions.has(Ext::Interleaving) {
+            return self.mixed("DATA where I-DATA was agreed upon");
+        }
         let Some(receiver) = &mut self.receiver else { return GO_ON };
-        match receiver.on_data(data, answer) {
+        let verdict = receiver.on_data(data, answer);
+        self.data_taken(answer, verdict, data.tsn, data.stream)
+    }
+
+    fn on_i_data(&mut self, answer: PathId, data: &IData<'_>) -> Flow {
+        if !self.phase.receives_data() {
+            return GO_ON;
+        }
+        if !self.extensions.has(Ext::Interleaving) {
+            return self.mixed("I-DATA that was not agreed upon");
+        }
+        let Some(receiver) = &mut self.receiver else { return GO_ON };
+        let verdict = receiver.on_i_data(data, answer);
+        self.data_taken(answer, verdict, data.tsn, data.stream)
+    }
+
+    /// DATA and I-DATA are never used in one association (`rfc8260#section-2.2.1`).
+    #[cold]
+    fn mixed(&mut self, what: &'static str) -> Flow {
+        self.violation(what);
+        GO_ON
+    }
+
+    /// Tells the peer what became of a chunk with user data, if it has to know.
+    #[inline]
+    fn data_taken(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) -> Flow {
+        match verdict {
             DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}
-            DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream: data.stream }),
+            DataVerdict::InvalidStream => self.report(answer, &Cause::InvalidStream { stream }),
             DataVerdict::NoUserData => {
                 let mut causes = CauseList::new();
-                causes.push(&Cause::NoUserData { tsn: data.tsn });
+                causes.push(&Cause::NoUserData { tsn });
                 self.abort_with(&causes, CloseReason::ProtocolViolation { what: "DATA without user data" });
             }
             DataVerdict::Violation(what) => self.violation(what),
@@ -192,6 +232,9 @@ impl Association {
 
     #[inline]
     fn on_sack(&mut self, take: impl FnOnce(&mut Sender, &mut Paths) -> Acknowledged) -> Flow {
+        if self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
+            return GO_ON;
+        }
         if self.phase.sends_data() {
             match take(&mut self.sender, &mut self.paths) {
                 Ok(outcome) => {
@@ -221,21 +264,38 @@ impl Association {
             Chunk::CookieAck(_) => self.on_cookie_ack(now),
             Chunk::Shutdown(shutdown) => self.on_shutdown(now, answer, shutdown.cumulative_tsn_ack),
             Chunk::ShutdownAck(_) => self.on_shutdown_ack(answer),
+            Chunk::Ecne(ecne) if self.extensions.has(Ext::Ecn) => self.on_ecne(now, ecne),
+            Chunk::Cwr(cwr) if self.extensions.has(Ext::Ecn) => self.on_cwr(answer, cwr),
+            Chunk::PacketDrop(report) if self.extensions.has(Ext::PacketDrop) => {
+                self.on_packet_drop(now, answer, report);
+            }
             Chunk::LedbatControl(control) if self.extensions.has(Ext::Delays) => {
                 self.sender.on_delays(control, &mut self.paths);
             }
+            Chunk::ReConfig(chunk) if self.extensions.has(Ext::ReConfig) => {
+                self.on_re_config(now, answer, chunk)
+            }
             // Not negotiated. The top bits of their types say to skip them.
-            Chunk::LedbatControl(_) | Chunk::Timestamp(_) => {}
+            Chunk::LedbatControl(_) | Chunk::Timestamp(_) | Chunk::PacketDrop(_) | Chunk::ReConfig(_) => {}
             // rfc4820#section-3
             Chunk::Pad(_) => {}
             Chunk::Unknown(unknown) => return self.on_unknown(answer, unknown),
+            // Not agreed upon, so unknown.
+            Chunk::IForwardTsn(forward) => return self.on_i_forward_tsn(answer, forward),
             // Not negotiated, so unknown; the top bits of its type say to discard the rest of the packet
             // (rfc9260#section-3.2). INIT, INIT ACK and SHUTDOWN COMPLETE are never bundled.
-            Chunk::NrSack(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete(_) => {
-                return LEAVE;
-            }
+            Chunk::NrSack(_)
+            | Chunk::Ecne(_)
+            | Chunk::Cwr(_)
+            | Chunk::Init(_)
+            | Chunk::InitAck(_)
+            | Chunk::ShutdownComplete(_) => return LEAVE,
             // Taken before; COOKIE ECHO is only taken as the first chunk.
-            Chunk::CookieEcho(_) | Chunk::Data(_) | Chunk::Sack(_) | Chunk::Heartbeat(_) => {}
+            Chunk::CookieEcho(_)
+            | Chunk::Data(_)
+            | Chunk::IData(_)
+            | Chunk::Sack(_)
+            | Chunk::Heartbeat(_) => {}
         }
         GO_ON
     }
@@ -293,6 +353,14 @@ impl Association {
             self.report(answer, &Cause::UnrecognizedChunk(bytes));
         }
         if matches!(action, UnknownAction::SkipDiscard | UnknownAction::SkipReport) { GO_ON } else { LEAVE }
+    }
+
+    /// An I-FORWARD-TSN that was not agreed upon is reported as an unknown chunk.
+    fn on_i_forward_tsn(&mut self, answer: PathId, forward: &IForwardTsn<'_>) -> Flow {
+        let mut bytes = PacketBuf::default();
+        forward.encode(&mut bytes);
+        let unknown = UnknownChunk { chunk_type: IForwardTsn::TYPE, bytes: bytes.as_octets() };
+        self.on_unknown(answer, &unknown)
     }
 
     /// Takes the chunks behind an accepted COOKIE ECHO; false if one could not be read.

@@ -1,4 +1,4 @@
-use crate::event::Event;
+use crate::event::{Event, ResetResult};
 use crate::path::{PathId, PathState};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -19,6 +19,9 @@ pub(crate) struct Events {
 
 /// Largest number of waiting error reports of the peer; more are dropped.
 const PEER_ERRORS: usize = 8;
+
+/// Waiting events of resets beyond which the peer may not cause further ones.
+const RESETS: usize = 32;
 
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
@@ -68,6 +71,24 @@ impl Events {
         let Event::MtuChanged { path, .. } = event else { return };
         self.queue.retain(|other| !matches!(other, Event::MtuChanged { path: p, .. } if *p == path));
         self.push(event);
+    }
+
+    /// The peer may use more streams; events of this kind that wait are one.
+    pub(crate) fn streams_added(&mut self, more: u16) {
+        if let Some(Event::StreamsAdded { incoming, outgoing: 0, result: ResetResult::Performed }) =
+            self.queue.back_mut()
+        {
+            *incoming = incoming.saturating_add(more);
+            return;
+        }
+        self.push(Event::StreamsAdded { incoming: more, outgoing: 0, result: ResetResult::Performed });
+    }
+
+    /// True if so many resets wait for the user that the peer may not cause further ones.
+    pub(crate) fn has_many_resets(&self) -> bool {
+        let resets =
+            |event: &&Event| matches!(event, Event::StreamsReset { .. } | Event::StreamsAdded { .. });
+        self.queue.iter().filter(resets).count() >= RESETS
     }
 
     pub(crate) fn restarted(&mut self) {

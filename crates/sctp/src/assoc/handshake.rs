@@ -138,7 +138,10 @@ impl Association {
         self.extensions = peer.extensions;
         let (config, streams) = (self.sender.config(), peer.inbound_streams);
         let (nr_sack, delays) = (peer.extensions.has(Ext::NrSack), peer.extensions.has(Ext::Delays));
-        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays));
+        let interleaved = peer.extensions.has(Ext::Interleaving);
+        self.receiver = Some(Receiver::new(config, peer.initial_tsn, streams, nr_sack, delays, interleaved));
+        self.sender.set_ecn(peer.extensions.has(Ext::Ecn));
+        self.start_re_config(peer.initial_tsn);
         self.renamed = true;
         if again {
             return;
@@ -166,6 +169,9 @@ impl Association {
         order.retain(|&address| self.paths.find(address).is_none());
         self.unused = order;
         self.streams = (peer.outbound_streams, peer.inbound_streams);
+        if interleaved {
+            self.sender.interleave();
+        }
         let stamp = self.stamp_len();
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, stamp, &mut self.paths);
     }

@@ -1,5 +1,6 @@
 use super::Association;
 use super::phase::Phase;
+use crate::ext::Ext;
 use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
 use std::net::IpAddr;
@@ -101,6 +102,12 @@ pub struct AssocStats {
     pub peer_rwnd: ByteCount,
     /// Consecutive errors.
     pub errors: u32,
+    /// Both ends announced [`interleaving`](crate::Config::interleaving): messages travel in I-DATA chunks.
+    pub interleaving: bool,
+    /// RE-CONFIG requests sent, retransmissions included.
+    pub reset_requests: u64,
+    /// Resets performed, of streams of either direction or of the association.
+    pub resets: u64,
 }
 
 impl Association {
@@ -149,6 +156,9 @@ impl Association {
             outstanding_chunks: self.sender.outstanding_chunks(),
             peer_rwnd: self.sender.peer_rwnd(),
             errors: self.errors,
+            interleaving: self.extensions.has(Ext::Interleaving),
+            reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
+            resets: self.re_config.as_ref().map_or(0, |config| config.resets),
         }
     }
 }

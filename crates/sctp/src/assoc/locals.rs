@@ -45,12 +45,19 @@ impl Association {
         let changes: Vec<_> = ids().map(|p| (p, instead(p))).collect();
         for &(p, instead) in &changes {
             match instead {
-                Some(local) => self.paths[p].local = local,
+                Some(local) => self.take_source(now, p, local),
                 None => self.remove_path(p),
             }
         }
         self.settle(now);
         true
+    }
+
+    /// Packets of path `p` leave from `local`: another address may mean another route (`rfc9260#section-7.2.5.2`).
+    fn take_source(&mut self, now: Instant, p: PathId, local: IpAddr) {
+        if std::mem::replace(&mut self.paths[p].local, local) != local {
+            self.sender.on_route_changed(now, p, &mut self.paths);
+        }
     }
 
     /// Removes a path; others remain.
@@ -67,6 +74,11 @@ impl Association {
         let to = self.paths.default_path();
         self.control.redirect(p, to);
         self.phase.redirect(p, to);
+        if let Some(path) = self.re_config.as_mut().and_then(|config| config.path_mut())
+            && *path == p
+        {
+            *path = to;
+        }
         self.sender.on_path_removed(p, &mut self.paths);
     }
 
@@ -79,7 +91,7 @@ impl Association {
             if !self.paths.are_pairs()
                 && let Some(local) = self.local_towards(self.paths[p].remote)
             {
-                self.paths[p].local = local;
+                self.take_source(now, p, local);
             }
             if self.paths[p].removed && self.paths[p].local == address {
                 self.paths[p].removed = false;

@@ -7,6 +7,7 @@ mod collision;
 mod control;
 mod cookie;
 mod dispatch;
+mod ecn;
 mod events;
 mod fault;
 mod handshake;
@@ -17,8 +18,10 @@ mod mtu;
 mod offer;
 mod options;
 mod output;
+mod packet_drop;
 mod path_set;
 mod phase;
+mod re_config;
 mod restart;
 mod sack_path;
 mod shutdown;
@@ -44,7 +47,9 @@ use crate::tx::Sender;
 use control::Control;
 use events::Events;
 use fault::Probes;
+use packet_drop::ReportLimit;
 use phase::{Begun, Phase, Retry};
+use re_config::ReConfiguration;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -142,6 +147,8 @@ pub(crate) struct Association {
 
     local: Arc<Local>,
     probes: Probes,
+    /// Reports of damaged packets.
+    reports: ReportLimit,
     /// How often a path ceased to be active.
     failures: u64,
     local_tag: u32,
@@ -157,6 +164,8 @@ pub(crate) struct Association {
     /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
     promised: u32,
     random: Random,
+    /// Only if both ends have RE-CONFIG.
+    re_config: Option<Box<ReConfiguration>>,
 }
 
 impl Association {
@@ -229,6 +238,7 @@ impl Association {
             extensions: Extensions::default(),
             errors: 0,
             probes: Probes::default(),
+            reports: ReportLimit::default(),
             failures: 0,
             control: Control::default(),
             events: Events::default(),
@@ -237,6 +247,7 @@ impl Association {
             packets_received: 0,
             renamed: true,
             adopted: false,
+            re_config: None,
             local,
         }
     }
@@ -260,6 +271,9 @@ impl Association {
     /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
     /// association.
     fn settle(&mut self, now: Instant) {
+        if self.re_config.is_some() {
+            self.advance_re_config(now);
+        }
         self.advance_shutdown(now);
         self.sender.wake(now, &mut self.paths);
         if self.is_readable() {
@@ -284,6 +298,11 @@ impl Association {
         let id = self.sender.push(message)?;
         self.settle(now);
         Ok(id)
+    }
+
+    /// Sets the priority or weight of a stream; false if there is no such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        self.sender.set_stream_value(stream, value)
     }
 
     /// What is read changes nothing but the window we announce, and whether there is more.
@@ -352,12 +371,14 @@ impl Association {
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
         let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
-        delivered.or_else(|| self.events.pop())
+        delivered.or_else(|| self.next_reset()).or_else(|| self.events.pop())
     }
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty() || self.sender.has_delivered()
+        !self.events.is_empty()
+            || self.sender.has_delivered()
+            || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
 
     #[inline]

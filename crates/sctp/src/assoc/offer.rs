@@ -1,6 +1,6 @@
 //! The parameters of an INIT or INIT ACK (`rfc9260#section-3.3.2`, `rfc9260#section-3.3.3`).
 
-use crate::ext::Extensions;
+use crate::ext::{Ext, Extensions};
 use crate::path::Paths;
 use std::net::IpAddr;
 use transport::is_unicast;
@@ -28,13 +28,18 @@ pub(crate) enum OfferError {
     Malformed,
 }
 
+/// What a peer supports that does not say which address families it does.
+const ALL_TYPES: SupportedAddressTypes = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false };
+
 impl<'a> Offer<'a> {
+    /// Of a parameter that may come once, the first counts.
     pub(crate) fn read(parameters: Parameters<'a>) -> Result<Self, OfferError> {
+        let (mut types, mut address_types) = (None, None);
         let mut offer = Offer {
             addresses: Vec::new(),
             cookie: None,
             preservative: None,
-            address_types: SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false },
+            address_types: ALL_TYPES,
             extensions: Extensions::default(),
             unknown: ParameterList::new(),
         };
@@ -42,9 +47,11 @@ impl<'a> Offer<'a> {
             match parameter.map_err(|_| OfferError::Malformed)? {
                 Parameter::Ipv4(address) => offer.add(address.into()),
                 Parameter::Ipv6(address) => offer.add(address.into()),
-                Parameter::StateCookie(cookie) => offer.cookie = Some(cookie),
-                Parameter::CookiePreservative(increment) => offer.preservative = Some(increment),
-                Parameter::SupportedAddressTypes(types) => offer.address_types = types,
+                Parameter::StateCookie(cookie) => offer.cookie = offer.cookie.or(Some(cookie)),
+                Parameter::CookiePreservative(increment) => {
+                    offer.preservative = offer.preservative.or(Some(increment));
+                }
+                Parameter::SupportedAddressTypes(types) => address_types = address_types.or(Some(types)),
                 Parameter::HostName(name) => {
                     let mut whole = ParameterList::new();
                     whole.push(&Parameter::HostName(name));
@@ -59,11 +66,17 @@ impl<'a> Offer<'a> {
                         break;
                     }
                 }
-                Parameter::SupportedExtensions(types) => offer.extensions = Extensions::from_types(types),
+                Parameter::SupportedExtensions(listed) => types = types.or(Some(listed)),
+                Parameter::EcnCapable => offer.extensions = offer.extensions.and(Extensions::alone(Ext::Ecn)),
+                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it if an error detection method of
+                // both guards the path. We have none.
+                Parameter::ZeroChecksumAcceptable(_) => {}
                 // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
             }
         }
+        offer.extensions = offer.extensions.and(Extensions::from_types(types.unwrap_or_default()));
+        offer.address_types = address_types.unwrap_or(ALL_TYPES);
         Ok(offer)
     }
 
@@ -82,5 +95,50 @@ pub(crate) fn push_addresses(list: &mut ParameterList, addresses: impl IntoItera
             IpAddr::V4(address) => Parameter::Ipv4(address),
             IpAddr::V6(address) => Parameter::Ipv6(address),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(parameters: &[Parameter<'_>]) -> ParameterList {
+        let mut list = ParameterList::new();
+        assert!(parameters.iter().all(|parameter| list.push(parameter)));
+        list
+    }
+
+    // rfc9260#section-3.2.1 says nothing of a parameter that comes twice.
+    #[test]
+    fn of_a_parameter_that_comes_twice_the_first_counts() {
+        let ipv4 = SupportedAddressTypes { ipv4: true, ipv6: false, host_name: false };
+        let ipv6 = SupportedAddressTypes { ipv4: false, ipv6: true, host_name: false };
+        let twice = list(&[
+            Parameter::StateCookie(b"first"),
+            Parameter::CookiePreservative(Span::from_secs(1)),
+            Parameter::SupportedAddressTypes(ipv4),
+            Parameter::SupportedExtensions(&[0x10]),
+            Parameter::EcnCapable,
+            Parameter::StateCookie(b"second"),
+            Parameter::CookiePreservative(Span::from_secs(2)),
+            Parameter::SupportedAddressTypes(ipv6),
+            Parameter::SupportedExtensions(&[0x81]),
+            Parameter::EcnCapable,
+        ]);
+        let offer = Offer::read(twice.as_parameters()).expect("an offer");
+        assert_eq!(offer.cookie, Some(&b"first"[..]));
+        assert_eq!(offer.preservative, Some(Span::from_secs(1)));
+        assert_eq!(offer.address_types, ipv4);
+        let extensions = Extensions::from_types(&[0x10]).and(Extensions::alone(Ext::Ecn));
+        assert_eq!(offer.extensions, extensions);
+    }
+
+    // rfc9653#section-5.1
+    #[test]
+    fn a_zero_checksum_that_the_peer_accepts_is_neither_unknown_nor_agreed_upon() {
+        let parameters = list(&[Parameter::ZeroChecksumAcceptable(1)]);
+        let offer = Offer::read(parameters.as_parameters()).expect("an offer");
+        assert_eq!(offer.unknown, ParameterList::new());
+        assert_eq!(offer.extensions, Extensions::default());
     }
 }

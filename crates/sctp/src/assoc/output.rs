@@ -8,12 +8,12 @@ use crate::ext::{Ext, Extensions, micros};
 use crate::path::PathId;
 use crate::tx::Plan;
 use std::net::IpAddr;
-use transport::{PacketBuf, Transmit};
+use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::{
     Abort, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, OperationError,
-    PacketWriter, Parameter, ParameterList, Shutdown, ShutdownAck, ShutdownComplete, SupportedAddressTypes,
-    Timestamp,
+    PacketWriter, Parameter, ParameterList, ReConfig, Shutdown, ShutdownAck, ShutdownComplete,
+    SupportedAddressTypes, Timestamp,
 };
 
 /// INIT and COOKIE ECHO cannot be fragmented by SCTP; if they exceed the MTU, IP fragments them.
@@ -40,9 +40,9 @@ impl Association {
             let Some(path) = departing.or(plan.map(|plan| plan.path)) else {
                 return self.write_probe(now, buf);
             };
-            if self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
+            if let Some(ecn) = self.write(now, path, plan.filter(|plan| plan.path == path), buf) {
                 self.count_packet(path, buf);
-                return Some(self.paths[path].transmit(buf.len()));
+                return Some(Transmit { ecn, ..self.paths[path].transmit(buf.len()) });
             }
         }
     }
@@ -69,11 +69,11 @@ impl Association {
         receiver.sack_due().then(|| self.sack_path(receiver))
     }
 
-    /// Writes a packet for `path`; false if it would be empty.
-    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> bool {
+    /// Writes a packet for `path` and says what its ECN field is; none if it would be empty.
+    fn write(&mut self, now: Instant, path: PathId, plan: Option<Plan>, buf: &mut PacketBuf) -> Option<Ecn> {
         let first = self.control.front().filter(|&&(p, _)| p == path).map(|(_, chunk)| chunk);
         if first == Some(&Pending::Init) {
-            return self.write_init(path, buf);
+            return self.write_init(path, buf).then_some(Ecn::NotCapable);
         }
         let echo = first == Some(&Pending::CookieEcho);
         let limit = self.paths[path].packet_limit();
@@ -85,22 +85,29 @@ impl Association {
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w) {
             self.write_sack(path, &mut w);
         }
-        if plan.is_some_and(|plan| plan.first_chunk > w.room()) && w.is_empty() {
+        if plan.is_some_and(|plan| plan.first_chunk + self.answer_len() > w.room()) && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
-            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk));
+            w.extend(CommonHeader::LEN + plan.map_or(0, |plan| plan.first_chunk + self.answer_len()));
         }
+        let mut ecn = Ecn::NotCapable;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
-            && plan.first_chunk <= w.room()
+            && plan.first_chunk + self.answer_len() <= w.room()
         {
+            if let Some(answer) = self.re_config.as_ref().and_then(|config| config.answer_before_data()) {
+                w.push(&answer);
+            }
             if self.stamp_len() > 0 && plan.first_chunk + Timestamp::LEN <= w.room() {
                 w.push(&Timestamp { micros: micros(now) });
+            }
+            if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
+                ecn = Ecn::Capable0;
             }
             self.sender.write(now, &plan, &mut self.paths, &mut w);
         }
         let written = !w.is_empty();
         w.finish(self.checksum);
-        written
+        written.then_some(ecn)
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
@@ -108,7 +115,7 @@ impl Association {
     #[inline]
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
-        let needed = || receiver.least_sack_len() + self.stamp_len();
+        let needed = || receiver.least_sack_len() + self.ahead_of_data();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
@@ -126,6 +133,18 @@ impl Association {
     pub(super) fn stamp_len(&self) -> usize {
         let stamped = self.extensions.has(Ext::Delays) && self.config().timestamps == Timestamps::Chunk;
         if stamped { Timestamp::LEN } else { 0 }
+    }
+
+    /// Bytes of an answer to the peer that goes before data.
+    #[inline]
+    fn answer_len(&self) -> usize {
+        self.re_config.as_ref().map_or(0, |config| config.answer_len())
+    }
+
+    /// Bytes of a packet with data that are for something else.
+    #[inline]
+    pub(super) fn ahead_of_data(&self) -> usize {
+        self.stamp_len() + self.answer_len()
     }
 
     /// Bytes of a packet with the COOKIE ECHO alone.
@@ -165,8 +184,13 @@ impl Association {
                 self.heartbeat_info(path).is_some_and(|info| w.push(&Heartbeat { info: &info }))
             }
             (Pending::HeartbeatAck(info), ..) => w.push(&HeartbeatAck { info }),
+            (Pending::ReConfig(bytes), ..) => w.push(&ReConfig { bytes }),
             (Pending::Error(causes), ..) => w.push(&OperationError { causes: Causes::from_bytes(causes) }),
-            (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => false,
+            (Pending::Cwr(cwr), ..) => w.push(cwr),
+            (Pending::PacketDrop(damaged), _, Some(receiver)) => w.push(&damaged.report(receiver)),
+            (Pending::PacketDrop(_), ..) | (Pending::Init | Pending::CookieEcho | Pending::Shutdown, ..) => {
+                false
+            }
         }
     }
 

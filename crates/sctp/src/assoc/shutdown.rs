@@ -22,6 +22,7 @@ impl Association {
             Phase::CookieWait { begun, .. } | Phase::CookieEchoed { begun, .. } => begun.shutdown = true,
             Phase::Established => {
                 self.phase = Phase::ShutdownPending;
+                self.give_up_wishes();
                 self.sender.shutdown_pending();
             }
             _ => return,
@@ -60,6 +61,7 @@ impl Association {
                     Err(what) => return self.violation(what),
                 }
                 if !matches!(self.phase, Phase::ShutdownReceived { .. }) {
+                    self.give_up_wishes();
                     self.sender.shutdown_pending();
                     self.events.push(Event::ShutdownReceived);
                 }
@@ -146,6 +148,7 @@ impl Association {
         }
         self.phase = Phase::Closed { farewell };
         self.control.clear();
+        self.forget_wishes();
         self.fail_messages();
         if self.is_readable() {
             self.events.readable();

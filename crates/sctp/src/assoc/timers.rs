@@ -24,6 +24,7 @@ impl Association {
             next = next.min(at);
         }
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
+        next = next.min(self.re_config.as_ref().and_then(|config| config.deadline()).unwrap_or(Instant::FAR));
         for at in [self.sender.rest_ends(&self.paths), self.sender.copies_overdue(&self.paths)] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
@@ -64,5 +65,8 @@ impl Association {
         }
         self.heartbeat_timers(now);
         self.mtu_timers(now);
+        if self.phase.is_open() && self.re_config.is_some() {
+            self.on_t_reconf(now);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
-use crate::event::AssocId;
+use crate::event::{AssocId, ResetDirection, ResetError};
 use crate::message::{Message, MessageId, Received, SendError, Unread};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -49,6 +49,49 @@ impl Endpoint {
         self.change(id, |association| association.abort(reason));
     }
 
+    /// Begins to reset streams of an association: all, or those listed (`rfc6525`). Their next messages are numbered from 0. A
+    /// stream on which we send takes messages meanwhile, which are sent after the reset; those given before are delivered
+    /// first. [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn reset_streams(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        direction: ResetDirection,
+        streams: &[StreamId],
+    ) -> Result<(), ResetError> {
+        self.change(id, |association| association.reset_streams(now, direction, streams))
+            .unwrap_or(Err(ResetError::Closed))
+    }
+
+    /// Begins to add streams on which we send, and streams on which the peer sends (`rfc6525`).
+    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn add_streams(
+        &mut self,
+        now: Instant,
+        id: AssocId,
+        outgoing: u16,
+        incoming: u16,
+    ) -> Result<(), ResetError> {
+        self.change(id, |association| association.add_streams(now, outgoing, incoming))
+            .unwrap_or(Err(ResetError::Closed))
+    }
+
+    /// Begins to reset an association: all its streams in both directions, and its TSNs (`rfc6525`). It waits until both ends
+    /// have acknowledged everything; messages given meanwhile are sent after the reset.
+    /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it.
+    ///
+    /// # Errors
+    /// [`ResetError`]; nothing was begun then.
+    pub fn reset_association(&mut self, now: Instant, id: AssocId) -> Result<(), ResetError> {
+        self.change(id, |association| association.reset_association(now)).unwrap_or(Err(ResetError::Closed))
+    }
+
     /// Sends a heartbeat to an address of the peer now (`rfc9260#section-11.1`); false if the association has no such
     /// path or does not stand.
     pub fn heartbeat(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
@@ -79,6 +122,13 @@ impl Endpoint {
     /// bytes.
     pub fn set_path_mtu(&mut self, now: Instant, id: AssocId, address: IpAddr, mtu: ByteCount) -> bool {
         self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
+    }
+
+    /// Sets what the [stream scheduler](crate::Config::stream_scheduler) knows of a stream: its priority for `priority`, its weight
+    /// for `wfq`; others do not ask (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
+    /// next turn. False if the association has ended or has no such stream, or if the weight is 0.
+    pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
+        self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)
     }
 
     /// Bytes of the next message that [`Self::receive`] would give, or of what has arrived of a large one; none if there is

@@ -135,7 +135,7 @@ impl Endpoint {
             }
             Ok(packet) => packet,
             Err(PacketError::TooShort(_)) => return self.discarded.too_short += 1,
-            Err(PacketError::BadChecksum { .. }) => return self.discarded.bad_checksum += 1,
+            Err(PacketError::BadChecksum { .. }) => return self.on_damaged(now, &datagram),
         };
         let header = packet.header;
         let echo = datagram.bytes.head.get(wire::CommonHeader::LEN) == Some(&CookieEcho::TYPE);
@@ -153,6 +153,26 @@ impl Endpoint {
             self.schedule(slot);
         } else {
             self.handle_unnamed(now, &datagram, &packet);
+        }
+    }
+
+    /// Discards a packet with a wrong checksum. The association that its source, ports and tag name may report it; that of the
+    /// tag alone may not, since the tag may be damaged.
+    #[cold]
+    fn on_damaged(&mut self, now: Instant, datagram: &Datagram<'_>) {
+        self.discarded.bad_checksum += 1;
+        let Ok(packet) = Packet::parse(datagram.bytes, Checksum::Offloaded) else { return };
+        let (header, encapsulated) = (packet.header, datagram.udp_port != 0);
+        if header.destination_port != self.port || (encapsulated && !self.encapsulated) {
+            return;
+        }
+        let remote = Remote::of(datagram, header.source_port);
+        if let Some(slot) = self.addresses.owner(&remote)
+            && let Some(association) = self.associations.get_mut(slot)
+            && association.local_tag() == header.verification_tag
+            && association.report_damaged(now, datagram, &packet)
+        {
+            self.schedule(slot);
         }
     }
 

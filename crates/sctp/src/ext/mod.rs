@@ -7,7 +7,11 @@
 mod delays;
 #[cfg(test)]
 pub(crate) mod dummy;
+mod ecn;
+mod interleaving;
 mod nr_sack;
+mod packet_drop;
+mod re_config;
 
 pub(crate) use delays::{Transit, micros};
 
@@ -21,6 +25,14 @@ pub(crate) enum Ext {
     NrSack = 0,
     /// LEDBAT-CONTROL with every SACK, and TIMESTAMP with DATA.
     Delays = 1,
+    /// ECNE and CWR, for packets that routers mark.
+    Ecn = 10,
+    /// PKTDROP for packets with a wrong checksum.
+    PacketDrop = 11,
+    /// I-DATA in place of DATA.
+    Interleaving = 6,
+    /// Streams that are reset and added.
+    ReConfig = 2,
     #[cfg(test)]
     Dummy = 15,
 }
@@ -28,7 +40,8 @@ pub(crate) enum Ext {
 /// How an extension is announced.
 struct Line {
     ext: Ext,
-    /// Types in the Supported Extensions parameter, all of which a peer must list.
+    /// Types in the Supported Extensions parameter, all of which a peer must list; none if the extension has a parameter of
+    /// its own.
     types: &'static [u8],
     /// Whether we announce it.
     announced: fn(&Config) -> bool,
@@ -36,8 +49,12 @@ struct Line {
 
 /// All extensions, in the order in which their types are announced.
 const TABLE: &[Line] = &[
+    Line { ext: Ext::Interleaving, types: interleaving::TYPES, announced: interleaving::announced },
     Line { ext: Ext::NrSack, types: nr_sack::TYPES, announced: nr_sack::announced },
     Line { ext: Ext::Delays, types: delays::TYPES, announced: delays::announced },
+    Line { ext: Ext::Ecn, types: &[], announced: ecn::announced },
+    Line { ext: Ext::PacketDrop, types: packet_drop::TYPES, announced: packet_drop::announced },
+    Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
@@ -65,7 +82,18 @@ impl Extensions {
 
     /// What a list of chunk types announces, in any order, with any others.
     pub(crate) fn from_types(types: &[u8]) -> Self {
-        Self::of_table(|line| line.types.iter().all(|kind| types.contains(kind)))
+        let listed = |line: &Line| line.types.iter().all(|kind| types.contains(kind));
+        Self::of_table(|line| !line.types.is_empty() && listed(line))
+    }
+
+    /// An extension that a parameter of its own announces.
+    pub(crate) const fn alone(ext: Ext) -> Self {
+        Extensions(1 << ext as u16)
+    }
+
+    /// What either list announces.
+    pub(crate) const fn and(self, other: Extensions) -> Self {
+        Extensions(self.0 | other.0)
     }
 
     /// What both have.
@@ -73,8 +101,11 @@ impl Extensions {
         Extensions(self.0 & other.0)
     }
 
-    /// Appends the Supported Extensions parameter if there is something to announce.
+    /// Appends what announces them: parameters of their own first, and the Supported Extensions parameter if types remain.
     pub(crate) fn push(self, list: &mut ParameterList) {
+        if self.has(Ext::Ecn) {
+            list.push(&Parameter::EcnCapable);
+        }
         let lines = TABLE.iter().filter(|line| self.has(line.ext));
         let types: Vec<u8> = lines.flat_map(|line| line.types).copied().collect();
         if !types.is_empty() {
@@ -95,7 +126,7 @@ impl Extensions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Timestamps;
+    use crate::config::{EcnMode, Timestamps};
 
     fn announced(extensions: Extensions) -> Vec<u8> {
         let mut list = ParameterList::new();
@@ -106,13 +137,24 @@ mod tests {
     // rfc5061#section-4.2.7
     #[test]
     fn announced_types_are_those_of_the_options_in_the_order_of_the_table() {
-        let config = Config { nr_sack: true, timestamps: Timestamps::Chunk, ..Config::default() };
+        let config =
+            Config { nr_sack: true, timestamps: Timestamps::Chunk, interleaving: true, ..Config::default() };
         let all = Extensions::of(&config);
-        let types: Vec<u8> = [nr_sack::TYPES, delays::TYPES].concat();
-        assert_eq!(announced(all), [&[0x80, 8, 0, 7][..], &types].concat());
+        let types: Vec<u8> = [interleaving::TYPES, nr_sack::TYPES, delays::TYPES].concat();
+        assert_eq!(announced(all), [&[0x80, 8, 0, 8][..], &types].concat());
         assert_eq!(announced(Extensions::of(&Config::default())), []);
         assert_eq!(Extensions::from_types(&types), all);
         assert_eq!(Extensions::from_bits(all.to_bits()), all);
+    }
+
+    #[test]
+    fn an_extension_with_a_parameter_of_its_own_is_in_no_list_of_types() {
+        let config = Config { ecn: EcnMode::On, packet_drop_reports: true, ..Config::default() };
+        let all = Extensions::of(&config);
+        assert_eq!(announced(all), [0x80, 0, 0, 4, 0x80, 8, 0, 5, 0x81]);
+        assert_eq!(announced(Extensions::alone(Ext::Ecn)), [0x80, 0, 0, 4]);
+        assert!(!Extensions::from_types(&[0, 0x81, 12, 13]).has(Ext::Ecn));
+        assert_eq!(Extensions::from_types(&[0x81]).and(Extensions::alone(Ext::Ecn)), all);
     }
 
     #[test]

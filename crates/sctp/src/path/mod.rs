@@ -73,6 +73,10 @@ pub struct PathStats {
     pub copies: u64,
     /// Window cuts by fast retransmission.
     pub fast_recoveries: u64,
+    /// Window cuts because the peer reported marks of congestion (ECN).
+    pub ecn_reductions: u64,
+    /// Chunks that the peer reported as dropped for a wrong checksum; they are sent again as after missing reports.
+    pub reported_drops: u64,
     /// Expiries of T3.
     pub timeouts: u64,
     /// The chunk sent last, counted from 1 for the first of the association; zero before there is one.
@@ -135,6 +139,10 @@ pub(crate) struct Path {
     pub(crate) decayed: Option<Instant>,
     /// When the last chunk left that was sent once and is acknowledged.
     pub(crate) newest_acked: Instant,
+    /// When data last gave a sample of the round-trip time; only with one sample a round trip.
+    pub(crate) sampled: Instant,
+    /// cwnd at first.
+    pub(crate) initial_cwnd: ByteCount,
     pub(crate) stats: PathStats,
     pub(crate) cuc: CucState,
     /// The least one-way delay told of since the last SACK.
@@ -175,6 +183,8 @@ impl Path {
             pmtud: None,
             patience: None,
             newest_acked: Instant::ZERO,
+            sampled: Instant::ZERO,
+            initial_cwnd: config.mtu,
             recovery: None,
             timed_out: false,
             silent: false,

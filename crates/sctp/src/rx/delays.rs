@@ -19,6 +19,11 @@ impl Delays {
         }
     }
 
+    /// None is reported.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Bytes of the chunk that reports them.
     #[inline]
     pub(super) fn len(&self) -> usize {

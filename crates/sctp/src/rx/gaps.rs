@@ -36,6 +36,13 @@ impl TsnTracker {
         TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, top: None, below: BTreeMap::new() }
     }
 
+    /// Nothing arrived but all TSNs before `next`, whose index is above all that there were.
+    pub(super) fn jump_to(&mut self, next: Tsn) {
+        let highest = self.top.map_or(self.cumulative, |run| run.last);
+        let ahead = next.distance_from(tsn_of(highest + 1));
+        *self = TsnTracker { cumulative: highest + u64::from(ahead), top: None, below: BTreeMap::new() };
+    }
+
     /// The index of a TSN: up to half a circle before or after the cumulative TSN.
     #[inline]
     pub(super) fn index_of(&self, tsn: Tsn) -> u64 {

@@ -1,149 +1,295 @@
-//! Reassembly by message identifier and fragment sequence number, as I-DATA needs it (`rfc8260#section-2.2`).
+//! Reassembly by message identifier and fragment sequence number, as I-DATA needs it (`rfc8260#section-2.2.3`).
 //!
 //! It is the second kind beside [`Reassembly`](super::reassembly::Reassembly), which joins fragments of successive TSNs. With
-//! I-DATA, fragments of several messages may be interleaved, so the stream, the U bit and the MID identify the message. Only tests
-//! use it until I-DATA chunks are received.
+//! I-DATA, fragments of several messages may be interleaved, so the stream, the U bit and the MID identify the message; TSNs say
+//! nothing about which fragments are neighbours.
 
 use super::fragments::{Chain, Fragments};
+use super::reassembly::{Outcome, Piece};
+use super::window::ChunkCost;
 use crate::message::Payload;
 use crate::steps::count_search;
 use std::collections::BTreeMap;
-use wire::Ppid;
+use wire::{IData, Mid, Ppid, StreamId};
 
-/// What names a message: ordered and unordered ones of a stream are numbered apart.
+/// Names a message: ordered and unordered ones of a stream are numbered apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageKey {
-    /// Stream number.
-    pub(super) stream: u16,
+    pub(super) stream: StreamId,
     pub(super) unordered: bool,
-    pub(super) mid: u32,
+    mid: u32,
 }
 
-/// A fragment of a message.
-#[derive(Debug)]
-pub(super) struct Fragment {
-    /// Fragment sequence number, 0 of the first fragment.
-    pub(super) fsn: u32,
-    /// Payload protocol identifier; of use in the first fragment only.
-    pub(super) ppid: Ppid,
-    /// It ends its message.
-    pub(super) ending: bool,
-    pub(super) payload: Payload,
+impl MessageKey {
+    fn of(data: &IData<'_>) -> Self {
+        MessageKey { stream: data.stream, unordered: data.flags.unordered, mid: data.mid.0 }
+    }
+
+    /// Message identifier.
+    pub(super) fn mid(&self) -> Mid {
+        Mid(self.mid)
+    }
 }
 
-/// Fragments of messages that are not complete.
+/// A message and a fragment sequence number.
+type FragmentKey = (MessageKey, u32);
+
+/// Fragments of messages that are not complete, each counted in the receive buffer.
 #[derive(Debug)]
 pub(super) struct Interleaved {
-    messages: BTreeMap<MessageKey, Unfinished>,
+    /// Runs of successive fragments by the first of them. Runs are maximal.
+    runs: BTreeMap<FragmentKey, Run>,
+    /// The messages in `runs` whose first fragment is there, by the TSN of that fragment.
+    heads: BTreeMap<u64, MessageKey>,
+    /// The message of each stream that is handed out in parts. A stream has only one message under way
+    /// (`rfc8260#section-2.2.2`), so there are never more than streams.
+    partial: BTreeMap<StreamId, Partial>,
     fragments: Fragments,
+    cost: ChunkCost,
 }
 
-#[derive(Debug, Default)]
-struct Unfinished {
-    /// Runs of successive fragments by their first FSN. Runs are maximal.
-    runs: BTreeMap<u32, Run>,
-    ppid: Option<Ppid>,
-    /// FSN of the fragment that ends the message, once it arrived.
-    end: Option<u32>,
-}
-
+/// Successive fragments of one message.
 #[derive(Clone, Copy, Debug)]
 struct Run {
+    /// Fragment sequence number of the last one.
     last: u32,
-    length: usize,
+    ending: bool,
+    length: u32,
+    cost: u32,
     chain: Chain,
+    /// Payload protocol identifier, if the run begins the message.
+    ppid: Ppid,
+    /// Index of the TSN of the first fragment, if the run begins the message.
+    tsn: u64,
 }
 
-impl Unfinished {
-    /// Checks a fragment against those that arrived before; the error names the contradiction.
-    fn check(&self, fsn: u32, ending: bool) -> Result<(), &'static str> {
-        count_search(self.runs.len());
-        let before = self.runs.range(..=fsn).next_back();
-        if before.is_some_and(|(_, run)| run.last >= fsn) {
+/// A message that is handed out before it is complete. Everything of it that arrived without a hole has been handed out.
+#[derive(Clone, Copy, Debug)]
+struct Partial {
+    key: MessageKey,
+    /// The first fragment that is missing.
+    next: u32,
+    ppid: Ppid,
+    tsn: u64,
+}
+
+impl Interleaved {
+    pub(super) fn new(cost: ChunkCost) -> Self {
+        Interleaved {
+            runs: BTreeMap::new(),
+            heads: BTreeMap::new(),
+            partial: BTreeMap::new(),
+            fragments: Fragments::new(),
+            cost,
+        }
+    }
+
+    /// True if nothing waits for anything.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.runs.is_empty() && self.partial.is_empty()
+    }
+
+    /// Runs that wait, and messages that are handed out in parts.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.runs.len() + self.partial.len()
+    }
+
+    /// Checks a chunk that has not arrived before against the other fragments of its message (`rfc8260#section-2.2.3`); the error
+    /// names the contradiction.
+    pub(super) fn check(&self, data: &IData<'_>) -> Result<(), &'static str> {
+        let (key, fsn) = (MessageKey::of(data), data.fsn);
+        if fsn == 0 && !data.flags.beginning {
+            return Err("a fragment that does not begin its message has fragment sequence number 0");
+        }
+        let handed_out = self.partial.get(&key.stream).filter(|partial| partial.key == key);
+        let before = self.at_most(key, fsn);
+        if handed_out.is_some_and(|partial| fsn < partial.next) || before.is_some_and(|run| run.last >= fsn) {
             return Err("a fragment sequence number is used twice");
         }
-        let highest = self.runs.last_key_value().map(|(_, run)| run.last);
-        let too_early = ending && (self.end.is_some() || highest.is_some_and(|highest| highest > fsn));
-        if too_early || self.end.is_some_and(|end| end < fsn) {
+        let highest = self.at_most(key, u32::MAX);
+        if highest.is_some_and(|run| if run.last > fsn { data.flags.ending } else { run.ending }) {
             return Err("a fragment lies beyond the end of its message");
         }
         Ok(())
     }
+
+    /// The run of a message with the highest first fragment that is not above `fsn`.
+    fn at_most(&self, key: MessageKey, fsn: u32) -> Option<&Run> {
+        count_search(self.runs.len());
+        let run = self.runs.range(..=(key, fsn)).next_back();
+        run.filter(|&((other, _), _)| *other == key).map(|(_, run)| run)
+    }
+
+    /// Takes a fragment, with the index of its TSN, that passed [`Self::check`].
+    pub(super) fn insert(&mut self, index: u64, data: &IData<'_>) -> Outcome {
+        let (key, mut first) = (MessageKey::of(data), data.fsn);
+        let mut run = Run {
+            last: first,
+            ending: data.flags.ending,
+            length: data.payload.len() as u32,
+            cost: self.cost.of(data.payload.len()),
+            chain: self.fragments.begin(Payload::from_octets(data.payload)),
+            ppid: data.ppid,
+            tsn: index,
+        };
+        count_search(self.runs.len());
+        let before = self.runs.range(..(key, first)).next_back().map(|(&at, &before)| (at, before));
+        if let Some(((_, begin), before)) =
+            before.filter(|((other, _), before)| *other == key && before.last + 1 == first)
+        {
+            self.runs.remove(&(key, begin));
+            run = self.joined(before, run);
+            first = begin;
+        }
+        if let Some(after) = run.last.checked_add(1).and_then(|next| self.runs.remove(&(key, next))) {
+            run = self.joined(run, after);
+        }
+        let partial = self.partial.get(&key.stream).copied();
+        if let Some(partial) = partial.filter(|partial| partial.key == key && partial.next == first) {
+            return Outcome::Continuation(self.hand_out(&run, partial));
+        }
+        if first == 0 && run.ending {
+            self.heads.remove(&run.tsn);
+            return Outcome::Message(run.piece(key, run.ppid, run.tsn));
+        }
+        if first == 0 {
+            self.heads.insert(run.tsn, key);
+        }
+        self.runs.insert((key, first), run);
+        Outcome::Waiting
+    }
+
+    /// The message whose first fragment has the lowest TSN, if that is not above `cumulative`: then all messages of its stream that
+    /// were sent before it are complete. None if the peer broke that rule, and the stream has another one under way.
+    pub(super) fn oldest(&self, cumulative: u64) -> Option<MessageKey> {
+        let (&tsn, &key) = self.heads.first_key_value()?;
+        (tsn <= cumulative && !self.partial.contains_key(&key.stream)).then_some(key)
+    }
+
+    /// Hands out the beginning of that message; the rest follows as it arrives.
+    pub(super) fn begin_partial(&mut self) -> Option<Piece> {
+        let (_, key) = self.heads.pop_first()?;
+        let run = self.runs.remove(&(key, 0))?;
+        Some(self.hand_out(&run, Partial { key, next: 0, ppid: run.ppid, tsn: run.tsn }))
+    }
+
+    /// Hands out a run that was removed.
+    fn hand_out(&mut self, run: &Run, partial: Partial) -> Piece {
+        let Partial { key, ppid, tsn, .. } = partial;
+        match run.last.checked_add(1) {
+            Some(next) if !run.ending => self.partial.insert(key.stream, Partial { next, ..partial }),
+            _ => self.partial.remove(&key.stream),
+        };
+        run.piece(key, ppid, tsn)
+    }
+
+    /// Two runs side by side.
+    fn joined(&mut self, a: Run, b: Run) -> Run {
+        Run {
+            last: b.last,
+            ending: b.ending,
+            length: a.length + b.length,
+            cost: a.cost + b.cost,
+            chain: self.fragments.join(a.chain, b.chain),
+            ..a
+        }
+    }
+
+    /// Where the bytes of a message are that is read.
+    pub(super) fn fragments(&mut self) -> &mut Fragments {
+        &mut self.fragments
+    }
+
+    /// The packet is done.
+    #[inline]
+    pub(super) fn packet_done(&mut self) {
+        self.fragments.sweep();
+    }
+
+    /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`): those of a stream, ordered or
+    /// unordered, up to `mid`. Returns what they counted as in the receive buffer.
+    #[cfg(test)] // until I-FORWARD-TSN is agreed upon
+    pub(super) fn skip(&mut self, stream: StreamId, unordered: bool, mid: Mid) -> u32 {
+        let message = |mid| MessageKey { stream, unordered, mid };
+        let ends = |partial: &Partial| partial.key.unordered == unordered && !mid.precedes(partial.key.mid());
+        if self.partial.get(&stream).is_some_and(ends) {
+            self.partial.remove(&stream);
+        }
+        // Identifiers up to half of their circle below `mid` precede it.
+        let lowest = mid.0.wrapping_sub(u32::MAX / 2);
+        let ranges = match lowest <= mid.0 {
+            true => [Some((lowest, mid.0)), None],
+            false => [Some((lowest, u32::MAX)), Some((0, mid.0))],
+        };
+        let mut released = 0;
+        for (from, to) in ranges.into_iter().flatten() {
+            let range = (message(from), 0)..=(message(to), u32::MAX);
+            while let Some((&at, &run)) = self.runs.range(range.clone()).next() {
+                self.runs.remove(&at);
+                if at.1 == 0 {
+                    self.heads.remove(&run.tsn);
+                }
+                self.fragments.give_up(run.chain);
+                released += run.cost;
+            }
+        }
+        released
+    }
 }
 
-impl Interleaved {
-    pub(super) fn new() -> Self {
-        Interleaved { messages: BTreeMap::new(), fragments: Fragments::new() }
-    }
-
-    /// True if nothing waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
-    /// Takes a fragment that has not arrived before. Returns the payload protocol identifier and the bytes of the message
-    /// that it completes. An error names what the peer broke; then nothing has changed.
-    pub(super) fn insert(
-        &mut self,
-        key: MessageKey,
-        fragment: Fragment,
-    ) -> Result<Option<(Ppid, Payload)>, &'static str> {
-        let Fragment { fsn, ppid, ending, payload } = fragment;
-        count_search(self.messages.len());
-        if let Some(message) = self.messages.get(&key) {
-            message.check(fsn, ending)?;
-        }
-        let message = self.messages.entry(key).or_default();
-        if ending {
-            message.end = Some(fsn);
-        }
-        if fsn == 0 {
-            message.ppid = Some(ppid);
-        }
-        let (mut first, mut run) =
-            (fsn, Run { last: fsn, length: payload.len(), chain: self.fragments.begin(payload) });
-        let before = message.runs.range(..fsn).next_back().map(|(&first, &run)| (first, run));
-        if let Some((its_first, before)) = before.filter(|(_, before)| before.last + 1 == fsn) {
-            first = its_first;
-            run = Run { chain: self.fragments.join(before.chain, run.chain), ..joined(before, run) };
-        }
-        if let Some(after) = fsn.checked_add(1).and_then(|next| message.runs.remove(&next)) {
-            run = Run { chain: self.fragments.join(run.chain, after.chain), ..joined(run, after) };
-        }
-        match message.ppid {
-            Some(ppid) if first == 0 && message.end == Some(run.last) => {
-                self.messages.remove(&key);
-                Ok(Some((ppid, self.fragments.gather(run.chain, run.length))))
-            }
-            _ => {
-                message.runs.insert(first, run);
-                Ok(None)
-            }
+impl Run {
+    /// All of it, as a part of the message whose first fragment has the TSN of index `tsn`.
+    fn piece(&self, key: MessageKey, ppid: Ppid, tsn: u64) -> Piece {
+        Piece {
+            message: tsn,
+            fragments: 1,
+            cost: self.cost,
+            stream: key.stream,
+            number: key.mid(),
+            ppid,
+            unordered: key.unordered,
+            ending: self.ending,
+            chain: self.chain,
+            payload: Payload::Filler(self.length),
         }
     }
-}
-
-/// Two runs side by side, but for their chains.
-fn joined(a: Run, b: Run) -> Run {
-    Run { last: b.last, length: a.length + b.length, chain: a.chain }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use transport::Octets;
+    use wire::{DataFlags, Tsn};
 
-    fn key(stream: u16, unordered: bool, mid: u32) -> MessageKey {
-        MessageKey { stream, unordered, mid }
+    fn chunk(message: (u16, bool, u32), fsn: u32, ending: bool, payload: &'static [u8]) -> IData<'static> {
+        let (stream, unordered, mid) = message;
+        let beginning = fsn == 0;
+        IData {
+            flags: DataFlags { unordered, beginning, ending, immediate: false },
+            tsn: Tsn(0),
+            stream: StreamId(stream),
+            mid: Mid(mid),
+            ppid: Ppid(if beginning { 51 } else { 0 }),
+            fsn,
+            payload: Octets::from(payload),
+        }
     }
 
-    fn fragment(fsn: u32, ending: bool, bytes: &'static [u8]) -> Fragment {
-        Fragment {
-            fsn,
-            ppid: Ppid(if fsn == 0 { 51 } else { 0 }),
-            ending,
-            payload: Payload::Bytes(bytes.into()),
-        }
+    fn interleaved() -> Interleaved {
+        Interleaved::new(ChunkCost::default())
+    }
+
+    fn put(messages: &mut Interleaved, index: u64, chunk: &IData<'_>) -> Result<Outcome, &'static str> {
+        messages.check(chunk)?;
+        Ok(messages.insert(index, chunk))
+    }
+
+    fn bytes(messages: &mut Interleaved, mut piece: Piece) -> Vec<u8> {
+        piece.gather(Some(messages.fragments()));
+        piece.payload.to_bytes().to_vec()
     }
 
     // rfc8260#section-2.2.3
@@ -152,28 +298,110 @@ mod tests {
         let refused = [
             (&[(1, false)][..], (1, false)),
             (&[(0, false), (1, false)], (0, false)),
+            (&[(0, false)], (0, true)),
             (&[(2, false)], (1, true)),
+            (&[(2, false)], (0, true)),
             (&[(2, true)], (3, false)),
             (&[(2, true)], (4, true)),
             (&[(2, true)], (1, true)),
         ];
+        let message = (1, false, 3);
         for (accepted, (fsn, ending)) in refused {
-            let mut messages = Interleaved::new();
+            let mut messages = interleaved();
             for &(fsn, ending) in accepted {
-                assert!(messages.insert(key(1, false, 3), fragment(fsn, ending, b"x")).is_ok());
+                assert!(put(&mut messages, 1, &chunk(message, fsn, ending, b"x")).is_ok());
             }
-            let outcome = messages.insert(key(1, false, 3), fragment(fsn, ending, b"x"));
+            let outcome = put(&mut messages, 9, &chunk(message, fsn, ending, b"x"));
             assert!(outcome.is_err(), "{accepted:?} then {fsn} {ending}");
-            let other = messages.insert(key(1, true, 3), fragment(fsn, ending, b"x"));
+            let other = put(&mut messages, 9, &chunk((1, true, 3), fsn, ending, b"x"));
             assert!(other.is_ok(), "unordered messages have identifiers of their own");
         }
     }
 
+    // rfc8260#section-2.1: the first fragment says so by its B bit
+    #[test]
+    fn fragment_sequence_number_0_belongs_to_the_first_fragment() {
+        let first = chunk((1, false, 3), 0, false, b"x");
+        let flags = DataFlags { beginning: false, ..first.flags };
+        assert!(interleaved().check(&IData { flags, ..first }).is_err());
+    }
+
     #[test]
     fn the_last_fragment_sequence_number_can_be_used() {
-        let mut messages = Interleaved::new();
-        assert_eq!(messages.insert(key(0, false, 0), fragment(u32::MAX, true, b"x")), Ok(None));
-        assert_eq!(messages.insert(key(0, false, 0), fragment(u32::MAX - 1, false, b"x")), Ok(None));
+        let mut messages = interleaved();
+        for (fsn, ending) in [(u32::MAX, true), (u32::MAX - 1, false)] {
+            let outcome = put(&mut messages, 1, &chunk((0, false, 0), fsn, ending, b"x"));
+            assert!(matches!(outcome, Ok(Outcome::Waiting)));
+        }
+    }
+
+    // rfc9260#section-6.9: partial delivery, here of several streams at once
+    #[test]
+    fn the_oldest_message_of_each_stream_can_be_handed_out_in_parts() {
+        let mut messages = interleaved();
+        let (a, b) = ((1, false, 0), (2, true, 7));
+        for (index, chunk) in
+            [(11, chunk(b, 0, false, b"B")), (10, chunk(a, 0, false, b"A")), (12, chunk(a, 2, false, b"C"))]
+        {
+            assert!(matches!(put(&mut messages, index, &chunk), Ok(Outcome::Waiting)));
+        }
+        assert_eq!(messages.oldest(9), None, "messages below may be missing");
+        for (expected, text) in [((1, 0, 10), b"A"), ((2, 7, 11), b"B")] {
+            let oldest = messages.oldest(11).expect("a message");
+            let piece = messages.begin_partial().expect("its beginning");
+            assert_eq!((piece.stream.0, oldest.mid().0, piece.message), expected);
+            assert!(!piece.ending);
+            assert_eq!(bytes(&mut messages, piece), text);
+        }
+        assert!(messages.check(&chunk(a, 0, false, b"x")).is_err(), "it was handed out");
+        put(&mut messages, 13, &chunk((1, true, 0), 0, false, b"x")).expect("no contradiction");
+        assert_eq!(messages.oldest(20), None, "stream 1 has a message under way");
+        let Ok(Outcome::Continuation(more)) = put(&mut messages, 14, &chunk(a, 1, false, b"B")) else {
+            panic!("no continuation")
+        };
+        assert_eq!((more.message, more.ppid), (10, Ppid(51)));
+        assert_eq!(bytes(&mut messages, more), b"BC");
+        let Ok(Outcome::Continuation(end)) = put(&mut messages, 15, &chunk(a, 3, true, b"D")) else {
+            panic!("no end")
+        };
+        assert!(end.ending && messages.oldest(20).is_some());
+    }
+
+    // rfc8260#section-2.3.1
+    #[test]
+    fn skipped_messages_lose_their_fragments_and_others_keep_them() {
+        for mid in [5u32, 0] {
+            let mut messages = interleaved();
+            let at = |offset: i32| mid.wrapping_add_signed(offset);
+            let kept = [(1, false, at(1)), (1, true, at(0)), (2, false, at(0))];
+            let skipped = [(1, false, at(0)), (1, false, at(-1)), (1, false, at(-3))];
+            for (n, &message) in (0..).zip(kept.iter().chain(&skipped)) {
+                put(&mut messages, 10 + n, &chunk(message, 0, false, b"x")).expect("new");
+                put(&mut messages, 20 + n, &chunk(message, 2, true, b"x")).expect("new");
+            }
+            assert_eq!(messages.skip(StreamId(1), false, Mid(mid)), 6 * ChunkCost::LEAST);
+            assert_eq!((messages.heads.len(), messages.runs.len()), (3, 6));
+            for message in kept {
+                let whole = put(&mut messages, 30, &chunk(message, 1, false, b"x"));
+                assert!(matches!(whole, Ok(Outcome::Message(_))), "{message:?}");
+            }
+            for message in skipped {
+                assert!(messages.check(&chunk(message, 2, false, b"x")).is_ok(), "as if never seen");
+            }
+        }
+    }
+
+    #[test]
+    fn a_skipped_message_that_is_handed_out_in_parts_ends() {
+        let mut messages = interleaved();
+        put(&mut messages, 1, &chunk((1, true, 4), 0, false, b"x")).expect("new");
+        messages.begin_partial().expect("a beginning");
+        assert_eq!(messages.skip(StreamId(1), true, Mid(3)), 0);
+        assert!(!messages.is_idle());
+        assert_eq!(messages.skip(StreamId(1), false, Mid(4)), 0);
+        assert!(!messages.is_idle());
+        assert_eq!(messages.skip(StreamId(1), true, Mid(4)), 0);
+        assert!(messages.is_idle());
     }
 
     proptest! {
@@ -185,24 +413,32 @@ mod tests {
         ) {
             let mut arriving = Vec::new();
             for (mid, &(stream, unordered, length)) in (0..).zip(&lengths) {
-                arriving.extend((0..length).map(|fsn| (key(stream, unordered, mid), fsn, length)));
+                arriving.extend((0..length).map(|fsn| ((stream, unordered, mid), fsn, length)));
             }
-            arriving.sort_by_cached_key(|&(key, fsn, _)| {
-                (u64::from(key.mid) << 32 | u64::from(fsn)).wrapping_mul(seed | 1).rotate_left(17)
+            arriving.sort_by_cached_key(|&((_, _, mid), fsn, _)| {
+                (u64::from(mid) << 32 | u64::from(fsn)).wrapping_mul(seed | 1).rotate_left(17)
             });
-            let mut messages = Interleaved::new();
+            let mut messages = interleaved();
             let mut missing: Vec<u32> = lengths.iter().map(|&(_, _, length)| length).collect();
-            for (key, fsn, length) in arriving {
-                let payload = Payload::Bytes(vec![fsn as u8; 2].into());
-                let ppid = Ppid(if fsn == 0 { key.mid } else { 99 });
-                let done = messages.insert(key, Fragment { fsn, ppid, ending: fsn + 1 == length, payload });
-                missing[key.mid as usize] -= 1;
-                let whole: Vec<u8> = (0..length).flat_map(|fsn| [fsn as u8; 2]).collect();
-                let expected =
-                    (missing[key.mid as usize] == 0).then(|| (Ppid(key.mid), Payload::Bytes(whole.into())));
-                prop_assert_eq!(done, Ok(expected));
+            for (index, (message, fsn, length)) in (100..).zip(arriving) {
+                let number = message.2 as usize;
+                let ppid = Ppid(if fsn == 0 { message.2 } else { 0 });
+                let payload = [fsn as u8; 2];
+                let data = chunk(message, fsn, fsn + 1 == length, &[]);
+                let outcome = put(&mut messages, index, &IData { ppid, payload: Octets::from(&payload[..]), ..data });
+                missing[number] -= 1;
+                match outcome {
+                    Ok(Outcome::Message(piece)) => {
+                        prop_assert_eq!((missing[number], piece.ppid.0), (0, message.2));
+                        prop_assert_eq!(piece.cost, length * ChunkCost::LEAST);
+                        let whole: Vec<u8> = (0..length).flat_map(|fsn| [fsn as u8; 2]).collect();
+                        prop_assert_eq!(bytes(&mut messages, piece), whole);
+                    }
+                    Ok(Outcome::Waiting) => prop_assert!(missing[number] > 0),
+                    other => prop_assert!(false, "{:?}", other),
+                }
             }
-            prop_assert!(messages.is_empty());
+            prop_assert!(messages.is_idle() && messages.heads.is_empty());
         }
     }
 }

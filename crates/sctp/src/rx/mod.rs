@@ -10,12 +10,14 @@
 //! come between its parts, and [`Received`] tells what each part belongs to.
 
 mod delays;
+mod echoes;
 mod fragments;
 mod gaps;
-#[cfg(test)] // until I-DATA is announced
+mod i_data;
 mod interleaved;
 mod non_renegable;
 mod reassembly;
+mod reset;
 mod sack_policy;
 mod streams;
 mod window;
@@ -24,15 +26,25 @@ use crate::config::Config;
 use crate::message::{Payload, Received, Unread};
 use crate::path::PathId;
 use delays::Delays;
+use echoes::Echoes;
+use fragments::Chain;
 use gaps::{TsnTracker, tsn_of};
+use interleaved::Interleaved;
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
+pub(crate) use reset::Reset;
+use reset::Resets;
 use sack_policy::SackPolicy;
 use std::collections::{BTreeMap, VecDeque};
 use streams::Streams;
 use units::{ByteCount, Instant, Span};
 use window::{ChunkCost, ReceiveWindow};
-use wire::{Data, GapBlock, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+use wire::{Cwr, Data, GapBlock, IData, NrSack, PacketDelay, PacketWriter, Sack, Ssn, StreamId, Tsn};
+
+/// Joins the fragments of a piece.
+fn gather(piece: &mut Piece, reassembly: &mut Reassembly, interleaved: Option<&mut Interleaved>) {
+    piece.gather(interleaved.map(Interleaved::fragments).or_else(|| reassembly.fragments()));
+}
 
 /// What an association received so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +63,8 @@ pub struct ReceiveStats {
     pub dropped: u64,
     /// Chunks that were acknowledged by gap blocks and then forgotten to make room (`rfc9260#section-6.2`).
     pub reneged: u64,
+    /// Packets with DATA that arrived with the mark "congestion experienced".
+    pub marked_packets: u64,
 }
 
 /// What became of a DATA chunk.
@@ -81,6 +95,8 @@ pub(crate) struct Receiver {
     non_renegable: Option<Box<NonRenegable>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
+    /// Marks of congestion that the peer has not answered.
+    echoes: Echoes,
 
     /// The receive buffer.
     window: ReceiveWindow,
@@ -91,38 +107,49 @@ pub(crate) struct Receiver {
 
     /// Fragments of messages that are not complete.
     reassembly: Reassembly,
+    /// In place of `reassembly`, where the peer sends I-DATA.
+    interleaved: Option<Box<Interleaved>>,
     /// Streams the peer may use.
     inbound_streams: u16,
     /// The order of messages within each stream.
     streams: Streams,
     /// Messages that can be read.
     ready: VecDeque<Piece>,
+    /// None before the first reset of streams.
+    resets: Option<Box<Resets>>,
 
     stats: ReceiveStats,
 }
 
 impl Receiver {
-    /// `nr_sack`: NR-SACKs in place of SACKs. `delays`: the peer is told of one-way delays with each SACK.
+    /// `nr_sack`: NR-SACKs in place of SACKs. `delays`: the peer is told of one-way delays with each SACK. `interleaved`: I-DATA
+    /// in place of DATA.
     pub(crate) fn new(
         config: &Config,
         peer_initial_tsn: Tsn,
         inbound_streams: u16,
         nr_sack: bool,
         delays: bool,
+        interleaved: bool,
     ) -> Self {
-        let cost = ChunkCost::new(config.receive_accounting);
+        let header = if interleaved { IData::HEADER_LEN } else { Data::HEADER_LEN };
+        let cost = ChunkCost::new(config.receive_accounting, header);
+        let reneging = config.reneging && !interleaved;
         Receiver {
             tsns: TsnTracker::new(peer_initial_tsn),
             reassembly: Reassembly::new(cost),
             inbound_streams,
-            streams: Streams::default(),
+            interleaved: interleaved.then(|| Box::new(Interleaved::new(cost))),
+            streams: Streams::new(interleaved),
             ready: VecDeque::new(),
-            non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, config.reneging))),
+            non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
+            resets: None,
             window: ReceiveWindow::new(config),
             cost,
-            reneging: config.reneging,
+            reneging,
             sacks: SackPolicy::new(config),
             delays: delays.then(Box::default),
+            echoes: Echoes::default(),
             stats: ReceiveStats::default(),
         }
     }
@@ -130,19 +157,36 @@ impl Receiver {
     /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     #[inline]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
+        let (immediate, empty) = (data.flags.immediate, data.payload.is_empty());
+        self.on_chunk(data.tsn, immediate, empty, from, |this, index| this.take_new(index, data))
+    }
+
+    /// Processes a chunk with user data; `take` takes one that has not arrived before.
+    #[inline]
+    fn on_chunk(
+        &mut self,
+        tsn: Tsn,
+        immediate: bool,
+        empty: bool,
+        from: PathId,
+        take: impl FnOnce(&mut Self, u64) -> Result<DataVerdict, &'static str>,
+    ) -> DataVerdict {
         self.stats.chunks += 1;
-        self.sacks.chunk(from, data.flags.immediate);
-        if data.payload.is_empty() {
+        if self.is_from_before_reset(tsn) {
+            return DataVerdict::Duplicate;
+        }
+        self.sacks.chunk(from, immediate);
+        if empty {
             return DataVerdict::NoUserData;
         }
-        let index = self.tsns.index_of(data.tsn);
+        let index = self.tsns.index_of(tsn);
         if self.tsns.contains(index) {
             self.stats.duplicates += 1;
-            self.sacks.duplicate(data.tsn);
+            self.sacks.duplicate(tsn);
             return DataVerdict::Duplicate;
         }
         let had_gaps = self.tsns.has_gaps();
-        match self.take_new(index, data) {
+        match take(self, index) {
             Ok(DataVerdict::NoRoom) => {
                 self.stats.dropped += 1;
                 self.sacks.dropped();
@@ -177,9 +221,10 @@ impl Receiver {
         self.stats.user_bytes += data.payload.len().into();
         self.window.hold(self.cost.of(data.payload.len()));
         if fragment {
-            self.join(index, data)?;
+            let outcome = self.reassembly.insert(index, data);
+            self.joined(outcome)?;
         } else {
-            self.streams.accept(Piece::whole(index, data, self.cost), &mut self.ready)?;
+            self.accept(Piece::whole(index, data, self.cost))?;
         }
         self.promise(readable);
         Ok(DataVerdict::Accepted)
@@ -197,9 +242,10 @@ impl Receiver {
         }
     }
 
-    fn join(&mut self, index: u64, data: &Data<'_>) -> Result<(), &'static str> {
-        match self.reassembly.insert(index, data) {
-            Outcome::Message(message) => self.streams.accept(message, &mut self.ready)?,
+    /// Goes on with what a fragment brought about.
+    fn joined(&mut self, outcome: Outcome) -> Result<(), &'static str> {
+        match outcome {
+            Outcome::Message(message) => self.accept(message)?,
             Outcome::Continuation(piece) => {
                 let (stream, ends_turn) = (piece.stream, piece.ending && !piece.unordered);
                 append(&mut self.ready, piece);
@@ -224,6 +270,9 @@ impl Receiver {
     #[cold]
     fn renege_for(&mut self, index: u64, cost: u32) -> bool {
         while !self.window.fits(cost) {
+            if self.renege_on_held(index) {
+                continue;
+            }
             let fragment = self.reassembly.highest().filter(|&highest| highest > index);
             let parked = self.streams.highest().filter(|&(highest, _)| highest > index);
             match (fragment, parked) {
@@ -273,10 +322,11 @@ impl Receiver {
     }
 
     /// Hands out the beginning of a message if nothing else can be read and there is no room for the rest of it. While there is
-    /// a gap there is room for chunks that close it: those above it are reneged on.
+    /// a gap there is room for chunks that close it: those above it are reneged on, unless messages are interleaved.
     #[inline]
     fn relieve(&mut self) {
-        if self.window.is_tight() && self.ready.is_empty() && !self.tsns.has_gaps() {
+        let reneges = |this: &Self| this.interleaved.is_none() && this.tsns.has_gaps();
+        if self.window.is_tight() && self.ready.is_empty() && !reneges(self) {
             self.hand_out_head();
         }
     }
@@ -284,10 +334,13 @@ impl Receiver {
     /// Hands out the beginning of the message that the first missing TSN belongs to (`rfc9260#section-6.9`).
     #[cold]
     fn hand_out_head(&mut self) {
+        if self.interleaved.is_some() {
+            return self.hand_out_oldest();
+        }
         let cumulative = self.tsns.cumulative();
         let Some(label) = self.reassembly.head(cumulative) else { return };
         if !label.unordered {
-            if !self.streams.is_next(label.stream, label.ssn) {
+            if !self.streams.is_next(label.stream, label.number()) {
                 return;
             }
             self.streams.begin(label.stream);
@@ -302,6 +355,9 @@ impl Receiver {
         self.sacks.packet_done(now);
         self.streams.packet_done();
         self.reassembly.packet_done();
+        if let Some(interleaved) = &mut self.interleaved {
+            interleaved.packet_done();
+        }
     }
 
     /// Notes the one-way delay of a packet with data, if it is known.
@@ -310,6 +366,18 @@ impl Receiver {
         if let Some(delays) = &mut self.delays {
             delays.extend(delay());
         }
+    }
+
+    /// A packet with DATA from this TSN on arrived on `path` with the mark "congestion experienced".
+    #[cold]
+    pub(crate) fn note_mark(&mut self, path: PathId, first: Tsn) {
+        self.stats.marked_packets += 1;
+        self.echoes.note(path, first);
+    }
+
+    /// The peer has reduced its window, as a CWR that arrived on `path` says.
+    pub(crate) fn on_cwr(&mut self, path: PathId, cwr: &Cwr) {
+        self.echoes.answered(path, cwr);
     }
 
     /// Makes a SACK due at once.
@@ -346,10 +414,10 @@ impl Receiver {
         self.sacks.source()
     }
 
-    /// Bytes of a SACK without gaps, and of the delays reported with it.
+    /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
     #[inline]
     pub(crate) fn least_sack_len(&self) -> usize {
-        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len())
+        self.fixed_sack_len() + self.delays.as_ref().map_or(0, |delays| delays.len()) + self.echoes.len()
     }
 
     #[inline]
@@ -364,6 +432,7 @@ impl Receiver {
         if fixed > w.room() {
             return false;
         }
+        self.echoes.write(w, fixed);
         if let Some(delays) = &mut self.delays {
             delays.write(w, fixed);
         }
@@ -388,11 +457,17 @@ impl Receiver {
     /// due if the window was closed and is open again (`rfc9260#section-6.2`).
     #[inline]
     pub(crate) fn read(&mut self, max: usize) -> Option<Received> {
+        if self.is_at_mark() {
+            return None;
+        }
         let front = self.ready.front_mut().filter(|_| max > 0)?;
-        self.reassembly.gather(front);
+        if front.chain != Chain::NONE {
+            gather(front, &mut self.reassembly, self.interleaved.as_deref_mut());
+        }
         let received = if front.payload.len() <= max {
             let mut front = self.ready.pop_front()?;
             self.tidy_ready();
+            self.note_read();
             self.window.release(front.cost);
             let payload = std::mem::replace(&mut front.payload, Payload::Filler(0));
             received(&front, payload, front.ending)
@@ -416,7 +491,7 @@ impl Receiver {
 
     /// Bytes of the next message, or of what has arrived of it; none if there is nothing to read.
     pub(crate) fn next_message_len(&self) -> Option<usize> {
-        self.ready.front().map(|piece| piece.payload.len())
+        self.ready.front().filter(|_| !self.is_at_mark()).map(|piece| piece.payload.len())
     }
 
     /// What can be read, by stream.
@@ -449,7 +524,7 @@ impl Receiver {
     /// True if there is something to read.
     #[inline]
     pub(crate) fn readable(&self) -> bool {
-        !self.ready.is_empty()
+        !self.ready.is_empty() && !self.is_at_mark()
     }
 
     /// The last TSN before the first one that is missing.
@@ -462,6 +537,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn a_rwnd(&self) -> u32 {
         self.window.advertised()
+    }
+
+    /// Size of the receive buffer, and bytes in it.
+    pub(crate) fn buffer(&self) -> (u32, u32) {
+        self.window.size_and_held()
     }
 
     pub(crate) fn stats(&self) -> &ReceiveStats {
@@ -477,7 +557,8 @@ const READY_KEPT: usize = 256;
 fn received(piece: &Piece, payload: Payload, end_of_record: bool) -> Received {
     Received {
         stream: piece.stream,
-        ssn: if piece.unordered { Ssn(0) } else { piece.ssn },
+        ssn: Ssn(if piece.unordered { 0 } else { piece.number.0 as u16 }),
+        mid: piece.number,
         tsn: tsn_of(piece.message),
         ppid: piece.ppid,
         unordered: piece.unordered,

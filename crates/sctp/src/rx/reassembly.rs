@@ -6,7 +6,7 @@ use super::window::ChunkCost;
 use crate::message::Payload;
 use crate::steps::count_search;
 use std::collections::{BTreeMap, VecDeque};
-use wire::{Data, Ppid, Ssn, StreamId};
+use wire::{Data, IData, Mid, Ppid, Ssn, StreamId};
 
 /// What all fragments of a message have in common, and its payload protocol identifier: that of the first one.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,12 @@ impl Label {
     #[inline]
     fn of(data: &Data<'_>) -> Self {
         Label { stream: data.stream, ssn: data.ssn, ppid: data.ppid, unordered: data.flags.unordered }
+    }
+
+    /// The number of the message in its stream, as far as the chunk tells.
+    #[inline]
+    pub(super) fn number(&self) -> Mid {
+        Mid(if self.unordered { 0 } else { self.ssn.0.into() })
     }
 
     /// The stream sequence number of unordered messages has no meaning (`rfc9260#section-6.6`), and nothing ties fragments
@@ -42,7 +48,8 @@ pub(super) struct Piece {
     /// What it counts as in the receive buffer: never less than its bytes.
     pub(super) cost: u32,
     pub(super) stream: StreamId,
-    pub(super) ssn: Ssn,
+    /// Of a DATA chunk the stream sequence number, until [`Streams`](super::streams::Streams) unwraps it.
+    pub(super) number: Mid,
     pub(super) ppid: Ppid,
     pub(super) unordered: bool,
     /// Ends its message.
@@ -65,12 +72,39 @@ impl Piece {
             fragments: 1,
             cost: cost.of(data.payload.len()),
             stream: data.stream,
-            ssn: data.ssn,
+            number: Label::of(data).number(),
             ppid: data.ppid,
             unordered: data.flags.unordered,
             ending: true,
             chain: Chain::NONE,
             payload: Payload::from_octets(data.payload),
+        }
+    }
+}
+
+impl Piece {
+    /// The message of an I-DATA chunk that is not fragmented.
+    pub(super) fn interleaved(index: u64, data: &IData<'_>, cost: ChunkCost) -> Self {
+        Piece {
+            message: index,
+            fragments: 1,
+            cost: cost.of(data.payload.len()),
+            stream: data.stream,
+            number: data.mid,
+            ppid: data.ppid,
+            unordered: data.flags.unordered,
+            ending: true,
+            chain: Chain::NONE,
+            payload: Payload::from_octets(data.payload),
+        }
+    }
+
+    /// Takes the bytes of a message that is read from the fragments that they may still be in.
+    #[cold]
+    pub(super) fn gather(&mut self, fragments: Option<&mut Fragments>) {
+        let chain = std::mem::replace(&mut self.chain, Chain::NONE);
+        if let Some(fragments) = fragments.filter(|_| chain != Chain::NONE) {
+            self.payload = fragments.gather(chain, self.payload.len());
         }
     }
 }
@@ -252,20 +286,9 @@ impl Reassembly {
         length
     }
 
-    /// The bytes of a message that is read, which may still be in fragments.
-    #[inline]
-    pub(super) fn gather(&mut self, piece: &mut Piece) {
-        if piece.chain != Chain::NONE {
-            self.gather_chain(piece);
-        }
-    }
-
-    #[cold]
-    fn gather_chain(&mut self, piece: &mut Piece) {
-        let chain = std::mem::replace(&mut piece.chain, Chain::NONE);
-        if let Some(store) = &mut self.store {
-            piece.payload = store.fragments.gather(chain, piece.payload.len());
-        }
+    /// Where the bytes of a message are that is read.
+    pub(super) fn fragments(&mut self) -> Option<&mut Fragments> {
+        self.store.as_mut().map(|store| &mut store.fragments)
     }
 
     /// A message is given up whose bytes may still be in fragments.
@@ -287,13 +310,13 @@ impl Reassembly {
 impl Run {
     /// All of it, as a part of `message`.
     fn piece(&self, message: u64, label: Label) -> Piece {
-        let Label { stream, ssn, ppid, unordered } = label;
+        let Label { stream, ppid, unordered, .. } = label;
         Piece {
             message,
             fragments: (self.last - self.first + 1) as u32,
             cost: self.cost,
             stream,
-            ssn,
+            number: label.number(),
             ppid,
             unordered,
             ending: self.ending,
@@ -446,7 +469,7 @@ mod tests {
         }
 
         fn gathered(&mut self, mut piece: Piece) -> Piece {
-            self.reassembly.gather(&mut piece);
+            piece.gather(self.reassembly.fragments());
             piece
         }
 

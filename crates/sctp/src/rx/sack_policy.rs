@@ -140,6 +140,11 @@ impl SackPolicy {
         self.source
     }
 
+    /// The duplicates so far are not reported.
+    pub(super) fn forget_duplicates(&mut self) {
+        self.duplicates.clear();
+    }
+
     #[inline]
     pub(super) fn duplicates(&self) -> &[Tsn] {
         &self.duplicates

@@ -1,15 +1,17 @@
 //! The order of messages within each stream.
 
 use super::reassembly::{Piece, append};
-use crate::per_stream::PerStream;
+use crate::per_stream::{PerStream, StreamSet};
 use crate::steps;
 use std::collections::{BTreeMap, VecDeque};
-use wire::{Ssn, StreamId};
+use wire::{Mid, StreamId};
 
 /// The order within each stream (`rfc9260#section-6.5`): a message that comes too early is parked.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     inbound: PerStream<Inbound>,
+    /// Messages bear message identifiers, not stream sequence numbers.
+    mids: bool,
     /// Parked messages; none before the first one.
     parked: Option<Box<Parked>>,
     /// Messages released since the last packet.
@@ -20,7 +22,8 @@ pub(super) struct Streams {
 
 #[derive(Debug)]
 struct Inbound {
-    next: Ssn,
+    /// Number of the message whose turn it is; its lower half is the stream sequence number.
+    next: Mid,
     /// The beginning of message `next` has been handed out.
     begun: bool,
     /// The last packet released as many messages as one packet may: the rest is released as the user reads.
@@ -39,7 +42,7 @@ type Lane = Box<VecDeque<Piece>>;
 impl Default for Inbound {
     fn default() -> Self {
         Inbound {
-            next: Ssn(0),
+            next: Mid(0),
             begun: false,
             stalled: false,
             rank: Rank::Recent,
@@ -68,9 +71,9 @@ struct Parked {
     /// The highest TSN that lanes had since they were empty: what comes above is in order.
     high_water: u64,
     /// Those not in lanes, by [`key`].
-    late: BTreeMap<u32, Piece>,
+    late: BTreeMap<u64, Piece>,
     /// The keys of those by TSN.
-    late_by_tsn: BTreeMap<u64, u32>,
+    late_by_tsn: BTreeMap<u64, u64>,
     /// The stream whose lane has the highest last message of all in [`Rank::Recent`].
     newest: u16,
     /// Streams of [`Rank::Evicted`] by the TSN of the last message of their lane.
@@ -99,7 +102,7 @@ impl Default for Parked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Lane(StreamId),
-    Late(u32),
+    Late(u64),
 }
 
 /// One empty lane is kept, with memory for so many messages at most.
@@ -109,21 +112,43 @@ const KEPT: usize = 64;
 const MOST_RELEASED: u32 = 512;
 
 /// A stream and a number in it.
-fn key(stream: StreamId, ssn: Ssn) -> u32 {
-    u32::from(stream.0) << 16 | u32::from(ssn.0)
+fn key(stream: StreamId, number: Mid) -> u64 {
+    u64::from(stream.0) << 32 | u64::from(number.0)
+}
+
+impl Inbound {
+    /// The number of a message as it came: a stream sequence number stands for the nearest number.
+    #[inline]
+    fn unwrap(&self, number: Mid, mids: bool) -> Mid {
+        if mids {
+            return number;
+        }
+        let ahead = (number.0 as u16).wrapping_sub(self.next.0 as u16) as i16;
+        Mid(self.next.0.wrapping_add_signed(ahead.into()))
+    }
 }
 
 impl Streams {
+    /// `mids`: messages bear message identifiers, not stream sequence numbers.
+    pub(super) fn new(mids: bool) -> Self {
+        Streams { mids, ..Streams::default() }
+    }
+
     /// Takes a complete message; it, and those that waited for it, go to `ready` once it is their turn.
     #[inline]
-    pub(super) fn accept(&mut self, message: Piece, ready: &mut VecDeque<Piece>) -> Result<(), &'static str> {
+    pub(super) fn accept(
+        &mut self,
+        mut message: Piece,
+        ready: &mut VecDeque<Piece>,
+    ) -> Result<(), &'static str> {
         if message.unordered {
             append(ready, message);
             return Ok(());
         }
         let stream = message.stream;
         let inbound = self.inbound.of(stream);
-        if message.ssn != inbound.next || inbound.begun || inbound.stalled {
+        message.number = inbound.unwrap(message.number, self.mids);
+        if message.number != inbound.next || inbound.begun || inbound.stalled {
             return self.park(message);
         }
         append(ready, message);
@@ -135,9 +160,15 @@ impl Streams {
     }
 
     /// True if an ordered message may be handed out early.
-    pub(super) fn is_next(&mut self, stream: StreamId, ssn: Ssn) -> bool {
+    pub(super) fn is_next(&mut self, stream: StreamId, number: Mid) -> bool {
+        let mids = self.mids;
         let inbound = self.inbound.of(stream);
-        inbound.next == ssn && !inbound.stalled
+        inbound.next == inbound.unwrap(number, mids) && !inbound.stalled
+    }
+
+    /// True if an ordered message was handed out, by its message identifier.
+    pub(super) fn is_past(&mut self, stream: StreamId, mid: Mid) -> bool {
+        mid.precedes(self.inbound.of(stream).next)
     }
 
     /// The message whose turn it is has been handed out in part: the stream waits for the rest.
@@ -189,7 +220,8 @@ impl Streams {
         let mut last = None;
         loop {
             let next = inbound.next;
-            let in_lane = inbound.lane.as_ref().and_then(|lane| lane.front()).is_some_and(|m| m.ssn == next);
+            let in_lane =
+                inbound.lane.as_ref().and_then(|lane| lane.front()).is_some_and(|m| m.number == next);
             let late = !in_lane && !parked.late.is_empty() && {
                 steps::count_search(parked.late.len());
                 parked.late.contains_key(&key(stream, next))
@@ -250,48 +282,98 @@ impl Streams {
         }
     }
 
+    /// The next message of each of these streams is number 0 (`rfc6525#section-5.2.2`). Messages that waited for others go to
+    /// `ready` in their order: the peer has said that no others come.
+    pub(super) fn reset(&mut self, streams: &StreamSet, ready: &mut VecDeque<Piece>) {
+        while self.stalled {
+            self.resume(ready);
+        }
+        for stream in self.inbound.used(streams) {
+            self.release_parked(stream, ready);
+            let inbound = self.inbound.of(stream);
+            (inbound.next, inbound.begun) = (Mid(0), false);
+        }
+        self.released = 0;
+    }
+
+    /// All parked messages of a stream go to `ready`, whatever is missing before them.
+    fn release_parked(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
+        while self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
+            let inbound = self.inbound.of(stream);
+            let next = inbound.next;
+            let lowest = inbound.lane.as_ref().and_then(|lane| lane.front()).map(|message| message.number);
+            let Some(parked) = self.parked.as_deref() else { return };
+            let first = |from: Mid, to: Mid| {
+                parked
+                    .late
+                    .range(key(stream, from)..=key(stream, to))
+                    .map(|(_, message)| message.number)
+                    .next()
+            };
+            let late = first(next, Mid(u32::MAX)).or_else(|| first(Mid(0), next));
+            let lowest = lowest.into_iter().chain(late).min_by_key(|number| number.distance_from(next));
+            let Some(lowest) = lowest else { return };
+            self.inbound.of(stream).next = lowest;
+            self.released = 0;
+            self.release(stream, ready);
+            self.unstall(stream);
+        }
+    }
+
+    /// The stream does not wait for the user to read.
+    fn unstall(&mut self, stream: StreamId) {
+        if std::mem::take(&mut self.inbound.of(stream).stalled)
+            && let Some(parked) = self.parked.as_deref_mut()
+        {
+            parked.stalled.retain(|&stalled| stalled != stream.0);
+            self.stalled = !parked.stalled.is_empty();
+        }
+    }
+
     fn park(&mut self, message: Piece) -> Result<(), &'static str> {
-        let (stream, ssn, tsn) = (message.stream, message.ssn, message.message);
+        let (stream, number, tsn) = (message.stream, message.number, message.message);
         let parked = &mut **self.parked.get_or_insert_default();
         if parked.count == parked.late.len() {
             parked.high_water = 0; // no lane is left
         }
         let inbound = self.inbound.of(stream);
         let next = inbound.next;
-        if !next.precedes(ssn) {
-            return Err("a stream sequence number is used again");
+        if !next.precedes(number) {
+            return Err("the number of a message in its stream is used again");
         }
         let in_order = match inbound.lane.as_ref().and_then(|lane| lane.back()) {
-            Some(last) => last.message < tsn && last.ssn.distance_from(next) < ssn.distance_from(next),
+            Some(last) => last.message < tsn && last.number.distance_from(next) < number.distance_from(next),
             None => true,
         };
         if in_order && parked.high_water < tsn {
             if !parked.late.is_empty() {
                 steps::count_search(parked.late.len());
-                if parked.late.contains_key(&key(stream, ssn)) {
+                if parked.late.contains_key(&key(stream, number)) {
                     return Err(USED_TWICE);
                 }
             }
             self.append(message);
             return Ok(());
         }
-        let ahead = |ssn: Ssn| ssn.distance_from(next);
+        let ahead = |number: Mid| number.distance_from(next);
         let lane = inbound.lane.as_ref().filter(|lane| {
             let ends = lane.front().zip(lane.back());
-            ends.is_some_and(|(first, last)| (ahead(first.ssn)..=ahead(last.ssn)).contains(&ahead(ssn)))
+            ends.is_some_and(|(first, last)| {
+                (ahead(first.number)..=ahead(last.number)).contains(&ahead(number))
+            })
         });
         if let Some(lane) = lane {
             steps::count(lane.len().ilog2() as usize + 1);
-            if lane.binary_search_by_key(&ahead(ssn), |message| ahead(message.ssn)).is_ok() {
+            if lane.binary_search_by_key(&ahead(number), |message| ahead(message.number)).is_ok() {
                 return Err(USED_TWICE);
             }
         }
         steps::count_search(parked.late.len());
         steps::count_search(parked.late.len());
-        if parked.late.insert(key(stream, ssn), message).is_some() {
+        if parked.late.insert(key(stream, number), message).is_some() {
             return Err(USED_TWICE);
         }
-        parked.late_by_tsn.insert(tsn, key(stream, ssn));
+        parked.late_by_tsn.insert(tsn, key(stream, number));
         parked.count += 1;
         Ok(())
     }
@@ -383,7 +465,7 @@ impl Streams {
         };
         self.parked.as_deref_mut()?.count -= 1;
         let inbound = self.inbound.of(message.stream);
-        inbound.stalled &= inbound.next != message.ssn;
+        inbound.stalled &= inbound.next != message.number;
         Some(message)
     }
 }
@@ -395,7 +477,7 @@ fn shrink(lane: &mut VecDeque<Piece>) {
     }
 }
 
-const USED_TWICE: &str = "a stream sequence number is used twice";
+const USED_TWICE: &str = "the number of a message in its stream is used twice";
 
 /// Index of the first TSN of the last message in a lane.
 fn last_of(inbound: &Inbound) -> Option<u64> {
@@ -403,7 +485,7 @@ fn last_of(inbound: &Inbound) -> Option<u64> {
 }
 
 impl Parked {
-    fn take_late(&mut self, key: u32) -> Option<Piece> {
+    fn take_late(&mut self, key: u64) -> Option<Piece> {
         steps::count_search(self.late.len());
         steps::count_search(self.late.len());
         let message = self.late.remove(&key)?;
@@ -418,7 +500,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use transport::Octets;
-    use wire::{Data, DataFlags, Ppid, Tsn};
+    use wire::{Data, DataFlags, Ppid, Ssn, Tsn};
 
     fn message(stream: u16, ssn: u16, index: u64) -> Piece {
         let data = Data {
@@ -433,7 +515,7 @@ mod tests {
     }
 
     fn order(ready: &VecDeque<Piece>) -> Vec<u16> {
-        ready.iter().map(|message| message.ssn.0).collect()
+        ready.iter().map(|message| message.number.0 as u16).collect()
     }
 
     fn parked(s: &Streams) -> usize {
@@ -492,7 +574,7 @@ mod tests {
                     let highest = model.parked.iter().max_by_key(|&(_, &tsn)| tsn).map(|(&at, &tsn)| (at, tsn));
                     let found = s.highest();
                     prop_assert_eq!(found.map(|(tsn, _)| tsn), highest.map(|(_, tsn)| tsn));
-                    let removed = found.and_then(|found| s.remove(found)).map(|m| ((m.stream.0, m.ssn.0), m.message));
+                    let removed = found.and_then(|found| s.remove(found)).map(|m| ((m.stream.0, m.number.0 as u16), m.message));
                     prop_assert_eq!(removed, highest);
                     if let Some((at, _)) = highest {
                         model.parked.remove(&at);
@@ -506,7 +588,7 @@ mod tests {
                         *next += 1;
                     }
                 }
-                let found: Vec<_> = ready.iter().map(|m: &Piece| (m.stream.0, m.ssn.0, m.message)).collect();
+                let found: Vec<_> = ready.iter().map(|m: &Piece| (m.stream.0, m.number.0 as u16, m.message)).collect();
                 prop_assert_eq!(&found, &delivered);
                 prop_assert_eq!(parked(&s), model.parked.len());
             }
@@ -520,7 +602,7 @@ mod tests {
         ) {
             let start = Ssn(0).add(0_u16.wrapping_sub(lead));
             let mut s = Streams::default();
-            s.inbound.of(StreamId(0)).next = start;
+            s.inbound.of(StreamId(0)).next = Mid(start.0.into());
             let mut ready = VecDeque::new();
             for n in shuffle {
                 s.accept(message(0, start.add(n).0, u64::from(n)), &mut ready).unwrap();
@@ -557,7 +639,7 @@ mod tests {
         }
         s.accept(message(0, 0, 0), &mut ready).unwrap();
         let highest = s.highest().unwrap();
-        assert_eq!(s.remove(highest).map(|m| m.ssn), Some(Ssn(most + 1)));
+        assert_eq!(s.remove(highest).map(|m| m.number.0 as u16), Some(most + 1));
         s.accept(message(0, most + 1, 9999), &mut ready).unwrap();
         s.resume(&mut ready);
         assert_eq!(order(&ready), (0..=most + 1).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 //! The receive buffer and the advertised window.
 
 use crate::config::{Accounting, Config};
-use wire::{CommonHeader, Data};
+use wire::CommonHeader;
 
 /// The receive buffer, and the a_rwnd that follows from it (`rfc9260#section-6.2.1`).
 ///
@@ -41,6 +41,17 @@ impl ReceiveWindow {
     pub(super) fn release(&mut self, cost: u32) {
         debug_assert!(self.held >= u64::from(cost));
         self.held -= u64::from(cost);
+    }
+
+    /// Bytes of the whole buffer, and bytes in it.
+    pub(super) fn size_and_held(&self) -> (u32, u32) {
+        (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
+    }
+
+    /// Everything is released but this.
+    pub(super) fn keep_only(&mut self, cost: u64) {
+        debug_assert!(self.held >= cost);
+        self.held = cost;
     }
 
     /// Bytes that are free.
@@ -96,12 +107,13 @@ impl ChunkCost {
     /// Bytes of memory that the record of a short message takes, beside its payload.
     pub(super) const LEAST: u32 = 64;
 
-    pub(super) fn new(accounting: Accounting) -> Self {
+    /// `header`: bytes of a chunk before its payload.
+    pub(super) fn new(accounting: Accounting, header: usize) -> Self {
         const IPV4_HEADER: usize = 20;
         let headers = match accounting {
             Accounting::Payload => 0,
-            Accounting::Chunk => Data::HEADER_LEN,
-            Accounting::Packet => Data::HEADER_LEN + CommonHeader::LEN + IPV4_HEADER,
+            Accounting::Chunk => header,
+            Accounting::Packet => header + CommonHeader::LEN + IPV4_HEADER,
         };
         ChunkCost { headers: headers as u32 }
     }
@@ -117,10 +129,13 @@ impl ChunkCost {
 mod tests {
     use super::*;
     use units::ByteCount;
+    use wire::Data;
 
     #[test]
     fn a_chunk_counts_with_the_headers_chosen_and_never_for_nothing() {
-        let costs = |accounting| [1, 48, 1452].map(|payload| ChunkCost::new(accounting).of(payload));
+        let costs = |accounting| {
+            [1, 48, 1452].map(|payload| ChunkCost::new(accounting, Data::HEADER_LEN).of(payload))
+        };
         assert_eq!(costs(Accounting::Payload), [64, 64, 1452]);
         assert_eq!(costs(Accounting::Chunk), [64, 64, 1468]);
         assert_eq!(costs(Accounting::Packet), [64, 96, 1500]);
@@ -130,7 +145,7 @@ mod tests {
     #[test]
     fn the_window_of_paper_002() {
         let mut w = window(65_536, 0);
-        let cost = ChunkCost::new(Accounting::Chunk).of(1452);
+        let cost = ChunkCost::new(Accounting::Chunk, Data::HEADER_LEN).of(1452);
         let mut chunks = 0;
         while w.fits(cost) {
             w.hold(cost);

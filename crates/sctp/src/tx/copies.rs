@@ -11,13 +11,13 @@
 //! packet of copies at a time until one is acknowledged. So when no path works, copies end soon and T3 with its own backoff
 //! is left.
 
-use super::send::{Plan, Source, chunk_len};
+use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
 use crate::path::{PathId, Paths};
 use std::array::from_fn;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteCount, Instant, Span};
-use wire::{Data, PacketWriter};
+use wire::PacketWriter;
 
 /// Copies of a late chunk, on all paths together.
 const MOST_COPIES: usize = 3;
@@ -65,7 +65,7 @@ impl Sender {
                 && self.has_room_beside_copies(p, paths)
                 && !self.copies[p.index()].waits()
             {
-                let first_chunk = chunk_len(self.out[i].len());
+                let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan { path: p, first_chunk, source: Source::Copy });
             }
         }
@@ -183,11 +183,11 @@ impl Sender {
             let more = sent == 0 || (self.config.bundling && room(self));
             let length = self.out[i].len();
             // rfc9260#section-6.10: TSNs ascend within a packet.
-            if !more || i < last || Data::HEADER_LEN + length > w.room() {
+            if !more || i < last || self.header_len() + length > w.room() {
                 break;
             }
             last = i;
-            w.data(&self.out.data(i));
+            self.out.write(i, w);
             let flight_size = ByteCount::new(u64::from(self.flight_size_of(length, &paths[p])));
             if !self.traits.copies {
                 self.out[i].mark(Mark::Copied);

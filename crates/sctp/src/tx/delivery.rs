@@ -150,6 +150,7 @@ impl Sender {
                 add(Failure { id, stream, tsn, length }, true);
             }
         }
+        self.queue.release_all();
         while !self.queue.is_empty() {
             let unsent = self.queue.take(usize::MAX);
             let (id, length) = (unsent.tag.id(), unsent.payload.len());

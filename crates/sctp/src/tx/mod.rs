@@ -10,7 +10,9 @@ mod copies;
 mod cuc;
 mod delivery;
 mod delta;
+mod ecn;
 mod first_come;
+mod hold;
 mod limits;
 mod nr_sack;
 mod outstanding;
@@ -19,6 +21,7 @@ mod queue;
 mod ranges;
 mod reinject;
 mod report;
+mod reported;
 mod reschedule;
 mod sack;
 mod send;
@@ -26,13 +29,15 @@ mod split;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod turns;
 
 pub(crate) use delivery::Failure;
 pub(crate) use delta::SackDelta;
+pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy};
+use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy, StreamScheduler};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
@@ -43,13 +48,14 @@ use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
 use copies::Copies;
 use delivery::Deliveries;
 use delta::PathDelta;
+use ecn::Marks;
 use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use queue::SendQueue;
 use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
-use wire::{Data, Tsn};
+use wire::{Data, IData, StreamId, Tsn};
 
 /// Reports of one chunk as missing that make it lost (`rfc9260#section-7.2.4`).
 const MISSING_REPORTS: u8 = 3;
@@ -96,6 +102,8 @@ pub(crate) struct Sender {
     refusals: u64,
     /// A SACK came since T3 last expired.
     heard: bool,
+    /// Marks that the peer echoed.
+    ecn: Marks,
     /// A SACK of this packet was taken: a peer sends one (`rfc9260#section-6.2`), and others are skipped.
     sack_taken: bool,
     /// The peer sends NR-SACKs.
@@ -127,6 +135,8 @@ pub(crate) struct Sender {
     copy_turn: usize,
     /// A buffer is full, and copies of late chunks may help.
     starved: bool,
+    /// The TSNs were reset.
+    jumped: bool,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
 }
@@ -142,7 +152,7 @@ impl Sender {
         Sender {
             cmt,
             control: None,
-            queue: SendQueue::new(config.outbound_streams),
+            queue: SendQueue::new(&config),
             out: Outstanding::new(initial_tsn),
             gap_acked: Vec::new(),
             blocks: Vec::new(),
@@ -156,6 +166,7 @@ impl Sender {
             never_used: true,
             peer_closed: false,
             heard: false,
+            ecn: Marks::default(),
             sack_taken: false,
             nr_sacks: false,
             fragment: 0,
@@ -170,6 +181,7 @@ impl Sender {
             order: Vec::new(),
             turn: 0,
             copy_turn: 0,
+            jumped: false,
             deliveries: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
@@ -193,6 +205,12 @@ impl Sender {
     /// Replaces the protocol parameters; those of multipath transfer and congestion control must be the same.
     pub(crate) fn set_config(&mut self, config: Arc<Config>) {
         self.config = config;
+    }
+
+    /// Sends I-DATA chunks (`rfc8260`) in place of DATA chunks; called before [`Self::establish`].
+    pub(crate) fn interleave(&mut self) {
+        self.out.interleave();
+        self.queue.interleave();
     }
 
     /// The peer is known: sets the windows of all paths. Each packet with data has room for `extra` bytes more.
@@ -236,6 +254,7 @@ impl Sender {
         let views: PerPath<PathView> = views(&self.cmt.groups, paths).collect();
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
+        path.initial_cwnd = path.window.cwnd;
         if self.out.keeps_records() {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
@@ -250,7 +269,7 @@ impl Sender {
         let fits = |p: &&Path| p.pmtud.is_none() || !p.is_unconfirmed();
         let confirmed = paths.iter().filter(fits).map(Path::packet_limit).min();
         let limit = confirmed.or_else(|| paths.iter().map(Path::packet_limit).min()).unwrap_or(0);
-        self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + Data::HEADER_LEN) & !3) as u16;
+        self.fragment = (limit.saturating_sub(COMMON_HEADER + self.extra + self.header_len()) & !3) as u16;
     }
 
     /// How many of `len` user bytes one chunk can carry.
@@ -271,6 +290,12 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
+    /// Path `p` leads elsewhere than before: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
+        self.apply_rule(now, p, WindowRule::Replace(window), paths);
+    }
+
     /// Queues a message, and numbers it if it is tracked. After an error nothing has changed.
     pub(crate) fn push(&mut self, message: Message) -> Result<Option<MessageId>, SendError> {
         self.queue.check(&message)?;
@@ -279,7 +304,7 @@ impl Sender {
         if length > limit {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         if queue_full || self.buffered() + length > limit {
             self.blocked = true;
             return Err(SendError::WouldBlock);
@@ -288,12 +313,19 @@ impl Sender {
         Ok(self.queue.push(message))
     }
 
+    /// Sets the priority or weight of a stream (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`); false if there is no
+    /// such stream, or the weight is 0.
+    pub(crate) fn set_stream_value(&mut self, stream: StreamId, value: u16) -> bool {
+        let valid = value > 0 || self.config.stream_scheduler != StreamScheduler::Wfq;
+        valid && self.queue.set_value(stream, value)
+    }
+
     /// True once after a push was refused, when there is room again.
     pub(crate) fn take_writable(&mut self) -> bool {
         if !self.blocked {
             return false;
         }
-        let queue_full = self.config.send_queue.is_some_and(|most| self.queue.len() >= most as usize);
+        let queue_full = self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize);
         let writable = !queue_full && self.buffered() < self.config.send_buffer;
         self.blocked = !writable;
         writable
@@ -305,7 +337,7 @@ impl Sender {
     }
 
     pub(crate) fn is_drained(&self) -> bool {
-        self.queue.is_empty() && self.out.is_empty()
+        self.queue.is_empty() && !self.queue.has_held() && self.out.is_empty()
     }
 
     pub(crate) fn outstanding_chunks(&self) -> usize {
@@ -313,12 +345,12 @@ impl Sender {
     }
 
     pub(crate) fn unsent_messages(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.queue.held_len()
     }
 
     /// Bytes waiting for their first transmission plus bytes that the peer does not have for good.
     pub(crate) fn buffered(&self) -> ByteCount {
-        self.queue.bytes() + self.retained
+        self.queue.bytes() + self.queue.held_bytes() + self.retained
     }
 
     pub(crate) fn peer_rwnd(&self) -> ByteCount {
@@ -329,10 +361,22 @@ impl Sender {
     fn flight_size_of(&self, payload: usize, p: &crate::path::Path) -> u32 {
         let extra = match self.config.accounting {
             Accounting::Payload => 0,
-            Accounting::Chunk => Data::HEADER_LEN,
-            Accounting::Packet => Data::HEADER_LEN + COMMON_HEADER + p.ip_header(),
+            Accounting::Chunk => self.header_len(),
+            Accounting::Packet => self.header_len() + COMMON_HEADER + p.ip_header(),
         };
         (payload + extra) as u32
+    }
+
+    /// Bytes of a chunk with user data before the payload.
+    #[inline]
+    fn header_len(&self) -> usize {
+        if self.out.is_interleaved() { IData::HEADER_LEN } else { Data::HEADER_LEN }
+    }
+
+    /// Bytes that a chunk with so many user bytes takes in a packet.
+    #[inline]
+    fn chunk_len(&self, payload: usize) -> usize {
+        (self.header_len() + payload).next_multiple_of(4)
     }
 
     /// Calls the congestion control with a view of all paths, and takes over the windows that it sets.

@@ -33,7 +33,7 @@ impl Sender {
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
-        if cum + 1 < self.out.first_index() {
+        if cum + 1 < self.out.first_index() || self.is_from_before_reset(cum) {
             return Ok(SackOutcome::default());
         }
         self.nr_sacks = true;

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, Ppid, Ssn, StreamId, Tsn};
+use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, Ssn, StreamId, Tsn};
 
 /// A DATA chunk that was sent, without its bytes.
 #[derive(Debug)]
@@ -138,6 +138,15 @@ pub(crate) struct Outstanding {
     records: Column<SendRecord>,
     /// Tracked messages; of a chunk that the peer has for good none.
     tags: Column<Tag>,
+    /// Only with interleaving.
+    places: Column<Place>,
+}
+
+/// What an I-DATA chunk says of its place in a message.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    mid: u32,
+    fsn: u32,
 }
 
 impl Outstanding {
@@ -152,7 +161,19 @@ impl Outstanding {
             payload: Column::default(),
             records: Column::default(),
             tags: Column::default(),
+            places: Column::default(),
         }
+    }
+
+    /// Chunks are I-DATA chunks from now on; called before the first.
+    pub(super) fn interleave(&mut self) {
+        self.places.open();
+    }
+
+    /// True if chunks are I-DATA chunks.
+    #[inline]
+    pub(super) fn is_interleaved(&self) -> bool {
+        self.places.is_open()
     }
 
     /// The TSN at an index.
@@ -179,6 +200,12 @@ impl Outstanding {
     #[inline]
     pub(crate) fn first_index(&self) -> u64 {
         self.first
+    }
+
+    /// The next chunk gets this TSN, whose index is above all others. Nothing is outstanding.
+    pub(super) fn jump_to(&mut self, next: Tsn) {
+        debug_assert!(self.chunks.is_empty());
+        self.first += u64::from(next.0.wrapping_sub(self.first as u32));
     }
 
     /// Index of the chunk to be sent next.
@@ -214,12 +241,16 @@ impl Outstanding {
         if fragment.tag != Tag::default() {
             self.tags.set(self.chunks.len(), fragment.tag);
         }
+        if self.places.is_open() {
+            self.places.set(self.chunks.len(), Place { mid: fragment.number, fsn: fragment.fsn });
+        }
+        let ssn = if fragment.flags.unordered { Ssn(0) } else { Ssn(fragment.number as u16) };
         self.chunks.push_back(TxChunk {
             sent_at: Instant::ZERO,
             flight_size,
             ppid: fragment.ppid,
             stream: fragment.stream,
-            ssn: fragment.ssn,
+            ssn,
             length,
             to_prev: 0,
             to_next: 0,
@@ -280,6 +311,23 @@ impl Outstanding {
         }
     }
 
+    /// The I-DATA chunk as it is sent.
+    fn i_data(&self, i: u64) -> IData<'_> {
+        let Data { flags, tsn, stream, ppid, payload, .. } = self.data(i);
+        let Place { mid, fsn } = self.places.get(self.place_of(i)).copied().unwrap_or_default();
+        IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
+    }
+
+    /// Writes chunk `i` into a packet that has room for it.
+    #[inline]
+    pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
+        if self.is_interleaved() {
+            w.push(&self.i_data(i));
+        } else {
+            w.data(&self.data(i));
+        }
+    }
+
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {
         self.first += 1;
         let chunk = self.chunks.pop_front();
@@ -292,6 +340,7 @@ impl Outstanding {
         self.payload.pop_front(self.chunks.capacity());
         self.records.pop_front(self.chunks.capacity());
         self.tags.pop_front(self.chunks.capacity());
+        self.places.pop_front(self.chunks.capacity());
         chunk
     }
 
@@ -433,9 +482,10 @@ mod tests {
                         let filler = kind == 0;
                         let payload =
                             if filler { Payload::Filler(n as u32) } else { Payload::Bytes(bytes.clone().into()) };
-                        let (flags, stream, ssn) = (DataFlags::from_bits(3), StreamId(1), Ssn(n as u16));
+                        let (flags, stream, number) = (DataFlags::from_bits(3), StreamId(1), n as u32);
                         let tag = Tag::default();
-                        out.push(Fragment { payload, flags, stream, ssn, ppid: Ppid(7), tag }, 0, PathId(0));
+                        let ppid = Ppid(7);
+                        out.push(Fragment { payload, flags, stream, number, fsn: 0, ppid, tag }, 0, PathId(0));
                         model.push_back(bytes);
                     }
                     3 => prop_assert_eq!(out.pop_front().map(|chunk| chunk.len()), model.pop_front().map(|b| b.len())),

@@ -3,15 +3,14 @@
 use super::delivery::Tag;
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
-use wire::Ssn;
 
 /// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
 /// a long queue of them costs no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// Of the first copy.
-    pub(super) ssn: Ssn,
+    /// That of the first copy among the ordered or the unordered messages of its stream.
+    pub(super) number: u32,
     /// Of a run none.
     pub(super) tag: Tag,
     pub(super) beginning: bool,

@@ -6,42 +6,89 @@
 
 use super::delivery::Tag;
 use super::first_come::FirstCome;
+use super::hold::Held;
 use super::pieces::{Piece, PieceId, Pieces};
+use super::turns::{Front, Turns};
+use crate::config::Config;
 use crate::message::{Message, MessageId, Payload, SendError};
 use crate::path::PathId;
-use crate::per_stream::PerStream;
+use crate::per_stream::{PerStream, StreamSet};
+use std::collections::BTreeMap;
 use units::ByteCount;
-use wire::{DataFlags, Ppid, Ssn, StreamId};
+use wire::{DataFlags, Ppid, StreamId};
 
 #[derive(Debug)]
 pub(super) struct SendQueue {
     pieces: Pieces,
     /// What is sent next: the first piece of the stream that the scheduler chose.
     head: PieceId,
-    scheduler: FirstCome,
+    scheduler: Scheduler,
     outbound: PerStream<Outbound>,
     bytes: ByteCount,
-    /// Stream and order of the last message pushed, if its end is still to come.
-    unfinished: Option<Unfinished>,
+    /// Messages whose end is still to be given, by their stream: with interleaving one for each stream, else one in all.
+    unfinished: BTreeMap<StreamId, Unfinished>,
+    /// Fragments of messages of different streams may alternate (`rfc8260`).
+    interleaved: bool,
     /// Streams there are.
     streams: u16,
     /// Pieces, each copy counted.
     len: u32,
     /// Tracked messages so far.
     tracked: u64,
+    /// None unless streams are held.
+    pub(super) held: Option<Box<Held>>,
+}
+
+/// The stream scheduler (`rfc8260#section-3`).
+#[derive(Debug)]
+enum Scheduler {
+    FirstCome(FirstCome),
+    Turns(Box<Turns>),
 }
 
 /// The queue of a stream.
 #[derive(Debug)]
 struct Outbound {
-    next_ssn: Ssn,
+    next_ordered: u32,
+    next_unordered: u32,
+    /// Fragment sequence number of its next chunk; counted only with interleaving.
+    fsn: u32,
     first: PieceId,
     last: PieceId,
 }
 
 impl Default for Outbound {
     fn default() -> Self {
-        Outbound { next_ssn: Ssn(0), first: PieceId::NONE, last: PieceId::NONE }
+        let (first, last) = (PieceId::NONE, PieceId::NONE);
+        Outbound { next_ordered: 0, next_unordered: 0, fsn: 0, first, last }
+    }
+}
+
+impl Outbound {
+    /// The number of the message that a piece belongs to: of a new one, or of the last one that began.
+    #[inline]
+    fn number(&mut self, beginning: bool, unordered: bool) -> u32 {
+        let next = if unordered { &mut self.next_unordered } else { &mut self.next_ordered };
+        *next = next.wrapping_add(u32::from(beginning));
+        next.wrapping_sub(1)
+    }
+
+    /// Appends a piece to the queue, or to the run at its end. True if the queue was empty.
+    #[inline]
+    fn append(&mut self, piece: Piece, pieces: &mut Pieces) -> bool {
+        let last = self.last;
+        if last == PieceId::NONE {
+            self.last = pieces.add(piece, PieceId::NONE);
+            self.first = self.last;
+            return true;
+        }
+        if piece.beginning && pieces[last].is_followed_by(&piece.message) {
+            pieces[last].copies += 1;
+        } else {
+            self.last = pieces.add(piece, PieceId::NONE);
+            pieces.link(last, self.last);
+        }
+        false
     }
 }
 
@@ -54,34 +101,72 @@ struct Unfinished {
     tag: Tag,
 }
 
-/// What one DATA chunk will carry.
+/// What one DATA or I-DATA chunk will carry.
 pub(crate) struct Fragment {
     pub(super) payload: Payload,
     pub(super) flags: DataFlags,
     pub(super) stream: StreamId,
-    pub(super) ssn: Ssn,
+    /// Of its message among the ordered or the unordered ones of its stream: the message identifier. The stream sequence number
+    /// of an ordered message is the lower half of it.
+    pub(super) number: u32,
+    /// Fragment sequence number; only with interleaving.
+    pub(super) fsn: u32,
     pub(super) ppid: Ppid,
     pub(super) tag: Tag,
 }
 
+/// The tag of the next message: none unless it is tracked.
+#[inline]
+fn next_tag(numbers: &mut u64, tracked: bool) -> Tag {
+    if !tracked {
+        return Tag::default();
+    }
+    *numbers += 1;
+    Tag::of(MessageId(*numbers - 1))
+}
+
 impl SendQueue {
-    pub(super) fn new(streams: u16) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
+        let turns = Turns::new(config.stream_scheduler, &config.stream_values);
         SendQueue {
             pieces: Pieces::new(),
             head: PieceId::NONE,
-            scheduler: FirstCome::default(),
+            scheduler: match turns {
+                None => Scheduler::FirstCome(FirstCome::default()),
+                Some(turns) => Scheduler::Turns(Box::new(turns)),
+            },
             outbound: PerStream::default(),
             bytes: ByteCount::ZERO,
-            unfinished: None,
-            streams,
+            unfinished: BTreeMap::new(),
+            interleaved: false,
+            streams: config.outbound_streams,
             len: 0,
             tracked: 0,
+            held: None,
         }
     }
 
-    /// The handshake settled on this many streams, at most what was asked for.
+    /// There are this many streams from now on: after the handshake at most what was asked for, later more.
     pub(super) fn set_streams(&mut self, streams: u16) {
         self.streams = streams;
+    }
+
+    /// Fragments of messages of different streams may alternate from now on. Nothing was sent yet.
+    pub(super) fn interleave(&mut self) {
+        self.interleaved = true;
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.interleave();
+            self.choose();
+        }
+    }
+
+    /// Sets the priority or weight of a stream; false if there is no such stream.
+    pub(super) fn set_value(&mut self, stream: StreamId, value: u16) -> bool {
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.set_value(stream, value);
+            self.choose();
+        }
+        stream.0 < self.streams
     }
 
     pub(super) fn check(&self, message: &Message) -> Result<(), SendError> {
@@ -91,8 +176,12 @@ impl SendQueue {
         if message.stream.0 >= self.streams {
             return Err(SendError::NoSuchStream { stream: message.stream, streams: self.streams });
         }
-        match self.unfinished {
-            Some(Unfinished { stream, unordered, .. })
+        let unfinished = match self.interleaved {
+            true => self.unfinished.get(&message.stream),
+            false => self.unfinished.values().next(),
+        };
+        match unfinished {
+            Some(&Unfinished { stream, unordered, .. })
                 if (stream, unordered) != (message.stream, message.unordered) =>
             {
                 Err(SendError::UnfinishedMessage { stream })
@@ -104,46 +193,109 @@ impl SendQueue {
     /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
     /// first piece. Returns the number of a tracked message.
     pub(super) fn push(&mut self, mut message: Message) -> Option<MessageId> {
-        let (beginning, tag) = match self.unfinished {
-            Some(Unfinished { ppid, tag, .. }) => {
+        let Message { stream, unordered, end_of_record, .. } = message;
+        let (beginning, tag) = match self.unfinished.get(&stream) {
+            Some(&Unfinished { ppid, tag, .. }) => {
                 message.ppid = ppid;
                 (false, tag)
             }
-            None => (true, self.next_tag(message.tracked)),
+            None => (true, next_tag(&mut self.tracked, message.tracked)),
         };
-        let Message { stream, unordered, ppid, .. } = message;
-        self.unfinished = (!message.end_of_record).then_some(Unfinished { stream, unordered, ppid, tag });
-        self.bytes += message.payload.byte_count();
-        self.len += 1;
-        self.scheduler.add(stream);
-        let outbound = self.outbound.of(stream);
-        let ssn = if unordered { Ssn(0) } else { outbound.next_ssn };
-        if message.end_of_record && !unordered {
-            outbound.next_ssn = ssn.next();
+        if !end_of_record {
+            let unfinished = Unfinished { stream, unordered, ppid: message.ppid, tag };
+            self.unfinished.insert(stream, unfinished);
+        } else if !beginning {
+            self.unfinished.remove(&stream);
         }
-        let last = outbound.last;
-        if last != PieceId::NONE && self.pieces[last].is_followed_by(&message) {
-            self.pieces[last].copies += 1;
-            return None; // no run is tracked
-        }
-        outbound.last = self.pieces.add(Piece { message, ssn, tag, beginning, copies: 1 }, PieceId::NONE);
-        if last != PieceId::NONE {
-            self.pieces.link(last, outbound.last);
-            return tag.id();
-        }
-        outbound.first = outbound.last;
-        if self.head == PieceId::NONE {
-            self.head = outbound.first;
+        match &mut self.held {
+            None => self.enqueue(message, beginning, tag),
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
+            Some(_) => {
+                self.enqueue(message, beginning, tag);
+                self.release_behind_message();
+            }
         }
         tag.id()
     }
 
-    fn next_tag(&mut self, tracked: bool) -> Tag {
-        if !tracked {
-            return Tag::default();
+    /// Appends a piece of a message to the queue of its stream.
+    #[inline]
+    pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag) {
+        let Message { stream, unordered, .. } = message;
+        self.bytes += message.payload.byte_count();
+        self.len += 1;
+        let outbound = self.outbound.of(stream);
+        let number = outbound.number(beginning, unordered);
+        let piece = Piece { message, number, tag, beginning, copies: 1 };
+        let was_empty = outbound.append(piece, &mut self.pieces);
+        match &mut self.scheduler {
+            Scheduler::FirstCome(first_come) => {
+                first_come.add(stream);
+                if self.head == PieceId::NONE {
+                    self.head = outbound.first;
+                }
+            }
+            Scheduler::Turns(_) => self.piece_added(stream, was_empty),
         }
-        self.tracked += 1;
-        Tag::of(MessageId(self.tracked - 1))
+    }
+
+    /// True while nothing may come between the pieces of a message that is being given.
+    pub(super) fn is_closed_to_others(&self) -> bool {
+        !self.interleaved && !self.unfinished.is_empty()
+    }
+
+    /// The streams on which the user has begun a message and not ended it.
+    pub(super) fn unfinished_streams(&self) -> impl Iterator<Item = StreamId> {
+        self.unfinished.keys().copied()
+    }
+
+    /// True if no message of a stream waits in its queue.
+    pub(super) fn has_none_of(&mut self, stream: StreamId) -> bool {
+        self.outbound.get_mut(stream).is_none_or(|outbound| outbound.first == PieceId::NONE)
+    }
+
+    /// Messages of these streams that are queued from now on are numbered from 0.
+    pub(super) fn renumber(&mut self, streams: &StreamSet) {
+        for stream in self.outbound.used(streams) {
+            if let Some(outbound) = self.outbound.get_mut(stream) {
+                (outbound.next_ordered, outbound.next_unordered) = (0, 0);
+            }
+        }
+    }
+
+    /// Streams there are.
+    pub(super) fn streams(&self) -> u16 {
+        self.streams
+    }
+
+    #[cold]
+    fn piece_added(&mut self, stream: StreamId, was_empty: bool) {
+        let front = self.front(stream);
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.pushed(stream, was_empty, front);
+            self.choose();
+        }
+    }
+
+    /// What a stream sends next.
+    fn front(&mut self, stream: StreamId) -> Front {
+        let outbound = self.outbound.of(stream);
+        if outbound.first == PieceId::NONE {
+            return Front::None;
+        }
+        let piece = &self.pieces[outbound.first];
+        let unordered = piece.message.unordered;
+        let is_last = piece.number == outbound.number(false, unordered);
+        let is_open = |open: &Unfinished| is_last && open.unordered == unordered;
+        let open = !self.interleaved && self.unfinished.get(&stream).is_some_and(is_open);
+        if open { Front::Open } else { Front::Whole }
+    }
+
+    /// The stream that has its turn now sends next.
+    fn choose(&mut self) {
+        if let Scheduler::Turns(turns) = &self.scheduler {
+            self.head = turns.next().map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+        }
     }
 
     /// Tracked messages so far.
@@ -201,29 +353,72 @@ impl SendQueue {
             ending: last && message.end_of_record,
             immediate: last && message.immediate_sack,
         };
-        let (stream, ssn, ppid, tag) = (message.stream, piece.ssn, message.ppid, piece.tag);
+        let (stream, number, ppid, tag) = (message.stream, piece.number, message.ppid, piece.tag);
         let of_run = piece.copies > 1;
         let payload = if of_run {
             piece.copies -= 1;
-            piece.ssn = if message.unordered { ssn } else { ssn.next() };
+            piece.number = number.wrapping_add(1);
             message.payload.clone()
         } else {
             piece.beginning = false;
             message.payload.split_to(len.min(most))
         };
-        let fragment = Fragment { flags, stream, ssn, ppid, tag, payload };
+        let mut fragment = Fragment { flags, stream, number, fsn: 0, ppid, tag, payload };
         self.bytes -= fragment.payload.byte_count();
         if last {
             self.len -= 1;
             if !of_run {
                 self.remove_head(stream);
             }
-            if self.scheduler.sent() || !of_run {
-                let next = self.scheduler.next();
-                self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+        }
+        match &mut self.scheduler {
+            Scheduler::FirstCome(first_come) => {
+                if last && (first_come.sent() || !of_run) {
+                    let next = first_come.next();
+                    self.head = next.map_or(PieceId::NONE, |stream| self.outbound.of(stream).first);
+                }
             }
+            Scheduler::Turns(_) => self.chunk_sent(&fragment),
+        }
+        if self.interleaved {
+            fragment.fsn = self.next_fsn(&fragment);
         }
         fragment
+    }
+
+    #[cold]
+    fn chunk_sent(&mut self, fragment: &Fragment) {
+        let front = self.front(fragment.stream);
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.sent(fragment.stream, fragment.payload.len(), fragment.flags.ending, front);
+            self.choose();
+        }
+    }
+
+    /// The fragment sequence number of a fragment that leaves.
+    #[cold]
+    fn next_fsn(&mut self, fragment: &Fragment) -> u32 {
+        let outbound = self.outbound.of(fragment.stream);
+        let next = if fragment.flags.ending { 0 } else { outbound.fsn.wrapping_add(1) };
+        std::mem::replace(&mut outbound.fsn, next)
+    }
+
+    /// True if the fragment sent next may go into the packet of the one before.
+    #[inline]
+    pub(super) fn shares_packet(&self) -> bool {
+        match &self.scheduler {
+            Scheduler::FirstCome(_) => true,
+            Scheduler::Turns(turns) => turns.shares_packet(),
+        }
+    }
+
+    /// The packet at hand gets no more fragments.
+    #[inline]
+    pub(super) fn packet_done(&mut self) {
+        if let Scheduler::Turns(turns) = &mut self.scheduler {
+            turns.packet_done();
+            self.choose();
+        }
     }
 
     /// The piece that was sent leaves the queue of its stream.
@@ -240,12 +435,12 @@ impl SendQueue {
     fn take_of_run(&mut self, most: usize) -> Fragment {
         let run = &mut self.pieces[self.head];
         let message = run.message.clone();
-        let (stream, ssn) = (message.stream, run.ssn);
+        let (stream, number) = (message.stream, run.number);
         run.copies -= 1;
-        run.ssn = if message.unordered { ssn } else { ssn.next() };
+        run.number = number.wrapping_add(1);
         self.head = self
             .pieces
-            .add(Piece { message, ssn, tag: Tag::default(), beginning: true, copies: 1 }, self.head);
+            .add(Piece { message, number, tag: Tag::default(), beginning: true, copies: 1 }, self.head);
         self.outbound.of(stream).first = self.head;
         self.take(most)
     }
@@ -253,7 +448,11 @@ impl SendQueue {
     /// Bytes allocated.
     #[cfg(test)]
     fn heap_bytes(&self) -> usize {
-        self.pieces.heap_bytes() + self.scheduler.heap_bytes() + self.outbound.heap_bytes()
+        let scheduler = match &self.scheduler {
+            Scheduler::FirstCome(first_come) => first_come.heap_bytes(),
+            Scheduler::Turns(_) => 0,
+        };
+        self.pieces.heap_bytes() + scheduler + self.outbound.heap_bytes()
     }
 }
 
@@ -263,9 +462,13 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    fn queue(streams: u16) -> SendQueue {
+        SendQueue::new(&Config { outbound_streams: streams, ..Config::default() })
+    }
+
     #[test]
     fn pieces_of_a_message_keep_the_payload_protocol_identifier_of_the_first() {
-        let mut queue = SendQueue::new(1);
+        let mut queue = queue(1);
         for (ppid, end_of_record) in [(1, false), (2, false), (3, true), (4, true)] {
             queue.push(Message { ppid: Ppid(ppid), end_of_record, ..filler(10) });
         }
@@ -275,13 +478,13 @@ mod tests {
 
     #[test]
     fn a_stream_used_alone_takes_no_memory_for_those_below() {
-        let mut queue = SendQueue::new(u16::MAX);
+        let mut queue = queue(u16::MAX);
         queue.set_streams(u16::MAX);
         let last = Message { stream: StreamId(u16::MAX - 1), ..filler(1) };
         for ssn in 0..3 {
             assert!(queue.check(&last).is_ok());
             queue.push(last.clone());
-            assert_eq!(queue.take(8).ssn, Ssn(ssn));
+            assert_eq!(queue.take(8).number, ssn);
         }
         assert!(queue.outbound.heap_bytes() < 400, "{} bytes", queue.outbound.heap_bytes());
     }
@@ -289,7 +492,7 @@ mod tests {
     #[test]
     fn an_empty_queue_holds_64_bytes_at_most_for_each_stream_that_was_used() {
         for step in [1, 7] {
-            let mut queue = SendQueue::new(u16::MAX);
+            let mut queue = queue(u16::MAX);
             let streams: Vec<u16> = (0..u16::MAX).step_by(step).collect();
             for round in 0..2 {
                 for &stream in &streams {
@@ -297,7 +500,7 @@ mod tests {
                 }
                 for &stream in &streams {
                     let fragment = queue.take(100);
-                    assert_eq!((fragment.stream, fragment.ssn), (StreamId(stream), Ssn(round)));
+                    assert_eq!((fragment.stream, fragment.number), (StreamId(stream), round));
                 }
             }
             assert!(queue.is_empty());
@@ -308,7 +511,7 @@ mod tests {
 
     #[test]
     fn a_long_message_neither_overtakes_nor_is_overtaken() {
-        let mut queue = SendQueue::new(2);
+        let mut queue = queue(2);
         let bytes = |stream, n: usize| {
             let payload = Payload::Bytes(vec![stream as u8; n].into());
             Message { stream: StreamId(stream), ..Message::new(payload) }
@@ -333,7 +536,7 @@ mod tests {
 
     #[test]
     fn a_run_of_like_messages_is_one_entry_and_comes_out_as_what_went_in() {
-        let mut queue = SendQueue::new(1);
+        let mut queue = queue(1);
         for message in
             [filler(10), filler(10), filler(10), filler(7), Message { unordered: true, ..filler(7) }]
         {
@@ -343,7 +546,7 @@ mod tests {
         let mut fragments = Vec::new();
         while !queue.is_empty() {
             let f = queue.take(8);
-            fragments.push((f.payload.len(), f.ssn.0, f.flags.beginning, f.flags.ending, f.flags.unordered));
+            fragments.push((f.payload.len(), f.number, f.flags.beginning, f.flags.ending, f.flags.unordered));
         }
         let divided = |ssn| [(8, ssn, true, false, false), (2, ssn, false, true, false)];
         let mut expected = [divided(0), divided(1), divided(2)].concat();
@@ -358,23 +561,23 @@ mod tests {
         fn messages_of_all_streams_leave_in_the_order_given(
             steps in prop::collection::vec((0u16..4, 1u32..20, 0u8..10), 1..300),
         ) {
-            let mut queue = SendQueue::new(4);
-            let mut next_ssn = [0; 4];
-            let mut model: VecDeque<(u16, u16, u32, bool)> = VecDeque::new();
+            let mut queue = queue(4);
+            let mut next = [[0; 2]; 4];
+            let mut model: VecDeque<(u16, u32, u32, bool)> = VecDeque::new();
             for (stream, length, kind) in steps {
                 if kind < 6 {
                     // Few lengths, so that there are runs.
                     let (length, unordered) = (10 + length / 12, kind == 0);
-                    let ssn = if unordered { 0 } else { next_ssn[usize::from(stream)] };
-                    next_ssn[usize::from(stream)] += u16::from(!unordered);
+                    let next = &mut next[usize::from(stream)][usize::from(unordered)];
+                    let number = std::mem::replace(next, *next + 1);
                     queue.push(Message { stream: StreamId(stream), unordered, ..filler(length) });
-                    model.push_back((stream, ssn, length, unordered));
-                } else if let Some(&(stream, ssn, left, unordered)) = model.front() {
+                    model.push_back((stream, number, length, unordered));
+                } else if let Some(&(stream, number, left, unordered)) = model.front() {
                     prop_assert_eq!(queue.head_len(), Some(left as usize));
                     let f = queue.take(length as usize);
                     let taken = f.payload.len() as u32;
                     prop_assert_eq!(taken, left.min(length));
-                    prop_assert_eq!((f.stream.0, f.ssn.0, f.flags.unordered), (stream, ssn, unordered));
+                    prop_assert_eq!((f.stream.0, f.number, f.flags.unordered), (stream, number, unordered));
                     prop_assert_eq!(f.flags.ending, taken == left);
                     match taken == left {
                         true => drop(model.pop_front()),

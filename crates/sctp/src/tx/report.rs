@@ -113,8 +113,6 @@ impl Sender {
     fn mark_lost_after(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
-        chunk.state = ChunkState::Lost(cause);
-        chunk.missing = 0;
         if cause == LossCause::Timeout {
             chunk.mark(Mark::TimedOut);
         }
@@ -122,6 +120,13 @@ impl Sender {
         if let Some(rate) = &mut path.rate {
             rate.lost += ByteCount::new(u64::from(chunk.flight_size));
         }
+        self.queue_lost(before, i, cause, paths);
+    }
+
+    /// Chunk `i`, in flight, waits to be sent again, behind `before` among the lost chunks of its path.
+    pub(super) fn queue_lost(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
+        self.out[i].state = ChunkState::Lost(cause);
+        self.out[i].missing = 0;
         self.take_from_flight(i, paths);
         self.lost_chunks += 1;
         self.lost_bytes += ByteCount::new(u64::from(self.out[i].flight_size));

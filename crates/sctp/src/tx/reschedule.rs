@@ -1,7 +1,7 @@
 //! Chunk rescheduling (Dreibholz, Becke, Rathgeb, Tüxen, GLOBECOM 2010): when the earliest chunk blocks half of a buffer, it
 //! is sent again on a path that could not send otherwise.
 
-use super::send::{Plan, Source, chunk_len};
+use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
 use crate::config::BufferSide;
 use crate::path::{PathId, Paths};
@@ -24,7 +24,7 @@ impl Sender {
             return None;
         }
         let (on, age) = (head.path, self.now.since(head.sent_at));
-        let first_chunk = chunk_len(head.len());
+        let first_chunk = self.chunk_len(head.len());
         let wants = |p: PathId| {
             let path = &paths[p];
             let stale = path.rto.srtt().is_some_and(|srtt| age > srtt * 2);

@@ -2,13 +2,12 @@
 
 use super::limits::MOST_BLOCKS;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
-use super::send::chunk_len;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
-use crate::config::{Cuc, Timestamps};
+use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
 use crate::steps;
 use cc::{LossKind, PathAck};
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Span};
 use wire::{GapBlock, Sack, Tsn};
 
 /// The outcome of one acknowledgement.
@@ -45,6 +44,9 @@ impl Sender {
         }
         let cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
+        if self.is_from_before_reset(cum) {
+            return Ok(SackOutcome::default());
+        }
         if cum + 1 >= self.out.first_index() {
             self.read_blocks(cum, sack.gap_blocks())?;
             if self.nr_sacks {
@@ -125,7 +127,9 @@ impl Sender {
         }
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
-            if let Some(rtt) = delta.rtt {
+            if let Some(rtt) = delta.rtt
+                && self.takes_sample(now, rtt, path)
+            {
                 path.rto.sample(rtt, &self.config);
             }
         }
@@ -264,7 +268,7 @@ impl Sender {
             if self.config.pmtud
                 && let Some(pmtud) = &mut path.pmtud
             {
-                pmtud.data_acked(COMMON_HEADER + chunk_len(self.out[i].len()));
+                pmtud.data_acked(COMMON_HEADER + self.chunk_len(self.out[i].len()));
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
@@ -334,6 +338,20 @@ impl Sender {
         }
     }
 
+    /// True if a round-trip time changes the RTO: with one sample a round trip, only that of a chunk sent since the last one
+    /// (`rfc9260#section-6.3.1`, rule C4).
+    #[inline]
+    fn takes_sample(&self, now: Instant, rtt: Span, path: &mut Path) -> bool {
+        if self.config.rtt_samples == RttSamples::EachSack {
+            return true;
+        }
+        let due = path.sampled + rtt <= now;
+        if due {
+            path.sampled = now;
+        }
+        due
+    }
+
     /// Step E: peer_rwnd is a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
     fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
         let advertised = ByteCount::new(u64::from(a_rwnd));
@@ -372,9 +390,12 @@ impl Sender {
         if acks.is_empty() {
             return;
         }
+        let echoed = self.ecn.echoed;
         self.control(now, paths, |control, views, windows| {
-            for (view, delta) in views.iter_mut().zip(delta.iter()) {
+            for ((p, view), delta) in views.iter_mut().enumerate().zip(delta.iter()) {
                 view.flight = delta.flight_before;
+                // rfc3168#section-6.1.2: an acknowledgement with an echo does not let the window grow.
+                view.in_recovery |= echoed & 1 << p != 0;
             }
             control.on_sack(now, views, &acks, windows);
         });
@@ -393,20 +414,22 @@ impl Sender {
         let hits = paths.ids().filter(|&p| delta[p].hit && paths[p].recovery.is_none());
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
+        let reduced = self.ecn.reduced_before(hit.clone(), paths);
         self.control(now, paths, |control, views, windows| {
-            for p in hit.clone() {
+            for p in hit.clone().filter(|p| reduced & 1 << p.0 == 0) {
                 control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);
             }
         });
         let highest = self.out.next_index() - 1;
         for p in hit {
+            self.ecn.note_reduction(p, highest);
             let path = &mut paths[p];
             let own = path.fresh.last().max(path.resent.last()).max(path.lost_fast.last());
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
             path.one_shot = true;
             path.stats.fast_recoveries += 1;
             if let (Some(pmtud), Some(lost)) = (&mut path.pmtud, path.lost_fast.first())
-                && pmtud.is_long(COMMON_HEADER + chunk_len(self.out[lost].len()))
+                && pmtud.is_long(COMMON_HEADER + self.chunk_len(self.out[lost].len()))
             {
                 pmtud.suspect();
             }

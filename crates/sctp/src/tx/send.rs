@@ -7,7 +7,7 @@ use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
 use cc::WindowRule;
 use units::{ByteCount, Instant};
-use wire::{Data, PacketWriter};
+use wire::PacketWriter;
 
 /// A packet with data that may be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,14 @@ pub(crate) struct Plan {
     /// Bytes of its first DATA chunk, header and padding included.
     pub(crate) first_chunk: usize,
     pub(super) source: Source,
+}
+
+impl Plan {
+    /// Its chunks are sent for the first time.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.source == Source::New
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +48,7 @@ impl Sender {
             return;
         }
         self.sack_taken = false;
+        self.ecn.echoed = 0;
         if self.cmt.enabled {
             self.order.clear();
             self.turn = 0;
@@ -105,7 +114,7 @@ impl Sender {
         if held && departing != Some(path) {
             return None;
         }
-        Some(Plan { path, first_chunk: chunk_len(len), source: Source::New })
+        Some(Plan { path, first_chunk: self.chunk_len(len), source: Source::New })
     }
 
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
@@ -117,7 +126,7 @@ impl Sender {
                 };
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
                 if allowed && !self.rests(target, paths) {
-                    let first_chunk = chunk_len(self.out[i].len());
+                    let first_chunk = self.chunk_len(self.out[i].len());
                     return Some(Plan { path: target, first_chunk, source: Source::Lost { on, cause } });
                 }
             }
@@ -322,21 +331,25 @@ impl Sender {
     ) -> usize {
         let (mut sent, chosen) = (0, self.queue.head_path());
         while let Some(waiting) = self.queue.head_len() {
-            let room = w.room().saturating_sub(Data::HEADER_LEN);
+            let room = w.room().saturating_sub(self.header_len());
             let len = self.fragment_of(waiting);
             if len > room {
                 break; // whole chunks only: each further fragment costs a header
             }
             let alike = self.queue.head_path() == chosen;
-            if sent > 0 && (!alike || !self.config.bundling || !self.fits_window(len, p, paths)) {
+            if sent > 0 && (!alike || !self.config.bundling || !self.joins_packet(len, p, paths)) {
                 break;
             }
             let probing = self.peer_rwnd < ByteCount::from(len);
             let mut fragment = self.queue.take(len);
-            fragment.flags.immediate |= probing || (self.closing && self.queue.is_empty());
             let flight_size = self.flight_size_of(len, &paths[p]);
             self.retained += ByteCount::from(len);
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
+            fragment.flags.immediate |=
+                probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            if self.queue.held.is_some() {
+                fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
+            }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)
@@ -347,11 +360,24 @@ impl Sender {
             self.transmit(now, i, p, paths, w);
             sent += 1;
         }
+        self.queue.packet_done();
         sent
     }
 
-    fn fits_window(&self, len: usize, p: PathId, paths: &Paths) -> bool {
+    /// True if the receive window of the peer keeps the next chunk back, and the last one asks for a SACK because of that
+    /// (`rfc7053#section-4.1`).
+    #[inline]
+    fn fills_peer(&self) -> bool {
+        self.config.sack_immediately
+            && self
+                .queue
+                .head_len()
+                .is_some_and(|next| ByteCount::from(self.fragment_of(next)) > self.peer_room())
+    }
+
+    fn joins_packet(&self, len: usize, p: PathId, paths: &Paths) -> bool {
         self.has_numbers()
+            && self.queue.shares_packet()
             && !paths[p].space().is_zero()
             && ByteCount::from(len) <= self.peer_room()
             && !self.share_is_full(p, paths)
@@ -369,7 +395,7 @@ impl Sender {
         let one_shot = std::mem::take(&mut paths[on].one_shot);
         let mut sent = 0;
         while let Some(i) = paths[on].lost(cause).first() {
-            let fits = chunk_len(self.out[i].len()) <= w.room();
+            let fits = self.chunk_len(self.out[i].len()) <= w.room();
             let allowed = sent == 0 || (self.config.bundling && (one_shot || !paths[p].space().is_zero()));
             if !fits || !allowed {
                 break;
@@ -439,15 +465,10 @@ impl Sender {
             rate.written += size;
             self.out.set_record(i, rate.estimator.on_sent(now, before));
         }
-        w.data(&self.out.data(i));
+        self.out.write(i, w);
     }
 }
 
 /// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
 /// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
-
-/// Bytes a DATA chunk takes in a packet.
-pub(super) fn chunk_len(payload: usize) -> usize {
-    (Data::HEADER_LEN + payload).next_multiple_of(4)
-}

@@ -83,6 +83,7 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
                 .collect();
             w.ledbat_control(&delays);
         }
+        14 => notice(tape, secrets, w),
         _ => {
             let mut bytes = vec![tape.byte(), tape.byte(), 0, 0];
             bytes.extend_from_slice(tape.take(30));
@@ -93,13 +94,51 @@ fn chunk(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
     }
 }
 
+/// An echo of a mark, its answer, or the report of a dropped packet that may hold DATA of the attacked endpoint.
+fn notice(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
+    let tsn = near(tape, secrets.ours);
+    match tape.below(4) {
+        0 => drop(w.push(&Ecne { lowest_tsn: tsn, packets: tape.word() })),
+        1 => drop(w.push(&Cwr {
+            all_paths: tape.flag(),
+            same_window: tape.flag(),
+            tsn: near(tape, secrets.theirs),
+        })),
+        _ => {
+            let mut packet = vec![0; CommonHeader::LEN];
+            for _ in 0..tape.below(3) {
+                packet.extend([tape.pick(&[0, 3, 4, 5, 7, 8, 10]), 3, 0, 60]);
+                packet.extend(near(tape, secrets.ours).0.to_be_bytes());
+                packet.resize(packet.len() + 52, 0);
+            }
+            w.push(&PacketDrop {
+                from_middlebox: tape.flag(),
+                bad_checksum: tape.flag(),
+                truncated: tape.flag(),
+                max_rate: tape.pick(&[0, 1, 100_000, u32::MAX]),
+                on_queue: tape.pick(&[0, 1, 100_000, u32::MAX]),
+                truncated_length: 0,
+                packet: &packet,
+            });
+        }
+    }
+}
+
 fn data(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {
-    let flags = DataFlags::from_bits(tape.byte());
+    let bits = tape.byte();
+    let flags = DataFlags::from_bits(bits);
     let tsn = near(tape, secrets.theirs);
     let stream = StreamId(if tape.once_in(8) { tape.word() as u16 } else { tape.below(4) as u16 });
     let ssn = Ssn(if tape.once_in(8) { tape.word() as u16 } else { tape.below(6) as u16 });
     let length = if tape.once_in(4) { tape.below(1400) } else { tape.below(40) } as usize;
-    w.data(&Data { flags, tsn, stream, ssn, ppid: Ppid(7), payload: Octets::new(&[], length) });
+    let payload = Octets::new(&[], length);
+    // Bits that DATA does not use.
+    if bits & 0xc0 == 0xc0 {
+        let fsn = if flags.beginning { 0 } else { u32::from(bits >> 4 & 3) };
+        w.push(&IData { flags, tsn, stream, mid: Mid(ssn.0.into()), ppid: Ppid(0), fsn, payload });
+    } else {
+        w.data(&Data { flags, tsn, stream, ssn, ppid: Ppid(7), payload });
+    }
 }
 
 fn sack(tape: &mut Tape<'_>, secrets: &Secrets, w: &mut PacketWriter<'_>) {

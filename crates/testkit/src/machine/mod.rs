@@ -59,6 +59,8 @@ struct Machine {
     server_unreachable: bool,
     /// An association has ended or restarted, so some messages may not be delivered.
     ended: bool,
+    /// Packets delivered that were ECN-capable.
+    capable: u64,
     buf: PacketBuf,
 }
 
@@ -77,6 +79,7 @@ impl Machine {
             honest,
             server_unreachable: false,
             ended: false,
+            capable: 0,
             buf: PacketBuf::default(),
         };
         if !tape.once_in(4) {

@@ -5,9 +5,9 @@ use super::{Machine, NETS, Tape};
 use crate::Side;
 use sctp::{Datagram, Event, Icmp, IcmpNews};
 use std::net::IpAddr;
-use transport::{Checksum, PacketBuf};
+use transport::{Checksum, Ecn, PacketBuf};
 use units::ByteCount;
-use wire::{Chunk, Packet, Tsn};
+use wire::{Chunk, Data, IData, Packet, Tsn};
 
 /// Largest number of packets in flight, and number of past packets that are kept for replays.
 const MOST_FLYING: usize = 256;
@@ -20,6 +20,7 @@ pub(super) struct Flying {
     to: Side,
     src: IpAddr,
     dst: IpAddr,
+    ecn: Ecn,
     bytes: PacketBuf,
 }
 
@@ -68,7 +69,8 @@ impl Machine {
                 "{side:?} sends {packets} packets, {data} of them with data"
             );
             check_order(&self.buf);
-            let flying = Flying { to: side.other(), src: sent.src, dst: sent.dst, bytes: self.buf.clone() };
+            let (to, bytes) = (side.other(), self.buf.clone());
+            let flying = Flying { to, src: sent.src, dst: sent.dst, ecn: sent.ecn, bytes };
             if self.flying.len() < MOST_FLYING {
                 self.flying.push(flying.clone());
             }
@@ -104,6 +106,7 @@ impl Machine {
         for chunk in packet.chunks().map_while(Result::ok) {
             match chunk {
                 Chunk::Data(data) => theirs = Some(data.tsn.next()),
+                Chunk::IData(data) => theirs = Some(data.tsn.next()),
                 Chunk::InitAck(ack) => theirs = Some(ack.0.initial_tsn),
                 _ => {}
             }
@@ -140,7 +143,13 @@ impl Machine {
             return;
         }
         let now = self.now;
-        let datagram = Datagram::new(packet.src, packet.dst, packet.bytes.as_octets());
+        let mut datagram = Datagram::new(packet.src, packet.dst, packet.bytes.as_octets());
+        // No byte of the tape: every third packet of those that may be is marked.
+        if packet.ecn != Ecn::NotCapable {
+            self.capable += 1;
+            datagram.ecn =
+                if self.capable.is_multiple_of(3) { Ecn::CongestionExperienced } else { packet.ecn };
+        }
         self.host(packet.to).endpoint.handle(now, datagram);
         self.drain(packet.to);
     }
@@ -173,7 +182,8 @@ impl Machine {
         let Some(secrets) = self.host(to).secrets.filter(|_| !self.honest) else { return };
         let net = tape.between(1, 3) as u8;
         let bytes = forge::packet(tape, &secrets);
-        self.deliver(&Flying { to, src: to.other().address(net), dst: to.address(net.min(NETS)), bytes });
+        let (src, dst) = (to.other().address(net), to.address(net.min(NETS)));
+        self.deliver(&Flying { to, src, dst, ecn: Ecn::NotCapable, bytes });
     }
 }
 
@@ -182,9 +192,10 @@ fn check_order(sent: &PacketBuf) {
     let packet = Packet::parse(sent.as_octets(), Checksum::Offloaded).expect("a packet");
     let mut last: Option<Tsn> = None;
     for chunk in packet.chunks() {
-        if let Ok(Chunk::Data(data)) = chunk {
-            assert!(last.is_none_or(|last| last.precedes(data.tsn)), "{:?} after {last:?}", data.tsn);
-            last = Some(data.tsn);
-        }
+        let (Ok(Chunk::Data(Data { tsn, .. })) | Ok(Chunk::IData(IData { tsn, .. }))) = chunk else {
+            continue;
+        };
+        assert!(last.is_none_or(|last| last.precedes(tsn)), "{tsn:?} after {last:?}");
+        last = Some(tsn);
     }
 }

@@ -1,7 +1,7 @@
 use super::Tape;
 use sctp::{
-    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, PathSelection, PathSet, PfCwnd, Reinjection,
-    RtxPolicy, SackPath, SplitBy, Timestamps,
+    Accounting, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet, PfCwnd,
+    Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -25,7 +25,17 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
         ..config
     };
     // No byte of the tape of its own, so that old cases keep their meaning.
-    config.pmtud = config.send_buffer.get() & 1 == 1;
+    let bit = |n: u32| config.send_buffer.get() >> n & 1 == 1;
+    let (pmtud, ecn, reports, samples, immediately) = (bit(0), bit(1), bit(2), bit(3), bit(4));
+    config.pmtud = pmtud;
+    config.ecn = if ecn { EcnMode::On } else { EcnMode::Off };
+    config.packet_drop_reports = reports;
+    config.rtt_samples = if samples { RttSamples::RoundTrip } else { RttSamples::EachSack };
+    config.sack_immediately = immediately;
+    let streams = config.receive_buffer.get();
+    config.interleaving = streams & 1 == 1;
+    config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
+    config.stream_values = if streams & 0x100 == 0 { vec![2, 1, 5] } else { Vec::new() };
     if recommended {
         return Config { potentially_failed: Some(0), paths: tape.pick(PathSet::ALL), ..config };
     }

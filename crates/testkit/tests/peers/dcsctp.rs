@@ -20,22 +20,42 @@ pub struct DcSctp {
     packets: VecDeque<Vec<u8>>,
     connected: bool,
     ending: Option<Ending>,
+    interleaving: bool,
 }
 
 impl DcSctp {
-    pub fn new(seed: u64, local: IpAddr, remote: IpAddr) -> Self {
+    /// `interleaving`: it announces I-DATA, and expects it of the peer.
+    pub fn new(seed: u64, local: IpAddr, remote: IpAddr, interleaving: bool) -> Self {
         // dcSCTP draws tags and TSNs from the thread's random generator.
         fastrand::seed(seed);
-        let options = Options { local_port: PORT, remote_port: PORT, mtu: 1480, ..Options::default() };
+        let options = Options {
+            local_port: PORT,
+            remote_port: PORT,
+            mtu: 1480,
+            enable_message_interleaving: interleaving,
+            ..Options::default()
+        };
         let socket = dcsctp::new_socket("dcsctp", &options);
-        DcSctp { socket, local, remote, packets: VecDeque::new(), connected: false, ending: None }
+        DcSctp {
+            socket,
+            local,
+            remote,
+            packets: VecDeque::new(),
+            connected: false,
+            ending: None,
+            interleaving,
+        }
     }
 
     fn take_events(&mut self) {
         while let Some(event) = self.socket.poll_event() {
             match event {
                 SocketEvent::SendPacket(packet) => self.packets.push_back(packet),
-                SocketEvent::OnConnected() => self.connected = true,
+                SocketEvent::OnConnected() => {
+                    let metrics = self.socket.get_metrics();
+                    assert!(metrics.is_none_or(|m| m.uses_message_interleaving == self.interleaving));
+                    self.connected = true;
+                }
                 SocketEvent::OnClosed() => self.end(Ending::Graceful),
                 SocketEvent::OnAborted(ErrorKind::PeerReported, why) if why.is_empty() => {
                     self.end(Ending::Aborted)

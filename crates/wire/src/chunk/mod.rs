@@ -16,16 +16,22 @@
 mod abort;
 mod cookie_ack;
 mod cookie_echo;
+mod cwr;
 mod data;
+mod ecne;
 mod error;
 mod gap_block;
 mod heartbeat;
 mod heartbeat_ack;
+mod i_data;
+mod i_forward_tsn;
 mod init;
 mod init_ack;
 mod ledbat_control;
 mod nr_sack;
+mod packet_drop;
 mod pad;
+mod re_config;
 mod sack;
 mod shutdown;
 mod shutdown_ack;
@@ -36,16 +42,22 @@ mod unknown;
 pub use abort::Abort;
 pub use cookie_ack::CookieAck;
 pub use cookie_echo::CookieEcho;
+pub use cwr::Cwr;
 pub use data::{Data, DataFlags};
+pub use ecne::Ecne;
 pub use error::OperationError;
 pub use gap_block::GapBlock;
 pub use heartbeat::Heartbeat;
 pub use heartbeat_ack::HeartbeatAck;
+pub use i_data::IData;
+pub use i_forward_tsn::{IForwardTsn, SkippedMessage};
 pub use init::Init;
 pub use init_ack::InitAck;
 pub use ledbat_control::{LedbatControl, PacketDelay};
 pub use nr_sack::NrSack;
+pub use packet_drop::{DroppedChunk, PacketDrop};
 pub use pad::Pad;
+pub use re_config::ReConfig;
 pub use sack::Sack;
 pub use shutdown::Shutdown;
 pub use shutdown_ack::ShutdownAck;
@@ -67,6 +79,8 @@ const T_BIT: u8 = 0x01;
 pub enum Chunk<'a> {
     /// User data.
     Data(Data<'a>),
+    /// User data that may be interleaved.
+    IData(IData<'a>),
     /// The first packet of an association.
     Init(Init<'a>),
     /// The answer to INIT.
@@ -97,8 +111,18 @@ pub enum Chunk<'a> {
     LedbatControl(LedbatControl<'a>),
     /// Time at which the packet was sent.
     Timestamp(Timestamp),
+    /// Skips abandoned data that could be interleaved.
+    IForwardTsn(IForwardTsn<'a>),
     /// Makes the packet longer.
     Pad(Pad<'a>),
+    /// Packets arrived with a mark of congestion.
+    Ecne(Ecne),
+    /// The answer to ECNE.
+    Cwr(Cwr),
+    /// A packet was dropped.
+    PacketDrop(PacketDrop<'a>),
+    /// Asks for, or answers, a reset or an addition of streams.
+    ReConfig(ReConfig<'a>),
     /// Any other type, not decoded.
     Unknown(UnknownChunk<'a>),
 }
@@ -158,6 +182,7 @@ impl<'a> Chunk<'a> {
         let (chunk, _padding) = whole.split_at(size);
         let chunk = match chunk_type {
             Data::TYPE => Data::decode(flags, chunk).map(Chunk::Data),
+            IData::TYPE => IData::decode(flags, chunk).map(Chunk::IData),
             Pad::TYPE => Some(Chunk::Pad(Pad::decode(chunk))),
             Sack::TYPE if chunk.zeros == 0 => Sack::decode(flags, &chunk.head[HEADER_LEN..]).map(Chunk::Sack),
             _ => return Chunk::control(chunk_type, flags, chunk).map(|chunk| (chunk, rest)),
@@ -165,7 +190,7 @@ impl<'a> Chunk<'a> {
         chunk.map(|chunk| (chunk, rest)).ok_or(ChunkError::Value { chunk_type })
     }
 
-    /// Any chunk but DATA; SACK came another way if all of it is stored.
+    /// Any chunk without user data; SACK came another way if all of it is stored.
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {
         let value = chunk.head.get(HEADER_LEN..).unwrap_or_default();
@@ -183,6 +208,11 @@ impl<'a> Chunk<'a> {
             CookieEcho::TYPE => Some(Chunk::CookieEcho(CookieEcho::decode(value))),
             CookieAck::TYPE => CookieAck::decode(value).map(Chunk::CookieAck),
             ShutdownComplete::TYPE => ShutdownComplete::decode(flags, value).map(Chunk::ShutdownComplete),
+            Ecne::TYPE => Ecne::decode(value).map(Chunk::Ecne),
+            Cwr::TYPE => Cwr::decode(flags, value).map(Chunk::Cwr),
+            PacketDrop::TYPE => PacketDrop::decode(flags, value).map(Chunk::PacketDrop),
+            IForwardTsn::TYPE => IForwardTsn::decode(value).map(Chunk::IForwardTsn),
+            ReConfig::TYPE => Some(Chunk::ReConfig(ReConfig::decode(value))),
             // Types that are nobody's: what does not look like ours is somebody else's.
             LedbatControl::TYPE if LedbatControl::decode(value).is_some() => {
                 LedbatControl::decode(value).map(Chunk::LedbatControl)
@@ -201,6 +231,7 @@ impl<'a> Chunk<'a> {
     fn as_encode(&self) -> &dyn Encode {
         match self {
             Chunk::Data(chunk) => chunk,
+            Chunk::IData(chunk) => chunk,
             Chunk::Init(chunk) => chunk,
             Chunk::InitAck(chunk) => chunk,
             Chunk::Sack(chunk) => chunk,
@@ -216,7 +247,12 @@ impl<'a> Chunk<'a> {
             Chunk::ShutdownComplete(chunk) => chunk,
             Chunk::LedbatControl(chunk) => chunk,
             Chunk::Timestamp(chunk) => chunk,
+            Chunk::IForwardTsn(chunk) => chunk,
             Chunk::Pad(chunk) => chunk,
+            Chunk::Ecne(chunk) => chunk,
+            Chunk::Cwr(chunk) => chunk,
+            Chunk::PacketDrop(chunk) => chunk,
+            Chunk::ReConfig(chunk) => chunk,
             Chunk::Unknown(chunk) => chunk,
         }
     }

@@ -1,6 +1,8 @@
 use super::CommonHeader;
 use crate::checksum::crc32c_of_unfinished;
-use crate::chunk::{Data, Encode, GapBlock, LedbatControl, NrSack, PacketDelay, Sack};
+use crate::chunk::{
+    Data, Encode, GapBlock, IForwardTsn, LedbatControl, NrSack, PacketDelay, Sack, SkippedMessage,
+};
 use crate::field::padded;
 use crate::serial::Tsn;
 use std::ops::Range;
@@ -133,6 +135,16 @@ impl<'b> PacketWriter<'b> {
         if fits {
             self.buf.materialise();
             LedbatControl::write(&mut self.buf.head, delays);
+        }
+        fits
+    }
+
+    /// Appends an I-FORWARD-TSN with these messages; false if it does not fit.
+    pub fn i_forward_tsn(&mut self, new_cumulative_tsn: Tsn, skipped: &[SkippedMessage]) -> bool {
+        let fits = IForwardTsn::len_of(skipped.len()) <= self.room();
+        if fits {
+            self.buf.materialise();
+            IForwardTsn::write(&mut self.buf.head, new_cumulative_tsn, skipped);
         }
         fits
     }

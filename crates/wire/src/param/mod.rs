@@ -39,6 +39,10 @@ pub const COOKIE_PRESERVATIVE: u16 = 9;
 pub const HOST_NAME_ADDRESS: u16 = 11;
 /// Type of the Supported Address Types parameter.
 pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+/// Type of the ECN Capable parameter.
+pub const ECN_CAPABLE: u16 = 0x8000;
+/// Type of the Zero Checksum Acceptable parameter.
+pub const ZERO_CHECKSUM_ACCEPTABLE: u16 = 0x8001;
 /// Type of the Supported Extensions parameter.
 pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
 
@@ -63,6 +67,12 @@ pub enum Parameter<'a> {
     HostName(&'a [u8]),
     /// Type 12: the kinds of addresses the sender can use (rfc9260#section-3.3.2.1.5).
     SupportedAddressTypes(SupportedAddressTypes),
+    /// Type 0x8000: the sender echoes marks of congestion (draft-stewart-tsvwg-sctpecn-07). With a value it is an unknown
+    /// parameter.
+    EcnCapable,
+    /// Type 0x8001: the sender accepts packets with a zero checksum if this error detection method is used
+    /// (rfc9653#section-4); 1 is SCTP over DTLS. If the value is not 4 bytes long it is an unknown parameter.
+    ZeroChecksumAcceptable(u32),
     /// Type 0x8008: the chunk types of the extensions the sender supports (rfc5061#section-4.2.7).
     SupportedExtensions(&'a [u8]),
     /// Any other type, not decoded.
@@ -86,6 +96,11 @@ impl<'a> Parameter<'a> {
             SUPPORTED_ADDRESS_TYPES => {
                 SupportedAddressTypes::decode(value).map(Parameter::SupportedAddressTypes)
             }
+            ECN_CAPABLE if value.is_empty() => Some(Parameter::EcnCapable),
+            ZERO_CHECKSUM_ACCEPTABLE if value.len() == 4 => value
+                .try_into()
+                .ok()
+                .map(|method| Parameter::ZeroChecksumAcceptable(u32::from_be_bytes(method))),
             SUPPORTED_EXTENSIONS => Some(Parameter::SupportedExtensions(value)),
             _ => Some(Parameter::Unknown(UnknownParameter::new(tlv))),
         }
@@ -109,6 +124,10 @@ impl<'a> Parameter<'a> {
             Parameter::SupportedAddressTypes(types) => {
                 let (bytes, used) = types.encode();
                 append(SUPPORTED_ADDRESS_TYPES, &bytes[..used])
+            }
+            Parameter::EcnCapable => append(ECN_CAPABLE, &[]),
+            Parameter::ZeroChecksumAcceptable(method) => {
+                append(ZERO_CHECKSUM_ACCEPTABLE, &method.to_be_bytes())
             }
             Parameter::SupportedExtensions(types) => append(SUPPORTED_EXTENSIONS, types),
             Parameter::Unknown(unknown) => append(unknown.parameter_type(), unknown.value()),
@@ -137,6 +156,8 @@ mod tests {
             (hex("0009 0008 000003e8"), Parameter::CookiePreservative(Span::from_secs(1))),
             (hex("000b 0006 6100"), Parameter::HostName(b"a\0")),
             (hex("000c 000a 0005 0006 000b"), Parameter::SupportedAddressTypes(all)),
+            (hex("8000 0004"), Parameter::EcnCapable),
+            (hex("8001 0008 00000001"), Parameter::ZeroChecksumAcceptable(1)),
             (hex("8008 0006 1082"), Parameter::SupportedExtensions(&[0x10, 0x82])),
         ]
     }
@@ -174,6 +195,16 @@ mod tests {
         let mut list = ParameterList::new();
         assert!(list.push(&Parameter::Unknown(unknown)));
         assert_eq!(list.as_parameters().as_bytes(), bytes);
+    }
+
+    #[test]
+    fn an_optional_parameter_of_another_length_is_unknown() {
+        for bytes in ["8000 0005 01", "8000 0008 00000000", "8001 0004", "8001 000c 00000001 00000002"] {
+            let bytes = hex(bytes);
+            let first = Parameters::from_bytes(&bytes).iter().next();
+            let Some(Ok(Parameter::Unknown(unknown))) = first else { panic!("not unknown: {first:?}") };
+            assert_eq!(unknown.action(), UnknownAction::SkipDiscard);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@ mod buffer;
 mod cost;
 mod delivery;
 mod hostile;
+mod interleaving;
 mod nr_sack;
 mod rules;
 
@@ -9,7 +10,7 @@ use super::*;
 use crate::config::{Cmt, Timestamps};
 use transport::{Checksum, Octets, PacketBuf};
 use units::Span;
-use wire::{Chunk, CommonHeader, DataFlags, Packet, Ppid, StreamId};
+use wire::{Chunk, CommonHeader, DataFlags, Mid, Packet, Ppid, StreamId};
 
 /// A receiver and its clock.
 struct Fixture {
@@ -38,6 +39,7 @@ impl Fixture {
                 STREAMS,
                 config.nr_sack,
                 config.timestamps != Timestamps::Off,
+                config.interleaving,
             ),
             now: Instant::ZERO,
         }

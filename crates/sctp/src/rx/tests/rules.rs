@@ -189,6 +189,7 @@ fn a_message_read_names_its_stream_number_and_tsn() {
     let mut read = Received {
         stream: StreamId(3),
         ssn: Ssn(0),
+        mid: Mid(0),
         tsn: Tsn(u32::MAX),
         ppid: Ppid(46),
         unordered: false,

@@ -3,11 +3,14 @@
 mod abandonment;
 mod cost;
 mod delays;
+mod ecn;
 mod pacing;
 mod random;
 mod recovery;
 mod reinjection;
+mod reported;
 mod retransmission;
+mod samples;
 mod schedulers;
 mod stall;
 mod vectors;

@@ -1,0 +1,75 @@
+//! Extensions of SCTP in the simulator: marks of a RED queue, and reports of damaged packets.
+
+mod common;
+
+use common::*;
+use lab::output::RunOutput;
+use lab::scenario::Scenario;
+use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
+use sctp::{Config, EcnMode};
+use units::{BitRate, ByteCount, Probability, Span};
+
+use anabranch_lab as lab;
+
+/// A saturated flow over 10 Mbit/s and 10 ms each way with these options at both ends, measured for 20 s.
+fn scenario(options: impl Fn(&mut Config)) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
+    let flow = &mut scenario.flows[0];
+    for config in [&mut flow.client_options, &mut flow.server_options] {
+        options(config);
+    }
+    (flow.reset_time, flow.stop_time) = (Span::from_secs(5), Span::from_secs(25));
+    scenario
+}
+
+fn throughput(output: &RunOutput) -> f64 {
+    assert_eq!(output.warnings, Vec::<String>::new());
+    scalar(output, "flow", "throughput_bps")
+}
+
+#[test]
+fn with_ecn_a_red_queue_marks_what_it_would_drop_early_and_nothing_is_retransmitted() {
+    let red = RedSpec {
+        weight: 0.002,
+        min: 10.0,
+        max: 40.0,
+        max_p: Probability::new(0.05).expect("a probability"),
+        limit: 100.0,
+        unit: RedUnit::Packets,
+        mean_packet: ByteCount::new(1500),
+        packet_rate: None,
+        gentle: false,
+        ecn: true,
+        quirk: RedQuirk::None,
+    };
+    let output = |ecn: EcnMode| {
+        let mut scenario = scenario(|config| config.ecn = ecn);
+        scenario.links[1].forward.queue = QueueSpec::Red(red.clone());
+        run(&scenario)
+    };
+    let (off, on) = (output(EcnMode::Off), output(EcnMode::On));
+    let early = |output: &RunOutput| scalar(output, "link:west1-east1", "drops_red_early");
+    let retransmissions = |output: &RunOutput| scalar(output, "flow", "retransmissions");
+    assert!(early(&off) > 5.0 && retransmissions(&off) >= early(&off));
+    assert_eq!((early(&on), retransmissions(&on)), (0.0, 0.0));
+    assert_eq!(scalar(&on, "flow", "timeouts"), 0.0);
+    assert!(throughput(&on) >= 0.99 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
+}
+
+#[test]
+fn with_reports_bit_errors_cost_less_throughput() {
+    let output = |reports: bool, bit_errors: f64| {
+        let mut scenario = scenario(|config| config.packet_drop_reports = reports);
+        impair(&mut scenario.links[1], |direction| {
+            direction.impairments.bit_errors = Probability::new(bit_errors).expect("a probability");
+        });
+        throughput(&run(&scenario))
+    };
+    for bit_errors in [1e-7, 1e-6] {
+        let (without, with) = (output(false, bit_errors), output(true, bit_errors));
+        println!("bit errors {bit_errors}: {without:.0} bit/s without reports, {with:.0} bit/s with reports");
+        assert!(with >= without, "{bit_errors}: {with} {without}");
+    }
+    assert!(output(true, 1e-6) > 1.2 * output(false, 1e-6));
+}

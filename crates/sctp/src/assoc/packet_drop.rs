@@ -1,0 +1,153 @@
+//! Reports of packets that arrived damaged (draft-stewart-sctp-pktdrprep-16).
+//!
+//! A report proves little: who sent it knows the tag and what the packet held. So it never reduces a window unless it is from
+//! a middlebox, and data is sent again only if its payload is repeated.
+
+use super::Association;
+use super::control::Pending;
+use super::phase::Phase;
+use crate::ext::Ext;
+use crate::path::PathId;
+use crate::rx::Receiver;
+use transport::{Datagram, Octets};
+use units::{Instant, Span};
+use wire::{
+    Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, Heartbeat, NrSack, Packet, PacketDrop, Sack,
+    Shutdown, ShutdownAck,
+};
+
+/// Reports in each second on a path.
+const REPORTS: u8 = 10;
+
+/// A report may be longer than its packet as long as it contains so many bytes of it: what a sender needs to recognise one
+/// DATA chunk.
+const LEAST_COPY: usize = CommonHeader::LEN + Data::HEADER_LEN + 32;
+
+/// A packet that arrived damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Damaged {
+    /// Its bytes, or the first of them.
+    copy: Vec<u8>,
+    /// How many there were.
+    length: usize,
+}
+
+impl Damaged {
+    /// A copy of a packet, for a report in a packet of at most `limit` bytes that is no longer than the damaged one, unless
+    /// that is short.
+    fn of(packet: Octets<'_>, limit: usize) -> Self {
+        let length = packet.len();
+        let overhead = CommonHeader::LEN + PacketDrop::FIXED_LEN;
+        let most = length.saturating_sub(overhead).max(LEAST_COPY).min(limit.saturating_sub(overhead));
+        let (copy, _) = packet.split_at(length.min(most));
+        Damaged { copy: copy.to_vec(), length }
+    }
+
+    /// The chunk that reports it.
+    pub(super) fn report(&self, receiver: &Receiver) -> PacketDrop<'_> {
+        let (max_rate, on_queue) = receiver.buffer();
+        let truncated = self.copy.len() < self.length;
+        PacketDrop {
+            from_middlebox: false,
+            bad_checksum: true,
+            truncated,
+            max_rate,
+            on_queue,
+            truncated_length: if truncated { u16::try_from(self.length).unwrap_or(u16::MAX) } else { 0 },
+            packet: &self.copy,
+        }
+    }
+}
+
+/// The number of reports in this second, by path; empty before the first.
+#[derive(Debug, Default)]
+pub(super) struct ReportLimit {
+    paths: Vec<(Instant, u8)>,
+}
+
+impl ReportLimit {
+    /// True if one more report may be sent on path `p`, and counts it.
+    fn allow(&mut self, now: Instant, p: PathId) -> bool {
+        if self.paths.len() <= p.index() {
+            self.paths.resize(p.index() + 1, (Instant::ZERO, 0));
+        }
+        let (since, count) = &mut self.paths[p.index()];
+        if now.since(*since) >= Span::from_secs(1) {
+            (*since, *count) = (now, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= REPORTS
+    }
+}
+
+impl Association {
+    /// Reports a packet that arrived with a wrong checksum to its source; false if it may not be reported.
+    pub(crate) fn report_damaged(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        packet: &Packet<'_>,
+    ) -> bool {
+        if !self.extensions.has(Ext::PacketDrop) || !self.phase.is_open() || !may_be_reported(packet) {
+            return false;
+        }
+        let Some(p) = self.paths.of(datagram).filter(|&p| !self.paths[p].is_unconfirmed()) else {
+            return false;
+        };
+        if !self.reports.allow(now, p) {
+            return false;
+        }
+        let sack = self.receiver.as_ref().map_or(0, Receiver::least_sack_len);
+        let limit = self.paths[p].packet_limit().saturating_sub(sack);
+        self.control.push(p, Pending::PacketDrop(Damaged::of(datagram.bytes, limit)));
+        true
+    }
+
+    /// Takes a report that arrived on path `from`. A packet that the peer dropped for another reason than its checksum says
+    /// nothing.
+    pub(super) fn on_packet_drop(&mut self, now: Instant, from: PathId, report: &PacketDrop<'_>) {
+        if report.bad_checksum {
+            for chunk in report.chunks() {
+                match chunk {
+                    DroppedChunk::Data { tsn, payload } if self.phase.sends_data() => {
+                        self.sender.on_damaged(now, tsn, payload, &mut self.paths);
+                    }
+                    DroppedChunk::Data { .. } => {}
+                    DroppedChunk::Control { chunk_type } => self.repeat(from, chunk_type),
+                }
+            }
+        } else if report.from_middlebox && self.phase.sends_data() {
+            let (rate, on_queue) = (report.max_rate, report.on_queue);
+            self.sender.on_bandwidth_report(now, from, rate, on_queue, &mut self.paths);
+        }
+    }
+
+    /// Sends a control chunk again that was in a damaged packet, if it still has a purpose.
+    fn repeat(&mut self, from: PathId, chunk_type: u8) {
+        match (chunk_type, &self.phase) {
+            (Sack::TYPE | NrSack::TYPE, phase) if phase.is_open() => {
+                if let Some(receiver) = &mut self.receiver {
+                    receiver.sack_now();
+                }
+            }
+            (Heartbeat::TYPE, _) if self.paths[from].heartbeat.is_awaited() => {
+                self.control.push(from, Pending::Heartbeat);
+            }
+            (Shutdown::TYPE, Phase::ShutdownSent { .. }) => self.control.push(from, Pending::Shutdown),
+            (ShutdownAck::TYPE, Phase::ShutdownAckSent { .. }) => {
+                self.control.push(from, Pending::ShutdownAck);
+            }
+            (CookieEcho::TYPE, Phase::CookieEchoed { .. }) => {
+                self.control.push_first(from, Pending::CookieEcho)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// True unless a report could be answered by another one, or the packet is not of an association.
+fn may_be_reported(packet: &Packet<'_>) -> bool {
+    !packet.chunks().map_while(Result::ok).any(|chunk| {
+        matches!(chunk, Chunk::Abort(_) | Chunk::Init(_) | Chunk::InitAck(_) | Chunk::PacketDrop(_))
+    })
+}

@@ -1,0 +1,105 @@
+//! Echoes of marked packets: ECNE with each SACK until CWR answers it (draft-stewart-tsvwg-sctpecn-07).
+
+use crate::path::PathId;
+use wire::{Cwr, Ecne, Encode, PacketWriter, Tsn};
+
+/// Marks that the peer has not answered yet, at most one entry for each path.
+#[derive(Debug, Default)]
+pub(super) struct Echoes {
+    waiting: Vec<Echo>,
+}
+
+/// Marks of packets that arrived on one path.
+#[derive(Debug)]
+struct Echo {
+    path: PathId,
+    /// The first TSN of the latest of them.
+    tsn: Tsn,
+    packets: u32,
+}
+
+impl Echoes {
+    /// A packet with DATA from this TSN on arrived on `path` with a mark.
+    pub(super) fn note(&mut self, path: PathId, tsn: Tsn) {
+        match self.waiting.iter_mut().find(|echo| echo.path == path) {
+            Some(echo) => {
+                echo.packets = echo.packets.saturating_add(1);
+                if echo.tsn.precedes(tsn) {
+                    echo.tsn = tsn;
+                }
+            }
+            None => self.waiting.push(Echo { path, tsn, packets: 1 }),
+        }
+    }
+
+    /// The peer has answered: the marks of the path that the CWR came on, of all paths, or those that it names.
+    pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
+        self.waiting.retain(|echo| {
+            let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);
+            !covered && echo.tsn != cwr.tsn
+        });
+        if self.waiting.is_empty() {
+            self.waiting = Vec::new(); // marks are rare; do not keep the memory in each association
+        }
+    }
+
+    /// Bytes of the chunks that report them.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len() * Ecne::LEN
+    }
+
+    /// Reports as many of them as leave room for a SACK of so many bytes.
+    pub(super) fn write(&self, w: &mut PacketWriter<'_>, sack: usize) {
+        for echo in &self.waiting {
+            let ecne = Ecne { lowest_tsn: echo.tsn, packets: echo.packets };
+            if ecne.encoded_len() + sack > w.room() {
+                break;
+            }
+            w.push(&ecne);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: PathId = PathId(0);
+    const B: PathId = PathId(1);
+
+    fn told(echoes: &Echoes) -> Vec<(u8, u32, u32)> {
+        echoes.waiting.iter().map(|echo| (echo.path.0, echo.tsn.0, echo.packets)).collect()
+    }
+
+    fn cwr(tsn: u32) -> Cwr {
+        Cwr { all_paths: false, same_window: false, tsn: Tsn(tsn) }
+    }
+
+    // rfc3168#section-6.1.3: a receiver echoes until it hears that the window was reduced.
+    #[test]
+    fn marks_of_a_path_are_counted_until_a_cwr_for_the_latest_of_them() {
+        let mut echoes = Echoes::default();
+        echoes.note(A, Tsn(u32::MAX));
+        echoes.note(A, Tsn(4));
+        echoes.note(A, Tsn(2));
+        echoes.note(B, Tsn(3));
+        assert_eq!(told(&echoes), [(0, 4, 3), (1, 3, 1)]);
+        echoes.answered(A, &cwr(2));
+        assert_eq!(told(&echoes), [(0, 4, 3), (1, 3, 1)], "an answer to an earlier mark");
+        echoes.answered(A, &cwr(5));
+        assert_eq!(told(&echoes), [(1, 3, 1)], "those of another path wait");
+        echoes.answered(A, &cwr(3));
+        assert_eq!(told(&echoes), [], "an answer to that very mark, on whichever path");
+    }
+
+    #[test]
+    fn an_answer_for_all_paths_ends_all_marks_up_to_its_tsn() {
+        let mut echoes = Echoes::default();
+        for (path, tsn) in [(A, 4), (B, 3), (PathId(2), 9)] {
+            echoes.note(path, Tsn(tsn));
+        }
+        echoes.answered(PathId(3), &Cwr { all_paths: true, ..cwr(4) });
+        assert_eq!(told(&echoes), [(2, 9, 1)]);
+    }
+}

@@ -1,0 +1,68 @@
+//! I-DATA chunks (`rfc8260#section-2.2.3`).
+//!
+//! With interleaving nothing is reneged: all that was acknowledged is kept, so that with NR-SACK all of it is non-renegable. When
+//! the buffer is full and nothing can be read, the beginning of the oldest message that is not complete is handed out. Each
+//! stream can have one such message at a time.
+
+use super::reassembly::{Piece, append};
+use super::{DataVerdict, Receiver};
+use crate::path::PathId;
+use wire::IData;
+
+impl Receiver {
+    /// Processes an I-DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
+    pub(crate) fn on_i_data(&mut self, data: &IData<'_>, from: PathId) -> DataVerdict {
+        let (immediate, empty) = (data.flags.immediate, data.payload.is_empty());
+        self.on_chunk(data.tsn, immediate, empty, from, |this, index| this.take_i_data(index, data))
+    }
+
+    fn take_i_data(&mut self, index: u64, data: &IData<'_>) -> Result<DataVerdict, &'static str> {
+        let fragment = !(data.flags.beginning && data.flags.ending);
+        let kept = data.stream.0 < self.inbound_streams;
+        let Some(interleaved) = &self.interleaved else { return Err("I-DATA without interleaving") };
+        if kept && (fragment || !interleaved.is_idle()) {
+            interleaved.check(data)?;
+        }
+        if kept
+            && fragment
+            && !data.flags.unordered
+            && self.streams.is_past(data.stream, data.mid)
+            && !self.is_behind_reset(data.stream, index)
+        {
+            return Err("a message identifier is used again");
+        }
+        let length = data.payload.len();
+        if !self.tsns.has_place_for(index) || (kept && !self.make_room(index, length)) {
+            return Ok(DataVerdict::NoRoom);
+        }
+        self.tsns.insert(index);
+        if !kept {
+            return Ok(DataVerdict::InvalidStream);
+        }
+        self.stats.user_bytes += length.into();
+        self.window.hold(self.cost.of(length));
+        match &mut self.interleaved {
+            Some(interleaved) if fragment => {
+                let outcome = interleaved.insert(index, data);
+                self.joined(outcome)?;
+            }
+            _ => self.accept(Piece::interleaved(index, data, self.cost))?,
+        }
+        Ok(DataVerdict::Accepted)
+    }
+
+    /// Hands out the beginning of the oldest message that is not complete, if it is its turn.
+    pub(super) fn hand_out_oldest(&mut self) {
+        let Some(interleaved) = &mut self.interleaved else { return };
+        let Some(oldest) = interleaved.oldest(self.tsns.cumulative()) else { return };
+        if !oldest.unordered {
+            if !self.streams.is_next(oldest.stream, oldest.mid()) {
+                return;
+            }
+            self.streams.begin(oldest.stream);
+        }
+        if let Some(piece) = interleaved.begin_partial() {
+            append(&mut self.ready, piece);
+        }
+    }
+}

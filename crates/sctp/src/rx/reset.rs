@@ -1,0 +1,222 @@
+//! Resets of streams on which the peer sends (`rfc6525#section-5.2.2`).
+//!
+//! A reset that the peer asked for before all its data arrived is deferred: it takes place by itself once the cumulative TSN
+//! reaches the last TSN that the peer named. Until then messages of its streams above that TSN are held within the receive
+//! buffer. A mark in the queue of messages that can be read parts what came before a reset from what comes behind it: the user
+//! reads up to the mark, is told of the reset, and reads on.
+
+use super::fragments::Chain;
+use super::gaps::TsnTracker;
+use super::interleaved::Interleaved;
+use super::non_renegable::NonRenegable;
+use super::reassembly::{Piece, Reassembly};
+use super::{Receiver, gather};
+use crate::per_stream::StreamSet;
+use std::collections::{BTreeMap, VecDeque};
+use wire::{StreamId, Tsn};
+
+/// What the user is told once everything before it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reset {
+    /// Streams on which the peer sends begin anew.
+    Streams(StreamSet),
+    /// All streams of both directions, and the TSNs.
+    Association,
+}
+
+/// What resets of the peer's streams left.
+#[derive(Debug, Default)]
+pub(super) struct Resets {
+    deferred: Option<Deferred>,
+    marks: VecDeque<Mark>,
+    /// Index of the first TSN since the TSNs were reset; 0 if they were not.
+    base: u64,
+}
+
+/// A reset that waits for TSNs.
+#[derive(Debug)]
+struct Deferred {
+    streams: StreamSet,
+    /// Index of the last TSN before the reset.
+    last: u64,
+    /// Messages behind the reset, by the index of their first TSN.
+    held: BTreeMap<u64, Piece>,
+}
+
+#[derive(Debug)]
+struct Mark {
+    /// Pieces to be read between the mark before it and this one.
+    pieces: usize,
+    reset: Reset,
+}
+
+/// Marks that may wait for the user. The peer makes them, and each names as many streams as a packet can.
+const MOST_MARKS: usize = 32;
+
+/// Chunks further above the cumulative TSN than this cannot be acknowledged by gap blocks; after a reset of TSNs they are from
+/// before it.
+const FAR: u64 = 1 << 17;
+
+impl Receiver {
+    /// Takes a complete message.
+    #[inline]
+    pub(super) fn accept(&mut self, message: Piece) -> Result<(), &'static str> {
+        if let Some(deferred) = self.deferred_before(message.stream, message.message) {
+            deferred.held.insert(message.message, message);
+            return Ok(());
+        }
+        self.streams.accept(message, &mut self.ready)
+    }
+
+    /// The deferred reset that a chunk of a stream is behind.
+    fn deferred_before(&mut self, stream: StreamId, index: u64) -> Option<&mut Deferred> {
+        let deferred = self.resets.as_mut()?.deferred.as_mut()?;
+        (index > deferred.last && deferred.streams.contains(stream)).then_some(deferred)
+    }
+
+    /// True if a chunk of a stream is behind a reset that waits for TSNs.
+    pub(super) fn is_behind_reset(&mut self, stream: StreamId, index: u64) -> bool {
+        self.deferred_before(stream, index).is_some()
+    }
+
+    /// True if no further reset may be asked for until the user was told of those before.
+    pub(crate) fn has_many_marks(&self) -> bool {
+        self.resets.as_ref().is_some_and(|resets| resets.marks.len() >= MOST_MARKS)
+    }
+
+    /// True if a reset waits for TSNs.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.resets.as_ref().is_some_and(|resets| resets.deferred.is_some())
+    }
+
+    /// Resets streams of the peer, the last data of which has TSN `last`, now or as soon as everything up to there has arrived.
+    /// The caller has no other reset deferred.
+    pub(crate) fn reset_after(&mut self, streams: StreamSet, last: Tsn) {
+        let deferred = Deferred { streams, last: self.tsns.index_of(last), held: BTreeMap::new() };
+        self.resets.get_or_insert_default().deferred = Some(deferred);
+    }
+
+    /// Does the deferred reset if everything before it has arrived; true if it was done.
+    ///
+    /// # Errors
+    /// What the peer broke in data behind the reset.
+    pub(crate) fn finish_deferred(&mut self) -> Result<bool, &'static str> {
+        let cumulative = self.tsns.cumulative();
+        let Some(resets) = &mut self.resets else { return Ok(false) };
+        let Some(deferred) = resets.deferred.take_if(|deferred| deferred.last <= cumulative) else {
+            return Ok(false);
+        };
+        let readable = self.ready.len();
+        self.streams.reset(&deferred.streams, &mut self.ready);
+        self.mark(Reset::Streams(deferred.streams));
+        for (_, message) in deferred.held {
+            self.streams.accept(message, &mut self.ready)?;
+        }
+        self.streams.packet_done();
+        self.promise(readable);
+        Ok(true)
+    }
+
+    /// Everything of the peer begins anew: its streams at 0 and its TSNs at `next`. What arrived can be read up to where
+    /// messages are incomplete.
+    pub(crate) fn begin_again(&mut self, next: Tsn) {
+        self.streams.reset(&StreamSet::default(), &mut self.ready);
+        for piece in self.ready.iter_mut().filter(|piece| piece.chain != Chain::NONE) {
+            gather(piece, &mut self.reassembly, self.interleaved.as_deref_mut());
+        }
+        self.reassembly = Reassembly::new(self.cost);
+        if self.interleaved.is_some() {
+            self.interleaved = Some(Box::new(Interleaved::new(self.cost)));
+        }
+        self.window.keep_only(self.ready.iter().map(|piece| u64::from(piece.cost)).sum());
+        self.tsns.jump_to(next);
+        if self.non_renegable.is_some() {
+            self.non_renegable = Some(Box::new(NonRenegable::new(next, self.reneging)));
+        }
+        self.sacks.forget_duplicates();
+        if let Some(delays) = &mut self.delays {
+            delays.clear();
+        }
+        self.mark(Reset::Association);
+        let resets = self.resets.get_or_insert_default();
+        resets.base = self.tsns.cumulative() + 1;
+        resets.deferred = None;
+    }
+
+    /// True if the peer sent a chunk before the TSNs were reset.
+    #[inline]
+    pub(super) fn is_from_before_reset(&self, tsn: Tsn) -> bool {
+        self.resets.as_ref().is_some_and(|resets| resets.base > 0 && resets.precede(tsn, &self.tsns))
+    }
+
+    /// Tells the user of a reset once everything that can be read now has been read.
+    fn mark(&mut self, reset: Reset) {
+        let resets = self.resets.get_or_insert_default();
+        let before: usize = resets.marks.iter().map(|mark| mark.pieces).sum();
+        resets.marks.push_back(Mark { pieces: self.ready.len() - before, reset });
+    }
+
+    /// True if the next thing for the user is to be told of a reset.
+    #[inline]
+    pub(crate) fn is_at_mark(&self) -> bool {
+        self.resets.as_ref().is_some_and(|resets| resets.marks.front().is_some_and(|mark| mark.pieces == 0))
+    }
+
+    /// The reset that the user is to be told of, once.
+    pub(crate) fn take_mark(&mut self) -> Option<Reset> {
+        let marks = &mut self.resets.as_mut()?.marks;
+        marks.front().filter(|mark| mark.pieces == 0)?;
+        marks.pop_front().map(|mark| mark.reset)
+    }
+
+    /// The first piece was read to its end.
+    #[inline]
+    pub(super) fn note_read(&mut self) {
+        if let Some(resets) = &mut self.resets
+            && let Some(mark) = resets.marks.front_mut()
+        {
+            mark.pieces -= 1;
+        }
+    }
+
+    /// Reneges on the highest message behind a deferred reset if it is above `index`.
+    pub(super) fn renege_on_held(&mut self, index: u64) -> bool {
+        let Some(deferred) = self.resets.as_mut().and_then(|resets| resets.deferred.as_mut()) else {
+            return false;
+        };
+        let Some(highest) = deferred.held.last_entry().filter(|highest| *highest.key() > index) else {
+            return false;
+        };
+        // What the cumulative TSN has passed is never given up.
+        if *highest.key() <= self.tsns.cumulative() {
+            return false;
+        }
+        let message = highest.remove();
+        self.reassembly.give_up(&message);
+        self.forget(message.message, message.fragments, message.payload.len(), message.cost);
+        true
+    }
+
+    /// Streams the peer may use.
+    pub(crate) fn inbound_streams(&self) -> u16 {
+        self.inbound_streams
+    }
+
+    /// The peer may use so many streams from now on.
+    pub(crate) fn set_inbound_streams(&mut self, streams: u16) {
+        self.inbound_streams = streams;
+    }
+
+    /// True if all that the peer sent, as far as we know, has arrived.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.tsns.has_gaps() && self.reassembly.is_idle()
+    }
+}
+
+impl Resets {
+    #[cold]
+    fn precede(&self, tsn: Tsn, tsns: &TsnTracker) -> bool {
+        let index = tsns.index_of(tsn);
+        index < self.base || index > tsns.cumulative() + FAR
+    }
+}

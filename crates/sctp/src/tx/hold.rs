@@ -1,0 +1,301 @@
+//! Streams that are being reset: what the user gives for them waits beside the queue, since it is not known yet how it will
+//! be numbered (`rfc6525#section-5.1.2`, A1). What was queued before is sent first.
+
+use super::Sender;
+use super::delivery::Tag;
+use super::queue::SendQueue;
+use crate::message::Message;
+use crate::path::Paths;
+use crate::per_stream::StreamSet;
+use std::collections::{BTreeSet, VecDeque};
+use units::ByteCount;
+use wire::{StreamId, Tsn};
+
+/// Messages of held streams, in the order in which they were given.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// Streams that are held by themselves.
+    listed: BTreeSet<StreamId>,
+    /// How many resets hold all streams.
+    all: u32,
+    waiting: VecDeque<Waiting>,
+    bytes: ByteCount,
+    /// Some of the messages may be queued as soon as the user ends a message whose beginning is queued.
+    due: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    message: Message,
+    beginning: bool,
+    tag: Tag,
+}
+
+impl Held {
+    pub(super) fn holds(&self, stream: StreamId) -> bool {
+        self.all > 0 || self.listed.contains(&stream)
+    }
+
+    /// True if the last message that waits is not complete.
+    fn ends_unfinished(&self) -> bool {
+        self.waiting.back().is_some_and(|last| !last.message.end_of_record)
+    }
+
+    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag) {
+        self.bytes += message.payload.byte_count();
+        self.waiting.push_back(Waiting { message, beginning, tag });
+    }
+}
+
+impl SendQueue {
+    /// Messages given for these streams wait until [`Self::release`].
+    fn hold(&mut self, streams: &StreamSet) {
+        let held = self.held.get_or_insert_default();
+        held.all += u32::from(streams.is_all());
+        held.listed.extend(streams.streams());
+    }
+
+    /// Queues what was given for these streams since they are held, unless another reset holds them, too.
+    fn release(&mut self, streams: &StreamSet) {
+        let unfinished = self.is_closed_to_others();
+        let Some(held) = &mut self.held else { return };
+        held.all -= u32::from(streams.is_all());
+        for stream in streams.streams() {
+            held.listed.remove(stream);
+        }
+        // Pieces of a message have successive TSNs: nothing comes between them.
+        held.due = unfinished && !held.ends_unfinished();
+        if !held.due {
+            self.release_due();
+        }
+    }
+
+    /// The message that was being given is complete: queues what waited for that.
+    pub(super) fn release_behind_message(&mut self) {
+        if !self.is_closed_to_others() && self.held.as_ref().is_some_and(|held| held.due) {
+            self.release_due();
+        }
+    }
+
+    fn release_due(&mut self) {
+        let Some(mut held) = self.held.take() else { return };
+        held.due = false;
+        for waiting in std::mem::take(&mut held.waiting) {
+            if held.holds(waiting.message.stream) {
+                held.waiting.push_back(waiting);
+            } else {
+                held.bytes -= waiting.message.payload.byte_count();
+                self.enqueue(waiting.message, waiting.beginning, waiting.tag);
+            }
+        }
+        if held.all > 0 || !held.listed.is_empty() {
+            self.held = Some(held);
+        }
+    }
+
+    /// Nothing is held any more, whatever is being reset.
+    pub(super) fn release_all(&mut self) {
+        if let Some(held) = &mut self.held {
+            held.listed.clear();
+            held.all = 0;
+            self.release_due();
+        }
+    }
+
+    pub(super) fn has_held(&self) -> bool {
+        self.held_len() > 0
+    }
+
+    /// Messages that are held, or pieces of them.
+    pub(super) fn held_len(&self) -> usize {
+        self.held.as_ref().map_or(0, |held| held.waiting.len())
+    }
+
+    /// User bytes of the messages that are held.
+    pub(super) fn held_bytes(&self) -> ByteCount {
+        self.held.as_ref().map_or(ByteCount::ZERO, |held| held.bytes)
+    }
+
+    /// True if the stream is being reset, and no data is left to be sent before that.
+    pub(super) fn is_last_before_reset(&mut self, stream: StreamId) -> bool {
+        self.held.as_ref().is_some_and(|held| held.holds(stream)) && self.has_none_of(stream)
+    }
+}
+
+impl Sender {
+    /// These streams take no new data: it waits until [`Self::resume_streams`].
+    pub(crate) fn hold_streams(&mut self, streams: &StreamSet) {
+        self.queue.hold(streams);
+    }
+
+    /// Data of these streams may be sent again, numbered from 0 if they were reset.
+    pub(crate) fn resume_streams(&mut self, streams: &StreamSet, reset: bool) {
+        if reset {
+            self.queue.renumber(streams);
+        }
+        self.queue.release(streams);
+    }
+
+    /// The stream among these of which the user has begun a message and not ended it.
+    pub(crate) fn unfinished_among(&self, streams: &StreamSet) -> Option<StreamId> {
+        self.queue.unfinished_streams().find(|&stream| streams.contains(stream))
+    }
+
+    /// True if messages wait for a reset.
+    pub(crate) fn has_held(&self) -> bool {
+        self.queue.has_held()
+    }
+
+    /// True if no data of these held streams waits for its first transmission. Looks at the `first`th stream and those behind
+    /// it; the ones before have none, and get none.
+    pub(crate) fn has_sent_all(&mut self, streams: &StreamSet, first: &mut usize) -> bool {
+        if streams.is_all() {
+            return self.queue.is_empty();
+        }
+        while let Some(&stream) = streams.streams().get(*first) {
+            if !self.queue.has_none_of(stream) {
+                return false;
+            }
+            *first += 1;
+        }
+        true
+    }
+
+    /// Index of the next chunk.
+    pub(crate) fn next_index(&self) -> u64 {
+        self.out.next_index()
+    }
+
+    /// True if the cumulative TSN has passed all chunks below this index.
+    pub(crate) fn is_acked_below(&self, index: u64) -> bool {
+        self.out.first_index() >= index
+    }
+
+    /// True if nothing waits but for a reset, and nothing is outstanding.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.queue.is_empty() && self.out.is_empty()
+    }
+
+    /// TSN of the next chunk.
+    pub(crate) fn next_tsn(&self) -> Tsn {
+        super::Outstanding::tsn(self.out.next_index())
+    }
+
+    /// Everything begins anew: the streams at 0, and the TSNs at `next` if they do. Nothing is outstanding.
+    pub(crate) fn begin_again(&mut self, next: Option<Tsn>) {
+        self.queue.renumber(&StreamSet::default());
+        self.gap_acked.clear();
+        self.non_renegable.clear();
+        if let Some(next) = next {
+            self.out.jump_to(next);
+            self.jumped = true;
+        }
+    }
+
+    /// True if an acknowledgement up to this index is of TSNs before a reset of TSNs: the index is far above what was sent.
+    pub(super) fn is_from_before_reset(&self, cum: u64) -> bool {
+        self.jumped && cum >= self.out.next_index() + FAR
+    }
+
+    /// How many bytes of a packet with data are for something else.
+    pub(crate) fn set_extra(&mut self, extra: usize, paths: &Paths) {
+        self.extra = extra;
+        self.fit_fragments(paths);
+    }
+
+    /// There are this many streams from now on.
+    pub(crate) fn set_streams(&mut self, streams: u16) {
+        self.queue.set_streams(streams);
+    }
+
+    pub(crate) fn streams(&self) -> u16 {
+        self.queue.streams()
+    }
+}
+
+/// More chunks than are ever outstanding.
+const FAR: u64 = 1 << 17;
+
+#[cfg(test)]
+mod tests {
+    use super::super::queue::Fragment;
+    use super::*;
+    use crate::config::Config;
+    use crate::message::Payload;
+
+    fn queue(streams: u16) -> SendQueue {
+        SendQueue::new(&Config { outbound_streams: streams, ..Config::default() })
+    }
+
+    fn message(stream: u16, length: u32) -> Message {
+        Message { stream: StreamId(stream), ..Message::new(Payload::Filler(length)) }
+    }
+
+    fn set(streams: &[u16]) -> StreamSet {
+        StreamSet::of(streams.iter().map(|&stream| StreamId(stream)))
+    }
+
+    fn sent(queue: &mut SendQueue) -> Vec<(u16, u32, usize)> {
+        let fragment = |f: Fragment| (f.stream.0, f.number, f.payload.len());
+        std::iter::from_fn(|| queue.head_len().map(|_| fragment(queue.take(1000)))).collect()
+    }
+
+    // rfc6525#section-5.1.2
+    #[test]
+    fn data_given_for_a_stream_under_reset_waits_and_is_numbered_when_it_is_released() {
+        let mut queue = queue(3);
+        queue.push(message(1, 1));
+        queue.hold(&set(&[1]));
+        queue.push(message(1, 2));
+        queue.push(message(2, 3));
+        assert_eq!((queue.held_len(), queue.held_bytes().get(), queue.len()), (1, 2, 2));
+        assert!(!queue.is_last_before_reset(StreamId(1)));
+        assert_eq!(sent(&mut queue), [(1, 0, 1), (2, 0, 3)]);
+        assert!(queue.is_last_before_reset(StreamId(1)) && !queue.is_last_before_reset(StreamId(2)));
+        queue.renumber(&set(&[1]));
+        queue.release(&set(&[1]));
+        queue.push(message(1, 4));
+        queue.push(message(2, 5));
+        assert_eq!(sent(&mut queue), [(1, 0, 2), (1, 1, 4), (2, 1, 5)]);
+        assert!(queue.held.is_none());
+    }
+
+    #[test]
+    fn a_stream_that_two_resets_hold_waits_for_both() {
+        let mut queue = queue(3);
+        queue.hold(&set(&[1]));
+        queue.hold(&set(&[]));
+        queue.push(message(1, 1));
+        queue.push(message(2, 2));
+        queue.release(&set(&[]));
+        assert_eq!(sent(&mut queue), [(2, 0, 2)]);
+        queue.release(&set(&[1]));
+        assert_eq!(sent(&mut queue), [(1, 0, 1)]);
+    }
+
+    // rfc9260#section-6.9: fragments of a message have successive TSNs
+    #[test]
+    fn what_is_released_does_not_come_between_the_pieces_of_a_message() {
+        let mut queue = queue(2);
+        queue.hold(&set(&[1]));
+        queue.push(message(1, 1));
+        queue.push(Message { end_of_record: false, ..message(0, 2) });
+        queue.release(&set(&[1]));
+        queue.push(Message { end_of_record: false, ..message(0, 3) });
+        assert_eq!((queue.held_len(), queue.held.is_some()), (1, true));
+        queue.push(message(0, 4));
+        assert_eq!(sent(&mut queue), [(0, 0, 2), (0, 0, 3), (0, 0, 4), (1, 0, 1)]);
+        assert!(queue.held.is_none());
+    }
+
+    #[test]
+    fn pieces_of_a_message_given_before_and_after_the_release_stay_together() {
+        let mut queue = queue(2);
+        queue.hold(&set(&[1]));
+        queue.push(Message { end_of_record: false, ..message(1, 1) });
+        queue.release(&set(&[1]));
+        queue.push(message(1, 2));
+        queue.push(message(1, 3));
+        assert_eq!(sent(&mut queue), [(1, 0, 1), (1, 0, 2), (1, 1, 3)]);
+    }
+}

@@ -1,0 +1,62 @@
+use super::{Rule, Values};
+use std::collections::{BTreeMap, BTreeSet};
+use wire::StreamId;
+
+/// Fair bandwidth (`rfc8260#section-3.5`) and weighted fair queueing (`rfc8260#section-3.6`): streams that always have
+/// something to send get shares of the bytes in proportion to their weights.
+///
+/// Each stream has a tag in virtual time: what it sent, divided by its weight. The stream of the least tag is next, and its tag is
+/// the virtual time. A stream that had nothing to send begins at the virtual time, so that it saves no credit; when no stream
+/// waits any more, all begin anew.
+#[derive(Debug)]
+pub(super) struct Fair {
+    /// None: all weights are 1.
+    weights: Option<Values>,
+    /// The streams that wait, by their tags.
+    waiting: BTreeSet<(u64, StreamId)>,
+    /// The tags of all streams that waited since none did.
+    tags: BTreeMap<StreamId, u64>,
+    /// Virtual time.
+    now: u64,
+}
+
+/// Virtual time that a byte takes at weight 1: with it a byte counts at the largest weight, too.
+const SCALE: u64 = 1 << 16;
+
+impl Fair {
+    pub(super) fn new(weights: Option<Values>) -> Self {
+        Fair { weights, waiting: BTreeSet::new(), tags: BTreeMap::new(), now: 0 }
+    }
+}
+
+impl Rule for Fair {
+    fn add(&mut self, stream: StreamId) {
+        let tag = self.tags.entry(stream).or_default();
+        *tag = (*tag).max(self.now);
+        self.waiting.insert((*tag, stream));
+    }
+
+    fn next(&self) -> Option<StreamId> {
+        self.waiting.first().map(|&(_, stream)| stream)
+    }
+
+    fn sent(&mut self, stream: StreamId, bytes: u64, more: bool) {
+        let weight = self.weights.as_ref().map_or(1, |weights| u64::from(weights.of(stream)).max(1));
+        let tag = self.tags.entry(stream).or_default();
+        self.waiting.remove(&(*tag, stream));
+        self.now = self.now.max(*tag);
+        *tag = tag.saturating_add(bytes.saturating_mul(SCALE) / weight);
+        if more {
+            self.waiting.insert((*tag, stream));
+        } else if self.waiting.is_empty() {
+            self.tags.clear();
+            self.now = 0;
+        }
+    }
+
+    fn set_value(&mut self, stream: StreamId, value: u16) {
+        if let Some(weights) = &mut self.weights {
+            weights.set(stream, value);
+        }
+    }
+}
