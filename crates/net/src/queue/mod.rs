@@ -62,6 +62,8 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out; a packet that does not fit is dropped.
     DropTail(Limit) in drop_tail;
+    /// First in, first out, with room for what the link sends in a time.
+    DropTailDelay(DelayLimit) in delay_limit;
     /// Random early detection.
     Red(RedSpec) in red;
     /// Controlled delay.
