@@ -23,6 +23,8 @@
 mod admission;
 mod line;
 mod server;
+#[cfg(test)]
+mod testing;
 
 pub use admission::{Admission, Offered, Verdict};
 pub use server::{Drops, Queued, Server};
@@ -60,8 +62,16 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out; a packet that does not fit is dropped.
     DropTail(Limit) in drop_tail;
+    /// First in, first out, with room for what the link sends in a time.
+    DropTailDelay(DelayLimit) in delay_limit;
     /// Random early detection.
     Red(RedSpec) in red;
+    /// Controlled delay.
+    Codel(CodelSpec) in codel;
+    /// A queue under CoDel for each flow, in turn.
+    FqCodel(FqCodelSpec) in fq_codel;
+    /// Proportional integral controller, enhanced.
+    Pie(PieSpec) in pie;
 }
 
 /// The specification of a queue: it checks its parameters and builds queues.
@@ -87,6 +97,16 @@ pub struct QueueFault {
     pub field: &'static str,
     /// What was expected.
     pub expected: &'static str,
+}
+
+impl QueueFault {
+    /// The first parameter that is not sound.
+    fn first(checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>) -> Result<(), QueueFault> {
+        match checks.into_iter().find(|(sound, ..)| !sound) {
+            Some((_, field, expected)) => Err(QueueFault { field, expected }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a queue may know about the direction of a link that it is built for.

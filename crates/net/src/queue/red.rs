@@ -67,10 +67,7 @@ impl Discipline for RedSpec {
             (!self.mean_packet.is_zero(), "mean_packet", "more than 0 B"),
             (rate_is_sound, "packet_rate", "a number, 0 or more"),
         ];
-        match checks.into_iter().find(|(sound, ..)| !sound) {
-            Some((_, field, expected)) => Err(QueueFault { field, expected }),
-            None => Ok(()),
-        }
+        QueueFault::first(checks)
     }
 
     fn build(&self, site: &Site<'_>) -> Queue {

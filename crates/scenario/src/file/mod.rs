@@ -4,6 +4,7 @@ mod flow;
 mod link;
 mod options;
 mod probe;
+mod queue;
 mod reliability;
 mod settings;
 mod transfers;
