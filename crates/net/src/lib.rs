@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod bucket;
 mod builder;
 mod capture;
 mod channel;
@@ -52,12 +53,14 @@ mod network;
 mod packet;
 mod parcel;
 mod queue;
+mod rates;
 mod routing;
 mod topology;
-mod trace;
 mod transmitter;
+mod wire;
 
 pub use address::InterfaceAddress;
+pub use bucket::TokenBucket;
 pub use builder::{ConfigError, NetworkBuilder};
 pub use capture::FinishPacket;
 pub use counters::{Counters, DropCause};
@@ -67,7 +70,8 @@ pub use nat::{NatCounters, NatSpec};
 pub use network::{Arrival, Delivered, Network, Route};
 pub use packet::{Outgoing, Packet, PacketId, Protocol};
 pub use queue::*;
+pub use rates::{RateModel, RateModelKind, RateSeries, SeriesFault, Trace, TraceFault};
 pub use topology::{ChannelSpec, Impairments, LinkSpec, NodeKind};
-pub use trace::{Trace, TraceFault};
 pub use transmitter::TransmitterSpec;
 pub use transport::Ecn;
+pub use wire::LossBursts;

@@ -1,7 +1,9 @@
+use crate::bucket::TokenBucket;
 use crate::ids::NodeId;
-use crate::queue::QueueSpec;
+use crate::queue::{QueueSpec, SpecFault};
 use crate::transmitter::TransmitterSpec;
-use units::{ByteCount, Probability, Span};
+use crate::wire::LossBursts;
+use units::{BitRate, ByteCount, Probability, Span};
 
 /// What a node does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +49,12 @@ pub struct ChannelSpec {
     pub transmitter: TransmitterSpec,
     /// Propagation delay.
     pub delay: Span,
+    /// Drops packets that come faster than this, before the queue.
+    pub policer: Option<TokenBucket>,
     /// The queue before the transmitter.
     pub queue: QueueSpec,
+    /// Delays packets that would leave faster than this, between the queue and the transmitter.
+    pub shaper: Option<TokenBucket>,
     /// The largest IP packet that passes; larger ones are dropped.
     pub mtu: ByteCount,
     /// Bytes the link layer adds to each IP packet on the wire (PPP 7, Ethernet with preamble and gap 38).
@@ -63,7 +69,9 @@ impl Default for ChannelSpec {
         ChannelSpec {
             transmitter: TransmitterSpec::Unlimited,
             delay: Span::ZERO,
+            policer: None,
             queue: QueueSpec::default(),
+            shaper: None,
             mtu: ByteCount::new(1500),
             framing: ByteCount::ZERO,
             impairments: Impairments::default(),
@@ -71,13 +79,40 @@ impl Default for ChannelSpec {
     }
 }
 
+impl ChannelSpec {
+    /// The mean rate in the long run; `None` if transmissions take no time.
+    pub fn mean_rate(&self) -> Option<BitRate> {
+        let rates = [self.transmitter.mean_rate(), self.shaper.map(|shaper| shaper.rate)];
+        rates.into_iter().flatten().min()
+    }
+
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// The key of the part of the channel that is wrong, and what is wrong there.
+    pub fn check(&self) -> Result<(), (&'static str, SpecFault)> {
+        let of = |part| move |fault| (part, fault);
+        let largest = self.mtu + self.framing;
+        let bucket = |bucket: &Option<TokenBucket>| bucket.map_or(Ok(()), |bucket| bucket.check(largest));
+        self.transmitter.check().map_err(of("rate"))?;
+        bucket(&self.policer).map_err(of("policer"))?;
+        self.queue.check().map_err(of("queue"))?;
+        bucket(&self.shaper).map_err(of("shaper"))?;
+        self.impairments.loss_bursts.map_or(Ok(()), |bursts| bursts.check()).map_err(of("loss"))
+    }
+}
+
 /// Impairments of a wire, behind queue and transmitter. The default has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// Each packet has a further delay, uniform from zero to this; packets may overtake each other.
+    /// Each packet has a further delay, uniform from zero to this. A packet that would overtake another arrives with it.
     pub jitter: Span,
+    /// Packets may overtake each other by their jitter.
+    pub jitter_reorders: bool,
     /// Probability that a packet is lost.
     pub loss: Probability,
+    /// Losses in bursts, beside the others.
+    pub loss_bursts: Option<LossBursts>,
     /// Probability that a packet arrives twice.
     pub duplication: Probability,
     /// Probability that a packet is held back by `reordering_delay`, so that later ones overtake it.
@@ -91,6 +126,7 @@ pub struct Impairments {
 
 impl Impairments {
     pub(crate) fn is_perfect(&self) -> bool {
-        *self == Impairments { reordering_delay: self.reordering_delay, ..Impairments::default() }
+        let Impairments { jitter_reorders, reordering_delay, .. } = *self;
+        *self == Impairments { jitter_reorders, reordering_delay, ..Impairments::default() }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Discipline, Drops, Queue, QueueFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
 use crate::counters::DropCause;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
@@ -36,8 +36,8 @@ impl CodelSpec {
 }
 
 impl Discipline for CodelSpec {
-    fn check(&self) -> Result<(), QueueFault> {
-        QueueFault::first(self.faults())
+    fn check(&self) -> Result<(), SpecFault> {
+        SpecFault::first(self.faults())
     }
 
     fn build(&self, _site: &Site<'_>) -> Queue {

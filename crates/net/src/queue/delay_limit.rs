@@ -1,4 +1,4 @@
-use super::{Discipline, Kind, Limit, Queue, QueueFault, Site};
+use super::{Discipline, Kind, Limit, Queue, SpecFault, Site};
 use units::{ByteCount, Span};
 
 /// A drop-tail queue that holds as many bytes as the link sends in a time: what it holds takes at most that long to leave, on a
@@ -18,8 +18,8 @@ impl DelayLimit {
 }
 
 impl Discipline for DelayLimit {
-    fn check(&self) -> Result<(), QueueFault> {
-        QueueFault::first([(!self.0.is_zero(), "delay", "more than 0 s")])
+    fn check(&self) -> Result<(), SpecFault> {
+        SpecFault::first([(!self.0.is_zero(), "delay", "more than 0 s")])
     }
 
     fn build(&self, site: &Site<'_>) -> Queue {

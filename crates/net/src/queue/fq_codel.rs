@@ -1,5 +1,5 @@
 use super::codel::{CodelSpec, Control, Waiting};
-use super::{Discipline, Drops, Queue, QueueFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
 use crate::counters::DropCause;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant};
@@ -25,12 +25,12 @@ impl Default for FqCodelSpec {
 }
 
 impl Discipline for FqCodelSpec {
-    fn check(&self) -> Result<(), QueueFault> {
+    fn check(&self) -> Result<(), SpecFault> {
         let own = [
             ((1..=65_536).contains(&self.flows), "flows", "a number from 1 to 65536"),
             ((256..=1 << 20).contains(&self.quantum.get()), "quantum", "from 256 B to 1 MiB"),
         ];
-        QueueFault::first(self.codel.faults().into_iter().chain(own))
+        SpecFault::first(self.codel.faults().into_iter().chain(own))
     }
 
     fn build(&self, site: &Site<'_>) -> Queue {

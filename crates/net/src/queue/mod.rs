@@ -22,6 +22,7 @@
 
 mod admission;
 mod line;
+mod policed;
 mod server;
 #[cfg(test)]
 mod testing;
@@ -81,8 +82,8 @@ pub trait Discipline: Debug + Send + Sync {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`QueueFault`] names the first parameter that is wrong.
-    fn check(&self) -> Result<(), QueueFault> {
+    /// [`SpecFault`] names the first parameter that is wrong.
+    fn check(&self) -> Result<(), SpecFault> {
         Ok(())
     }
 
@@ -90,20 +91,22 @@ pub trait Discipline: Debug + Send + Sync {
     fn build(&self, site: &Site<'_>) -> Queue;
 }
 
-/// A wrong parameter of a queue.
+/// A wrong parameter of a queue, a token bucket, a rate or a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueFault {
+pub struct SpecFault {
     /// The parameter.
     pub field: &'static str,
     /// What was expected.
     pub expected: &'static str,
 }
 
-impl QueueFault {
+impl SpecFault {
     /// The first parameter that is not sound.
-    fn first(checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>) -> Result<(), QueueFault> {
+    pub(crate) fn first(
+        checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>,
+    ) -> Result<(), SpecFault> {
         match checks.into_iter().find(|(sound, ..)| !sound) {
-            Some((_, field, expected)) => Err(QueueFault { field, expected }),
+            Some((_, field, expected)) => Err(SpecFault { field, expected }),
             None => Ok(()),
         }
     }
@@ -169,8 +172,8 @@ impl QueueSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`QueueFault`] names the first parameter that is wrong.
-    pub fn check(&self) -> Result<(), QueueFault> {
+    /// [`SpecFault`] names the first parameter that is wrong.
+    pub fn check(&self) -> Result<(), SpecFault> {
         self.discipline().check()
     }
 

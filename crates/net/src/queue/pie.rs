@@ -1,5 +1,5 @@
 use super::codel::Waiting;
-use super::{Discipline, Drops, Queue, QueueFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
 use crate::counters::DropCause;
 use des::Random;
 use units::{ByteCount, Instant, Span};
@@ -30,8 +30,8 @@ impl Default for PieSpec {
 }
 
 impl Discipline for PieSpec {
-    fn check(&self) -> Result<(), QueueFault> {
-        QueueFault::first([
+    fn check(&self) -> Result<(), SpecFault> {
+        SpecFault::first([
             (!self.target.is_zero(), "target", "more than 0 s"),
             (self.update >= Span::from_micros(100), "update", "at least 100 us"),
             (self.limit > 0, "packets", "at least 1"),

@@ -5,7 +5,7 @@ use crate::decode::{At, Decode, Definitions, Show, mismatch, number, refer, tabl
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use net::{
-    CodelSpec, DelayLimit, FqCodelSpec, Limit, PieSpec, QueueFault, QueueSpec, RedQuirk, RedSpec, RedUnit,
+    CodelSpec, DelayLimit, FqCodelSpec, Limit, PieSpec, SpecFault, QueueSpec, RedQuirk, RedSpec, RedUnit,
 };
 use serde_json::{Value as Json, json};
 use transport::named;
@@ -222,7 +222,7 @@ impl Decode for QueueTable {
 
 /// A queue whose own check names the key that is wrong.
 fn checked(queue: QueueSpec, item: &Item, faults: &mut Faults) -> Option<QueueSpec> {
-    let Err(QueueFault { field, expected }) = queue.check() else { return Some(queue) };
+    let Err(SpecFault { field, expected }) = queue.check() else { return Some(queue) };
     let place = match &item.value {
         Value::Table(table) => table.get(field).unwrap_or(item),
         _ => item,
@@ -281,7 +281,7 @@ fn red(table: RedTable, faults: &mut Faults) -> Option<QueueSpec> {
         packet_rate: table.packet_rate.map(Hertz::as_f64),
         quirk: table.quirk,
     });
-    if let Err(QueueFault { field, expected }) = red.check() {
+    if let Err(SpecFault { field, expected }) = red.check() {
         let span = match field {
             "min" => table.min.span,
             "weight" => table.weight.span,
