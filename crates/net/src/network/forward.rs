@@ -120,7 +120,7 @@ impl Network {
     }
 
     /// Puts a packet behind those under way.
-    #[inline]
+    #[inline(always)] // into `leave`, for the same reason
     fn fly(
         &mut self,
         schedule: &mut impl Schedule,

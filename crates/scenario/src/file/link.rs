@@ -1,8 +1,11 @@
+use super::bucket::BucketTable;
 use super::queue::{DEFAULT_QUEUE, QueueTable};
+use super::rate::RateTable;
+use super::wire::{Jitter, Loss};
 use crate::decode::{At, Definitions, Fields, Record, property, table};
 use crate::diagnostic::Faults;
 use serde_json::{Map, Value as Json, json};
-use units::{BitRate, ByteCount, Instant, Probability, Span};
+use units::{ByteCount, Instant, Probability, Span};
 
 table! {
     /// A full-duplex link.
@@ -29,16 +32,21 @@ table! {
 table! {
     /// One direction of a link.
     struct DirectionTable in "a direction of [[link]]" {
-        /// Rate of the transmitter.
-        rate: BitRate;
+        /// Rate of the transmitter: constant, or as a table says that changes with time.
+        rate: RateTable;
         /// Propagation delay.
         delay: Span = Span::ZERO;
-        /// Additional random delay of each packet, uniform from zero to this.
-        jitter: Span = Span::ZERO;
+        /// Additional random delay of each packet, uniform from zero to this. Packets keep their order, unless a table
+        /// { up_to = "1 ms", reorder = true } lets them overtake each other.
+        jitter: Jitter = Jitter::NONE;
+        /// Token bucket that drops packets which come faster, in front of the queue.
+        policer: BucketTable = BucketTable(None);
         /// The queue in front of the transmitter.
         queue: QueueTable = DEFAULT_QUEUE;
-        /// Probability that a packet is lost.
-        loss: Probability = Probability::ZERO;
+        /// Token bucket that delays packets which would leave faster, behind the queue.
+        shaper: BucketTable = BucketTable(None);
+        /// Probability that a packet is lost, or a table of losses in bursts.
+        loss: Loss = Loss::Single(Probability::ZERO);
         /// Probability that a packet arrives twice.
         duplicate: Probability = Probability::ZERO;
         /// Probability that a packet is delayed by `reorder_delay`, so that later packets overtake it.

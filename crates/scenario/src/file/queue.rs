@@ -1,11 +1,12 @@
 //! Queue disciplines of links.
 
+use super::checked::checked;
 use crate::Hertz;
 use crate::decode::{At, Decode, Definitions, Show, mismatch, number, refer, table, words};
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use net::{
-    CodelSpec, DelayLimit, FqCodelSpec, Limit, PieSpec, SpecFault, QueueSpec, RedQuirk, RedSpec, RedUnit,
+    CodelSpec, DelayLimit, FqCodelSpec, Limit, PieSpec, QueueSpec, RedQuirk, RedSpec, RedUnit, SpecFault,
 };
 use serde_json::{Value as Json, json};
 use transport::named;
@@ -182,22 +183,19 @@ impl Decode for QueueTable {
             QueueWord::Red => red(RedTable::decode(item, faults)?, faults),
             QueueWord::Codel => {
                 let CodelTable { target, interval, packets, ecn, .. } = CodelTable::decode(item, faults)?;
-                checked(QueueSpec::Codel(CodelSpec { target, interval, limit: packets, ecn }), item, faults)
+                spec(QueueSpec::Codel(CodelSpec { target, interval, limit: packets, ecn }), item, faults)
             }
             QueueWord::FqCodel => {
                 let table = FqCodelTable::decode(item, faults)?;
                 let FqCodelTable { target, interval, packets, ecn, flows, quantum, .. } = table;
                 let codel = CodelSpec { target, interval, limit: packets, ecn };
-                checked(QueueSpec::FqCodel(FqCodelSpec { codel, flows, quantum }), item, faults)
+                spec(QueueSpec::FqCodel(FqCodelSpec { codel, flows, quantum }), item, faults)
             }
             QueueWord::Pie => {
                 let PieTable { target, update, max_burst, packets, ecn, .. } =
                     PieTable::decode(item, faults)?;
-                checked(
-                    QueueSpec::Pie(PieSpec { target, update, max_burst, limit: packets, ecn }),
-                    item,
-                    faults,
-                )
+                let pie = PieSpec { target, update, max_burst, limit: packets, ecn };
+                spec(QueueSpec::Pie(pie), item, faults)
             }
         }
         .map(QueueTable)
@@ -220,15 +218,9 @@ impl Decode for QueueTable {
     }
 }
 
-/// A queue whose own check names the key that is wrong.
-fn checked(queue: QueueSpec, item: &Item, faults: &mut Faults) -> Option<QueueSpec> {
-    let Err(SpecFault { field, expected }) = queue.check() else { return Some(queue) };
-    let place = match &item.value {
-        Value::Table(table) => table.get(field).unwrap_or(item),
-        _ => item,
-    };
-    faults.note(place.span.clone(), format!("wrong `{field}`; expected {expected}"));
-    None
+fn spec(queue: QueueSpec, item: &Item, faults: &mut Faults) -> Option<QueueSpec> {
+    let check = queue.check();
+    checked(queue, check, item, faults)
 }
 
 fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<QueueSpec> {
@@ -237,7 +229,7 @@ fn drop_tail(table: DropTailTable, item: &Item, faults: &mut Faults) -> Option<Q
             faults.note(delay.span.clone(), TWO_LIMITS.into());
             return None;
         }
-        return checked(QueueSpec::DropTailDelay(DelayLimit(delay.value)), item, faults);
+        return spec(QueueSpec::DropTailDelay(DelayLimit(delay.value)), item, faults);
     }
     match (table.packets, table.bytes) {
         (Some(_), Some(bytes)) => {
