@@ -47,7 +47,9 @@ fn a_policer_drops_what_exceeds_burst_and_rate_before_every_kind_of_queue() {
         let policed = ChannelSpec { policer: Some(bucket(4)), ..channel(queue.clone()) };
         let Pair { mut world, client, server, link } = pair(policed);
         // Events that change nothing, for the clock.
-        [3_600_000, 3_700_000].map(|at| world.kernel.schedule(nanos(at), NetEvent::repair(link)));
+        [3_600_000, 3_700_000]
+            .into_iter()
+            .for_each(|at| world.kernel.schedule(nanos(at), NetEvent::repair(link)));
         (0..10).for_each(|number| world.send(client, server, number, 1500));
         let mut arrived = world.run(nanos(3_600_000));
         // Tokens of three packets have come.
