@@ -1,4 +1,4 @@
-use crate::queue::SpecFault;
+use crate::fault::SpecFault;
 use units::{BitRate, ByteCount, Instant, Span};
 
 /// A token bucket: it fills at a rate up to a burst, and a packet takes as many tokens as it has bytes on the wire.

@@ -1,9 +1,10 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
 use crate::channel::{Channel, HostJitter, Parts};
+use crate::fault::SpecFault;
 use crate::ids::{LinkId, NodeId};
 use crate::nat::{Nat, NatSpec};
 use crate::network::{Host, Network, NodeInfo};
-use crate::queue::{Site, SpecFault};
+use crate::queue::Site;
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
 use crate::transmitter::Transmitter;

@@ -1,9 +1,10 @@
 use crate::bucket::TokenBucket;
+use crate::fault::SpecFault;
 use crate::ids::NodeId;
-use crate::queue::{QueueSpec, SpecFault};
+use crate::impairments::Impairments;
+use crate::queue::QueueSpec;
 use crate::transmitter::TransmitterSpec;
-use crate::wire::LossBursts;
-use units::{BitRate, ByteCount, Probability, Span};
+use units::{BitRate, ByteCount, Span};
 
 /// What a node does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,34 +100,5 @@ impl ChannelSpec {
         self.queue.check().map_err(of("queue"))?;
         bucket(&self.shaper).map_err(of("shaper"))?;
         self.impairments.loss_bursts.map_or(Ok(()), |bursts| bursts.check()).map_err(of("loss"))
-    }
-}
-
-/// Impairments of a wire, behind queue and transmitter. The default has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Impairments {
-    /// Each packet has a further delay, uniform from zero to this. A packet that would overtake another arrives with it.
-    pub jitter: Span,
-    /// Packets may overtake each other by their jitter.
-    pub jitter_reorders: bool,
-    /// Probability that a packet is lost.
-    pub loss: Probability,
-    /// Losses in bursts, beside the others.
-    pub loss_bursts: Option<LossBursts>,
-    /// Probability that a packet arrives twice.
-    pub duplication: Probability,
-    /// Probability that a packet is held back by `reordering_delay`, so that later ones overtake it.
-    pub reordering: Probability,
-    /// How long such a packet is held back.
-    pub reordering_delay: Span,
-    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with an error
-    /// in the payload arrives as corrupted.
-    pub bit_errors: Probability,
-}
-
-impl Impairments {
-    pub(crate) fn is_perfect(&self) -> bool {
-        let Impairments { jitter_reorders, reordering_delay, .. } = *self;
-        *self == Impairments { jitter_reorders, reordering_delay, ..Impairments::default() }
     }
 }

@@ -1,5 +1,6 @@
-use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, Queued, Server, Site};
 use crate::counters::DropCause;
+use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant, Span};
 

@@ -1,4 +1,5 @@
-use super::{Discipline, Kind, Limit, Queue, SpecFault, Site};
+use super::{Discipline, Kind, Limit, Queue, Site};
+use crate::fault::SpecFault;
 use units::{ByteCount, Span};
 
 /// A drop-tail queue that holds as many bytes as the link sends in a time: what it holds takes at most that long to leave, on a

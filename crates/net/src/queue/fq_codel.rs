@@ -1,6 +1,7 @@
 use super::codel::{CodelSpec, Control, Waiting};
-use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, Queued, Server, Site};
 use crate::counters::DropCause;
+use crate::fault::SpecFault;
 use std::collections::VecDeque;
 use units::{ByteCount, Instant};
 
@@ -189,7 +190,8 @@ mod tests {
         // 300 packets of 1500 bytes of one flow and 1500 of 300 bytes of another, all at once.
         let big = (0..300).map(|_| (Instant::ZERO, 1500, 1));
         let small = (0..1500).map(|_| (Instant::ZERO, 300, 2));
-        let codel = CodelSpec { target: Span::from_secs(10), interval: Span::from_secs(20), ..CodelSpec::default() };
+        let codel =
+            CodelSpec { target: Span::from_secs(10), interval: Span::from_secs(20), ..CodelSpec::default() };
         let spec = FqCodelSpec { codel: CodelSpec { limit: 10_000, ..codel }, ..FqCodelSpec::default() };
         let record = run(&mut server(spec), big.chain(small), MILLI, Ecn::NotCapable);
         let half = record.sent.iter().take(600);
@@ -201,7 +203,8 @@ mod tests {
     #[test]
     fn a_flow_that_sends_little_goes_first() {
         let bulk = (0..100).map(|_| (Instant::ZERO, 1500, 1));
-        let record = run(&mut server(FqCodelSpec::default()), bulk.chain([(at(20), 100, 7)]), MILLI, Ecn::NotCapable);
+        let record =
+            run(&mut server(FqCodelSpec::default()), bulk.chain([(at(20), 100, 7)]), MILLI, Ecn::NotCapable);
         let (_, sent, _) = record.sent[record.sent.iter().position(|(number, ..)| *number == 100).unwrap()];
         assert!(sent.since(at(20)) <= MILLI, "sent at {sent}");
     }

@@ -30,6 +30,7 @@ mod testing;
 pub use admission::{Admission, Offered, Verdict};
 pub use server::{Drops, Queued, Server};
 
+use crate::fault::SpecFault;
 use des::{Random, Streams};
 pub(crate) use line::Line;
 use std::fmt::Debug;
@@ -89,27 +90,6 @@ pub trait Discipline: Debug + Send + Sync {
 
     /// Builds the queue of one direction of a link.
     fn build(&self, site: &Site<'_>) -> Queue;
-}
-
-/// A wrong parameter of a queue, a token bucket, a rate or a wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpecFault {
-    /// The parameter.
-    pub field: &'static str,
-    /// What was expected.
-    pub expected: &'static str,
-}
-
-impl SpecFault {
-    /// The first parameter that is not sound.
-    pub(crate) fn first(
-        checks: impl IntoIterator<Item = (bool, &'static str, &'static str)>,
-    ) -> Result<(), SpecFault> {
-        match checks.into_iter().find(|(sound, ..)| !sound) {
-            Some((_, field, expected)) => Err(SpecFault { field, expected }),
-            None => Ok(()),
-        }
-    }
 }
 
 /// What a queue may know about the direction of a link that it is built for.

@@ -1,6 +1,7 @@
 use super::codel::Waiting;
-use super::{Discipline, Drops, Queue, SpecFault, Queued, Server, Site};
+use super::{Discipline, Drops, Queue, Queued, Server, Site};
 use crate::counters::DropCause;
+use crate::fault::SpecFault;
 use des::Random;
 use units::{ByteCount, Instant, Span};
 
@@ -141,8 +142,8 @@ impl Control {
             self.accumulated = 0.0;
         }
         self.accumulated += self.drop_prob;
-        let unlucky = self.accumulated >= NEVER
-            && (self.accumulated >= ALWAYS || random.uniform() < self.drop_prob);
+        let unlucky =
+            self.accumulated >= NEVER && (self.accumulated >= ALWAYS || random.uniform() < self.drop_prob);
         if unlucky {
             self.accumulated = 0.0;
         }
@@ -211,13 +212,16 @@ mod tests {
         let mut control = Control { delay: millis(35), old_delay: millis(25), ..Control::default() };
         control.update(&spec);
         near(control.drop_prob, (0.125 * 0.020 + 1.25 * 0.010) / 2048.0);
-        for (before, divisor) in [(0.000_005, 512.0), (0.000_05, 128.0), (0.000_5, 32.0), (0.005, 8.0), (0.05, 2.0)] {
+        for (before, divisor) in
+            [(0.000_005, 512.0), (0.000_05, 128.0), (0.000_5, 32.0), (0.005, 8.0), (0.05, 2.0)]
+        {
             let (delay, old_delay) = (millis(35), millis(25));
             let mut control = Control { drop_prob: before, delay, old_delay, ..Control::default() };
             control.update(&spec);
             near(control.drop_prob, before + 0.015 / divisor);
         }
-        let mut control = Control { drop_prob: 0.3, delay: millis(200), old_delay: millis(20), ..Control::default() };
+        let mut control =
+            Control { drop_prob: 0.3, delay: millis(200), old_delay: millis(20), ..Control::default() };
         control.update(&spec);
         near(control.drop_prob, 0.32);
     }
@@ -272,7 +276,12 @@ mod tests {
                 gap = 0;
             }
         }
-        assert!(gaps.iter().all(|gap| (17..=170).contains(gap)), "{:?} {:?}", gaps.iter().min(), gaps.iter().max());
+        assert!(
+            gaps.iter().all(|gap| (17..=170).contains(gap)),
+            "{:?} {:?}",
+            gaps.iter().min(),
+            gaps.iter().max()
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, SpecFault, Site, Verdict};
+use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, Site, Verdict};
 use crate::counters::DropCause;
+use crate::fault::SpecFault;
 use des::Random;
 use transport::named;
 use units::{BitRate, ByteCount, Instant, Probability, Span};

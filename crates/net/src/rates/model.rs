@@ -1,4 +1,4 @@
-use crate::queue::SpecFault;
+use crate::fault::SpecFault;
 use des::Random;
 use transport::named;
 use units::{BitRate, Span};

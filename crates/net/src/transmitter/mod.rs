@@ -5,7 +5,7 @@ mod shaped;
 mod varying;
 
 use crate::bucket::TokenBucket;
-use crate::queue::SpecFault;
+use crate::fault::SpecFault;
 use crate::rates::{RateModel, RateSeries, Segments, Trace};
 use des::Streams;
 use opportunities::Opportunities;

@@ -25,6 +25,9 @@ pub(super) enum Format {
     Deliveries,
 }
 
+/// Bytes of the largest file that is read.
+const LARGEST: u64 = 256 << 20;
+
 impl Files {
     /// The files that the scenario file of this name refers to.
     pub fn of(scenario: &str) -> Self {
@@ -52,7 +55,7 @@ impl Files {
 }
 
 fn read(path: &Path, name: &str, format: Format) -> Result<TransmitterSpec, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, name, error.kind()))?;
+    let text = contents(path).map_err(|kind| unreadable(path, name, kind))?;
     let wrong = |why: String| format!("the file \"{name}\" is no trace: {why}");
     match format {
         Format::Series(repeat) => match RateSeries::parse(&text, repeat) {
@@ -71,10 +74,24 @@ fn read(path: &Path, name: &str, format: Format) -> Result<TransmitterSpec, Stri
     }
 }
 
+/// The text of a file. Devices and pipes, which may have no end, are not read.
+fn contents(path: &Path) -> Result<String, ErrorKind> {
+    let about = std::fs::metadata(path).map_err(|error| error.kind())?;
+    if !about.is_file() {
+        return Err(ErrorKind::InvalidInput);
+    }
+    if about.len() > LARGEST {
+        return Err(ErrorKind::FileTooLarge);
+    }
+    std::fs::read_to_string(path).map_err(|error| error.kind())
+}
+
 fn unreadable(path: &Path, name: &str, kind: ErrorKind) -> String {
     let expected = "expected a path relative to the folder of the scenario";
     match kind {
         ErrorKind::NotFound => format!("there is no file \"{name}\"; {expected}{}", similar(path)),
+        ErrorKind::InvalidInput => format!("\"{name}\" is not a file; {expected}"),
+        ErrorKind::FileTooLarge => format!("the file \"{name}\" is too large; expected at most 256 MiB"),
         ErrorKind::InvalidData => format!("the file \"{name}\" is no trace: expected text"),
         _ => format!("the file \"{name}\" cannot be read; {expected}, of a file that may be read"),
     }
