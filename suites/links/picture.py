@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from statistics import mean, pstdev
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -43,8 +44,8 @@ def main(path: Path) -> None:
         result = sweep(SCENARIO, replicas=1, out=out)
     rates = {name: result.series.filter(pl.col("run") == run) for run, name in enumerate(SHOWN)}
     for name, series in rates.items():
-        values = series["value"] / 1e6
-        print(f"{name}: mean {values.mean():.1f} Mbit/s, coefficient of variation {values.std() / values.mean():.2f}")
+        values = [value / 1e6 for (value,) in series.select("value").iter_rows()]
+        print(f"{name}: mean {mean(values):.1f} Mbit/s, coefficient of variation {pstdev(values) / mean(values):.2f}")
     with plots.style():
         plots.save_small(draw(rates), path, dpi=130)
 

@@ -18,6 +18,8 @@ from anabranch import plots, sweep
 SCENARIO = Path(__file__).with_name("step.toml")
 UNTIL = 40.0
 STEP = (10.0, 30.0)
+SETTLED = 15.0
+"""Means begin here, peaks are sought before."""
 MS_PER_PACKET = 1500 * 8 / 10e6 * 1000
 GREY = plots.Look("drop-tail, 200 ms", "0.75", "-")
 
@@ -44,9 +46,10 @@ def main(folder: Path) -> None:
         result = sweep(SCENARIO, replicas=1, out=out)
     of_run = [result.series.filter(pl.col("run") == run) for run in range(len(kinds))]
     for name, series in zip(kinds, of_run, strict=True):
-        loaded = series.filter(pl.col("time").is_between(STEP[0] + 5, STEP[1]))["value"] * MS_PER_PACKET
-        peak = series.filter(pl.col("time").is_between(STEP[0], STEP[0] + 5))["value"].max()
-        print(f"{name}: mean under load {loaded.mean():.0f} ms, peak after the step {peak * MS_PER_PACKET:.0f} ms")
+        delays = [(time, value * MS_PER_PACKET) for time, value in series.select("time", "value").iter_rows()]
+        loaded = [delay for time, delay in delays if SETTLED <= time <= STEP[1]]
+        peak = max(delay for time, delay in delays if STEP[0] <= time <= SETTLED)
+        print(f"{name}: mean under load {sum(loaded) / len(loaded):.0f} ms, peak after the step {peak:.0f} ms")
         with plots.style():
             plots.save_small(draw(name, series, of_run[0]), folder / f"queue-{name}.png", dpi=130)
 
