@@ -1,17 +1,19 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
-use crate::channel::{Channel, HostJitter, Parts, Wire};
+use crate::channel::{Channel, HostJitter, Parts};
+use crate::fault::SpecFault;
 use crate::ids::{LinkId, NodeId};
 use crate::nat::{Nat, NatSpec};
 use crate::network::{Host, Network, NodeInfo, Spare};
-use crate::queue::{QueueFault, Site};
+use crate::queue::Site;
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
-use crate::transmitter::{Transmitter, TransmitterSpec};
+use crate::transmitter::Transmitter;
+use crate::wire::Wire;
 use des::Streams;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use thiserror::Error;
-use units::{BitRate, Instant};
+use units::Instant;
 
 /// Collects nodes and links, and builds a [`Network`] of them.
 #[derive(Debug, Default)]
@@ -32,19 +34,18 @@ pub enum ConfigError {
     /// Both ends of a link are the same node.
     #[error("a link of `{0}` to itself")]
     Loop(String),
-    /// A rate of 0 bit/s.
-    #[error("the link {0} has rate 0")]
-    NoRate(String),
     /// A link has cost 0. Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
-    /// A queue with a wrong parameter.
-    #[error("the queue of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
-    Queue {
+    /// A part of a channel with a wrong parameter.
+    #[error("the {part} of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
+    Channel {
         /// The name of the link.
         link: String,
+        /// Transmitter, policer, queue, shaper or wire, by the key of scenario files.
+        part: &'static str,
         /// What is wrong.
-        fault: QueueFault,
+        fault: SpecFault,
     },
     /// A network has more host interfaces than IPv4 addresses 10.net.x.y.
     #[error("network {0} has more than 65534 host interfaces")]
@@ -180,10 +181,8 @@ impl NetworkBuilder {
             return Err(ConfigError::NoCost(name.to_owned()));
         }
         for channel in [&spec.forward, &spec.backward] {
-            if channel.transmitter == TransmitterSpec::Rate(BitRate::from_bps(0)) {
-                return Err(ConfigError::NoRate(name.to_owned()));
-            }
-            channel.queue.check().map_err(|fault| ConfigError::Queue { link: name.to_owned(), fault })?;
+            let wrong = |(part, fault)| ConfigError::Channel { link: name.to_owned(), part, fault };
+            channel.check().map_err(wrong)?;
         }
         Ok(())
     }
@@ -265,7 +264,16 @@ impl NetworkBuilder {
     }
 
     fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {
-        let queue = spec.queue.build(&Site { rate: spec.transmitter.mean_rate(), streams, name });
+        let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+        let framing = small(spec.framing);
+        let mut queue = spec.queue.build(&Site { rate: spec.mean_rate(), streams, name });
+        if let Some(policer) = spec.policer {
+            queue = queue.behind_policer(policer, framing);
+        }
+        let mut transmitter = Transmitter::new(&spec.transmitter, framing, streams, name);
+        if let Some(shaper) = spec.shaper {
+            transmitter = transmitter.shaped(shaper);
+        }
         let host = match self.nodes[to.index()].1 {
             NodeKind::Host { jitter } if !jitter.is_zero() => Some(HostJitter {
                 most: jitter,
@@ -276,10 +284,8 @@ impl NetworkBuilder {
         };
         let wire = (!spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
-        let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
-        let framing = small(spec.framing);
         Channel::new(Parts {
-            transmitter: Transmitter::new(&spec.transmitter, framing),
+            transmitter,
             delay: spec.delay,
             framing,
             mtu: small(spec.mtu),
