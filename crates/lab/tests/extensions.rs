@@ -1,12 +1,12 @@
-//! Extensions of SCTP in the simulator: marks of a RED queue, reports of damaged packets, and unreliable messages.
+//! Extensions of SCTP in the simulator: marks of a RED queue, and reports of damaged packets.
 
 mod common;
 
 use common::*;
 use lab::output::RunOutput;
-use lab::scenario::{Distribution, Hertz, Pace, Scenario};
+use lab::scenario::Scenario;
 use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
-use sctp::{Config, EcnMode, Reliability};
+use sctp::{Config, EcnMode};
 use units::{BitRate, ByteCount, Probability, Span};
 
 use anabranch_lab as lab;
@@ -74,35 +74,4 @@ fn with_reports_bit_errors_cost_less_throughput() {
         assert!(with >= without, "{bit_errors}: {with} {without}");
     }
     assert!(output(true, 1e-6) > 1.2 * output(false, 1e-6));
-}
-
-/// NetPerfMeter's `unreliable` (paper 001, table 2): of messages that are lost, this fraction is not retransmitted. Ordering and
-/// reliability of a message are drawn independently.
-#[test]
-fn unreliable_is_the_fraction_of_messages_that_are_not_retransmitted() {
-    let fraction_lost = |unreliable: f64, unordered: f64| {
-        let probability = |p| Probability::new(p).expect("a probability");
-        let mut scenario = scenario(|config| config.pr_sctp = true);
-        impair(&mut scenario.links[1], |direction| direction.impairments.loss = probability(0.05));
-        let flow = &mut scenario.flows[0];
-        (flow.reset_time, flow.stop_time) = (Span::from_secs(1), Span::from_secs(61));
-        let traffic = flow.forward.as_mut().expect("a direction");
-        traffic.pace = Pace::Frames(Distribution::Constant(Hertz::new(200.0).expect("a rate")));
-        traffic.frame_size = Distribution::Constant(ByteCount::new(100));
-        traffic.unordered = probability(unordered);
-        traffic.unreliable = probability(unreliable);
-        traffic.reliability = Reliability::Retransmissions(0);
-        let output = run(&scenario);
-        let (offered, undelivered) =
-            (scalar(&output, "flow", "offered_messages"), scalar(&output, "flow", "undelivered_messages"));
-        assert!(offered > 11_000.0, "{offered}");
-        undelivered / offered
-    };
-    for unordered in [0.0, 1.0] {
-        assert_eq!(fraction_lost(0.0, unordered), 0.0);
-        for unreliable in [0.3, 1.0] {
-            let (lost, expected) = (fraction_lost(unreliable, unordered), 0.05 * unreliable);
-            assert!((lost / expected - 1.0).abs() < 0.2, "{unreliable} {unordered}: {lost}, not {expected}");
-        }
-    }
 }
