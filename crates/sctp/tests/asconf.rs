@@ -5,7 +5,7 @@ use anabranch_sctp::{
 };
 use std::net::IpAddr;
 use testkit::{Fate, Pair, Sent, Side, endpoint_config, header, packet};
-use units::Span;
+use units::{ByteCount, Span};
 use wire::{Cause, CauseList, Chunk, OperationError};
 
 fn ms(millis: u64) -> Span {
@@ -324,6 +324,14 @@ fn a_peer_without_asconf_is_asked_nothing() {
 fn a_removed_address_comes_back_by_asconf() {
     let (mut pair, client, _) = connected(&cmt(), 2, 2);
     let two = Side::Client.address(2);
+    pair.send(Side::Client, 100_000);
+    pair.run_for(ms(500));
+    let sent = |pair: &mut Pair| paths(pair, Side::Client).iter().map(|path| path.stats.user_bytes).max();
+    let before = paths(&mut pair, Side::Client)[1].stats.user_bytes;
+    assert!(
+        before > ByteCount::ZERO && sent(&mut pair) < Some(ByteCount::new(100_000)),
+        "both paths carry data"
+    );
     assert!(remove(&mut pair, Side::Client, two));
     pair.run_for(ms(500));
     assert_eq!(remotes(&mut pair, Side::Server).len(), 1);
@@ -334,6 +342,7 @@ fn a_removed_address_comes_back_by_asconf() {
     assert_eq!(remotes(&mut pair, Side::Server)[1], (two, PathState::Active));
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.local)).collect();
     assert_eq!(ids, [(0, Side::Client.address(1)), (1, two)]);
+    assert_eq!(paths(&mut pair, Side::Client)[1].stats.user_bytes, before, "what it sent is counted on");
     // Before the peer hears of it nothing happens.
     let before = pair.sent.len();
     pair.on_wire(|_| Fate::Lost);

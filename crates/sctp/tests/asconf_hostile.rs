@@ -10,7 +10,10 @@ use testkit::{Fate, Pair, Sent, Side, causes, endpoint_config, header, parse};
 use transport::{Checksum, PacketBuf};
 use units::Span;
 use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
-use wire::{Asconf, AsconfAck, Auth, Cause, Chunk, CommonHeader, Encode, Init, PacketWriter, Parameters};
+use wire::{
+    Abort, Asconf, AsconfAck, Auth, Cause, Causes, Chunk, CommonHeader, Encode, Init, PacketWriter,
+    Parameters,
+};
 
 fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
@@ -399,4 +402,32 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
     // Out of the blue from any other address.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
+}
+
+// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp answers in this way what is late from an address that we deleted
+#[test]
+fn an_abort_with_the_t_bit_at_a_deleted_address_does_not_end_the_association() {
+    for dropped in 1..=2 {
+        let client = endpoint_config(Side::Client, 2, &config());
+        let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &config()));
+        let (id, _) = pair.establish();
+        pair.run_for(ms(3000));
+        let to_server = pair.sent.iter().rfind(|sent| sent.from == Side::Client).expect("it says something");
+        let tag_of_server = header(&to_server.bytes).verification_tag;
+        let now = pair.now;
+        assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(dropped)));
+        pair.drain();
+        let mut abort = |at: u8| {
+            let chunk = Abort { reflected_tag: true, causes: Causes::default() };
+            let (from, to) = (Side::Server.port(), Side::Client.port());
+            let bytes = testkit::packet(from, to, tag_of_server, &[Chunk::Abort(chunk)]);
+            pair.inject(Side::Client, Side::Server.address(at), Side::Client.address(at), &bytes);
+            let state = pair.state(Side::Client);
+            pair.run_for(ms(500));
+            state
+        };
+        assert_eq!(abort(dropped), Some(State::Established), "before the peer has deleted it");
+        assert_eq!(abort(dropped), Some(State::Established), "after that");
+        assert_eq!(abort(3 - dropped), None, "the address that is left");
+    }
 }

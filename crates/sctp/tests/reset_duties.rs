@@ -396,6 +396,24 @@ fn a_reset_of_the_association_waits_for_our_data_and_moves_the_tsns_of_the_peer(
     assert_eq!(desk.said(), ["data 3 1:1 z"], "the peer has the answer");
 }
 
+// rfc6525#section-5.2.4
+#[test]
+fn a_reset_of_the_association_is_answered_after_the_sack_in_the_same_packet() {
+    let mut desk = Desk::new(&allowing(AllowReset::All));
+    desk.send(1, "x");
+    desk.said();
+    let mut list = ReConfigList::default();
+    list.push(&ReConfigParameter::AssociationReset { request: desk.theirs.0 });
+    let mut bytes = transport::PacketBuf::default();
+    let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: desk.tag };
+    let mut w = PacketWriter::new(&mut bytes, header, 1480);
+    assert!(w.push(&ReConfig { bytes: list.as_bytes() }));
+    assert!(w.sack(desk.ours, 1 << 20, 0, std::iter::empty(), &[]));
+    w.finish(transport::Checksum::Computed);
+    desk.pair.inject(Side::Server, Side::Client.address(1), Side::Server.address(1), &bytes);
+    assert_eq!(desk.said(), ["Performed 0 2 0x80000000"]);
+}
+
 // rfc6525#section-5.1.4, rfc6525#section-5.2.7
 #[test]
 fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {

@@ -20,6 +20,13 @@ pub(super) struct T4 {
     due: bool,
 }
 
+impl T4 {
+    /// The ASCONF was damaged on its way: it is sent again at once.
+    pub(super) fn repeat(&mut self) {
+        self.due = true;
+    }
+}
+
 /// Most doublings of the timeout of an ASCONF that leaves from an address that may not work.
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -192,8 +199,10 @@ impl Association {
                 p
             }
             Some(p) => {
-                let initial_cwnd = self.paths[p].initial_cwnd;
-                self.paths[p] = Path { initial_cwnd, ..path };
+                let before = &self.paths[p];
+                let initial_cwnd = before.initial_cwnd;
+                let stats = if before.remote == path.remote { before.stats } else { path.stats };
+                self.paths[p] = Path { initial_cwnd, stats, ..path };
                 self.sender.path_replaced(now, p, &mut self.paths);
                 p
             }

@@ -14,8 +14,8 @@ use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
-    NrSack, OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
+    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
@@ -91,8 +91,10 @@ impl Association {
         w: &PacketWriter<'_>,
         place: &AuthPlace,
     ) -> bool {
-        let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
-        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
+        let needed = || {
+            let (kind, length) = self.sender.forward_kind();
+            length + self.stamp_len() + self.auth_len(&[kind, self.data_type()], place)
+        };
         let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sender.forward_rides(path, &self.paths)
             && self.phase.sends_data()
@@ -118,7 +120,8 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
         if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
-            self.push_authenticated(ForwardTsn::TYPE, &mut w, &mut place, |this, w| {
+            let (kind, _) = self.sender.forward_kind();
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| {
                 this.sender.write_forward(path, &mut this.paths, w)
             });
         }

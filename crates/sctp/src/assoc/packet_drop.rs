@@ -12,8 +12,8 @@ use crate::rx::Receiver;
 use transport::{Datagram, Octets};
 use units::{Instant, Span};
 use wire::{
-    Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, Heartbeat, NrSack, Packet, PacketDrop, ReConfig,
-    Sack, Shutdown, ShutdownAck,
+    Asconf, Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, ForwardTsn, Heartbeat, IForwardTsn, NrSack,
+    Packet, PacketDrop, ReConfig, Sack, Shutdown, ShutdownAck,
 };
 
 /// Reports in each second on a path.
@@ -113,7 +113,7 @@ impl Association {
                         self.sender.on_damaged(now, tsn, payload, &mut self.paths);
                     }
                     DroppedChunk::Data { .. } => {}
-                    DroppedChunk::Control { chunk_type } => self.repeat(from, chunk_type),
+                    DroppedChunk::Control { chunk_type } => self.repeat(now, from, chunk_type),
                 }
             }
         } else if report.from_middlebox && self.phase.sends_data() {
@@ -123,7 +123,7 @@ impl Association {
     }
 
     /// Sends a control chunk again that was in a damaged packet, if it still has a purpose.
-    fn repeat(&mut self, from: PathId, chunk_type: u8) {
+    fn repeat(&mut self, now: Instant, from: PathId, chunk_type: u8) {
         match (chunk_type, &self.phase) {
             (Sack::TYPE | NrSack::TYPE, phase) if phase.is_open() => {
                 if let Some(receiver) = &mut self.receiver {
@@ -143,6 +143,12 @@ impl Association {
                     self.control.push(from, Pending::ReConfig(request.to_vec()));
                 }
             }
+            (Asconf::TYPE, _) => {
+                if let Some(t4) = &mut self.t4 {
+                    t4.repeat();
+                }
+            }
+            (ForwardTsn::TYPE | IForwardTsn::TYPE, _) => self.sender.repeat_forward(now),
             (CookieEcho::TYPE, Phase::CookieEchoed { .. }) => {
                 self.control.push_first(from, Pending::CookieEcho)
             }

@@ -106,6 +106,23 @@ impl Piece {
         }
     }
 
+    /// The end of a message that will not be complete.
+    #[cold]
+    pub(super) fn aborted(message: u64, stream: StreamId, number: Mid, ppid: Ppid, unordered: bool) -> Self {
+        Piece {
+            message,
+            fragments: 0,
+            cost: 0,
+            stream,
+            number,
+            ppid,
+            unordered,
+            ending: false,
+            chain: Chain::NONE,
+            payload: Payload::Filler(0),
+        }
+    }
+
     /// Takes the bytes of a message that is read from the fragments that they may still be in.
     #[cold]
     pub(super) fn gather(&mut self, fragments: Option<&mut Fragments>) {
@@ -354,18 +371,7 @@ impl Partial {
     /// The end of a message that will not be complete.
     fn abort(self) -> Piece {
         let Label { stream, ppid, unordered, .. } = self.label;
-        Piece {
-            message: self.message,
-            fragments: 0,
-            cost: 0,
-            stream,
-            number: self.label.number(),
-            ppid,
-            unordered,
-            ending: false,
-            chain: Chain::NONE,
-            payload: Payload::Filler(0),
-        }
+        Piece::aborted(self.message, stream, self.label.number(), ppid, unordered)
     }
 }
 

@@ -109,6 +109,9 @@ impl Receiver {
         };
         let readable = self.ready.len();
         self.streams.reset(&deferred.streams, &mut self.ready);
+        if let Some(interleaved) = &mut self.interleaved {
+            interleaved.reset(&deferred.streams);
+        }
         self.mark(Reset::Streams(deferred.streams));
         for (_, message) in deferred.held {
             self.streams.accept(message, &mut self.ready)?;

@@ -180,6 +180,12 @@ impl Streams {
         mid.precedes(self.inbound.of(stream).next)
     }
 
+    /// True if an ordered message was handed out or is skipped, by its message identifier.
+    pub(super) fn is_skipped(&mut self, stream: StreamId, mid: Mid) -> bool {
+        let inbound = self.inbound.of(stream);
+        mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
+    }
+
     /// The message whose turn it is has been handed out in part: the stream waits for the rest.
     pub(super) fn begin(&mut self, stream: StreamId) {
         self.inbound.of(stream).begun = true;

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::delivery::Tag;
+use super::partial::RecordId;
 use super::queue::SendQueue;
 use crate::message::Message;
 use crate::path::Paths;
@@ -29,6 +30,7 @@ struct Waiting {
     message: Message,
     beginning: bool,
     tag: Tag,
+    record: RecordId,
 }
 
 impl Held {
@@ -41,9 +43,9 @@ impl Held {
         self.waiting.back().is_some_and(|last| !last.message.end_of_record)
     }
 
-    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag) {
+    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         self.bytes += message.payload.byte_count();
-        self.waiting.push_back(Waiting { message, beginning, tag });
+        self.waiting.push_back(Waiting { message, beginning, tag, record });
     }
 }
 
@@ -85,8 +87,8 @@ impl SendQueue {
                 held.waiting.push_back(waiting);
             } else {
                 held.bytes -= waiting.message.payload.byte_count();
-                let Waiting { message, beginning, tag } = waiting;
-                self.enqueue(message, beginning, tag, Default::default());
+                let Waiting { message, beginning, tag, record } = waiting;
+                self.enqueue(message, beginning, tag, record);
             }
         }
         if held.all > 0 || !held.listed.is_empty() {

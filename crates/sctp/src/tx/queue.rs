@@ -221,7 +221,7 @@ impl SendQueue {
         }
         match &mut self.held {
             None => self.enqueue(message, beginning, tag, record),
-            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag, record),
             Some(_) => {
                 self.enqueue(message, beginning, tag, record);
                 self.release_behind_message();
@@ -482,9 +482,9 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece given for a stream; there is one right after a push.
+    /// The last piece given for a stream, right after a push; none if it waits for a reset.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
-        self.outbound.of(stream).last
+        if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
     /// Bytes that wait of the message of a record, as [`Self::abandon`] would find them; none if no piece waits.
@@ -543,14 +543,14 @@ impl SendQueue {
             parts.push(payload);
             id = self.pieces.next(id);
         }
-        self.outbound.of(stream).fsn = 0;
         self.skip_voids();
         parts
     }
 
-    /// The message that a stream has begun was abandoned, and nothing of it waits: its turn ends.
-    pub(super) fn give_up_turn(&mut self, stream: StreamId) {
-        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
+    /// The message that a stream has begun was abandoned. If nothing of it waits, its turn ends.
+    pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
+        self.outbound.of(stream).fsn = 0;
+        if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
             self.end_turn(stream);
             self.skip_voids();
         }

@@ -26,6 +26,7 @@ pub struct Ours {
     pub id: Option<AssocId>,
     sockets: BTreeMap<IpAddr, UdpSocket>,
     start: Clock,
+    /// All events but those that tell to read and to write.
     pub events: Vec<Event>,
     pub received: Vec<Received>,
     /// Numbers of the next messages, by stream.
@@ -115,7 +116,9 @@ impl Ours {
     fn take_events(&mut self, now: Instant) {
         while let Some((id, event)) = self.endpoint.poll_event() {
             self.id.get_or_insert(id);
-            self.events.push(event);
+            if !matches!(event, Event::Readable | Event::Writable) {
+                self.events.push(event);
+            }
         }
         if let Some(id) = self.id {
             while let Some(message) = self.endpoint.receive(now, id, usize::MAX) {
@@ -143,7 +146,10 @@ impl Ours {
             match self.endpoint.send(now, id, message) {
                 Ok(_) => *number += 1,
                 Err(sctp::SendError::WouldBlock) => return sent,
-                Err(error) => panic!("{error}"),
+                Err(error) => {
+                    let closed = |event: &&Event| matches!(event, Event::Closed { .. });
+                    panic!("{error}: {:?}", self.events.iter().find(closed))
+                }
             }
         }
         count

@@ -93,15 +93,20 @@ impl Meeting {
     /// Goes on until something holds.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Ours, &mut Scripted) -> bool) {
         while !condition(&mut self.ours, &mut self.theirs) {
-            assert!(
-                self.start.elapsed() < LIMIT,
-                "not in time: {what}; ours: {:?}; usrsctp: {:?}",
-                self.ours.events,
-                self.theirs.events()
-            );
-            self.ours.turn();
-            self.theirs.listen(Duration::ZERO);
+            self.turn(what);
         }
+    }
+
+    /// Both sides handle what there is to handle. `what` is awaited.
+    pub fn turn(&mut self, what: &str) {
+        assert!(
+            self.start.elapsed() < LIMIT,
+            "not in time: {what}; ours: {:?}; usrsctp: {:?}",
+            self.ours.events,
+            self.theirs.events()
+        );
+        self.ours.turn();
+        self.theirs.listen(Duration::ZERO);
     }
 
     /// Our side ends the association. Both end it gracefully; the capture is checked. How many packets passed.

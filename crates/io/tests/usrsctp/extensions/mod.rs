@@ -1,9 +1,12 @@
 //! Extensions between our stack and usrsctp, in both roles.
 
+mod addresses;
 mod endpoint;
 mod exchange;
+mod flow;
 mod meeting;
 mod partial_reliability;
+mod reset;
 mod scripted;
 
 use std::path::Path;
@@ -17,7 +20,7 @@ pub struct Row {
 
 /// Runs all cells and prints their table.
 pub fn run_all(program: &Path) {
-    for run in [exchange::run, partial_reliability::run] {
+    for run in [reset::run] {
         for Row { extension, role, shown } in run(program) {
             eprintln!("| usrsctp | {extension} | {role} | {shown} |");
         }

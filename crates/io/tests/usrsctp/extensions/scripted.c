@@ -19,6 +19,7 @@
  * What happens it prints as lines of JSON. Messages begin with their number on their stream, in 4 bytes.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,13 +161,14 @@ static void open_socket(char **words, int count) {
     set("SCTP_INITMSG", SCTP_INITMSG, &init, sizeof init);
     set("SCTP_NODELAY", SCTP_NODELAY, &on, sizeof on);
     set("SCTP_RECVRCVINFO", SCTP_RECVRCVINFO, &on, sizeof on);
+    /* A listener needs it, too: addresses that a peer adds later have the port of this socket. */
+    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
+    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     subscribe();
 }
 
 static void connect_to(const char *text) {
     struct sockaddr_in remote = address(text);
-    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
-    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     check("connect", usrsctp_connect(s, (struct sockaddr *)&remote, sizeof remote));
     check("thread", pthread_create(&receiver, NULL, receive_all, NULL));
 }
@@ -260,7 +262,11 @@ static int obey(char **words, int count) {
         reset_streams(words + 1, count - 1);
     } else if (strcmp(what, "reset-association") == 0) {
         sctp_assoc_t id = 0;
-        set("SCTP_RESET_ASSOC", SCTP_RESET_ASSOC, &id, sizeof id);
+        /* It cannot be asked for while data is outstanding. */
+        while (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RESET_ASSOC, &id, sizeof id) != 0) {
+            check("SCTP_RESET_ASSOC", errno != EBUSY);
+            usleep(5000);
+        }
     } else if (strcmp(what, "add-streams") == 0 && count == 3) {
         struct sctp_add_streams more = {.sas_instrms = (uint16_t)atoi(words[1]), .sas_outstrms = (uint16_t)atoi(words[2])};
         set("SCTP_ADD_STREAMS", SCTP_ADD_STREAMS, &more, sizeof more);

@@ -176,7 +176,9 @@ impl Association {
                 config.answers.add(result, false);
                 self.finish_deferred();
                 self.finish_peer_reset();
-                self.push_answer(request, answers);
+                if !self.answers_later(request) {
+                    self.push_answer(request, answers);
+                }
                 None
             }
             Verdict::ByRequest => {
@@ -340,6 +342,14 @@ impl Association {
         config.unproven = Some(Unproven { answer: list.into_bytes(), behind: self.sender.next_index() + 1 });
         self.reserve_for_answer();
         Some(request)
+    }
+
+    /// True if a reset of the association waits for our data: a SACK behind the request may acknowledge it. Some peers (usrsctp
+    /// 0.9.5) take "in progress" for the end of the request, and ask again for ever.
+    fn answers_later(&mut self, request: u32) -> bool {
+        let Some(config) = &mut self.re_config else { return false };
+        config.answer_due = config.peer_reset.filter(|&waits| waits == request);
+        config.answer_due.is_some()
     }
 
     /// The peer will use more streams (`rfc6525#section-5.2.5`).

@@ -22,7 +22,9 @@ impl Association {
         if let Some(request) = self.finish_deferred() {
             self.answer_now(request);
         }
-        if let Some(request) = self.finish_peer_reset() {
+        let performed = self.finish_peer_reset();
+        let due = self.re_config.as_mut().and_then(|config| config.answer_due.take());
+        if let Some(request) = performed.or(due) {
             self.answer_now(request);
         }
         self.prove_answer();

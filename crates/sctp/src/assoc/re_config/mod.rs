@@ -37,6 +37,8 @@ pub(super) struct ReConfiguration {
     deferred: Option<u32>,
     /// The peer's reset of the association that waits until our data is acknowledged.
     peer_reset: Option<u32>,
+    /// The number of that request until it is answered, after the last chunk of its packet.
+    answer_due: Option<u32>,
     /// The answer to a reset of the association goes before data until the peer has shown that it got it.
     unproven: Option<Unproven>,
     /// Requests sent, retransmissions included.
@@ -111,6 +113,7 @@ impl ReConfiguration {
             answers: Answers::new(peer_initial_tsn),
             deferred: None,
             peer_reset: None,
+            answer_due: None,
             unproven: None,
             requests: 0,
             resets: 0,

@@ -18,12 +18,10 @@ impl Sender {
         partial.forget(&record);
         partial.count(&record);
         let mut parts = self.abandon_chunks(id, &record, paths);
-        let first = record.tsns.is_none().then_some(record.piece);
+        let first = record.first_piece();
         let waiting = self.queue.abandon(id, record.stream, first);
         if record.tsns.is_some() && !record.ended {
-            if waiting.is_empty() {
-                self.queue.give_up_turn(record.stream);
-            }
+            self.queue.give_up_begun(record.stream, !waiting.is_empty());
             self.burn(now, &record, paths);
         }
         parts.extend(waiting);

@@ -85,7 +85,7 @@ impl Sender {
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = self.config.pr_sctp && message.reliability != Reliability::Reliable;
         let plain = !limited && message.context == 0;
-        if plain || self.queue.is_unfinished(message.stream) || self.queue.holds(message.stream) {
+        if plain || self.queue.is_unfinished(message.stream) {
             return RecordId::default();
         }
         let partial = self.partial.get_or_insert_default();
@@ -254,7 +254,9 @@ impl Sender {
             if theirs <= priority || (missing.is_zero() && !queue_full) {
                 break;
             }
-            let Some(record) = partial.records.get(id) else { continue };
+            let Some(record) = partial.records.get(id).filter(|record| record.can_be_found()) else {
+                continue;
+            };
             let (bytes, unsent) = self.held_by(id, record);
             missing -= bytes;
             queue_full &= !unsent;
@@ -275,7 +277,7 @@ impl Sender {
         let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
         let sent: ByteCount =
             chunks.filter(|&i| self.out.message_of(i) == id).map(|i| self.out[i].byte_count()).sum();
-        let first = record.tsns.is_none().then_some(record.piece);
+        let first = record.first_piece();
         let queued = self.queue.bytes_of(id, record.stream, first);
         (sent + queued.unwrap_or_default(), queued.is_some())
     }
