@@ -1,4 +1,5 @@
-//! What the user asks about local addresses, and the peer is told (`rfc5061#section-5.1`).
+//! The user's calls that add and remove local addresses, and the ASCONF requests that follow from them
+//! (`rfc5061#section-5.1`).
 
 use super::Association;
 use crate::ext::Ext;
@@ -41,7 +42,7 @@ impl Association {
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
-            // It is not in use yet, nor will be.
+            // The address is not in use yet, and with this request it never will be.
             self.ask_to_delete(address);
             self.settle(now);
             return true;
@@ -100,7 +101,7 @@ impl Association {
         true
     }
 
-    /// The peer takes requests.
+    /// True if the peer supports ASCONF and requests may be sent in this phase.
     fn may_ask(&self) -> bool {
         self.extensions.has(Ext::Asconf) && self.phase.sends_data()
     }

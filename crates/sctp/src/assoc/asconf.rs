@@ -16,7 +16,7 @@ use wire::{Asconf, AsconfAck, Cause, CauseList, Encode, PacketWriter};
 #[derive(Debug)]
 pub(super) struct T4 {
     pub(super) retry: Retry,
-    /// It is to be sent now.
+    /// The ASCONF is to be sent now.
     due: bool,
 }
 
@@ -117,13 +117,15 @@ impl Association {
             retry.expired(now, &mut self.paths, self.sender.config());
             return self.path_error(now, failed, true);
         }
-        // It left from an address that may not work at all, which is no error of the path or the peer.
+        // The ASCONF left from an address that may not work at all, so its loss is not counted as an error of the path or the
+        // peer.
         retry.count += 1;
         retry.path = self.paths.next_active(failed).unwrap_or_else(|| self.paths.default_path());
         let rto = self.paths[retry.path].rto.current();
         retry.deadline = now + rto * (1 << retry.count.min(MOST_DOUBLINGS));
         if retry.count > limit {
-            // An ASCONF without requests takes its serial number: the peer may or may not have seen it.
+            // The requests are given up. An ASCONF without requests takes over their serial number, which the peer may have
+            // seen already.
             (retry.count, retry.deadline) = (0, now + rto);
             let wanted = std::mem::take(&mut outstanding.wanted);
             self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));

@@ -24,8 +24,8 @@ enum Refusal {
 }
 
 impl Association {
-    /// Before the chunks of a packet are taken: notes the addresses that it asks to add and that `is_taken` says another
-    /// association has (`rfc5062#section-2.1`).
+    /// Called before the chunks of a packet are processed. Notes the addresses that the packet asks to add and that belong to
+    /// another association, as `is_taken` says (`rfc5062#section-2.1`).
     #[cold]
     pub(crate) fn note_taken(
         &mut self,
@@ -83,7 +83,7 @@ impl Association {
         self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
     }
 
-    /// Carries out requests up to the first that fails, which is the only one with a response.
+    /// Carries out the requests up to the first that fails. Only that one gets a response.
     fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
         let mut responses = Vec::new();
         for request in chunk.requests.iter() {
@@ -230,7 +230,7 @@ impl Association {
     }
 }
 
-/// The address that a request is about.
+/// The address that a request is about: the source address of the packet if the request names the wildcard address.
 fn named(request: &Request, datagram: &Datagram<'_>) -> IpAddr {
     if request.address.is_unspecified() { datagram.src } else { request.address }
 }

@@ -195,13 +195,13 @@ impl Association {
         [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
     }
 
-    /// Bytes of an answer to the peer that goes before data.
+    /// Bytes that the answer to a request of the peer takes in front of data in a packet.
     #[inline]
     fn answer_len(&self) -> usize {
         self.re_config.as_ref().map_or(0, |config| config.answer_len())
     }
 
-    /// Bytes of a packet with data that are for something else.
+    /// Bytes that other chunks take in front of data in a packet.
     #[inline]
     pub(super) fn ahead_of_data(&self) -> usize {
         self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)

@@ -151,7 +151,8 @@ impl Endpoint {
         self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
     }
 
-    /// Ends what [`Self::remove_local_address`] began; a peer with ASCONF is asked to add the address again. False if the association has ended, or the address was not removed.
+    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again. False if the association
+    /// has ended, or if the address was not removed.
     pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }

@@ -52,7 +52,8 @@ pub(super) struct Interleaved {
     cost: ChunkCost,
 }
 
-/// Each message has a TSN at least, so that within so many TSNs identifiers do not go halfway round.
+/// Each message takes at least one TSN. So within this many TSNs the message identifiers of a stream advance by at most half
+/// of their range, and can be compared.
 const HALF_CIRCLE: u64 = 1 << 31;
 
 /// Successive fragments of one message.
@@ -92,7 +93,7 @@ impl Interleaved {
         }
     }
 
-    /// True if nothing waits for anything.
+    /// True if no fragment waits for others.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.runs.is_empty() && self.partial.is_empty()
@@ -205,7 +206,7 @@ impl Interleaved {
         }
     }
 
-    /// Where the bytes of a message are that is read.
+    /// The store of the fragments, for a reader of a message.
     pub(super) fn fragments(&mut self) -> &mut Fragments {
         &mut self.fragments
     }
@@ -231,7 +232,7 @@ impl Interleaved {
             count_search(self.skipped.len());
             self.skipped.insert(stream, (mid, new));
         }
-        // Identifiers up to half of their circle below `mid` precede it.
+        // `mid` and the 2^31 - 1 identifiers below it.
         let lowest = mid.0.wrapping_sub(u32::MAX / 2);
         let ranges = match lowest <= mid.0 {
             true => [Some((lowest, mid.0)), None],
@@ -254,8 +255,8 @@ impl Interleaved {
         (released, ended.map(Partial::abort))
     }
 
-    /// True if a fragment belongs to an unordered message that was skipped. A stream whose identifiers may have gone halfway
-    /// round since then has none.
+    /// True if a fragment belongs to an unordered message that was skipped. False once so many TSNs have passed that the
+    /// identifiers of the stream cannot be compared any more.
     pub(super) fn is_skipped(&self, index: u64, data: &IData<'_>) -> bool {
         count_search(self.skipped.len());
         self.skipped
@@ -270,7 +271,7 @@ impl Interleaved {
 }
 
 impl Partial {
-    /// The end of the message, which will not be complete.
+    /// A piece that ends the message, which will not be complete.
     fn abort(self) -> Piece {
         Piece::aborted(self.tsn, self.key.stream, self.key.mid(), self.ppid, self.key.unordered)
     }

@@ -33,7 +33,7 @@ impl Receiver {
         })
     }
 
-    /// Moves the cumulative TSN to `new`; `skip` skips the messages, given its index.
+    /// Moves the cumulative TSN to `new`, and calls `skip` with the index of it to skip the messages.
     fn forward(&mut self, new: Tsn, from: PathId, skip: impl FnOnce(&mut Self, u64)) -> bool {
         self.stats.forward_tsns += 1;
         let new = self.tsns.index_of(new);
@@ -87,7 +87,7 @@ impl Receiver {
         }
     }
 
-    /// True if an I-DATA chunk is a fragment of a message that was skipped: it was on its way. It is not kept.
+    /// True if an I-DATA chunk is a fragment of a message that was skipped while the chunk was on its way. It is not kept.
     pub(super) fn is_skipped(&mut self, index: u64, data: &IData<'_>) -> bool {
         if self.stats.forward_tsns == 0 || self.is_behind_reset(data.stream, index) {
             return false;
@@ -99,7 +99,7 @@ impl Receiver {
         }
     }
 
-    /// A fragment of a message of which the fragment before was skipped: it arrived, but is not kept. False if it is not.
+    /// True if the fragment before this one was skipped. Then this one counts as received but is not kept.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64, data: &Data<'_>) -> bool {
         !data.flags.beginning && self.reassembly.is_orphan(index)

@@ -10,11 +10,12 @@ pub(crate) struct Wanted {
     pub(crate) change: AddressChange,
     /// The address of ours.
     pub(crate) address: IpAddr,
-    /// A NAT hides the address: the request names none. That to add an address leaves from the address itself.
+    /// The address is behind a NAT, so the request names the wildcard address. A request to add such an address is sent from
+    /// that address.
     pub(crate) hidden: bool,
 }
 
-/// An ASCONF without an answer.
+/// An ASCONF that was sent and not answered yet.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
     pub(crate) serial: u32,
@@ -43,8 +44,8 @@ impl Outstanding {
         bytes
     }
 
-    /// Each request, and whether the peer carried it out. Without a response it did unless one before it failed
-    /// (`rfc5061#section-5.1`).
+    /// Each request, and whether the peer carried it out. A request without a response was carried out, unless one before it
+    /// failed (`rfc5061#section-5.1`).
     pub(crate) fn outcomes(&self, responses: Responses<'_>) -> Vec<(Wanted, bool)> {
         let mut failed = false;
         let mut outcomes = Vec::with_capacity(self.wanted.len());
@@ -140,7 +141,7 @@ impl Queue {
             AddressChange::SetPrimary => {
                 self.waiting.retain(|other| other.change != AddressChange::SetPrimary)
             }
-            // With a request to delete an address all others about it are void.
+            // A request to delete an address replaces all that wait for the same address.
             AddressChange::Delete => self.waiting.retain(|other| other.address != wanted.address),
             AddressChange::Add => self
                 .waiting
@@ -169,8 +170,8 @@ impl Queue {
         self.waiting.iter().chain(sent).filter(|wanted| wanted.change == change).count()
     }
 
-    /// Makes the next ASCONF of the requests that wait; false if there are none, or one is outstanding. A request that
-    /// leaves from an address of its own is alone.
+    /// Builds the next ASCONF from the requests that wait. False if there are none, or if one is outstanding. A request that
+    /// has to be sent from an address of its own gets an ASCONF of its own.
     pub(crate) fn launch(&mut self) -> bool {
         if self.outstanding.is_some() || self.waiting.is_empty() {
             return false;

@@ -23,7 +23,7 @@ pub(crate) struct AuthOffer<'a> {
     pub(crate) algorithms: Option<&'a [u8]>,
 }
 
-/// What one side says about AUTH: three parameters, without their headers.
+/// What one side announces for AUTH: three parameters, without their headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) random: [u8; RANDOM_LEN],
@@ -33,7 +33,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// What we say.
+    /// What we announce.
     pub(crate) fn ours(config: &Config, random: [u8; RANDOM_LEN]) -> Self {
         let mut types = config.auth_chunks.clone();
         if config.asconf {
@@ -43,7 +43,7 @@ impl Terms {
         Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
-    /// What the peer says; none if it does not want AUTH, or more than we keep.
+    /// What the peer announces. None if it does not want AUTH, or if it announces more than we keep.
     ///
     /// # Errors
     /// The parameter that violates the protocol.

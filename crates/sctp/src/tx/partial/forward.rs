@@ -9,7 +9,7 @@ use wire::{ForwardTsn, IForwardTsn, PacketWriter, SkippedMessage, Ssn, StreamId}
 /// Longest delay of a FORWARD TSN that waits for data to be bundled with (`rfc3758#section-3.5`, rule F3).
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
-/// What made the sender look at its Advanced.Peer.Ack.Point.
+/// Why the sender checks its Advanced.Peer.Ack.Point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tx) enum Cause {
     Sack,
@@ -28,11 +28,11 @@ pub(in crate::tx) struct Forwarding {
     /// The new cumulative TSN of the last FORWARD TSN.
     told: u64,
     told_at: Instant,
-    /// The path of that, until the peer's cumulative TSN reaches `told`.
+    /// The path of the last FORWARD TSN, until the cumulative TSN of the peer reaches `told`.
     told_on: Option<PathId>,
-    /// That path, once the FORWARD TSN is to be repeated: it may have failed.
+    /// That path, once the FORWARD TSN is to be repeated: another path is preferred, because this one may have failed.
     avoided: Option<PathId>,
-    /// When a FORWARD TSN is to be sent, if it is not bundled with data before.
+    /// When to send a FORWARD TSN, unless it was bundled with data earlier.
     due: Option<Instant>,
 }
 
@@ -46,7 +46,8 @@ impl Sender {
         forward.scanned = forward.scanned.max(forward.point + 1);
         while forward.scanned < self.out.next_index() {
             let chunk = &self.out[forward.scanned];
-            // Above the last non-renegable chunk of a message there may be others that are still to come.
+            // Behind a non-renegable chunk that does not end its message, more chunks of the message may be to come. So the
+            // point stops before it.
             if chunk.is(Mark::Abandoned) || (chunk.state == ChunkState::Freed && chunk.is_ending()) {
                 forward.point = forward.scanned;
             } else if chunk.state != ChunkState::Freed {
@@ -97,13 +98,13 @@ impl Sender {
         }
     }
 
-    /// New data waits for room at the peer, which may hold what it is to skip.
+    /// True if new data waits for receive buffer of the peer. What the peer is to skip may take that buffer.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
 
-    /// The path of the lowest abandoned chunk if it works as far as known, else another one that does, else the one that carries
-    /// control chunks.
+    /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it seems to work, else another path that seems to,
+    /// else the one for control chunks.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
@@ -116,7 +117,7 @@ impl Sender {
             .unwrap_or_else(|| paths.default_path())
     }
 
-    /// True if the peer is to skip chunks that it was not seen to skip.
+    /// True if the peer was not yet seen to skip all chunks that it is to skip.
     fn is_forwarding(&self) -> bool {
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
         self.abandons && point >= self.out.first_index()
@@ -213,7 +214,8 @@ impl Sender {
         (last, skips.into_values().collect())
     }
 
-    /// The cumulative TSN reached `cum`. The path of the last FORWARD TSN, once, if that is what it asked for.
+    /// Called when the cumulative TSN reaches `cum`. Returns the path of the last FORWARD TSN if this answers it, and only
+    /// once.
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;

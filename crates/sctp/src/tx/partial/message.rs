@@ -67,8 +67,8 @@ impl Sender {
         parts
     }
 
-    /// The rest of a message of which a part was sent has no TSN, and a FORWARD TSN must not end in the middle of a message. So
-    /// it gets one TSN, of an empty last fragment that is never sent.
+    /// Ends a message of which a part was sent. The rest of it has no TSN, but a FORWARD TSN must not end in the middle of a
+    /// message. So the rest gets one TSN, of an empty last fragment that is never sent.
     fn burn(&mut self, now: Instant, record: &Record, paths: &mut Paths) {
         let Some(last) = record.tsns.map(|tsns| tsns.last) else { return };
         let is_outstanding = self.out.indices().contains(&last);
