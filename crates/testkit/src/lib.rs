@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod dialogue;
+pub mod dissect;
 mod interop;
 pub mod machine;
 mod nat;

@@ -3,12 +3,8 @@
 use crate::network::Network;
 use crate::process::{Running, run};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
-
-/// What no packet may be: a bad checksum (or one that was not checked), and malformed. A bad checksum is an error, too.
-const BAD_CHECKSUM: &str = "sctp && sctp.checksum.status != 1";
-const MALFORMED: &str = "_ws.malformed || (_ws.expert.severity >= 0x800000 && sctp.checksum.status == 1)";
+use testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 
 /// Within this time the kernel hands packets out: dumpcap asks for 250 ms.
 const HAND_OUT: Duration = Duration::from_millis(350);
@@ -50,11 +46,9 @@ impl Capture {
         self.dumpcap.interrupt();
         self.dumpcap.finish();
         let data = |path| format!("frame.interface_id == {path} && sctp.chunk_type == 0");
-        let mut columns = vec!["sctp".into(), BAD_CHECKSUM.into(), MALFORMED.into(), data(0), data(1)];
-        columns.extend(expected.chunks.iter().map(|kind| format!("sctp.chunk_type == {kind}")));
-        let columns = columns.join(",");
-        let table = run(tshark(&self.file).args(["-q", "-z", &format!("io,stat,{INTERVAL},{columns}")]));
-        let verdict = Verdict::parse(&table);
+        let mut filters = vec!["sctp".into(), BAD_CHECKSUM.into(), MALFORMED.into(), data(0), data(1)];
+        filters.extend(expected.chunks.iter().map(|kind| format!("sctp.chunk_type == {kind}")));
+        let verdict = Verdict::of(&count(&self.file, INTERVAL, &filters));
         if verdict.bad_checksums > expected.damaged || verdict.malformed > 0 || verdict.chunks.contains(&0) {
             let bad = run(tshark(&self.file).args(["-Y", &format!("({BAD_CHECKSUM}) || {MALFORMED}"), "-V"]));
             let bad = bad.chars().take(4000).collect::<String>();
@@ -63,13 +57,6 @@ impl Capture {
         std::fs::remove_file(&self.file).expect("it was there");
         verdict
     }
-}
-
-/// tshark reading a file, with checksums verified. The analysis of TSNs is off: it takes longer than all the rest.
-fn tshark(file: &Path) -> Command {
-    let mut command = Command::new("tshark");
-    command.args(["-n", "-o", "sctp.checksum:CRC-32C", "-o", "sctp.tsn_analysis:FALSE", "-r"]).arg(file);
-    command
 }
 
 /// What is in a capture.
@@ -88,26 +75,21 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Reads the table of `tshark -z io,stat`.
-    fn parse(table: &str) -> Verdict {
+    /// Sums up frames and bytes by interval and filter.
+    fn of(rows: &[Vec<[u64; 2]>]) -> Verdict {
         let mut verdict = Verdict::default();
-        for line in table.lines().filter(|line| line.contains("<>")) {
-            let cells = line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).skip(1);
-            let numbers: Vec<u64> = cells.map(|cell| cell.parse().expect("a number")).collect();
-            let [packets, _, bad, _, malformed, _, _, first, _, second, ref chunks @ ..] = numbers[..] else {
-                panic!("five columns of frames and bytes or more, not {line}");
+        for row in rows {
+            let [[packets, _], [bad, _], [malformed, _], [_, first], [_, second], ref chunks @ ..] = row[..]
+            else {
+                panic!("five columns or more, not {row:?}");
             };
             verdict.packets += packets;
             verdict.bad_checksums += bad;
             verdict.malformed += malformed;
             verdict.data[0].push(first);
             verdict.data[1].push(second);
-            verdict.chunks.resize(chunks.len() / 2, 0);
-            verdict
-                .chunks
-                .iter_mut()
-                .zip(chunks.iter().step_by(2))
-                .for_each(|(sum, packets)| *sum += packets);
+            verdict.chunks.resize(chunks.len(), 0);
+            verdict.chunks.iter_mut().zip(chunks).for_each(|(sum, [packets, _])| *sum += packets);
         }
         verdict
     }
@@ -132,17 +114,15 @@ impl Verdict {
     }
 }
 
-/// tshark's table, as it prints it, makes a verdict.
 #[test]
 fn verdict_counts_bad_packets_and_finds_gaps_in_the_data_of_a_path() {
-    let table = "\
-        | Col 1: sctp                                                            |\n\
-        | Interval   | Frames |  Bytes  | Frames | Bytes | Frames | Bytes | Frames |\n\
-        | 0.0 <> 0.1 |     10 |    9000 |      1 |    60 |      0 |     0 |      2 | 300 | 1 | 150 | 2 | 90 |\n\
-        | 0.1 <> 0.2 |      5 |    4000 |      0 |     0 |      2 |    60 |      0 |   0 | 1 | 150 | 1 | 45 |\n\
-        | 0.2 <> 0.3 |      5 |    4000 |      0 |     0 |      0 |     0 |      0 |   0 | 1 | 150 | 0 |  0 |\n\
-        | 0.3 <> 0.3 |      5 |    4000 |      0 |     0 |      0 |     0 |      1 | 150 | 0 |   0 | 0 |  0 |\n";
-    let verdict = Verdict::parse(table);
+    let rows = [
+        vec![[10, 9000], [1, 60], [0, 0], [2, 300], [1, 150], [2, 90]],
+        vec![[5, 4000], [0, 0], [2, 60], [0, 0], [1, 150], [1, 45]],
+        vec![[5, 4000], [0, 0], [0, 0], [0, 0], [1, 150], [0, 0]],
+        vec![[5, 4000], [0, 0], [0, 0], [1, 150], [0, 0], [0, 0]],
+    ];
+    let verdict = Verdict::of(&rows);
     let data = [vec![300, 0, 0, 150], vec![150, 150, 150, 0]];
     assert_eq!(verdict, Verdict { packets: 25, bad_checksums: 1, malformed: 2, data, chunks: vec![3] });
     assert_eq!([0, 1].map(|path| verdict.longest_gap(path)), [0.2, 0.1]);
