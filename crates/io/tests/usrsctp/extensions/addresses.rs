@@ -1,13 +1,15 @@
 //! ASCONF (RFC 5061): both sides move to their second address while data flows; nothing is lost.
 
-use super::Row;
+use super::BOTH;
 use super::flow::Flow;
 use super::meeting::{Meeting, Opener, Setting};
 use crate::network::Network;
 use sctp::{AddressChange, Config, Event, PathState};
 use std::net::IpAddr;
 use std::path::Path;
+use testkit::Interop;
 use units::ByteCount;
+use wire::{Asconf, AsconfAck, Auth, Data};
 
 /// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a retransmission
 /// would take the other path, towards an address that may just be deleted.
@@ -37,7 +39,7 @@ fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
 }
 
 /// One step after the other.
-fn handover(program: &Path, opener: Opener) -> [usize; 2] {
+fn handover(program: &Path, opener: Opener) {
     let config =
         Config { auth: true, asconf: true, send_buffer: BUFFER, receive_buffer: BUFFER, ..Config::default() };
     let options = &[("auth", 1), ("asconf", 1)];
@@ -80,16 +82,16 @@ fn handover(program: &Path, opener: Opener) -> [usize; 2] {
         meeting.ours.saw(|event| *event == Event::PeerAddressRemoved { address: there[0] })
     });
     flow.go_on(&mut meeting, "data flows on the second path");
-    let sent = flow.finish(&mut meeting);
-    meeting.finish();
-    sent
+    flow.finish(&mut meeting);
+    meeting.finish(&[Auth::TYPE, Asconf::TYPE, AsconfAck::TYPE, Data::TYPE]);
 }
 
-pub fn run(program: &Path) -> Vec<Row> {
-    let row = |opener: Opener| Row {
-        extension: "ASCONF: add, delete, set primary",
-        role: opener.name(),
-        shown: format!("{:?}", handover(program, opener)),
-    };
-    Opener::BOTH.into_iter().map(row).collect()
+pub fn run(program: &Path, table: &mut Interop) {
+    Opener::BOTH.into_iter().for_each(|opener| handover(program, opener));
+    for what in ["we add an address", "we set its primary path", "we delete an address"] {
+        table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
+    }
+    for what in ["usrsctp adds an address", "usrsctp sets our primary path", "usrsctp deletes an address"] {
+        table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
+    }
 }

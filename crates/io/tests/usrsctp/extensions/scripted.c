@@ -9,6 +9,7 @@
  *   add ADDRESS | remove ADDRESS          adds or removes a local address
  *   set-primary ADDRESS                   asks the peer to use this local address
  *   auth-chunk TYPE                       wants chunks of this type authenticated, before the association begins
+ *   interleave                            announces I-DATA, before the association begins
  *   allow-reset                           grants what a peer asks by RE-CONFIG
  *   reset in|out STREAM...                resets streams; without a stream all
  *   reset-association | add-streams IN OUT
@@ -28,6 +29,8 @@
 #include <usrsctp.h>
 
 enum { UDP_PORT = 9899, SCTP_PORT = 5001, STREAMS = 16, BUFFER = 1 << 20, LIMIT = 60, WORDS = 24, LONGEST = 1 << 20 };
+/* SCTP_INTERLEAVING_SUPPORTED, which usrsctp.h lacks. */
+enum { INTERLEAVING_SUPPORTED = 0x1206 };
 
 static struct socket *s;
 static pthread_t receiver;
@@ -223,9 +226,9 @@ static void print_status(void) {
     struct sctpstat stat;
     usrsctp_get_stat(&stat);
     printf("{\"event\":\"status\",\"abandoned_sent\":%llu,\"send_failures\":%u,\"bad_checksums\":%u,\"aborted\":%u,"
-           "\"auth_missing\":%u,\"auth_wrong\":%u,\"drop_reports\":%u}\n",
+           "\"auth_missing\":%u,\"auth_wrong\":%u,\"drop_reports\":%u,\"drops_marked\":%u}\n",
            known ? (unsigned long long)pr.sprstat_abandoned_sent : 0, send_failures, stat.sctps_badsum, stat.sctps_aborted,
-           stat.sctps_recvauthmissing, stat.sctps_recvauthfailed, stat.sctps_pdrpfehos);
+           stat.sctps_recvauthmissing, stat.sctps_recvauthfailed, stat.sctps_pdrpfehos, stat.sctps_pdrpmark);
 }
 
 /* Obeys one line. False for the last one. */
@@ -255,6 +258,11 @@ static int obey(char **words, int count) {
     } else if (strcmp(what, "auth-chunk") == 0 && count == 2) {
         struct sctp_authchunk chunk = {.sauth_chunk = (uint8_t)atoi(words[1])};
         set("SCTP_AUTH_CHUNK", SCTP_AUTH_CHUNK, &chunk, sizeof chunk);
+    } else if (strcmp(what, "interleave") == 0) {
+        uint32_t level = 2;
+        struct sctp_assoc_value value = {.assoc_id = SCTP_FUTURE_ASSOC, .assoc_value = 1};
+        set("SCTP_FRAGMENT_INTERLEAVE", SCTP_FRAGMENT_INTERLEAVE, &level, sizeof level);
+        set("SCTP_INTERLEAVING_SUPPORTED", INTERLEAVING_SUPPORTED, &value, sizeof value);
     } else if (strcmp(what, "allow-reset") == 0) {
         struct sctp_assoc_value value = {.assoc_id = SCTP_FUTURE_ASSOC, .assoc_value = SCTP_ENABLE_VALUE_MASK};
         set("SCTP_ENABLE_STREAM_RESET", SCTP_ENABLE_STREAM_RESET, &value, sizeof value);
