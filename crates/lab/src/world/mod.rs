@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: LabEvent) {
         match event {
             LabEvent::Net(event) => {

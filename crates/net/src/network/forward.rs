@@ -233,7 +233,7 @@ impl Network {
         self.arrive(schedule, direction, packet, parcel)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         schedule: &mut impl Schedule,

@@ -93,14 +93,19 @@ impl Association {
     /// Completes a packet.
     #[inline]
     pub(super) fn finish(&self, w: PacketWriter<'_>, place: &AuthPlace) {
-        match (place, &self.auth) {
-            (Some(place), Some(auth)) => w.finish_with(self.checksum, |packet| {
-                if let Some(agreed) = &auth.agreed {
-                    agreed.sign(&auth.shared, &mut packet[place.start..]);
-                }
-            }),
-            _ => w.finish(self.checksum),
+        match place {
+            None => w.finish(self.checksum),
+            Some(place) => self.finish_signed(w, place),
         }
+    }
+
+    #[cold]
+    fn finish_signed(&self, w: PacketWriter<'_>, place: &Range<usize>) {
+        w.finish_with(self.checksum, |packet| {
+            if let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() {
+                agreed.sign(shared, &mut packet[place.start..]);
+            }
+        });
     }
 
     /// True if we accept chunks of this type only behind an AUTH chunk.

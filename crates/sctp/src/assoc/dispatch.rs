@@ -121,7 +121,17 @@ impl Association {
         let mut answer = self.answer_path(from);
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
+        let protected = self.extensions.has(Ext::Auth);
         loop {
+            if !protected && let Some(data) = chunks.next_data() {
+                first = false;
+                had_data |= self.phase.receives_data();
+                transit.first.get_or_insert(data.tsn);
+                if self.on_data(answer, &data).is_break() || self.phase.is_closed() {
+                    break;
+                }
+                continue;
+            }
             let before = chunks.rest();
             let Some(chunk) = chunks.next() else { break };
             // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
@@ -130,7 +140,7 @@ impl Association {
                 break;
             };
             let mut taken = None;
-            if self.extensions.has(Ext::Auth) {
+            if protected {
                 taken = self.take_protected(now, datagram, &chunk, chunks.rest(), &mut authenticated);
                 answer = if self.paths[answer].removed { self.paths.default_path() } else { answer };
             }
@@ -140,7 +150,7 @@ impl Association {
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
                     transit.first.get_or_insert(data.tsn);
-                    self.on_data(answer, data)
+                    self.on_data_behind_auth(answer, data)
                 }
                 Chunk::IData(data) => {
                     had_data |= self.phase.receives_data();
@@ -260,7 +270,13 @@ impl Association {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
     }
 
-    #[inline]
+    /// As [`Self::on_data`], for a peer that has AUTH.
+    #[cold]
+    fn on_data_behind_auth(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
+        self.on_data(answer, data)
+    }
+
+    #[inline(always)]
     fn on_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         if !self.phase.receives_data() {
             return GO_ON;

@@ -125,10 +125,7 @@ impl Association {
                 this.sender.write_forward(path, &mut this.paths, w)
             });
         }
-        let data = self.data_type();
-        let needed =
-            |plan: &Plan| plan.first_chunk() + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
-        let needed = plan.as_ref().map_or(0, needed);
+        let needed = plan.as_ref().map_or(0, |plan| plan.first_chunk() + self.in_front_of_data(&place));
         if plan.is_some() && needed > w.room() && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
             w.extend(CommonHeader::LEN + needed);
@@ -138,7 +135,8 @@ impl Association {
             && (w.is_empty() || bundling)
             && needed <= w.room()
         {
-            if self.answer_len() > 0 {
+            let plain = self.extensions.is_empty();
+            if !plain && self.answer_len() > 0 {
                 self.push_authenticated(ReConfig::TYPE, &mut w, &mut place, |this, w| {
                     let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
                     answer.is_some_and(|answer| w.push(&answer))
@@ -147,17 +145,33 @@ impl Association {
             if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
                 ecn = Ecn::Capable0;
             }
-            self.push_authenticated(data, &mut w, &mut place, |this, w| {
-                if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
-                    w.push(&Timestamp { micros: micros(now) });
-                }
-                this.sender.write(now, &plan, &mut this.paths, w);
-                true
-            });
+            if plain {
+                self.sender.write(now, &plan, &mut self.paths, &mut w);
+            } else {
+                self.write_data_behind(now, &plan, &mut w, &mut place);
+            }
         }
         let written = !w.is_empty();
         self.finish(w, &place);
         written.then_some(ecn)
+    }
+
+    /// Writes data, and the AUTH chunk and timestamp that it needs.
+    #[inline(never)]
+    fn write_data_behind(
+        &mut self,
+        now: Instant,
+        plan: &Plan,
+        w: &mut PacketWriter<'_>,
+        place: &mut AuthPlace,
+    ) {
+        self.push_authenticated(self.data_type(), w, place, |this, w| {
+            if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
+                w.push(&Timestamp { micros: micros(now) });
+            }
+            this.sender.write(now, plan, &mut this.paths, w);
+            true
+        });
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
@@ -166,7 +180,11 @@ impl Association {
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
-        let needed = || receiver.least_sack_len() + self.stamp_len() + self.answer_len() + auth();
+        let others = || match self.extensions.is_empty() {
+            true => 0,
+            false => self.stamp_len() + self.answer_len() + auth(),
+        };
+        let needed = || receiver.least_sack_len() + others();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
@@ -204,7 +222,16 @@ impl Association {
     /// Bytes that other chunks take in front of data in a packet.
     #[inline]
     pub(super) fn ahead_of_data(&self) -> usize {
-        self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)
+        self.stamp_len() + self.in_front_of_data(&None)
+    }
+
+    /// As [`Self::ahead_of_data`] for a packet with an AUTH chunk at `place`, without a timestamp, for which there may be no room.
+    #[inline]
+    fn in_front_of_data(&self, place: &AuthPlace) -> usize {
+        if self.extensions.is_empty() {
+            return 0;
+        }
+        self.answer_len() + self.auth_len(&self.data_kinds(), place)
     }
 
     /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.

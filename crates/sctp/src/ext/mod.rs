@@ -110,6 +110,12 @@ impl Extensions {
         Extensions(1 << ext as u16)
     }
 
+    /// True if there is none.
+    #[inline]
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// What either list announces.
     pub(crate) const fn and(self, other: Extensions) -> Self {
         Extensions(self.0 | other.0)

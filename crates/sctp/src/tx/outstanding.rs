@@ -242,6 +242,7 @@ impl Outstanding {
         (i - self.first) as usize
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, fragment: super::queue::Fragment, flight_size: u32, path: PathId) -> u64 {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
@@ -364,10 +365,15 @@ impl Outstanding {
     #[inline]
     pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
         if self.is_interleaved() {
-            w.push(&self.i_data(i));
+            self.write_i_data(i, w);
         } else {
             w.data(&self.data(i));
         }
+    }
+
+    #[inline(never)]
+    fn write_i_data(&self, i: u64, w: &mut PacketWriter<'_>) {
+        w.push(&self.i_data(i));
     }
 
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {

@@ -221,18 +221,17 @@ impl SendQueue {
             self.unfinished.remove(&stream);
         }
         match &mut self.held {
-            None => self.enqueue(message, beginning, tag, record),
             Some(held) if held.holds(stream) => held.push(message, beginning, tag, record),
-            Some(_) => {
-                self.enqueue(message, beginning, tag, record);
-                self.release_behind_message();
-            }
+            _ => self.enqueue(message, beginning, tag, record),
+        }
+        if self.held.is_some() {
+            self.release_behind_message();
         }
         tag.id()
     }
 
     /// Appends a piece of a message to the queue of its stream.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
@@ -510,6 +509,9 @@ impl SendQueue {
 
     /// True if the message that is still being given was abandoned: this piece of it is not taken.
     pub(super) fn refuses(&mut self, piece: &Message) -> bool {
+        if self.unfinished.is_empty() {
+            return false;
+        }
         let refused = self.unfinished.get(&piece.stream).is_some_and(|unfinished| unfinished.abandoned);
         if refused && piece.end_of_record {
             self.unfinished.remove(&piece.stream);

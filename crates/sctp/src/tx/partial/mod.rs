@@ -83,9 +83,16 @@ impl Sender {
 
     /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
-        let limited = self.config.pr_sctp && message.reliability != Reliability::Reliable;
-        let plain = !limited && message.context == 0;
-        if plain || self.queue.is_unfinished(message.stream) {
+        let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
+        if !limited && message.context == 0 {
+            return RecordId::default();
+        }
+        self.new_record(now, message, limited)
+    }
+
+    #[cold]
+    fn new_record(&mut self, now: Instant, message: &Message, limited: bool) -> RecordId {
+        if self.queue.is_unfinished(message.stream) {
             return RecordId::default();
         }
         let partial = self.partial.get_or_insert_default();
