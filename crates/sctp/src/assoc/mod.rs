@@ -298,11 +298,12 @@ impl Association {
     /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
     /// association.
     fn settle(&mut self, now: Instant) {
-        if self.re_config.is_some() {
+        let extended = !self.extensions.is_empty();
+        if extended && self.re_config.is_some() {
             self.advance_re_config(now);
         }
         self.advance_shutdown(now);
-        if self.extensions.has(Ext::Auth) {
+        if extended && self.extensions.has(Ext::Auth) {
             self.advance_extensions(now);
         }
         self.sender.wake(now, &mut self.paths);
@@ -400,12 +401,16 @@ impl Association {
 
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
-        let delivered = self.sender.next_delivered().map(|(first, last)| Event::Delivered { first, last });
-        if delivered.is_some() {
-            return delivered;
+        if let Some((first, last)) = self.sender.next_delivered() {
+            return Some(Event::Delivered { first, last });
         }
-        let abandoned = self.sender.next_abandoned().map(shutdown::failed);
-        abandoned.or_else(|| self.next_reset()).or_else(|| self.events.pop())
+        if let Some(failure) = self.sender.next_abandoned() {
+            return Some(shutdown::failed(failure));
+        }
+        if let Some(reset) = self.next_reset() {
+            return Some(reset);
+        }
+        self.events.pop()
     }
 
     #[inline]

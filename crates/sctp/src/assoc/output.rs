@@ -32,7 +32,8 @@ impl Association {
                 let farewell = farewell.take()?;
                 return Some(self.write_farewell(&farewell, buf));
             }
-            if self.t4.is_some()
+            if !self.extensions.is_empty()
+                && self.t4.is_some()
                 && let Some(transmit) = self.write_asconf(buf)
             {
                 return Some(transmit);
@@ -79,6 +80,9 @@ impl Association {
 
     #[inline]
     fn forward_due_on(&self) -> Option<PathId> {
+        if self.extensions.is_empty() {
+            return None;
+        }
         self.sender.forward_due(&self.paths).filter(|_| self.phase.sends_data())
     }
 
@@ -119,7 +123,8 @@ impl Association {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
-        if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
+        let plain = self.extensions.is_empty();
+        if !plain && (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
             let (kind, _) = self.sender.forward_kind();
             self.push_authenticated(kind, &mut w, &mut place, |this, w| {
                 this.sender.write_forward(path, &mut this.paths, w)
@@ -135,20 +140,11 @@ impl Association {
             && (w.is_empty() || bundling)
             && needed <= w.room()
         {
-            let plain = self.extensions.is_empty();
-            if !plain && self.answer_len() > 0 {
-                self.push_authenticated(ReConfig::TYPE, &mut w, &mut place, |this, w| {
-                    let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
-                    answer.is_some_and(|answer| w.push(&answer))
-                });
-            }
             if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
                 ecn = Ecn::Capable0;
             }
-            if plain {
+            if plain || self.prepare_for_data(now, &plan, &mut w, &mut place) {
                 self.sender.write(now, &plan, &mut self.paths, &mut w);
-            } else {
-                self.write_data_behind(now, &plan, &mut w, &mut place);
             }
         }
         let written = !w.is_empty();
@@ -156,22 +152,28 @@ impl Association {
         written.then_some(ecn)
     }
 
-    /// Writes data, and the AUTH chunk and timestamp that it needs.
+    /// Writes what goes in front of data: the answer to a request, the AUTH chunk and the timestamp. False if there is no room
+    /// for the data then.
     #[inline(never)]
-    fn write_data_behind(
+    fn prepare_for_data(
         &mut self,
         now: Instant,
         plan: &Plan,
         w: &mut PacketWriter<'_>,
         place: &mut AuthPlace,
-    ) {
+    ) -> bool {
+        if self.answer_len() > 0 {
+            self.push_authenticated(ReConfig::TYPE, w, place, |this, w| {
+                let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
+                answer.is_some_and(|answer| w.push(&answer))
+            });
+        }
         self.push_authenticated(self.data_type(), w, place, |this, w| {
             if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
                 w.push(&Timestamp { micros: micros(now) });
             }
-            this.sender.write(now, plan, &mut this.paths, w);
             true
-        });
+        })
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet

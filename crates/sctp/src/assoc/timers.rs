@@ -23,18 +23,23 @@ impl Association {
         if let Some(at) = self.receiver.as_ref().and_then(|receiver| receiver.sack_deadline()) {
             next = next.min(at);
         }
-        next = next.min(self.t4_deadline().unwrap_or(Instant::FAR));
         next = next.min(self.mtu_deadline().unwrap_or(Instant::FAR));
-        next = next.min(self.re_config.as_ref().and_then(|config| config.deadline()).unwrap_or(Instant::FAR));
         let sender = &self.sender;
-        for at in [
-            sender.rest_ends(&self.paths),
-            sender.copies_overdue(&self.paths),
-            sender.partial_deadline(&self.paths),
-        ] {
+        for at in [sender.rest_ends(&self.paths), sender.copies_overdue(&self.paths)] {
             next = next.min(at.unwrap_or(Instant::FAR));
         }
+        if !self.extensions.is_empty() {
+            next = next.min(self.extension_deadline());
+        }
         (next != Instant::FAR).then_some(next)
+    }
+
+    /// The next time at which a timer of an extension expires; far if there is none.
+    #[inline(never)]
+    fn extension_deadline(&self) -> Instant {
+        let reset = self.re_config.as_ref().and_then(|config| config.deadline());
+        let deadlines = [self.t4_deadline(), reset, self.sender.partial_deadline(&self.paths)];
+        deadlines.into_iter().flatten().min().unwrap_or(Instant::FAR)
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {

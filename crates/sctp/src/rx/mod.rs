@@ -158,7 +158,7 @@ impl Receiver {
     }
 
     /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
         let (immediate, empty) = (data.flags.immediate, data.payload.is_empty());
         self.on_chunk(data.tsn, immediate, empty, from, |this, index| this.take_new(index, data))

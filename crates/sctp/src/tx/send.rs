@@ -288,7 +288,7 @@ impl Sender {
 
     /// Writes the DATA chunks of a planned packet. `w` may hold control chunks already, but must have room for the
     /// first chunk of the plan.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let p = plan.path;
         let sent = match plan.source {
