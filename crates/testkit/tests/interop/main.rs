@@ -81,19 +81,15 @@ fn ours_and_dcsctp_use_extensions_with_each_other() {
         let skipping = &[IData::TYPE, IForwardTsn::TYPE];
         unreliable::peer_sends(Meeting::new(opener, config(), dcsctp(interleaving())), false, skipping);
     }
-    table.works(
-        "PR-SCTP with I-DATA",
-        "dcsctp gives up messages after a lifetime or their first loss",
-        "each",
-    );
+    table.works("PR-SCTP with I-DATA", "dcsctp gives up messages after their first loss", "each");
     for opener in each {
         reset::run(
             Meeting::new(opener, with_resets(), dcsctp(Options::default())),
             &[Data::TYPE, ReConfig::TYPE],
         );
     }
-    table.works("RE-CONFIG", "we reset a stream of ours", "each");
-    table.works("RE-CONFIG", "dcsctp resets a stream of its own", "each");
+    table.works("RE-CONFIG", "we reset our stream, dcsctp resets its own in turn", "each");
+    table.works("RE-CONFIG", "dcsctp resets its stream, we reset ours in turn", "each");
     let why = "it answers \"nothing to do\"";
     table.hole("RE-CONFIG", "we ask dcsctp to reset a stream", why);
     table.hole(
@@ -128,8 +124,8 @@ fn ours_and_sctp_proto_use_extensions_with_each_other() {
     for opener in Opener::BOTH {
         reset::run(Meeting::new(opener, with_resets(), sctp_proto()), &[Data::TYPE, ReConfig::TYPE]);
     }
-    table.works("RE-CONFIG", "we reset a stream of ours", "each");
-    table.works("RE-CONFIG", "sctp-proto resets a stream of its own", "each");
+    table.works("RE-CONFIG", "we reset our stream, sctp-proto resets its own in turn", "each");
+    table.works("RE-CONFIG", "sctp-proto resets its stream, we reset ours in turn", "each");
     let why = "it has only the reset of streams by their sender";
     table.hole("RE-CONFIG", "streams are added, the association is reset", why);
     meeting::announces(sctp_proto(), &[ReConfig::TYPE, ForwardTsn::TYPE]);
