@@ -90,6 +90,8 @@ fn ours_and_dcsctp_use_extensions_with_each_other() {
     }
     table.works("RE-CONFIG", "we reset our stream, dcsctp resets its own in turn", "each");
     table.works("RE-CONFIG", "dcsctp resets its stream, we reset ours in turn", "each");
+    let asked = Meeting::new(Opener::Ours, with_resets(), dcsctp(Options::default()));
+    reset::peer_does_nothing(asked, &[Data::TYPE, ReConfig::TYPE]);
     let why = "it answers \"nothing to do\"";
     table.hole("RE-CONFIG", "we ask dcsctp to reset a stream", why);
     table.hole(
