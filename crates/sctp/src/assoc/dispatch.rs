@@ -7,7 +7,7 @@ use super::phase::Phase;
 use crate::event::CloseReason;
 use crate::ext::{Ext, Transit, micros};
 use crate::path::{PathId, Paths};
-use crate::rx::DataVerdict;
+use crate::rx::{DataVerdict, Receiver};
 use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
@@ -158,11 +158,13 @@ impl Association {
                     self.mixed("FORWARD TSN where I-DATA was agreed upon")
                 }
                 Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
-                    if self.phase.receives_data()
-                        && let Some(receiver) = &mut self.receiver
-                    {
-                        had_data |= receiver.on_forward_tsn(forward, answer);
-                    }
+                    had_data |= self.skip(|receiver| receiver.on_forward_tsn(forward, answer));
+                    GO_ON
+                }
+                Chunk::IForwardTsn(forward)
+                    if self.extensions.has(Ext::Interleaving) && self.extensions.may_skip() =>
+                {
+                    had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
                 // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
@@ -288,6 +290,11 @@ impl Association {
     fn mixed(&mut self, what: &'static str) -> Flow {
         self.violation(what);
         GO_ON
+    }
+
+    /// The peer has abandoned messages, which the receiver skips; true if a SACK answers.
+    fn skip(&mut self, skip: impl FnOnce(&mut Receiver) -> bool) -> bool {
+        self.phase.receives_data() && self.receiver.as_mut().is_some_and(skip)
     }
 
     /// Tells the peer what became of a chunk with user data, if it has to know.

@@ -14,8 +14,8 @@ use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
-    NrSack, OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
+    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
@@ -91,8 +91,10 @@ impl Association {
         w: &PacketWriter<'_>,
         place: &AuthPlace,
     ) -> bool {
-        let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
-        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
+        let needed = || {
+            let (kind, length) = self.sender.forward_kind();
+            length + self.stamp_len() + self.auth_len(&[kind, self.data_type()], place)
+        };
         let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sender.forward_rides(path, &self.paths)
             && self.phase.sends_data()
@@ -118,7 +120,8 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
         if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
-            self.push_authenticated(ForwardTsn::TYPE, &mut w, &mut place, |this, w| {
+            let (kind, _) = self.sender.forward_kind();
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| {
                 this.sender.write_forward(path, &mut this.paths, w)
             });
         }
@@ -192,13 +195,13 @@ impl Association {
         [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
     }
 
-    /// Bytes of an answer to the peer that goes before data.
+    /// Bytes that the answer to a request of the peer takes in front of data in a packet.
     #[inline]
     fn answer_len(&self) -> usize {
         self.re_config.as_ref().map_or(0, |config| config.answer_len())
     }
 
-    /// Bytes of a packet with data that are for something else.
+    /// Bytes that other chunks take in front of data in a packet.
     #[inline]
     pub(super) fn ahead_of_data(&self) -> usize {
         self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, Ssn, StreamId, Tsn};
+use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, SkippedMessage, Ssn, StreamId, Tsn};
 
 /// A DATA chunk that was sent, without its bytes.
 #[derive(Debug)]
@@ -349,6 +349,15 @@ impl Outstanding {
         let Data { flags, tsn, stream, ppid, payload, .. } = self.data(i);
         let Place { mid, fsn } = self.places.get(self.place_of(i)).copied().unwrap_or_default();
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
+    }
+
+    /// The message of chunk `i`, for a receiver that is to skip it. Without interleaving its identifier is the stream sequence
+    /// number.
+    #[cold]
+    pub(super) fn skipped(&self, i: u64) -> SkippedMessage {
+        let IData { flags, stream, mid, .. } = self.i_data(i);
+        let mid = if self.is_interleaved() { mid } else { Mid(self[i].ssn.0.into()) };
+        SkippedMessage { stream, unordered: flags.unordered, mid }
     }
 
     /// Writes chunk `i` into a packet that has room for it.

@@ -5,12 +5,12 @@ use super::partial::RecordId;
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 
-/// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
-/// a long queue of them costs no memory.
+/// A whole message, or a part of one that the user pushed; or a run of equal whole messages. A saturated source makes runs,
+/// so that a long queue of them takes no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// That of the first copy among the ordered or the unordered messages of its stream.
+    /// Number of the message among the ordered or the unordered messages of its stream; of a run, that of the first message.
     pub(super) number: u32,
     /// Of a run none.
     pub(super) tag: Tag,
