@@ -75,8 +75,10 @@ fn ours_and_dcsctp_use_extensions_with_each_other() {
     let config = || Config { interleaving: true, ..with_pr_sctp() };
     for opener in each {
         let skipping = &[IData::TYPE, IForwardTsn::TYPE];
+        unreliable::we_send(dcsctp(opener, config(), interleaving()), skipping);
         unreliable::peer_sends(dcsctp(opener, config(), interleaving()), false, skipping);
     }
+    table.works("PR-SCTP with I-DATA", "we give up messages after a lifetime or their first loss", "each");
     table.works("PR-SCTP with I-DATA", "dcsctp gives up messages after their first loss", "each");
     for opener in each {
         reset::run(dcsctp(opener, with_resets(), Options::default()), &[Data::TYPE, ReConfig::TYPE]);
