@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The rows of one peer.
 #[derive(Debug)]
@@ -10,6 +11,9 @@ pub struct Interop {
     version: String,
     rows: Vec<[String; 4]>,
 }
+
+/// Tests in one process write the page one after the other.
+static PAGE: Mutex<()> = Mutex::new(());
 
 const HEADER: &str =
     "| peer | version | extension | what happens | who connects | result |\n|---|---|---|---|---|---|\n";
@@ -49,6 +53,7 @@ impl Interop {
     /// # Panics
     /// If the page has other rows, or cannot be read or written.
     pub fn check(self) {
+        let _alone = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/interop.md");
         let mut page = std::fs::read_to_string(&file).expect("docs/interop.md is there");
         let marker = format!("<!-- rows: {} -->\n", self.peer);

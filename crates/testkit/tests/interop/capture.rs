@@ -4,6 +4,7 @@ use anabranch_testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use units::Instant;
 
 /// LINKTYPE_SCTP of the format pcap.
@@ -31,7 +32,10 @@ impl Capture {
 
     /// Writes it to a file.
     pub fn write(&self, name: &str) -> PathBuf {
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.pcap", std::process::id()));
+        static FILES: AtomicU32 = AtomicU32::new(0);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{name}-{}-{number}.pcap", std::process::id());
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::write(&file, &self.0).expect("the folder of tests can be written");
         file
     }

@@ -65,6 +65,18 @@ pub fn run<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
     meeting.finish(Opener::Ours, "reset", chunks);
 }
 
+/// The peer does nothing if it is asked to reset its stream.
+pub fn peer_does_nothing<P: Extended>(mut meeting: Meeting<P>, chunks: &[u8]) {
+    exchange(&mut meeting);
+    let (now, id) = (meeting.now(), meeting.id());
+    let asked = meeting.ours.endpoint().reset_streams(now, id, ResetDirection::Incoming, &[StreamId(STREAM)]);
+    asked.expect("it can be asked for");
+    meeting.until("it answers", |meeting| resets(meeting, true) > 0);
+    assert_eq!(meeting.theirs.resets(), &[Vec::new(), Vec::new()], "nothing was reset");
+    exchange(&mut meeting);
+    meeting.finish(Opener::Ours, "reset", chunks);
+}
+
 fn reset<P: Extended>(meeting: &mut Meeting<P>, ours: bool) {
     let now = meeting.now();
     if ours {

@@ -38,32 +38,69 @@ fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
     of.map_or((false, false), |(state, is_primary)| (state == PathState::Active, is_primary))
 }
 
+/// Both sides have one address; with `nat` addresses are not named.
+fn meet(program: &Path, opener: Opener, nat: bool) -> Meeting {
+    let config = Config {
+        auth: true,
+        asconf: true,
+        nat_friendly: nat,
+        send_buffer: BUFFER,
+        receive_buffer: BUFFER,
+        ..Config::default()
+    };
+    let options = &[("auth", 1), ("asconf", 1), ("nat", u32::from(nat))];
+    let setting = Setting { rates: [10, 10], queue: QUEUE, paths: 1, config, options, ..Setting::default() };
+    Meeting::new(program, opener, &setting)
+}
+
+/// Waits until usrsctp has added an address of its own: its heartbeats to an address of ours leave from where the route tells,
+/// and we must know that address.
+fn usrsctp_adds(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
+    meeting.theirs.tell(&format!("add {address}"));
+    flow.until(meeting, "usrsctp adds an address", |meeting| {
+        let added = |event: &Event| *event == Event::PeerAddressAdded { address };
+        meeting.ours.saw(added) && path_to(meeting, address).0
+    });
+}
+
+/// We add an address, which usrsctp confirms.
+fn we_add(flow: &mut Flow, meeting: &mut Meeting, address: IpAddr) {
+    meeting.ours.open(address);
+    let (now, id) = (meeting.ours.now(), meeting.ours.id());
+    assert!(meeting.ours.endpoint.add_local_address(now, id, address));
+    flow.until(meeting, "we add an address", |meeting| granted(meeting, AddressChange::Add, address));
+    flow.until(meeting, "usrsctp confirms it", |meeting| usrsctp_says(meeting, address, CONFIRMED));
+}
+
+/// Behind a NAT we ask usrsctp to add the source of the packet, and then to delete all other addresses.
+fn unnamed(program: &Path, opener: Opener) {
+    let mut meeting = meet(program, opener, true);
+    let [here, there] = [Network::addresses_here(), Network::addresses_there()];
+    let mut flow = Flow::default();
+    flow.go_on(&mut meeting, "data flows");
+    usrsctp_adds(&mut flow, &mut meeting, there[1]);
+    we_add(&mut flow, &mut meeting, here[1]);
+    let (now, id) = (meeting.ours.now(), meeting.ours.id());
+    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]));
+    flow.until(&mut meeting, "usrsctp deletes it", |meeting| usrsctp_says(meeting, here[0], REMOVED));
+    flow.go_on(&mut meeting, "data flows on");
+    flow.finish(&mut meeting);
+    meeting.finish(&[Auth::TYPE, Asconf::TYPE, AsconfAck::TYPE, Data::TYPE]);
+}
+
 /// One step after the other.
 fn handover(program: &Path, opener: Opener) {
-    let config =
-        Config { auth: true, asconf: true, send_buffer: BUFFER, receive_buffer: BUFFER, ..Config::default() };
-    let options = &[("auth", 1), ("asconf", 1)];
-    let setting = Setting { rates: [10, 10], queue: QUEUE, paths: 1, config, options, ..Setting::default() };
-    let mut meeting = Meeting::new(program, opener, &setting);
+    let mut meeting = meet(program, opener, false);
     let [here, there] = [Network::addresses_here(), Network::addresses_there()];
     let mut flow = Flow::default();
     flow.go_on(&mut meeting, "data flows");
 
-    // First usrsctp: its heartbeats to an address of ours leave from where the route tells, and we must know that address.
-    meeting.theirs.tell(&format!("add {}", there[1]));
-    flow.until(&mut meeting, "usrsctp adds an address", |meeting| {
-        let added = |event: &Event| *event == Event::PeerAddressAdded { address: there[1] };
-        meeting.ours.saw(added) && path_to(meeting, there[1]).0
-    });
-    meeting.ours.open(here[1]);
-    let (now, id) = (meeting.ours.now(), meeting.ours.id());
-    assert!(meeting.ours.endpoint.add_local_address(now, id, here[1]));
-    flow.until(&mut meeting, "we add an address", |meeting| granted(meeting, AddressChange::Add, here[1]));
-    flow.until(&mut meeting, "usrsctp confirms it", |meeting| usrsctp_says(meeting, here[1], CONFIRMED));
+    usrsctp_adds(&mut flow, &mut meeting, there[1]);
+    we_add(&mut flow, &mut meeting, here[1]);
 
     meeting.theirs.tell(&format!("set-primary {}", there[1]));
     flow.until(&mut meeting, "usrsctp sets our primary path", |meeting| path_to(meeting, there[1]).1);
-    let now = meeting.ours.now();
+    let (now, id) = (meeting.ours.now(), meeting.ours.id());
     assert!(meeting.ours.endpoint.set_peer_primary(now, id, here[1]));
     flow.until(&mut meeting, "we set the primary path of usrsctp", |meeting| {
         granted(meeting, AddressChange::SetPrimary, here[1])
@@ -87,11 +124,15 @@ fn handover(program: &Path, opener: Opener) {
 }
 
 pub fn run(program: &Path, table: &mut Interop) {
-    Opener::BOTH.into_iter().for_each(|opener| handover(program, opener));
+    for opener in Opener::BOTH {
+        handover(program, opener);
+        unnamed(program, opener);
+    }
     for what in ["we add an address", "we set its primary path", "we delete an address"] {
         table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
     }
     for what in ["usrsctp adds an address", "usrsctp sets our primary path", "usrsctp deletes an address"] {
         table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
     }
+    table.works("ASCONF", "we add an address without a name and delete all others; nothing is lost", BOTH);
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use testkit::Interop;
 use units::Span;
-use wire::{Data, ForwardTsn};
+use wire::{Data, ForwardTsn, IData, IForwardTsn};
 
 const LENGTH: usize = 1400;
 /// Messages that may be given up on each stream, and those that may not.
@@ -16,9 +16,16 @@ const RELIABLE: usize = 300;
 /// The streams: no retransmissions, ordered and not; a lifetime; reliable.
 const STREAMS: [u16; 4] = [1, 2, 3, 4];
 
-fn setting() -> Setting<'static> {
-    let config = Config { pr_sctp: true, ..Config::default() };
-    Setting { rates: [10, 10], queue: 2, paths: 1, config, options: &[("pr", 1)], ..Setting::default() }
+fn setting(interleaving: bool) -> Setting<'static> {
+    let config = Config { pr_sctp: true, interleaving, ..Config::default() };
+    let commands: &[&str] = if interleaving { &["interleave"] } else { &[] };
+    let options = &[("pr", 1)];
+    Setting { rates: [10, 10], queue: 2, paths: 1, config, options, commands }
+}
+
+/// The chunks that must pass.
+fn chunks(interleaving: bool) -> &'static [u8] {
+    if interleaving { &[IData::TYPE, IForwardTsn::TYPE] } else { &[Data::TYPE, ForwardTsn::TYPE] }
 }
 
 /// What arrived is a part of what was sent, in order where that was asked for, and all of the reliable messages.
@@ -34,8 +41,8 @@ fn check(numbers: &BTreeMap<u16, Vec<u32>>) -> usize {
     3 * UNRELIABLE - [1, 2, 3].map(|stream| of(stream).len()).iter().sum::<usize>()
 }
 
-fn we_send(program: &Path, opener: Opener) {
-    let mut meeting = Meeting::new(program, opener, &setting());
+fn we_send(program: &Path, opener: Opener, interleaving: bool) {
+    let mut meeting = Meeting::new(program, opener, &setting(interleaving));
     let mut sent = [0; 4];
     meeting.until("all is given", |ours, _| {
         for (stream, sent) in STREAMS.into_iter().zip(&mut sent) {
@@ -66,11 +73,11 @@ fn we_send(program: &Path, opener: Opener) {
     let told = meeting.ours.events.iter().filter(|event| matches!(event, Event::SendFailed { .. })).count();
     assert!(given_up > 0, "something is lost on this link");
     assert!(told >= given_up, "{told} messages failed, {given_up} did not arrive");
-    meeting.await_end(&[Data::TYPE, ForwardTsn::TYPE]);
+    meeting.await_end(chunks(interleaving));
 }
 
-fn usrsctp_sends(program: &Path, opener: Opener) {
-    let mut meeting = Meeting::new(program, opener, &setting());
+fn usrsctp_sends(program: &Path, opener: Opener, interleaving: bool) {
+    let mut meeting = Meeting::new(program, opener, &setting(interleaving));
     let thirds = UNRELIABLE / 3;
     for _ in 0..3 {
         for line in [
@@ -93,14 +100,16 @@ fn usrsctp_sends(program: &Path, opener: Opener) {
     }
     let given_up = check(&numbers);
     assert!(given_up > 0, "something is lost on this link");
-    meeting.await_end(&[Data::TYPE, ForwardTsn::TYPE]);
+    meeting.await_end(chunks(interleaving));
 }
 
 pub fn run(program: &Path, table: &mut Interop) {
-    for opener in Opener::BOTH {
-        we_send(program, opener);
-        usrsctp_sends(program, opener);
+    for (interleaving, extension) in [(false, "PR-SCTP"), (true, "PR-SCTP with I-DATA")] {
+        for opener in Opener::BOTH {
+            we_send(program, opener, interleaving);
+            usrsctp_sends(program, opener, interleaving);
+        }
+        table.works(extension, "we give up messages after a lifetime or their first loss", BOTH);
+        table.works(extension, "usrsctp gives up messages after a lifetime or their first loss", BOTH);
     }
-    table.works("PR-SCTP", "we give up messages after a lifetime or their first loss", BOTH);
-    table.works("PR-SCTP", "usrsctp gives up messages after a lifetime or their first loss", BOTH);
 }
