@@ -41,7 +41,7 @@ const LEAVE: Flow = ControlFlow::Break(());
 
 impl Association {
     /// Takes the chunks of a packet whose verification tag is right.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn handle(&mut self, now: Instant, datagram: &Datagram<'_>, chunks: Chunks<'_>) -> Handled {
         if self.is_out_of_the_blue(&chunks) {
             return Handled::OutOfTheBlue;

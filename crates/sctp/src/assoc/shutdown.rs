@@ -31,17 +31,25 @@ impl Association {
     }
 
     /// Continues the shutdown once all our data is acknowledged.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance_shutdown(&mut self, now: Instant) {
+        let waits = matches!(self.phase, Phase::ShutdownPending | Phase::ShutdownReceived { .. });
+        if waits && self.sender.is_drained() {
+            self.end_of_our_data(now);
+        }
+    }
+
+    #[cold]
+    fn end_of_our_data(&mut self, now: Instant) {
         match self.phase {
-            Phase::ShutdownPending if self.sender.is_drained() => {
+            Phase::ShutdownPending => {
                 let path = self.paths.default_path();
                 self.control.push(path, Pending::Shutdown);
                 let t2 = Retry::start(now, path, &self.paths);
                 let t5 = now + self.config().rto_max * GUARD_RTOS;
                 self.phase = Phase::ShutdownSent { t2, t5 };
             }
-            Phase::ShutdownReceived { from } if self.sender.is_drained() => {
+            Phase::ShutdownReceived { from } => {
                 self.answer_shutdown(Retry::start(now, from, &self.paths));
             }
             _ => {}

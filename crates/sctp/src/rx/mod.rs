@@ -165,7 +165,7 @@ impl Receiver {
     }
 
     /// Processes a chunk with user data; `take` takes one that has not arrived before.
-    #[inline]
+    #[inline(always)]
     fn on_chunk(
         &mut self,
         tsn: Tsn,
@@ -203,7 +203,7 @@ impl Receiver {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_new(&mut self, index: u64, data: &Data<'_>) -> Result<DataVerdict, &'static str> {
         let fragment = !(data.flags.beginning && data.flags.ending);
         if fragment && self.is_orphan(index, data) {

@@ -81,7 +81,7 @@ impl Outbound {
     }
 
     /// Appends a piece to the queue, or to the run at its end. True if the queue was empty.
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, piece: Piece, pieces: &mut Pieces) -> bool {
         let last = self.last;
         if last == PieceId::NONE {
