@@ -42,12 +42,13 @@ pub use face::{
     StreamReader,
 };
 pub use sctp::{
-    AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability, State,
+    AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability,
+    ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
     ConnectError, ConnectionError, EndpointClosed, Lagged, Message, NotDelivered, PathError, Peer, Received,
-    SendError, TrySendError,
+    SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that [`Config`] and other types come from.

@@ -37,7 +37,7 @@ impl Driver {
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
             Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
-            Command::Call(call) => call(&mut self.endpoint, now),
+            Command::Call(call) => call.make(&mut self.endpoint, now),
             Command::Leave => self.leaving = true,
             Command::Close => self.close(now),
         }

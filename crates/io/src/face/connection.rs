@@ -214,7 +214,7 @@ impl Connection {
         set.unwrap_or(Ok(false))
     }
 
-    async fn ask<T: Send + 'static>(
+    pub(super) async fn ask<T: Send + 'static>(
         &self,
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
     ) -> Option<T> {

@@ -3,7 +3,7 @@
 use crate::shared::wait::block_on_for;
 use crate::{
     Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, Listener,
-    NotDelivered, PathError, Peer, SendError, StreamId,
+    NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -66,6 +66,11 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert!(soon(near.stats()).is_none() && soon(near.options()).is_none());
     assert_eq!(soon(near.heartbeat(LOCAL)), Err(PathError::Ended(DEAD)));
     assert_eq!(soon(near.set_primary(LOCAL)), Err(PathError::Ended(DEAD)));
+    let ended = Err(StreamError::Ended(DEAD));
+    assert_eq!(soon(near.set_stream_value(StreamId(0), 1)), ended);
+    assert_eq!(soon(near.reset_streams(ResetDirection::Both, &[])), ended);
+    assert_eq!(soon(near.add_streams(1, 1)), ended);
+    assert_eq!(soon(near.reset_association()), ended);
     near.abort("x");
     assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
     assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));
@@ -90,6 +95,9 @@ fn calls_that_wait_end_when_the_driver_dies() {
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
         scope.spawn(|| assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD))));
+        // Messages that wait for room are before it.
+        let reset = || soon(near.reset_streams(ResetDirection::Outgoing, &[]));
+        scope.spawn(move || assert_eq!(reset(), Err(StreamError::Ended(DEAD))));
         // A peer that does not exist: the attempt waits for an answer.
         scope.spawn(|| assert!(soon(ours.connect((IpAddr::from([192, 0, 2, 1]), 9))).is_err()));
         thread::sleep(Duration::from_millis(30));

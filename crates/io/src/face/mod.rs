@@ -9,6 +9,7 @@ mod events;
 mod listener;
 mod reader;
 mod sending;
+mod streams;
 mod writer;
 
 pub use builder::{BindError, Builder};

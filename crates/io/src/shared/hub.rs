@@ -20,7 +20,31 @@ use units::Instant;
 pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
 
 /// A call that runs in the driver thread.
-pub(crate) type Call = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
+pub(crate) struct Call(Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>);
+
+impl Call {
+    /// A call, and where its answer arrives.
+    pub(crate) fn answered<T: Send + 'static>(
+        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
+    ) -> (Self, oneshot::Receiver<T>) {
+        let (answer, receiver) = oneshot::channel();
+        let call = Box::new(move |endpoint: &mut sctp::Endpoint, now| {
+            // It fails if the caller was dropped meanwhile.
+            let _ = answer.send(call(endpoint, now));
+        });
+        (Call(call), receiver)
+    }
+
+    pub(crate) fn make(self, endpoint: &mut sctp::Endpoint, now: Instant) {
+        self.0(endpoint, now);
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call")
+    }
+}
 
 /// A request of a handle to the driver.
 pub(crate) enum Command {
@@ -131,11 +155,8 @@ impl Hub {
         &self,
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
     ) -> Option<T> {
-        let (answer, receiver) = oneshot::channel();
-        self.tell(Command::Call(Box::new(move |endpoint, now| {
-            // It fails if the caller was dropped meanwhile.
-            let _ = answer.send(call(endpoint, now));
-        })));
+        let (call, receiver) = Call::answered(call);
+        self.tell(Command::Call(call));
         receiver.await.ok()
     }
 

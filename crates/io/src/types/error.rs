@@ -54,6 +54,31 @@ pub enum PathError {
     },
 }
 
+/// Reason why a call about streams failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// The stream was not negotiated.
+    #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
+    NoSuchStream {
+        /// The stream asked for.
+        stream: StreamId,
+        /// How many there are.
+        streams: u16,
+    },
+    /// The stream scheduler needs a weight.
+    #[error("stream {} cannot have the weight 0: expected 1 to 65535", .stream.0)]
+    ZeroWeight {
+        /// The stream asked for.
+        stream: StreamId,
+    },
+    /// The reset or the addition could not begin.
+    #[error(transparent)]
+    Refused(#[from] sctp::ResetError),
+}
+
 /// Reason why no connection could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {

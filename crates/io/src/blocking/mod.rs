@@ -1,6 +1,8 @@
 //! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
 //! [`Events::next`](crate::Events::next).
 
+mod extensions;
+
 use crate::face::{BindError, Builder, Delivery};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
