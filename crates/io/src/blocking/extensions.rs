@@ -1,8 +1,9 @@
-//! Calls about streams.
+//! Calls about streams and local addresses.
 
-use super::{Connection, block_on};
-use crate::types::StreamError;
+use super::{Connection, Endpoint, block_on};
+use crate::types::{AddressError, StreamError};
 use sctp::ResetDirection;
+use std::net::IpAddr;
 use wire::StreamId;
 
 impl Connection {
@@ -37,5 +38,47 @@ impl Connection {
     /// [`StreamError`]; nothing was begun then.
     pub fn reset_association(&self) -> Result<(), StreamError> {
         block_on(self.inner.reset_association())
+    }
+
+    /// Asks the peer by ASCONF to add a local address of the endpoint to this connection.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn add_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        block_on(self.inner.add_local_address(address))
+    }
+
+    /// Ends the use of a local address by this connection.
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        block_on(self.inner.remove_local_address(address))
+    }
+
+    /// Asks the peer by ASCONF to send to this local address where it sends on one path only.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub fn set_peer_primary(&self, address: IpAddr) -> Result<(), AddressError> {
+        block_on(self.inner.set_peer_primary(address))
+    }
+}
+
+impl Endpoint {
+    /// Adds a local address to the endpoint and its connections, as [`crate::Endpoint::add_local_address`].
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub fn add_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        block_on(self.inner.add_local_address(address))
+    }
+
+    /// Removes a local address from the endpoint and its connections, as [`crate::Endpoint::remove_local_address`].
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        block_on(self.inner.remove_local_address(address))
     }
 }

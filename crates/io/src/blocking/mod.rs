@@ -3,12 +3,12 @@
 
 mod extensions;
 
-use crate::face::{BindError, Builder, Delivery};
+use crate::face::{Builder, Delivery};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
-    ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer, Received,
-    SendError, TrySendError,
+    BindError, ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer,
+    Received, SendError, TrySendError,
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
@@ -86,8 +86,8 @@ impl Endpoint {
         Listener { inner: self.inner.listen(backlog) }
     }
 
-    /// The local addresses.
-    pub fn local_addresses(&self) -> &[IpAddr] {
+    /// The local addresses as they are now.
+    pub fn local_addresses(&self) -> Vec<IpAddr> {
         self.inner.local_addresses()
     }
 

@@ -231,6 +231,8 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::PathChanged { address, state: PathState::Inactive } => {
             entry.answer_heartbeats(address, &Err(PathError::Failed { address }));
         }
+        Event::PeerAddressAdded { address } => mailbox.change_peer(address, true),
+        Event::PeerAddressRemoved { address } => mailbox.change_peer(address, false),
         Event::StreamsAdded { outgoing, result: ResetResult::Performed, .. } => mailbox.add_streams(outgoing),
         Event::Restarted if !entry.restart() => endpoint.abort(now, mailbox.id, b"restart within a message"),
         Event::ShutdownReceived => {

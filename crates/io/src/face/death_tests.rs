@@ -2,8 +2,8 @@
 
 use crate::shared::wait::block_on_for;
 use crate::{
-    Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, Listener,
-    NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
+    AddressError, Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event,
+    Listener, NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -71,6 +71,11 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert_eq!(soon(near.reset_streams(ResetDirection::Both, &[])), ended);
     assert_eq!(soon(near.add_streams(1, 1)), ended);
     assert_eq!(soon(near.reset_association()), ended);
+    let is_dead = |result| matches!(result, Err(AddressError::Ended(DEAD)));
+    let other = IpAddr::from([127, 0, 0, 9]);
+    assert!(is_dead(soon(ours.add_local_address(other))) && is_dead(soon(ours.remove_local_address(other))));
+    assert!(is_dead(soon(near.add_local_address(LOCAL))) && is_dead(soon(near.remove_local_address(LOCAL))));
+    assert!(is_dead(soon(near.set_peer_primary(LOCAL))));
     near.abort("x");
     assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
     assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));
@@ -120,8 +125,9 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     let mut events = connection.events();
     first.kill();
     soon(first.close());
-    // No peer acknowledges it.
+    // No peer acknowledges it. It must not leave so late that the next peer takes it for a packet out of the blue.
     let lost = soon(connection.send_tracked("lost")).expect("is taken");
+    while soon(connection.stats()).expect("is open").outstanding_chunks == 0 {}
     let again = bind(first.port(), first.udp_port());
     let restarted = soon(again.connect(peer(&server))).expect("connects anew");
     while soon(events.next()).expect("is open") != Ok(Event::Restarted) {}

@@ -1,5 +1,6 @@
 //! The handles of applications, whose `async` methods run on any runtime.
 
+mod addresses;
 mod builder;
 mod connection;
 #[cfg(test)]
@@ -12,7 +13,7 @@ mod sending;
 mod streams;
 mod writer;
 
-pub use builder::{BindError, Builder};
+pub use builder::Builder;
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 pub use events::Events;

@@ -4,7 +4,7 @@ use super::backlog::Backlog;
 use super::mailbox::Handle;
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
-use crate::types::{PathError, Peer};
+use crate::types::{AddressError, PathError, Peer};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocId, Config};
@@ -68,6 +68,10 @@ pub(crate) enum Command {
     Abort(AssocId, Bytes),
     /// Do something with the endpoint.
     Call(Call),
+    /// Add a local address, on an interface if one is named.
+    AddAddress(IpAddr, Option<String>, oneshot::Sender<Result<(), AddressError>>),
+    /// Remove a local address.
+    RemoveAddress(IpAddr, oneshot::Sender<Result<(), AddressError>>),
     /// The last handle of the endpoint was dropped: end once all connections have ended.
     Leave,
     /// Shut all associations down, then end.
@@ -88,19 +92,26 @@ pub(crate) struct Hub {
     asleep: AtomicBool,
     waker: mio::Waker,
     backlog: Mutex<Backlog>,
-    pub(crate) counters: Vec<Arc<SocketCounters>>,
-    pub(crate) names: Names,
+    places: Mutex<Places>,
+    pub(crate) ports: Ports,
     /// The options of the endpoint.
     pub(crate) config: Arc<Config>,
 }
 
-/// Addresses and ports of the endpoint.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    pub(crate) addresses: Vec<IpAddr>,
+/// Ports of the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ports {
     /// SCTP port.
-    pub(crate) port: u16,
-    pub(crate) udp_port: u16,
+    pub(crate) sctp: u16,
+    pub(crate) udp: u16,
+}
+
+/// Addresses and sockets of the endpoint, which come and go.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) addresses: Vec<IpAddr>,
+    /// One entry for each socket.
+    pub(crate) counters: Vec<Arc<SocketCounters>>,
 }
 
 #[derive(Debug, Default)]
@@ -111,25 +122,25 @@ struct Queue {
 }
 
 impl Hub {
-    pub(crate) fn new(
-        waker: mio::Waker,
-        counters: Vec<Arc<SocketCounters>>,
-        names: Names,
-        config: Arc<Config>,
-    ) -> Self {
+    pub(crate) fn new(waker: mio::Waker, places: Places, ports: Ports, config: Arc<Config>) -> Self {
         Hub {
             queue: Mutex::default(),
             asleep: AtomicBool::new(false),
             waker,
             backlog: Mutex::default(),
-            counters,
-            names,
+            places: Mutex::new(places),
+            ports,
             config,
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Addresses and sockets as they are now; only the driver changes them.
+    pub(crate) fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {

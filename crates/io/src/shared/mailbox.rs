@@ -383,6 +383,14 @@ impl Mailbox {
         wakers.into_iter().for_each(Woken::wake);
     }
 
+    /// The peer added an address of its own, or removed it.
+    pub(crate) fn change_peer(&self, address: IpAddr, added: bool) {
+        if let Phase::Open { peer, .. } = &mut self.lock().phase {
+            peer.retain(|&known| known != address);
+            peer.extend(added.then_some(address));
+        }
+    }
+
     /// There are more streams that messages may be sent on.
     pub(crate) fn add_streams(&self, more: u16) {
         if let Phase::Open { streams, .. } = &mut self.lock().phase {

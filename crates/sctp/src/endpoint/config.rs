@@ -64,16 +64,7 @@ impl EndpointConfig {
     /// [`ConfigError`] with the first invalid option.
     pub fn check(&self) -> Result<(), ConfigError> {
         check(self.port != 0, "port", self.port, "1 to 65535")?;
-        check(
-            (1..=Paths::LIMIT).contains(&self.addresses.len()),
-            "addresses",
-            format_args!("{} addresses", self.addresses.len()),
-            "1 to 16 addresses",
-        )?;
-        for (n, &address) in self.addresses.iter().enumerate() {
-            check(is_unicast(address), "addresses", address, "unicast addresses only")?;
-            check(!self.addresses[..n].contains(&address), "addresses", address, "each address once")?;
-        }
+        check_addresses(&self.addresses)?;
         if let Some(Encapsulation { remote_port }) = self.encapsulation {
             check(remote_port != 0, "encapsulation", remote_port, "a UDP port from 1 to 65535")?;
         }
@@ -85,6 +76,21 @@ impl EndpointConfig {
         )?;
         self.config.check()
     }
+}
+
+/// Checks the addresses of an endpoint.
+pub(super) fn check_addresses(addresses: &[IpAddr]) -> Result<(), ConfigError> {
+    check(
+        (1..=Paths::LIMIT).contains(&addresses.len()),
+        "addresses",
+        format_args!("{} addresses", addresses.len()),
+        "1 to 16 addresses",
+    )?;
+    for (n, &address) in addresses.iter().enumerate() {
+        check(is_unicast(address), "addresses", address, "unicast addresses only")?;
+        check(!addresses[..n].contains(&address), "addresses", address, "each address once")?;
+    }
+    Ok(())
 }
 
 /// Upper bound of `max_associations`, so that the ids of thousands of successive associations in one slot fit an
