@@ -46,8 +46,8 @@ pub use sctp::{
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
-    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, Lagged, Message, NotDelivered,
-    PathError, Peer, Received, SendError, StreamError, TrySendError,
+    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, Message,
+    NotDelivered, PathError, Peer, Received, SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that [`Config`] and other types come from.

@@ -224,6 +224,25 @@ fn the_socket_of_an_address_stays_open_as_long_as_a_connection_has_no_other_path
 }
 
 #[test]
+fn both_ends_change_to_a_key_of_their_own_and_forget_it() {
+    let Pair { one, other, .. } = pair(&with_asconf());
+    let mut events = one.events();
+    for end in [&one, &other] {
+        run(end.set_auth_key(7, "secret")).expect("there is room");
+        run(end.activate_auth_key(7)).expect("it was set");
+    }
+    run(one.send("with key 7")).expect("is taken");
+    assert_eq!(run(other.recv()).expect("arrives").data, "with key 7");
+    let refused = run(one.remove_auth_key(7)).expect_err("it is active");
+    assert_eq!(refused.to_string(), "key 7: it was not set, or it is active");
+    assert!(run(one.activate_auth_key(8)).is_err());
+    run(one.activate_auth_key(0)).expect("it is empty");
+    run(one.deactivate_auth_key(7)).expect("another is active");
+    while run(events.next()).expect("is open") != Ok(Event::AuthKeyUnused { id: 7 }) {}
+    run(one.remove_auth_key(7)).expect("nobody needs it");
+}
+
+#[test]
 fn dropping_the_future_does_not_stop_the_change() {
     let Pair { client, one, other: _other, .. } = pair(&with_asconf());
     poll_times(client.add_local_address(SECOND), 0, SOON);

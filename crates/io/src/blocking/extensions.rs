@@ -1,7 +1,8 @@
-//! Calls about streams and local addresses.
+//! Calls about streams, local addresses and keys.
 
 use super::{Connection, Endpoint, block_on};
-use crate::types::{AddressError, StreamError};
+use crate::types::{AddressError, KeyError, StreamError};
+use bytes::Bytes;
 use sctp::ResetDirection;
 use std::net::IpAddr;
 use wire::StreamId;
@@ -62,6 +63,38 @@ impl Connection {
     /// [`AddressError`].
     pub fn set_peer_primary(&self, address: IpAddr) -> Result<(), AddressError> {
         block_on(self.inner.set_peer_primary(address))
+    }
+
+    /// Adds or replaces an endpoint pair shared key for AUTH, as [`crate::Connection::set_auth_key`].
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn set_auth_key(&self, key: u16, secret: impl Into<Bytes>) -> Result<(), KeyError> {
+        block_on(self.inner.set_auth_key(key, secret))
+    }
+
+    /// Authenticates packets with this key from now on.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn activate_auth_key(&self, key: u16) -> Result<(), KeyError> {
+        block_on(self.inner.activate_auth_key(key))
+    }
+
+    /// Says that a key which is not active will not be activated again.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn deactivate_auth_key(&self, key: u16) -> Result<(), KeyError> {
+        block_on(self.inner.deactivate_auth_key(key))
+    }
+
+    /// Forgets a key that is not active.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub fn remove_auth_key(&self, key: u16) -> Result<(), KeyError> {
+        block_on(self.inner.remove_auth_key(key))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::shared::wait::block_on_for;
 use crate::{
     AddressError, Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event,
-    Listener, NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
+    KeyError, Listener, NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -76,6 +76,11 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert!(is_dead(soon(ours.add_local_address(other))) && is_dead(soon(ours.remove_local_address(other))));
     assert!(is_dead(soon(near.add_local_address(LOCAL))) && is_dead(soon(near.remove_local_address(LOCAL))));
     assert!(is_dead(soon(near.set_peer_primary(LOCAL))));
+    let ended = Err(KeyError::Ended(DEAD));
+    assert_eq!(soon(near.set_auth_key(1, "secret")), ended);
+    assert_eq!(soon(near.activate_auth_key(1)), ended);
+    assert_eq!(soon(near.deactivate_auth_key(1)), ended);
+    assert_eq!(soon(near.remove_auth_key(1)), ended);
     near.abort("x");
     assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
     assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));

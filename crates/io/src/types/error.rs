@@ -112,6 +112,22 @@ pub enum StreamError {
     Refused(#[from] sctp::ResetError),
 }
 
+/// Reason why a call about keys for AUTH failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// It cannot be done with this key.
+    #[error("key {key}: {why}")]
+    Refused {
+        /// The identifier of the key.
+        key: u16,
+        /// The reason.
+        why: &'static str,
+    },
+}
+
 /// Reason why a local address could not be added, removed or preferred.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
