@@ -110,6 +110,12 @@ impl Endpoint {
     pub fn close(&self) {
         block_on(self.inner.close());
     }
+
+    /// As [`Self::close`], for at most `timeout`; false if it passed, and the end goes on in the background then. A program that
+    /// exits before loses what was not delivered.
+    pub fn close_timeout(&self, timeout: Duration) -> bool {
+        block_on_for(self.inner.close(), timeout).is_some()
+    }
 }
 
 /// As [`crate::Listener`].
@@ -250,6 +256,22 @@ impl Connection {
     /// [`ConnectionError`] if the association did not end gracefully.
     pub fn shutdown(&self) -> Result<(), ConnectionError> {
         block_on(self.inner.shutdown())
+    }
+
+    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of sockets).
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association did not end gracefully: after `timeout`, the abort.
+    pub fn linger(&self, timeout: Duration) -> Result<(), ConnectionError> {
+        let ended = block_on_for(self.inner.shutdown(), timeout);
+        ended.unwrap_or_else(|| {
+            self.inner.abort("it lingered too long");
+            match self.closed() {
+                // It ended in the last moment.
+                reason if reason.is_graceful() => Ok(()),
+                reason => Err(reason),
+            }
+        })
     }
 
     /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.

@@ -3,7 +3,7 @@
 use crate::shared::{Handle, Mailbox, Parcel, Receipt, Stop};
 use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{Config, Endpoint, Event, MessageId, SendError};
+use sctp::{Config, Endpoint, Event, MessageId, SendError, StreamScheduler};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,6 +35,9 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
+    /// Messages are first sent in the order in which they were given: there is neither a stream scheduler nor a stream that
+    /// waits for its reset.
+    in_order: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
     /// Of messages that are with the stack.
@@ -76,6 +79,7 @@ impl Entry {
             given: 0,
             abandoned: 0,
             incomplete: false,
+            in_order: config.stream_scheduler == StreamScheduler::Fcfs && !config.stream_reset,
             flushes: VecDeque::new(),
             receipts: BTreeMap::new(),
             failed: Vec::new(),
@@ -151,8 +155,8 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer has for good. Chunks are first sent in the order in which their messages were given, and
-    /// `buffered` falls as the cumulative TSN advances: the first bytes given are the first acknowledged.
+    /// User bytes that the peer has for good. `buffered` falls as the cumulative TSN advances: with `in_order` the first bytes
+    /// given are the first acknowledged.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())
@@ -205,9 +209,10 @@ impl Entry {
     /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
-        // What was abandoned since may have been given later than what the flush waits for.
         let complete = self.flushes.iter().take_while(|flush| {
-            flush.bytes + (abandoned - flush.abandoned) <= acked || (acked == given && flush.bytes <= given)
+            // What was abandoned since may have been given later than what the flush waits for.
+            let first = flush.bytes + (abandoned - flush.abandoned) <= acked;
+            (first && self.in_order) || (acked == given && flush.bytes <= given)
         });
         let complete = complete.count();
         for flush in self.flushes.drain(..complete) {

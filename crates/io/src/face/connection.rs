@@ -115,7 +115,8 @@ impl Connection {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far.
+    /// Waits until the peer has acknowledged everything given to send so far; with a stream scheduler other than `fcfs` or
+    /// with `stream_reset`, until it has acknowledged everything at one time.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages were lost that were given since the last flush.

@@ -20,7 +20,9 @@ use units::Instant;
 pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
 
 /// A call that runs in the driver thread.
-pub(crate) struct Call(Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>);
+pub(crate) struct Call(Work);
+
+type Work = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
 
 impl Call {
     /// A call, and where its answer arrives.

@@ -158,4 +158,18 @@ mod tests {
         let error = endpoint.check().unwrap_err();
         assert_eq!(error.to_string(), "sack_delay = 1 s: expected at most 500 ms");
     }
+
+    #[test]
+    fn an_endpoint_takes_new_addresses_unless_one_cannot_be_used() {
+        let mut endpoint = crate::Endpoint::new(endpoint()).unwrap();
+        let (first, second) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        for wrong in [vec![], vec![first; 2], vec![[224, 0, 0, 1].into()]] {
+            assert_eq!(endpoint.set_addresses(wrong).map_err(|error| error.option), Err("addresses"));
+        }
+        assert_eq!(endpoint.set_addresses(vec![second]), Ok(()));
+        let now = units::Instant::ZERO;
+        endpoint.connect(now, 9, &[[10, 0, 0, 9].into()]).unwrap();
+        let way = endpoint.poll_transmit(now, &mut transport::PacketBuf::default()).unwrap();
+        assert_eq!(way.src, second);
+    }
 }
