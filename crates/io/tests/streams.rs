@@ -38,9 +38,9 @@ fn read(connection: &Connection) -> String {
 /// The next event about streams.
 async fn next_of_streams(events: &mut Events) -> Event {
     loop {
-        match events.next().await.expect("is open").expect("none is lost") {
-            event @ (Event::StreamsReset { .. } | Event::StreamsAdded { .. }) => return event,
-            _ => {}
+        let event = events.next().await.expect("is open").expect("none is lost");
+        if matches!(event, Event::StreamsReset { .. } | Event::StreamsAdded { .. }) {
+            return event;
         }
     }
 }

@@ -81,6 +81,7 @@ fn name(endpoint: &Endpoint) -> String {
 #[pymethods]
 impl NetEndpoint {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the Python face names them")]
     fn new(
         py: Python<'_>,
         local: OneOrMore,
