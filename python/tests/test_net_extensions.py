@@ -290,3 +290,9 @@ def test_an_asyncio_writer_writes_a_long_message_and_aborts_when_it_is_cancelled
         assert (await near.closed()).reason == "local-abort"
 
     with_aio(test)
+
+
+def test_loopback_addresses_stay_while_interfaces_are_watched() -> None:
+    with net.Endpoint([FIRST, SECOND], udp_port=0, watch_addresses=True) as endpoint:
+        endpoint.add_local_address("127.0.2.4")
+        assert [str(address) for address in endpoint.local_addresses] == [FIRST, SECOND, "127.0.2.4"]

@@ -164,4 +164,32 @@ fn client() {
     connection.shutdown().expect("ends gracefully");
     let output: Vec<String> = lines.map_while(Result::ok).collect();
     assert!(server.0.wait().expect("ends").success(), "{output:#?}");
+    named_addresses_come_back(&there);
+}
+
+/// An endpoint with addresses of its own closes the socket of a link that goes down, and binds it anew.
+fn named_addresses_come_back(there: &str) {
+    connect(2, there);
+    let (kept, lost) = (address(1, 1), address(2, 1));
+    let builder = Endpoint::builder().locals([kept, lost]).udp_port(0).watch_addresses(true);
+    let config = Config {
+        rto_max: Span::from_millis(200),
+        rto_initial: Span::from_millis(200),
+        ..Config::recommended()
+    };
+    let endpoint =
+        builder.config(Config { rto_min: Span::from_millis(100), ..config }).bind_blocking().expect("binds");
+    run("ip link set here2 down");
+    wait_until("one address", || endpoint.local_addresses() == [kept]);
+    wait_until("one socket", || endpoint.stats().sockets.len() == 1);
+    run("ip link set here2 up");
+    wait_until("both addresses", || endpoint.local_addresses() == [kept, lost]);
+    assert_eq!(endpoint.stats().sockets.len(), 2);
+    // Another address of the host is none of the endpoint's, and the last one stays.
+    run("ip address add 10.8.9.1/24 dev here2");
+    run("ip link delete here1");
+    wait_until("one address", || endpoint.local_addresses() == [lost]);
+    run("ip link delete here2");
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(endpoint.local_addresses(), [lost]);
 }

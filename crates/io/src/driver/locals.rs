@@ -3,7 +3,7 @@
 //! Only the user of the endpoint and the interfaces of the host change them, never a peer.
 
 use super::Driver;
-use crate::net::{BindSpec, Socket, reachable_addresses};
+use crate::net::{BindSpec, Socket, is_reachable, working_addresses};
 use crate::types::{AddressError, BindError};
 use sctp::{AssocId, Endpoint};
 use std::collections::BTreeMap;
@@ -134,14 +134,16 @@ impl Driver {
         }
     }
 
-    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to, or all.
+    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to, or all that other
+    /// hosts may reach. Loopback addresses do not come and go.
     pub(super) fn follow_interfaces(&mut self, now: Instant) {
-        let Ok(mut present) = reachable_addresses() else { return };
+        let Ok(mut present) = working_addresses() else { return };
         let named = self.locals.named.clone();
-        let is_named = |address: IpAddr| named.iter().any(|(named, _)| *named == address);
-        if !named.is_empty() {
-            present.retain(|&address| is_named(address));
-        }
+        let is_watched = |address: IpAddr| match &named[..] {
+            [] => is_reachable(address),
+            named => !address.is_loopback() && named.iter().any(|(named, _)| *named == address),
+        };
+        present.retain(|&address| is_watched(address));
         let current = self.hub.places().addresses.clone();
         for &address in present.iter().filter(|address| !current.contains(address)) {
             let device =
@@ -150,8 +152,8 @@ impl Driver {
             let _ = self.add_address(now, address, device);
         }
         for &address in current.iter().filter(|address| !present.contains(address)) {
-            // One that was added by hand is not watched. The last one stays: it may come back.
-            if named.is_empty() || is_named(address) {
+            // The last one stays: it may come back.
+            if is_watched(address) {
                 let _ = self.remove_address(now, address);
             }
         }

@@ -15,4 +15,4 @@ pub(crate) use errors::Report;
 pub(crate) use overflow::dropped;
 pub(crate) use socket::{BindSpec, Socket};
 pub(crate) use sockets::Sockets;
-pub(crate) use watch::{Watch, is_reachable, reachable_addresses};
+pub(crate) use watch::{Watch, is_reachable, working_addresses};

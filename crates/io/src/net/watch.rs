@@ -3,13 +3,13 @@
 use std::io;
 use std::net::IpAddr;
 
-/// The addresses that one can be reached at through interfaces that work: neither loopback nor link-local ones.
-pub(crate) fn reachable_addresses() -> io::Result<Vec<IpAddr>> {
+/// The addresses of all interfaces that work.
+pub(crate) fn working_addresses() -> io::Result<Vec<IpAddr>> {
     let all = if_addrs::get_if_addrs()?.into_iter().filter(if_addrs::Interface::is_oper_up);
-    Ok(all.map(|interface| interface.ip()).filter(|&address| is_reachable(address)).collect())
+    Ok(all.map(|interface| interface.ip()).collect())
 }
 
-/// Whether other hosts may send to an address.
+/// Whether other hosts may send to an address: it is neither a loopback nor a link-local one.
 pub(crate) fn is_reachable(address: IpAddr) -> bool {
     let link_local = match address {
         IpAddr::V4(address) => address.is_link_local(),
