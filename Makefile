@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -42,6 +42,18 @@ interleaving-picture: $(VENV)/.module
 # The picture of docs/partial-reliability.md.
 video-picture: $(VENV)/.module
 	$(PY) suites/video/pictures.py docs/figures
+
+# The picture of docs/addresses.md.
+handover-picture: $(VENV)/.module
+	$(PY) suites/handover/picture.py docs/figures/handover.png
+
+# The pictures of docs/queues.md.
+queue-pictures: $(VENV)/.module
+	$(PY) suites/queues/pictures.py docs/figures
+
+# The picture of docs/links.md.
+link-picture: $(VENV)/.module
+	$(PY) suites/links/picture.py docs/figures/rates.png
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:

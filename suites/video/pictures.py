@@ -1,7 +1,7 @@
 """Delay of video frames with and without partial reliability: `python suites/video/pictures.py docs/figures`.
 
-Two endpoints in memory, and between them a link of 5 Mbit/s and 30 ms each way that loses 3 % of the packets. The
-sender sends a frame of 12 kB every 40 ms on one stream, in order. A frame that is lost keeps all later ones waiting.
+Two endpoints in memory, and between them a link of 5 Mbit/s and 30 ms each way that loses 2 % of the packets. The
+sender sends a frame of 6 kB every 40 ms on one stream, in order. A frame that is lost keeps all later ones waiting.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from anabranch import Endpoint, nanoseconds, plots
 
 SENDER, RECEIVER = "10.1.0.1", "10.1.0.2"
 PORT = 5001
-DELAY, RATE, LOSS = 0.03, 5e6, 0.03
-FRAME, INTERVAL, FRAMES = 12_000, 0.04, 500
+DELAY, RATE, LOSS = 0.03, 5e6, 0.02
+FRAME, INTERVAL, FRAMES = 6_000, 0.04, 500
 
 SERVICES: list[tuple[str, dict[str, float] | None]] = [
     ("reliable", None),

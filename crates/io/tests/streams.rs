@@ -183,7 +183,7 @@ fn messages_can_be_sent_on_streams_that_were_added() {
 
 #[test]
 fn a_reset_that_cannot_begin_says_why() {
-    let (_world, one, _other) = pair(&small());
+    let (_world, one, _other) = pair(&Config { stream_reset: false, ..small() });
     let refused = run(one.reset_streams(Outgoing, &[])).expect_err("the option is off");
     assert_eq!(refused, StreamError::Refused(ResetError::NotSupported));
     assert!(refused.to_string().contains("stream_reset"));

@@ -27,7 +27,8 @@ fn digests_of_all_scenarios_equal_the_recorded_ones() {
     for file in scenario_files(&root) {
         let name = file.strip_prefix(&root).expect("a file below the root").display().to_string();
         let text = std::fs::read_to_string(&file).expect("a scenario file");
-        let sweep = anabranch_lab::parse(&text, &name).unwrap_or_else(|error| panic!("{error}"));
+        let sweep = anabranch_lab::parse(&text, &file.display().to_string())
+            .unwrap_or_else(|error| panic!("{error}"));
         points.extend(covering(&sweep).into_iter().map(|variant| (name.clone(), variant.clone())));
     }
     let lines = in_parallel(&points, |(name, variant)| line(name, variant));

@@ -43,20 +43,25 @@ fn with_ecn_a_red_queue_marks_data_that_it_would_drop_early_and_nothing_is_retra
         ecn: true,
         quirk: RedQuirk::None,
     };
-    let output = |ecn: EcnMode| {
+    let output = |ecn: EcnMode, seed: u64| {
         let mut scenario = scenario(|config| config.ecn = ecn);
         scenario.links[1].forward.queue = QueueSpec::Red(red.clone());
-        run(&scenario)
+        run(&Scenario { seed, ..scenario })
     };
-    let (off, on) = (output(EcnMode::Off), output(EcnMode::On));
     let early = |output: &RunOutput| scalar(output, "link:west1-east1", "drops_red_early");
     let retransmissions = |output: &RunOutput| scalar(output, "flow", "retransmitted_chunks");
-    assert!(early(&off) > 5.0 && retransmissions(&off) >= early(&off));
-    // A packet without data, such as a CWR alone, is not ECN-capable and may be dropped.
-    assert!(early(&on) < early(&off) / 4.0, "{} {}", early(&on), early(&off));
-    assert_eq!(retransmissions(&on), 0.0);
-    assert_eq!(scalar(&on, "flow", "timeouts"), 0.0);
-    assert!(throughput(&on) >= 0.97 * throughput(&off), "{} {}", throughput(&on), throughput(&off));
+    let mut sums = [0.0; 2];
+    for seed in 1..=8 {
+        let (off, on) = (output(EcnMode::Off, seed), output(EcnMode::On, seed));
+        assert!(early(&off) > 5.0 && retransmissions(&off) >= early(&off));
+        // A packet without data is not ECN-capable. CWR alone, of 40 bytes, is dropped now and then.
+        assert!(early(&on) < early(&off) / 4.0, "{} {}", early(&on), early(&off));
+        assert_eq!(retransmissions(&on), 0.0);
+        assert_eq!(scalar(&on, "flow", "timeouts"), 0.0);
+        sums = [sums[0] + throughput(&off), sums[1] + throughput(&on)];
+    }
+    // In a single run it may be 2 % less: when the marks fall is chance.
+    assert!(sums[1] >= 0.99 * sums[0], "{sums:?}");
 }
 
 #[test]

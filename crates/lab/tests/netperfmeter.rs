@@ -56,7 +56,7 @@ fn defaults_are_those_of_table_2() {
     assert_eq!(traffic.frame_size, Distribution::Constant(ByteCount::new(1452)));
     assert_eq!(traffic.max_msg_size, ByteCount::new(1452));
     assert_eq!(traffic.queue_size, 1000);
-    assert_eq!(traffic.unordered, Probability::ZERO);
+    assert_eq!((traffic.unordered, traffic.unreliable), (Probability::ZERO, Probability::ZERO));
     assert_eq!(flow.back, None);
 }
 
@@ -131,6 +131,34 @@ fn the_given_fraction_of_messages_is_unordered() {
     let unordered = scalar(&output, "flow", "unordered_messages") / scalar(&output, "flow", "messages");
     // 25,000 draws: a standard deviation of 0.0029.
     assert!((unordered - 0.3).abs() < 0.012, "{unordered}");
+}
+
+#[test]
+fn the_given_fraction_of_messages_is_not_retransmitted() {
+    let fraction_lost = |unreliable: f64, unordered: f64| {
+        let mut scenario = scenario(&format!(
+            r#"frame_rate = "500 Hz"
+               frame_size = "100 B"
+               unordered = {unordered}
+               unreliable = {unreliable}
+               sctp = "partial"
+               [sctp.partial]
+               pr_sctp = true"#
+        ));
+        impair(&mut scenario.links[0], |direction| {
+            direction.impairments.loss = Probability::new(0.05).expect("a probability")
+        });
+        let output = run(&scenario);
+        scalar(&output, "flow", "undelivered_messages") / scalar(&output, "flow", "offered_messages")
+    };
+    for unordered in [0.0, 1.0] {
+        assert_eq!(fraction_lost(0.0, unordered), 0.0);
+        for unreliable in [0.3, 1.0] {
+            // 12,500 messages are counted as offered, and 15,000 can be lost.
+            let (lost, expected) = (fraction_lost(unreliable, unordered), 0.05 * unreliable * 15.0 / 12.5);
+            assert!((lost / expected - 1.0).abs() < 0.2, "{unreliable} {unordered}: {lost}, not {expected}");
+        }
+    }
 }
 
 #[test]

@@ -1,17 +1,19 @@
 use crate::address::{self, AddressTable, Ambiguous, InterfaceAddress};
-use crate::channel::{Channel, HostJitter, Parts, Wire};
+use crate::channel::{Channel, HostJitter, Parts};
+use crate::fault::SpecFault;
 use crate::ids::{LinkId, NodeId};
 use crate::nat::{Nat, NatSpec};
-use crate::network::{Host, Network, NodeInfo};
-use crate::queue::{QueueFault, Site};
+use crate::network::{Host, Network, NodeInfo, Spare};
+use crate::queue::Site;
 use crate::routing::{Edge, Routes, Target};
 use crate::topology::{ChannelSpec, LinkSpec, NodeKind};
-use crate::transmitter::{Transmitter, TransmitterSpec};
+use crate::transmitter::Transmitter;
+use crate::wire::Wire;
 use des::Streams;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use thiserror::Error;
-use units::{BitRate, Instant};
+use units::Instant;
 
 /// Collects nodes and links, and builds a [`Network`] of them.
 #[derive(Debug, Default)]
@@ -19,6 +21,7 @@ pub struct NetworkBuilder {
     nodes: Vec<(String, NodeKind)>,
     links: Vec<LinkSpec>,
     overrides: Vec<(NodeId, LinkId, IpAddr)>,
+    spares: Vec<(NodeId, LinkId)>,
     nats: BTreeMap<NodeId, NatSpec>,
 }
 
@@ -31,19 +34,18 @@ pub enum ConfigError {
     /// Both ends of a link are the same node.
     #[error("a link of `{0}` to itself")]
     Loop(String),
-    /// A rate of 0 bit/s.
-    #[error("the link {0} has rate 0")]
-    NoRate(String),
     /// A link has cost 0. Routing needs positive costs.
     #[error("the link {0} has cost 0")]
     NoCost(String),
-    /// A queue with a wrong parameter.
-    #[error("the queue of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
-    Queue {
+    /// A part of a channel with a wrong parameter.
+    #[error("the {part} of the link {link} has a wrong `{}`: expected {}", fault.field, fault.expected)]
+    Channel {
         /// The name of the link.
         link: String,
+        /// Transmitter, policer, queue, shaper or wire, by the key of scenario files.
+        part: &'static str,
         /// What is wrong.
-        fault: QueueFault,
+        fault: SpecFault,
     },
     /// A network has more host interfaces than IPv4 addresses 10.net.x.y.
     #[error("network {0} has more than 65534 host interfaces")]
@@ -57,6 +59,13 @@ pub enum ConfigError {
     /// Two interfaces have one address.
     #[error("the address {0} is given twice")]
     DuplicateAddress(IpAddr),
+}
+
+/// The interfaces grouped by node, the range of each host, and spare addresses, which are the last interfaces.
+struct Assigned {
+    interfaces: Vec<InterfaceAddress>,
+    hosts: Vec<Option<Host>>,
+    spares: Vec<Spare>,
 }
 
 impl NetworkBuilder {
@@ -86,6 +95,11 @@ impl NetworkBuilder {
         self.overrides.push((node, link, address));
     }
 
+    /// Gives a host's interface a further address, which replaces the one before it with [`Network::renumber`].
+    pub fn add_spare_address(&mut self, node: NodeId, link: LinkId) {
+        self.spares.push((node, link));
+    }
+
     /// Makes a router a NAT.
     pub fn set_nat(&mut self, router: NodeId, spec: NatSpec) {
         self.nats.insert(router, spec);
@@ -101,10 +115,10 @@ impl NetworkBuilder {
         for (spec, name) in self.links.iter().zip(&names) {
             self.check_link(spec, name)?;
         }
-        let (interfaces, hosts) = self.assign_addresses(&names)?;
+        let Assigned { interfaces, hosts, spares } = self.assign_addresses(&names)?;
         let addresses = AddressTable::new(&interfaces)
             .map_err(|Ambiguous(address)| ConfigError::DuplicateAddress(address))?;
-        let mut routes = self.compute_routes(&interfaces, &hosts);
+        let mut routes = self.compute_routes(&interfaces, &hosts, &spares);
         let nats = self.nats.iter().map(|(&node, spec)| (node.0, self.nat(node, spec, &hosts, &mut routes)));
         let nats = nats.collect();
         let mut channels = Vec::with_capacity(self.links.len() * 2);
@@ -114,7 +128,7 @@ impl NetworkBuilder {
         }
         let nodes =
             self.nodes.into_iter().zip(hosts).map(|((name, _), host)| NodeInfo { name, host }).collect();
-        Ok(Network::new(nodes, interfaces, addresses, routes, channels, nats))
+        Ok(Network::new(nodes, interfaces, spares, addresses, routes, channels, nats))
     }
 
     fn is_host(&self, node: NodeId) -> bool {
@@ -167,21 +181,14 @@ impl NetworkBuilder {
             return Err(ConfigError::NoCost(name.to_owned()));
         }
         for channel in [&spec.forward, &spec.backward] {
-            if channel.transmitter == TransmitterSpec::Rate(BitRate::from_bps(0)) {
-                return Err(ConfigError::NoRate(name.to_owned()));
-            }
-            channel.queue.check().map_err(|fault| ConfigError::Queue { link: name.to_owned(), fault })?;
+            let wrong = |(part, fault)| ConfigError::Channel { link: name.to_owned(), part, fault };
+            channel.check().map_err(wrong)?;
         }
         Ok(())
     }
 
-    /// The interfaces grouped by node, and the range of each host.
-    ///
     /// Both the interfaces of a node and the numbers within a network follow the order of links.
-    fn assign_addresses(
-        &self,
-        names: &[String],
-    ) -> Result<(Vec<InterfaceAddress>, Vec<Option<Host>>), ConfigError> {
+    fn assign_addresses(&self, names: &[String]) -> Result<Assigned, ConfigError> {
         let mut of_node: Vec<Vec<InterfaceAddress>> = vec![Vec::new(); self.nodes.len()];
         let mut used = BTreeMap::new();
         for (index, spec) in self.links.iter().enumerate() {
@@ -190,13 +197,7 @@ impl NetworkBuilder {
                 if !self.has_address(node, link) {
                     continue;
                 }
-                let number: &mut u16 = used.entry(spec.net_id).or_insert(0);
-                if *number == u16::MAX - 1 {
-                    return Err(ConfigError::TooManyInterfaces(spec.net_id));
-                }
-                *number += 1;
-                let (ipv4, ipv6) = address::automatic(spec.net_id, *number);
-                of_node[node.index()].push(InterfaceAddress { link, net_id: spec.net_id, ipv4, ipv6 });
+                of_node[node.index()].push(next_address(link, spec.net_id, &mut used)?);
             }
         }
         for &(node, link, address) in &self.overrides {
@@ -204,11 +205,16 @@ impl NetworkBuilder {
             match (interface, address) {
                 (Some(interface), IpAddr::V4(v4)) => interface.ipv4 = v4,
                 (Some(interface), IpAddr::V6(v6)) => interface.ipv6 = v6,
-                (None, _) => {
-                    let link = names.get(link.index()).cloned().unwrap_or_default();
-                    return Err(ConfigError::NoInterface(self.name(node), link));
-                }
+                (None, _) => return Err(self.no_interface(node, link, names)),
             }
+        }
+        let mut spares = Vec::with_capacity(self.spares.len());
+        for &(node, link) in &self.spares {
+            let before = of_node[node.index()].iter().find(|interface| interface.link == link);
+            let Some(&InterfaceAddress { net_id, .. }) = before.filter(|_| self.is_host(node)) else {
+                return Err(self.no_interface(node, link, names));
+            };
+            spares.push(Spare { node, address: next_address(link, net_id, &mut used)? });
         }
         let mut interfaces = Vec::new();
         let mut hosts = Vec::new();
@@ -218,10 +224,20 @@ impl NetworkBuilder {
             let addressed = self.is_host(node) || self.nats.contains_key(&node);
             hosts.push(addressed.then_some(Host { first, end: interfaces.len() }));
         }
-        Ok((interfaces, hosts))
+        interfaces.extend(spares.iter().map(|spare| spare.address));
+        Ok(Assigned { interfaces, hosts, spares })
     }
 
-    fn compute_routes(&self, interfaces: &[InterfaceAddress], hosts: &[Option<Host>]) -> Routes {
+    fn no_interface(&self, node: NodeId, link: LinkId, names: &[String]) -> ConfigError {
+        ConfigError::NoInterface(self.name(node), names.get(link.index()).cloned().unwrap_or_default())
+    }
+
+    fn compute_routes(
+        &self,
+        interfaces: &[InterfaceAddress],
+        hosts: &[Option<Host>],
+        spares: &[Spare],
+    ) -> Routes {
         let forwards: Vec<bool> = (0..hosts.len() as u32).map(|node| !self.is_host(NodeId(node))).collect();
         let edge = |(link, spec): (u32, &LinkSpec)| {
             let is_nat = |node: &NodeId| self.nats.get(node).is_some_and(|nat| nat.outside == LinkId(link));
@@ -235,6 +251,7 @@ impl NetworkBuilder {
                 targets.push(Target { node: node as u32, link: interface.link.0 });
             }
         }
+        targets.extend(spares.iter().map(|spare| Target { node: spare.node.0, link: spare.address.link.0 }));
         Routes::compute(&forwards, &edges, &targets)
     }
 
@@ -247,7 +264,16 @@ impl NetworkBuilder {
     }
 
     fn channel(&self, streams: &Streams, spec: &ChannelSpec, to: NodeId, name: &str) -> Channel {
-        let queue = spec.queue.build(&Site { rate: spec.transmitter.mean_rate(), streams, name });
+        let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+        let framing = small(spec.framing);
+        let mut queue = spec.queue.build(&Site { rate: spec.mean_rate(), streams, name });
+        if let Some(policer) = spec.policer {
+            queue = queue.behind_policer(policer, framing);
+        }
+        let mut transmitter = Transmitter::new(&spec.transmitter, framing, streams, name);
+        if let Some(shaper) = spec.shaper {
+            transmitter = transmitter.shaped(shaper);
+        }
         let host = match self.nodes[to.index()].1 {
             NodeKind::Host { jitter } if !jitter.is_zero() => Some(HostJitter {
                 most: jitter,
@@ -258,10 +284,8 @@ impl NetworkBuilder {
         };
         let wire = (!spec.impairments.is_perfect())
             .then(|| Box::new(Wire::new(spec.impairments, streams.stream(&format!("wire {name}")))));
-        let small = |bytes: units::ByteCount| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
-        let framing = small(spec.framing);
         Channel::new(Parts {
-            transmitter: Transmitter::new(&spec.transmitter, framing),
+            transmitter,
             delay: spec.delay,
             framing,
             mtu: small(spec.mtu),
@@ -272,4 +296,19 @@ impl NetworkBuilder {
             wire,
         })
     }
+}
+
+/// The next automatic address pair of a network.
+fn next_address(
+    link: LinkId,
+    net_id: u8,
+    used: &mut BTreeMap<u8, u16>,
+) -> Result<InterfaceAddress, ConfigError> {
+    let number = used.entry(net_id).or_insert(0);
+    if *number == u16::MAX - 1 {
+        return Err(ConfigError::TooManyInterfaces(net_id));
+    }
+    *number += 1;
+    let (ipv4, ipv6) = address::automatic(net_id, *number);
+    Ok(InterfaceAddress { link, net_id, ipv4, ipv6 })
 }

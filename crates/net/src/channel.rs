@@ -4,8 +4,8 @@ use crate::flights::Flights;
 use crate::parcel::Parcel;
 use crate::queue::Line;
 use crate::queue::{Admission, Backlog, Kind, Queued, Verdict};
-use crate::topology::Impairments;
 use crate::transmitter::Transmitter;
+use crate::wire::Wire;
 use des::Random;
 use units::{ByteCount, Instant, Span};
 
@@ -50,15 +50,6 @@ pub(crate) struct HostJitter {
     pub most: Span,
     pub random: Random,
     pub last_arrival: Instant,
-}
-
-/// A wire with impairments.
-#[derive(Debug)]
-pub(crate) struct Wire {
-    pub impairments: Impairments,
-    pub random: Random,
-    /// Bits before the next bit error.
-    pub good_bits: u64,
 }
 
 /// When a packet leaves the queue and when it arrives.
@@ -236,6 +227,9 @@ impl Channel {
         if let Some(host) = &mut self.host {
             host.last_arrival = now;
         }
+        if let Some(wire) = &mut self.wire {
+            wire.last_arrival = now;
+        }
     }
 }
 
@@ -245,59 +239,5 @@ impl HostJitter {
         let processed = at + self.random.uniform_span(Span::ZERO, self.most);
         self.last_arrival = processed.max(self.last_arrival);
         self.last_arrival
-    }
-}
-
-/// Where a bit error lies.
-pub(crate) enum BitError {
-    /// In framing or IP header.
-    Header,
-    /// This bit of the IP payload.
-    Payload(u64),
-}
-
-impl Wire {
-    pub fn new(impairments: Impairments, mut random: Random) -> Self {
-        let good_bits = random.geometric(impairments.bit_errors);
-        Wire { impairments, random, good_bits }
-    }
-
-    pub fn loses(&mut self) -> bool {
-        self.random.bernoulli(self.impairments.loss)
-    }
-
-    pub fn duplicates(&mut self) -> bool {
-        self.random.bernoulli(self.impairments.duplication)
-    }
-
-    /// The extra delay of a packet that jitter or reordering takes out of the order of the wire.
-    pub fn reorders(&mut self) -> Option<Span> {
-        let Impairments { jitter, reordering, reordering_delay, .. } = self.impairments;
-        let held_back = if self.random.bernoulli(reordering) { Some(reordering_delay) } else { None };
-        if jitter.is_zero() {
-            return held_back;
-        }
-        Some(self.random.uniform_span(Span::ZERO, jitter) + held_back.unwrap_or_default())
-    }
-
-    /// The bit errors of one packet with `header` bytes before `payload` bytes.
-    pub fn bit_errors(&mut self, header: u64, payload: u64) -> Vec<BitError> {
-        let mut errors = Vec::new();
-        if self.impairments.bit_errors.is_zero() {
-            return errors;
-        }
-        let (header, bits) = (header * 8, (header + payload) * 8);
-        let mut position = 0;
-        while self.good_bits < bits - position {
-            position += self.good_bits;
-            errors.push(match position.checked_sub(header) {
-                Some(bit) => BitError::Payload(bit),
-                None => BitError::Header,
-            });
-            position += 1;
-            self.good_bits = self.random.geometric(self.impairments.bit_errors);
-        }
-        self.good_bits -= bits - position;
-        errors
     }
 }

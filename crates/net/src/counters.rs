@@ -10,6 +10,10 @@ pub enum DropCause {
     RedEarly,
     /// RED dropped it with its average above the upper threshold.
     RedForced,
+    /// CoDel or PIE dropped it, because packets waited too long.
+    Delayed,
+    /// The policer had too few tokens.
+    Policed,
     /// Lost on the wire.
     Loss,
     /// A bit error in framing or IP header.
@@ -22,10 +26,12 @@ pub enum DropCause {
 
 impl DropCause {
     /// All causes.
-    pub const ALL: [DropCause; 7] = [
+    pub const ALL: [DropCause; 9] = [
         DropCause::QueueFull,
         DropCause::RedEarly,
         DropCause::RedForced,
+        DropCause::Delayed,
+        DropCause::Policed,
         DropCause::Loss,
         DropCause::Damaged,
         DropCause::TooBig,
@@ -38,6 +44,8 @@ impl DropCause {
             DropCause::QueueFull => "queue full",
             DropCause::RedEarly => "RED, early",
             DropCause::RedForced => "RED, average above the upper threshold",
+            DropCause::Delayed => "queueing delay above the target",
+            DropCause::Policed => "policed",
             DropCause::Loss => "loss on the wire",
             DropCause::Damaged => "bit error in a header",
             DropCause::TooBig => "larger than the MTU",

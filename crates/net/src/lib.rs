@@ -40,34 +40,41 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod bucket;
 mod builder;
 mod capture;
 mod channel;
 mod counters;
 mod event;
+mod fault;
 mod flights;
 mod ids;
+mod impairments;
 mod nat;
 mod network;
 mod packet;
 mod parcel;
 mod queue;
+mod rates;
 mod routing;
 mod topology;
-mod trace;
 mod transmitter;
+mod wire;
 
 pub use address::InterfaceAddress;
+pub use bucket::TokenBucket;
 pub use builder::{ConfigError, NetworkBuilder};
 pub use capture::FinishPacket;
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
+pub use fault::SpecFault;
 pub use ids::{LinkDir, LinkId, NodeId};
+pub use impairments::{Impairments, LossBursts};
 pub use nat::{NatCounters, NatSpec};
 pub use network::{Arrival, Delivered, Network, Route};
 pub use packet::{Outgoing, Packet, PacketId, Protocol};
 pub use queue::*;
-pub use topology::{ChannelSpec, Impairments, LinkSpec, NodeKind};
-pub use trace::{Trace, TraceFault};
+pub use rates::{RateModel, RateModelKind, RateSeries, SeriesFault, Trace, TraceFault};
+pub use topology::{ChannelSpec, LinkSpec, NodeKind};
 pub use transmitter::TransmitterSpec;
 pub use transport::Ecn;

@@ -28,12 +28,19 @@ pub struct Network {
     pool: Pool,
     routes: Routes,
     addresses: AddressTable,
+    /// By the number of the interface; spare addresses come last.
     interfaces: Vec<InterfaceAddress>,
+    /// As `interfaces` without spare addresses, each with the address that it has now.
+    current: Vec<InterfaceAddress>,
+    /// Addresses that interfaces may get, in this order.
+    spares: Vec<Spare>,
     nodes: Vec<NodeInfo>,
     captures: Vec<Capture>,
     arrivals: Vec<Arrival>,
     digest: Digest,
     unroutable: u64,
+    /// An interface has another address than in the beginning.
+    renumbered: bool,
     /// By node.
     nats: BTreeMap<u32, Nat>,
 }
@@ -50,6 +57,13 @@ pub(crate) struct NodeInfo {
 pub(crate) struct Host {
     pub first: usize,
     pub end: usize,
+}
+
+/// A further address of a host's interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spare {
+    pub node: NodeId,
+    pub address: InterfaceAddress,
 }
 
 /// A packet that has arrived at a host.
@@ -93,6 +107,7 @@ impl Network {
     pub(crate) fn new(
         nodes: Vec<NodeInfo>,
         interfaces: Vec<InterfaceAddress>,
+        spares: Vec<Spare>,
         addresses: AddressTable,
         routes: Routes,
         channels: Vec<Channel>,
@@ -103,12 +118,15 @@ impl Network {
             pool: Pool::default(),
             routes,
             addresses,
+            current: interfaces[..interfaces.len() - spares.len()].to_vec(),
             interfaces,
+            spares,
             nodes,
             captures: Vec::new(),
             arrivals: Vec::new(),
             digest: Digest::new(),
             unroutable: 0,
+            renumbered: false,
             nats,
         }
     }
@@ -116,8 +134,29 @@ impl Network {
     /// The addresses of a host, in the order of its links; that of a NAT on its outside link; none for a router.
     pub fn addresses(&self, node: NodeId) -> &[InterfaceAddress] {
         match self.nodes[node.index()].host {
-            Some(Host { first, end }) => &self.interfaces[first..end],
+            Some(Host { first, end }) => &self.current[first..end],
             None => &[],
+        }
+    }
+
+    /// Gives a host's interface its next spare address; returns the old address and the new one, or none if there is none left.
+    /// Packets to the old address are delivered as before: see [`Network::is_to_old_address`].
+    pub fn renumber(&mut self, node: NodeId, link: LinkId) -> Option<[InterfaceAddress; 2]> {
+        let next = self.spares.iter().position(|spare| spare.node == node && spare.address.link == link)?;
+        let new = self.spares.remove(next).address;
+        let Host { first, end } = self.nodes[node.index()].host?;
+        let own = self.current[first..end].iter_mut().find(|own| own.link == link)?;
+        self.renumbered = true;
+        Some([std::mem::replace(own, new), new])
+    }
+
+    /// True if a delivered packet goes to an address that its host no longer has.
+    #[inline]
+    pub fn is_to_old_address(&self, delivered: Delivered) -> bool {
+        self.renumbered && {
+            let dst = self.packet(delivered.packet).dst;
+            let has = |own: &InterfaceAddress| dst == own.ipv4 || dst == own.ipv6;
+            !self.addresses(delivered.node).iter().any(has)
         }
     }
 

@@ -1,7 +1,10 @@
+use crate::bucket::TokenBucket;
+use crate::fault::SpecFault;
 use crate::ids::NodeId;
+use crate::impairments::Impairments;
 use crate::queue::QueueSpec;
 use crate::transmitter::TransmitterSpec;
-use units::{ByteCount, Probability, Span};
+use units::{BitRate, ByteCount, Span};
 
 /// What a node does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +50,12 @@ pub struct ChannelSpec {
     pub transmitter: TransmitterSpec,
     /// Propagation delay.
     pub delay: Span,
+    /// Drops packets that come faster than this, before the queue.
+    pub policer: Option<TokenBucket>,
     /// The queue before the transmitter.
     pub queue: QueueSpec,
+    /// Delays packets that would leave faster than this, between the queue and the transmitter.
+    pub shaper: Option<TokenBucket>,
     /// The largest IP packet that passes; larger ones are dropped.
     pub mtu: ByteCount,
     /// Bytes the link layer adds to each IP packet on the wire (PPP 7, Ethernet with preamble and gap 38).
@@ -63,7 +70,9 @@ impl Default for ChannelSpec {
         ChannelSpec {
             transmitter: TransmitterSpec::Unlimited,
             delay: Span::ZERO,
+            policer: None,
             queue: QueueSpec::default(),
+            shaper: None,
             mtu: ByteCount::new(1500),
             framing: ByteCount::ZERO,
             impairments: Impairments::default(),
@@ -71,26 +80,25 @@ impl Default for ChannelSpec {
     }
 }
 
-/// Impairments of a wire, behind queue and transmitter. The default has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Impairments {
-    /// Each packet has a further delay, uniform from zero to this; packets may overtake each other.
-    pub jitter: Span,
-    /// Probability that a packet is lost.
-    pub loss: Probability,
-    /// Probability that a packet arrives twice.
-    pub duplication: Probability,
-    /// Probability that a packet is held back by `reordering_delay`, so that later ones overtake it.
-    pub reordering: Probability,
-    /// How long such a packet is held back.
-    pub reordering_delay: Span,
-    /// Probability that a bit is inverted. An error in framing or IP header loses the packet; a packet with an error
-    /// in the payload arrives as corrupted.
-    pub bit_errors: Probability,
-}
+impl ChannelSpec {
+    /// The mean rate in the long run; `None` if transmissions take no time.
+    pub fn mean_rate(&self) -> Option<BitRate> {
+        let rates = [self.transmitter.mean_rate(), self.shaper.map(|shaper| shaper.rate)];
+        rates.into_iter().flatten().min()
+    }
 
-impl Impairments {
-    pub(crate) fn is_perfect(&self) -> bool {
-        *self == Impairments { reordering_delay: self.reordering_delay, ..Impairments::default() }
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// The key of the part of the channel that is wrong, and what is wrong there.
+    pub fn check(&self) -> Result<(), (&'static str, SpecFault)> {
+        let of = |part| move |fault| (part, fault);
+        let largest = self.mtu + self.framing;
+        let bucket = |bucket: &Option<TokenBucket>| bucket.map_or(Ok(()), |bucket| bucket.check(largest));
+        self.transmitter.check().map_err(of("rate"))?;
+        bucket(&self.policer).map_err(of("policer"))?;
+        self.queue.check().map_err(of("queue"))?;
+        bucket(&self.shaper).map_err(of("shaper"))?;
+        self.impairments.loss_bursts.map_or(Ok(()), |bursts| bursts.check()).map_err(of("loss"))
     }
 }

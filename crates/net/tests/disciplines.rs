@@ -6,7 +6,7 @@ use anabranch_net as net;
 use common::disciplines::{Chance, Fifo, MarkWaiting, RoundRobin};
 use common::{Arrived, Pair, STEADY, World, nanos, numbers, pair};
 use net::{ChannelSpec, DropCause, Ecn, Impairments, LinkSpec, NetEvent, NetworkBuilder, NodeKind};
-use net::{Discipline, Drops, Limit, Queue, QueueFault, QueueSpec, Queued, Server, Site};
+use net::{Discipline, Drops, Limit, Queue, QueueSpec, Queued, Server, Site, SpecFault};
 use net::{Trace, TransmitterSpec};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -191,8 +191,8 @@ fn a_wrong_parameter_of_a_discipline_is_refused_with_its_link() {
     #[derive(Debug)]
     struct Wrong;
     impl Discipline for Wrong {
-        fn check(&self) -> Result<(), QueueFault> {
-            Err(QueueFault { field: "target", expected: "more than 0 s" })
+        fn check(&self) -> Result<(), SpecFault> {
+            Err(SpecFault { field: "target", expected: "more than 0 s" })
         }
 
         fn build(&self, _site: &Site<'_>) -> Queue {

@@ -227,7 +227,7 @@ fn a_failure_drops_packets_queued_on_the_wire_and_offered_until_the_repair() {
 fn a_failure_drops_packets_outside_the_order_of_the_wire() {
     let jitter = Span::from_millis(2);
     let Pair { mut world, client, server, link } =
-        pair(impaired(Impairments { jitter, ..Default::default() }));
+        pair(impaired(Impairments { jitter, jitter_reorders: true, ..Default::default() }));
     world.kernel.schedule(nanos(500_000), NetEvent::fail(link));
     world.kernel.schedule(nanos(600_000), NetEvent::repair(link));
     for number in 0..10 {
@@ -301,9 +301,46 @@ fn only_held_back_packets_are_overtaken() {
 }
 
 #[test]
-fn jitter_of_the_wire_delays_within_its_bound_and_reorders() {
+fn jitter_of_the_wire_delays_within_its_bound_and_keeps_the_order() {
     let jitter = Span::from_micros(400);
     let Pair { mut world, client, server, .. } = pair(impaired(Impairments { jitter, ..Default::default() }));
+    for number in 0..2000 {
+        world.send(client, server, number, 1500);
+    }
+    let arrived = world.run_all();
+    assert_eq!(numbers(&arrived), (0..2000).collect::<Vec<_>>());
+    let extra =
+        |packet: &common::Arrived| packet.at - nanos(1_000_000 + 120_560 * (u64::from(packet.number) + 1));
+    assert!(arrived.iter().all(|packet| extra(packet) <= jitter));
+    let mean = arrived.iter().map(|packet| extra(packet).as_nanos()).sum::<u64>() / 2000;
+    // Above the 200 us of the plain draw, since a packet also waits for a slower one before it.
+    assert!((210_000..350_000).contains(&mean), "{mean}");
+    // Packets cost one event each, as without jitter.
+    assert_eq!(world.kernel.events_processed(), 2000);
+}
+
+#[test]
+fn a_failure_forgets_the_jitter_of_the_packets_it_drops() {
+    let jitter = Span::from_millis(50);
+    let Pair { mut world, client, server, link } =
+        pair(impaired(Impairments { jitter, ..Default::default() }));
+    (0..100).for_each(|number| world.send(client, server, number, 1500));
+    world.kernel.schedule(nanos(100_000), NetEvent::fail(link));
+    world.kernel.schedule(nanos(200_000), NetEvent::repair(link));
+    world.run(nanos(200_000));
+    (100..110).for_each(|number| world.send(client, server, number, 1500));
+    let arrived = world.run_all();
+    assert_eq!(numbers(&arrived), (100..110).collect::<Vec<_>>());
+    let earliest = nanos(200_000 + 1_000_000 + 120_560);
+    assert!(arrived[0].at < earliest + jitter, "{}", arrived[0].at);
+    assert!(arrived[0].at < arrived[9].at);
+}
+
+#[test]
+fn jitter_of_the_wire_that_may_reorder_does() {
+    let jitter = Span::from_micros(400);
+    let impairments = Impairments { jitter, jitter_reorders: true, ..Default::default() };
+    let Pair { mut world, client, server, .. } = pair(impaired(impairments));
     for number in 0..2000 {
         world.send(client, server, number, 1500);
     }

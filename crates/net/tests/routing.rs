@@ -5,7 +5,7 @@ mod common;
 use anabranch_net as net;
 use common::{STEADY, World};
 use des::Streams;
-use net::{ChannelSpec, ConfigError, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind};
+use net::{ChannelSpec, ConfigError, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind, SpecFault};
 use std::net::IpAddr;
 
 fn link(builder: &mut NetworkBuilder, a: NodeId, b: NodeId, net_id: u8) -> LinkId {
@@ -224,7 +224,11 @@ fn a_wrong_network_is_refused_with_the_reason() {
                 ChannelSpec { transmitter: units::BitRate::from_bps(0).into(), ..ChannelSpec::default() };
             builder.add_link(LinkSpec { backward: stuck, ..plain(a, b) });
         }),
-        ConfigError::NoRate("a-b".into())
+        ConfigError::Channel {
+            link: "a-b".into(),
+            part: "rate",
+            fault: SpecFault { field: "rate", expected: "a rate above zero" }
+        }
     );
     assert_eq!(
         refused(&|builder, a, b| {

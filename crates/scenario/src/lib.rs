@@ -27,7 +27,7 @@ pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     StreamResetType, StreamResets, Traffic,
 };
-pub use link::{Link, Outage};
+pub use link::{Link, Outage, Renumbering};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
 pub use schema::schema;

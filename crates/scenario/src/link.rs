@@ -18,6 +18,17 @@ pub struct Link {
     pub down: Vec<Outage>,
     /// Time after which the hosts at its ends notice that it failed or was repaired; none: they do not.
     pub carrier_delay: Option<Span>,
+    /// Times at which a host at one of its ends gets another address there.
+    pub renumber: Vec<Renumbering>,
+}
+
+/// A host gets another address on a link. Packets to the old one are lost from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renumbering {
+    /// It is the second node of the link, not the first.
+    pub second: bool,
+    /// When.
+    pub at: Instant,
 }
 
 /// A time in which a link is down. Packets that are sent in it, or are in flight on the link when it begins, are lost.

@@ -1,9 +1,10 @@
 use super::decode::Decode;
 use super::diagnostic::{Faults, expected_one_of};
 use super::file::FileTable;
+use super::resolve::{self, Files};
 use super::tree::Item;
 use super::vary::{Axis, AxisValue, axes, choose, sites};
-use super::{NewTrial, Scenario, ScenarioError, resolve};
+use super::{NewTrial, Scenario, ScenarioError};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
@@ -33,7 +34,8 @@ const MOST_VARIANTS: usize = 100_000;
 const MOST_PARTS: usize = 100_000;
 
 impl Sweep {
-    /// Parses a scenario file. `file` is its name in messages; `new_trial` checks that the flows work on their network.
+    /// Parses a scenario file. `file` is its path, for messages and for the traces that it names, whose paths are relative to its
+    /// folder; `new_trial` checks that the flows work on their network.
     ///
     /// # Errors
     /// All faults, with their positions.
@@ -44,7 +46,7 @@ impl Sweep {
             faults.note(error.span().unwrap_or(0..0), error.message().to_owned());
         }
         if faults.is_empty() {
-            let read = expand(&Item::from(&document), text, new_trial, &mut faults);
+            let read = expand(&Item::from(&document), text, &mut Files::of(file), new_trial, &mut faults);
             if let (Some((axes, variants)), true) = (read, faults.is_empty()) {
                 let title = variants.first().map(|v| v.scenario.title.clone()).unwrap_or_default();
                 return Ok(Sweep { title, text: text.to_owned(), axes, variants });
@@ -101,6 +103,7 @@ impl Sweep {
 fn expand(
     root: &Item,
     text: &str,
+    files: &mut Files,
     new_trial: NewTrial,
     faults: &mut Faults,
 ) -> Option<(Vec<Axis>, Vec<Variant>)> {
@@ -118,8 +121,8 @@ fn expand(
     for number in 0..count {
         let choice = digits(number, &axes);
         let chosen = choose(root, &sites, &axes, &choice);
-        let scenario =
-            FileTable::decode(&chosen, faults).and_then(|file| resolve::scenario(&file, new_trial, faults));
+        let scenario = FileTable::decode(&chosen, faults)
+            .and_then(|file| resolve::scenario(&file, files, new_trial, faults));
         failed += usize::from(!faults.is_empty());
         if failed >= MOST_FAILED {
             return None;

@@ -201,6 +201,11 @@ impl Config {
             rto_jitter: 0.25,
             association_max_retrans: 20,
             fill_packets: true,
+            nr_sack: true,
+            pr_sctp: true,
+            auth: true,
+            asconf: true,
+            stream_reset: true,
             receive_buffer: ByteCount::new(4 << 20),
             send_buffer: ByteCount::new(8 << 20),
             cmt: Cmt {

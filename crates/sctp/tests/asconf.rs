@@ -1,11 +1,12 @@
 //! Addresses that join and leave an association (`rfc5061`), and the chunks that AUTH protects (`rfc4895`).
 
 use anabranch_sctp::{
-    AddressChange, AssocId, Cmt, Config, Event, PathInfo, PathSet, PathState, RtxPolicy, State,
+    AddressChange, AssocId, CloseReason, Cmt, Config, Event, PathInfo, PathSet, PathState, RtxPolicy, State,
 };
 use std::net::IpAddr;
-use testkit::{Fate, Pair, Sent, Side, endpoint_config};
-use units::Span;
+use testkit::{Fate, Pair, Sent, Side, endpoint_config, header, packet};
+use units::{ByteCount, Span};
+use wire::{Cause, CauseList, Chunk, OperationError};
 
 fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
@@ -184,6 +185,47 @@ fn a_lost_asconf_or_asconf_ack_is_repeated_and_has_one_effect() {
     }
 }
 
+// rfc5061#section-5.1, rules B1 to B5
+#[test]
+fn an_asconf_that_is_never_answered_takes_turns_on_the_paths_and_ends_the_association() {
+    let config = Config { hb_interval: None, association_max_retrans: 4, ..config() };
+    let (mut pair, ..) = connected(&config, 2, 2);
+    pair.on_wire(|sent| if sent.chunks().contains("ASCONF_ACK") { Fate::Lost } else { Fate::Arrives });
+    let (before, begun) = (pair.sent.len(), pair.now);
+    assert!(add(&mut pair, Side::Client, Side::Client.address(3)));
+    pair.run_for(Span::from_secs(60));
+    let requests = with(&pair.sent[before..], Side::Client, "ASCONF");
+    let seen: Vec<_> =
+        requests.iter().map(|sent| (sent.net(), sent.at.since(begun).as_nanos() / 1_000_000_000)).collect();
+    assert_eq!(seen, [(1, 0), (2, 1), (1, 2), (2, 4), (1, 6)], "the RTO of each path doubles");
+    assert!(requests.iter().all(|sent| bytes(sent) == bytes(requests[0])));
+    assert_eq!(pair.state(Side::Client), None);
+    let reason = CloseReason::TooManyErrors;
+    assert_eq!(pair.events(Side::Client).last(), Some(&Event::Closed { reason }));
+}
+
+// rfc5061#section-5.1, rule A9
+#[test]
+fn a_peer_that_reports_asconf_as_unknown_is_asked_nothing_more() {
+    let (mut pair, ..) = connected(&config(), 1, 2);
+    pair.on_wire(|sent| if sent.chunks().contains("ASCONF") { Fate::Lost } else { Fate::Arrives });
+    let two = Side::Client.address(2);
+    assert!(add(&mut pair, Side::Client, two));
+    let before = pair.sent.len();
+    let mut list = CauseList::new();
+    list.push(&Cause::UnrecognizedChunk([0xc1, 0, 0, 4][..].into()));
+    let tag = header(&pair.sent[1].bytes);
+    assert_eq!(pair.sent[1].from, Side::Server, "it has the client's tag");
+    let error = Chunk::Error(OperationError { causes: list.as_causes() });
+    let error = packet(Side::Server.port(), Side::Client.port(), tag.verification_tag, &[error]);
+    pair.inject(Side::Client, Side::Server.address(1), Side::Client.address(1), &error);
+    assert!(pair.events(Side::Client).contains(&change(AddressChange::Add, two, false)));
+    pair.run_for(Span::from_secs(10));
+    assert!(!add(&mut pair, Side::Client, two));
+    assert!(with(&pair.sent[before..], Side::Client, "ASCONF").is_empty(), "T4 is stopped");
+    assert_eq!(pair.state(Side::Client), Some(State::Established));
+}
+
 // rfc5061#section-5.2
 #[test]
 fn a_duplicate_asconf_has_one_effect_and_two_equal_answers() {
@@ -199,7 +241,7 @@ fn a_duplicate_asconf_has_one_effect_and_two_equal_answers() {
     assert_eq!(pair.state(Side::Client), Some(State::Established), "the second answer is dropped");
 }
 
-// rfc5061#section-4.2.5, rfc5061#section-5.3.1
+// rfc5061#section-4.2.4, rfc5061#section-5.4
 #[test]
 fn the_peer_sends_to_the_address_that_it_is_asked_to_prefer_once_it_is_confirmed() {
     let (mut pair, client, _) = connected(&config(), 1, 2);
@@ -282,6 +324,14 @@ fn a_peer_without_asconf_is_asked_nothing() {
 fn a_removed_address_comes_back_by_asconf() {
     let (mut pair, client, _) = connected(&cmt(), 2, 2);
     let two = Side::Client.address(2);
+    pair.send(Side::Client, 100_000);
+    pair.run_for(ms(500));
+    let sent = |pair: &mut Pair| paths(pair, Side::Client).iter().map(|path| path.stats.user_bytes).max();
+    let before = paths(&mut pair, Side::Client)[1].stats.user_bytes;
+    assert!(
+        before > ByteCount::ZERO && sent(&mut pair) < Some(ByteCount::new(100_000)),
+        "both paths carry data"
+    );
     assert!(remove(&mut pair, Side::Client, two));
     pair.run_for(ms(500));
     assert_eq!(remotes(&mut pair, Side::Server).len(), 1);
@@ -292,6 +342,7 @@ fn a_removed_address_comes_back_by_asconf() {
     assert_eq!(remotes(&mut pair, Side::Server)[1], (two, PathState::Active));
     let ids: Vec<_> = paths(&mut pair, Side::Client).iter().map(|path| (path.id.0, path.local)).collect();
     assert_eq!(ids, [(0, Side::Client.address(1)), (1, two)]);
+    assert_eq!(paths(&mut pair, Side::Client)[1].stats.user_bytes, before, "what it sent is counted on");
     // Before the peer hears of it nothing happens.
     let before = pair.sent.len();
     pair.on_wire(|_| Fate::Lost);

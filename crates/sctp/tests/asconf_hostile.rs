@@ -10,7 +10,10 @@ use testkit::{Fate, Pair, Sent, Side, causes, endpoint_config, header, parse};
 use transport::{Checksum, PacketBuf};
 use units::Span;
 use wire::asconf::{AddressChange, Request, Requests, Response, Responses};
-use wire::{Asconf, AsconfAck, Auth, Cause, Chunk, CommonHeader, Encode, Init, PacketWriter, Parameters};
+use wire::{
+    Abort, Asconf, AsconfAck, Auth, Cause, Causes, Chunk, CommonHeader, Encode, Init, PacketWriter,
+    Parameters,
+};
 
 fn ms(millis: u64) -> Span {
     Span::from_millis(millis)
@@ -137,12 +140,16 @@ fn errors(sent: &Sent) -> Vec<String> {
         for response in ack.responses.iter() {
             let Ok(Response::Failed { correlation, causes }) = response else { continue };
             let names = causes.iter().map(|cause| match cause.unwrap() {
-                Cause::DeleteLastAddress(_) => "last",
-                Cause::DeleteSourceAddress(_) => "source",
-                Cause::ResourceShortage(_) => "resources",
-                Cause::NoAuthorization(_) => "authorization",
-                Cause::InvalidMandatoryParameter => "invalid",
-                _ => "other",
+                Cause::DeleteLastAddress(_) => "last".to_string(),
+                Cause::DeleteSourceAddress(_) => "source".to_string(),
+                Cause::ResourceShortage(_) => "resources".to_string(),
+                Cause::NoAuthorization(_) => "authorization".to_string(),
+                Cause::InvalidMandatoryParameter => "invalid".to_string(),
+                Cause::UnrecognizedParameters(list) => {
+                    let header = list.as_bytes()[..4].iter().map(|byte| format!("{byte:02x}"));
+                    format!("unrecognized {}", header.collect::<String>())
+                }
+                _ => "other".to_string(),
             });
             errors.extend(names.map(|name| format!("{correlation}: {name}")));
         }
@@ -173,6 +180,28 @@ fn requests_before_one_that_fails_are_carried_out_and_those_after_it_are_not() {
     assert_eq!(remotes, ["10.1.0.1", "10.3.0.1"]);
     assert_eq!(forger.ask(1, &[(Add, "10.3.0.1"), (Add, "10.1.0.1")]), [""; 0], "they are there already");
     assert_eq!(forger.ask(1, &[(SetPrimary, "10.9.0.1")]), ["1: authorization"]);
+}
+
+// rfc5061#section-5.2, rule V2, and rfc9260#section-3.2.1 for the top bits of its type
+#[test]
+fn the_top_bits_of_an_unknown_parameter_of_an_asconf_are_obeyed() {
+    let add = Request { change: Add, correlation: 9, address: [10, 3, 0, 1].into() };
+    for (kind, errors_expected, added) in [
+        (0x0abcu16, &[][..], false),
+        (0x4abc, &["7: unrecognized 4abc0008"], false),
+        (0x8abc, &[], true),
+        (0xcabc, &["7: unrecognized cabc0008"], false),
+    ] {
+        let mut forger = Forger::new(1);
+        let mut bytes = [&kind.to_be_bytes()[..], &[0, 8, 0, 0, 0, 7]].concat();
+        add.append_to(&mut bytes);
+        let (serial, lookup) = (forger.serial, Side::Client.address(1));
+        let packet = forger.signed(&[&Asconf { serial, lookup, requests: Requests::from_bytes(&bytes) }]);
+        let sent = forger.inject(lookup, &packet);
+        let answer = sent.iter().find(|sent| is_answer(sent)).expect("an answer");
+        assert_eq!(errors(answer), errors_expected, "{kind:#x}");
+        assert_eq!(forger.remotes().len() == 2, added, "{kind:#x}");
+    }
 }
 
 // rfc5062#section-2.2, rfc9260#section-5.4
@@ -278,10 +307,46 @@ fn the_last_asconf_is_answered_again_and_older_or_later_ones_are_not() {
     assert_eq!(sent[0].chunks(), "AUTH ASCONF_ACK ASCONF_ACK");
 }
 
-// rfc5061#section-4.3.4
+// rfc5061#section-5.2: the timers T2 and T4 of a deleted address go on with another one.
+#[test]
+fn control_chunks_in_flight_to_a_deleted_address_are_sent_to_another_one() {
+    for chunk in ["SHUTDOWN", "ASCONF"] {
+        let mut forger = Forger::new(2);
+        forger.pair.on_wire(|sent| if sent.from == Side::Server { Fate::Lost } else { Fate::Arrives });
+        let (now, server, before) = (forger.pair.now, forger.server, forger.pair.sent.len());
+        if chunk == "SHUTDOWN" {
+            forger.pair.shutdown(Side::Server);
+        } else {
+            let added = Side::Server.address(3);
+            assert!(forger.pair.endpoint(Side::Server).add_local_address(now, server, added));
+            forger.pair.drain();
+        }
+        let sent_to = |forger: &Forger, before: usize| {
+            let sent = forger.pair.sent[before..].iter();
+            let with = sent.filter(|sent| sent.chunks().split(' ').any(|name| name == chunk));
+            with.map(Sent::net).collect::<Vec<_>>()
+        };
+        assert_eq!(sent_to(&forger, before), [1], "{chunk}");
+        assert_eq!(forger.ask(2, &[(Delete, "10.1.0.1")]), [""; 0], "{chunk}");
+        let before = forger.pair.sent.len();
+        forger.pair.run_for(Span::from_secs(8));
+        let later = sent_to(&forger, before);
+        assert!(later.len() >= 2 && later.iter().all(|&net| net == 2), "{chunk}: {later:?}");
+    }
+}
+
+// rfc5061#section-4.3.4, rfc5061#section-5.3, rule F0
 #[test]
 fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
-    let mut forger = Forger::new(1);
+    for ahead in [0, 1, 1000] {
+        let mut forger = Forger::new(1);
+        answer_to_unsent(&mut forger, ahead);
+    }
+}
+
+/// The server, which never asked, gets an ASCONF-ACK for its last serial number, one for its next without AUTH, and one for that
+/// so many later.
+fn answer_to_unsent(forger: &mut Forger, ahead: u32) {
     let first = |n: usize| parse(&forger.pair.sent[n].bytes).chunks().next().unwrap().unwrap();
     let Chunk::InitAck(ack) = first(1) else { panic!("an INIT ACK") };
     let next = ack.0.initial_tsn.0;
@@ -290,7 +355,11 @@ fn an_asconf_ack_for_an_asconf_that_was_never_sent_ends_the_association() {
     let packet = forger.signed(&[&late]);
     assert!(forger.inject(src, &packet).is_empty());
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
-    let packet = forger.signed(&[&AsconfAck { serial: next, responses: Responses::default() }]);
+    let unsent = AsconfAck { serial: next.wrapping_add(ahead), responses: Responses::default() };
+    let tag = forger.header.verification_tag;
+    let bare = testkit::packet(Side::Client.port(), Side::Server.port(), tag, &[Chunk::AsconfAck(unsent)]);
+    assert!(forger.inject(src, &bare).is_empty(), "without AUTH it does not count");
+    let packet = forger.signed(&[&unsent]);
     let sent = forger.inject(src, &packet);
     assert_eq!(causes(&sent[0].bytes), ["IllegalAsconfAck"]);
     let closed = Event::Closed { reason: CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" } };
@@ -333,4 +402,32 @@ fn a_packet_from_an_address_that_was_just_deleted_does_not_end_the_association()
     assert_eq!(forger.pair.state(Side::Server), Some(State::Established));
     // Out of the blue from any other address.
     assert_eq!(forger.inject([10, 66, 0, 1].into(), &late).len(), 0);
+}
+
+// rfc9260#section-8.4, rfc9260#section-8.5.1: usrsctp answers in this way what is late from an address that we deleted
+#[test]
+fn an_abort_with_the_t_bit_at_a_deleted_address_does_not_end_the_association() {
+    for dropped in 1..=2 {
+        let client = endpoint_config(Side::Client, 2, &config());
+        let mut pair = Pair::of(client, endpoint_config(Side::Server, 2, &config()));
+        let (id, _) = pair.establish();
+        pair.run_for(ms(3000));
+        let to_server = pair.sent.iter().rfind(|sent| sent.from == Side::Client).expect("it says something");
+        let tag_of_server = header(&to_server.bytes).verification_tag;
+        let now = pair.now;
+        assert!(pair.endpoint(Side::Client).remove_local_address(now, id, Side::Client.address(dropped)));
+        pair.drain();
+        let mut abort = |at: u8| {
+            let chunk = Abort { reflected_tag: true, causes: Causes::default() };
+            let (from, to) = (Side::Server.port(), Side::Client.port());
+            let bytes = testkit::packet(from, to, tag_of_server, &[Chunk::Abort(chunk)]);
+            pair.inject(Side::Client, Side::Server.address(at), Side::Client.address(at), &bytes);
+            let state = pair.state(Side::Client);
+            pair.run_for(ms(500));
+            state
+        };
+        assert_eq!(abort(dropped), Some(State::Established), "before the peer has deleted it");
+        assert_eq!(abort(dropped), Some(State::Established), "after that");
+        assert_eq!(abort(3 - dropped), None, "the address that is left");
+    }
 }

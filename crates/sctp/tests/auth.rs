@@ -258,7 +258,7 @@ fn an_init_that_violates_the_rules_of_auth_is_aborted() {
     }
 }
 
-// rfc4895#section-5.1, rfc6458#section-8.3
+// rfc4895#section-6.1, rfc6458#section-8.3
 #[test]
 fn keys_of_the_user_are_used_changed_and_told_as_unused() {
     let mut pair = pair(&[0], &[0]);

@@ -1,4 +1,4 @@
-//! CHECKLIST.md names tests that exist and name their section.
+//! CHECKLIST.md names tests that exist and name their section, and docs/conformance.md names tests that exist.
 
 use std::path::Path;
 
@@ -28,24 +28,57 @@ fn heading(reference: &str) -> Option<String> {
     Some(comments.copied().collect())
 }
 
+/// The rows of a page whose last column names tests, and those names.
+fn rows<'a>(
+    page: &'a str,
+    is_row: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> {
+    page.lines().filter(move |line| is_row(line)).map(|row| {
+        let held_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        let waits = held_by.starts_with("waits: ");
+        let names = held_by.split(", ").filter(|_| !waits).map(|name| name.trim_matches('`'));
+        (row, names.collect())
+    })
+}
+
 #[test]
 fn every_line_has_a_test_that_names_its_section_or_waits() {
     let list = include_str!("../CHECKLIST.md");
-    let rows = list.lines().filter(|line| line.starts_with("| M |") || line.starts_with("| S |"));
     let mut lines = 0;
-    for row in rows {
-        let held_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+    for (row, names) in rows(list, |line| line.starts_with("| M |") || line.starts_with("| S |")) {
         lines += 1;
-        if held_by.starts_with("waits: ") {
-            continue;
-        }
-        let mut names_a_section = false;
-        for reference in held_by.split(", ") {
-            let heading = heading(reference.trim_matches('`'));
-            assert!(heading.is_some(), "{reference} is no test: {row}");
+        let mut names_a_section = names.is_empty();
+        for name in names {
+            let heading = heading(name);
+            assert!(heading.is_some(), "{name} is no test: {row}");
             names_a_section |= heading.is_some_and(|heading| heading.contains("#section-"));
         }
         assert!(names_a_section, "none of these tests names its section: {row}");
     }
     assert!(lines > 100, "the list has {lines} lines");
+}
+
+#[test]
+fn every_purpose_of_the_conformance_suites_has_a_test_or_waits() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/conformance.md");
+    let page = std::fs::read_to_string(page).expect("docs/conformance.md");
+    let heading_of_table = |line: &str| line.starts_with("| Purpose |") || line.starts_with("|---");
+    let mut purposes = Vec::new();
+    for (row, names) in rows(&page, |line| line.starts_with('|') && !heading_of_table(line)) {
+        purposes.push(row.split(" | ").next().unwrap_or_default());
+        for name in names {
+            assert!(heading(name).is_some(), "{name} is no test: {row}");
+        }
+    }
+    let all = purposes.len();
+    purposes.sort_unstable();
+    purposes.dedup();
+    assert_eq!(purposes.len(), all, "a purpose is listed twice");
+    let groups = ["AS", "AT", "IMH", "DM", "FH", "E", "BDC", "D", "A", "M", "RT"];
+    let of_group = |group: &&str| {
+        let is_etsi = |kind| move |purpose: &&&str| purpose.starts_with(&format!("| {group}-{kind}-"));
+        ["V", "I", "O"].iter().map(|kind| purposes.iter().filter(is_etsi(kind)).count()).sum::<usize>()
+    };
+    let etsi: Vec<usize> = groups.iter().map(of_group).collect();
+    assert_eq!(etsi, [33, 16, 10, 15, 8, 6, 8, 15, 3, 4, 3], "ETSI TS 102 369 has 121 purposes");
 }

@@ -592,7 +592,8 @@ fn init_advertises_what_is_configured() {
     assert_eq!(init.parameters.as_bytes(), [], "a single address is not listed, and options are off");
 }
 
-// rfc9653#section-5.1: an endpoint announces a method only if it has it, and takes a zero checksum only if it announced one.
+// rfc9653#section-5.1, rfc9653#section-5.3: an endpoint announces a method only if it has it, and takes a zero checksum only if it
+// announced one.
 #[test]
 fn zero_checksums_are_neither_announced_nor_taken_nor_sent() {
     let mut pair = Pair::new(1, &Config::default());

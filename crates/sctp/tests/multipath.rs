@@ -72,7 +72,7 @@ fn count(pair: &Pair, chunk: &str) -> usize {
     pair.sent.iter().filter(|sent| sent.chunks().split(' ').any(|name| name == chunk)).count()
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack section 3: only if both announce it, and then instead of SACK
+// draft-natarajan-tsvwg-sctp-nrsack: only if both announce it, and then instead of SACK
 #[test]
 fn nr_sack_takes_the_place_of_sack_where_both_know_it() {
     let (plain, nr) = (cmt(), Config { nr_sack: true, ..cmt() });

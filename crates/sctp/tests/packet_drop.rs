@@ -1,6 +1,6 @@
 //! Packet drop reports (draft-stewart-sctp-pktdrprep-16), as they show on the wire.
 
-use anabranch_sctp::{Config, PathInfo, ResetDirection};
+use anabranch_sctp::{Config, Message, PathInfo, Payload, Reliability, ResetDirection};
 use testkit::*;
 use units::Span;
 use wire::{Chunk, PacketDrop, StreamId};
@@ -217,4 +217,48 @@ fn the_rate_of_a_link_counts_if_a_middlebox_reports_it() {
     for (from_middlebox, bad_checksum) in [(true, true), (false, true), (false, false)] {
         assert_eq!(cwnd(from_middlebox, bad_checksum), 4404);
     }
+}
+
+#[test]
+fn a_damaged_forward_tsn_is_repeated() {
+    for interleaving in [false, true] {
+        let config = Config { pr_sctp: true, interleaving, ..on() };
+        let mut pair = Pair::new(1, &config);
+        pair.establish();
+        let mut damaged = false;
+        pair.on_wire(move |sent| {
+            let chunks = sent.chunks();
+            if chunks.ends_with("DATA") && sent.from == Side::Client {
+                return Fate::Lost;
+            }
+            if chunks.ends_with("FORWARD_TSN") && !std::mem::replace(&mut damaged, true) {
+                return Fate::Damaged(13);
+            }
+            Fate::Arrives
+        });
+        let (id, now, before) = (pair.only(Side::Client), pair.now, pair.sent.len());
+        let message = Message {
+            reliability: Reliability::Retransmissions(0),
+            ..Message::new(Payload::Filler(FULL - 100))
+        };
+        pair.endpoint(Side::Client).send(now, id, message).unwrap();
+        pair.drain();
+        pair.run_for(Span::from_secs(3));
+        let forward = if interleaving { "I_FORWARD_TSN" } else { "FORWARD_TSN" };
+        let data = if interleaving { "I_DATA" } else { "DATA" };
+        assert_eq!(pair.said(Side::Client, before), [data, forward, forward]);
+        assert_eq!(pair.said(Side::Server, before)[0], "PKTDROP");
+    }
+}
+
+#[test]
+fn a_damaged_asconf_is_repeated() {
+    let config = Config { auth: true, asconf: true, ..on() };
+    let mut pair = damaging(&config, "AUTH ASCONF", 60);
+    let (id, now, before) = (pair.only(Side::Client), pair.now, pair.sent.len());
+    assert!(pair.endpoint(Side::Client).add_local_address(now, id, Side::Client.address(2)));
+    pair.drain();
+    pair.run_for(Span::from_millis(25));
+    assert_eq!(pair.said(Side::Client, before), ["AUTH ASCONF", "AUTH ASCONF"]);
+    assert_eq!(pair.said(Side::Server, before), ["PKTDROP"]);
 }

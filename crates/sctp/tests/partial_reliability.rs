@@ -322,3 +322,34 @@ fn with_cmt_what_a_dead_path_lost_is_skipped_and_the_rest_delivered() {
         assert_eq!((stats.abandoned.sent, stats.outstanding_chunks), (200 - ssns.len() as u64, 0));
     }
 }
+
+// rfc6525#section-5.1.2, rfc7496#section-3.1
+#[test]
+fn a_message_given_during_the_reset_of_its_stream_outlives_neither_lifetime_nor_retransmissions() {
+    let mut pair = Pair::new(1, &Config { stream_reset: true, ..config() });
+    pair.establish();
+    let (id, now) = (pair.only(Side::Client), pair.now);
+    pair.on_wire(|_| Fate::Lost);
+    let streams = [StreamId(1)];
+    pair.endpoint(Side::Client).reset_streams(now, id, ResetDirection::Outgoing, &streams).expect("a reset");
+    let until = |ms| Reliability::Until(Span::from_millis(ms));
+    for (n, reliability) in
+        [until(1), until(60_000), Reliability::Reliable, Reliability::Priority(9)].into_iter().enumerate()
+    {
+        send(&mut pair, Message { context: n as u32, ..message(reliability, 1, 100 + n as u32) });
+    }
+    pair.run_for(ms(500));
+    pair.heal();
+    pair.run_for(Span::from_secs(20));
+    let lengths: Vec<_> = pair.read_all(Side::Server).iter().map(|read| read.payload.len()).collect();
+    assert_eq!(lengths, [101, 102, 103]);
+    let contexts: Vec<_> = pair
+        .events(Side::Client)
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::SendFailed { message, abandoned, .. } => Some((message.context, abandoned)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(contexts, [(0, true)]);
+}

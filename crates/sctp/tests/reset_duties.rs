@@ -113,7 +113,7 @@ fn the_last_chunk_before_a_reset_asks_for_an_acknowledgement_at_once() {
     assert_eq!(desk.said(), ["data 2 1:0 a", "data 3 1:1 b I"]);
 }
 
-// rfc6525#section-5.2.2, D2 and D4
+// rfc6525#section-5.2.2
 #[test]
 fn a_reset_whose_data_has_arrived_is_performed_at_once_and_the_stream_begins_at_zero() {
     let mut desk = Desk::new(&allowing(AllowReset::Streams));
@@ -131,7 +131,7 @@ fn a_reset_whose_data_has_arrived_is_performed_at_once_and_the_stream_begins_at_
     assert_eq!(desk.told(), ["in [] performed", "1:0 e", "2:0 f"]);
 }
 
-// rfc6525#section-5.2.2, D1 and D3
+// rfc6525#section-5.2.2, rule E2
 #[test]
 fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_again() {
     let mut desk = Desk::new(&allowing(AllowReset::Streams));
@@ -153,7 +153,7 @@ fn a_reset_that_overtakes_its_data_is_deferred_and_done_without_being_asked_agai
     assert_eq!(desk.told(), ["1:1 f"]);
 }
 
-// rfc6525#section-5.2.2, D1: within the receive buffer
+// rfc6525#section-5.2.2, rule E2: within the receive buffer
 #[test]
 fn data_behind_a_deferred_reset_is_bounded_by_the_receive_buffer() {
     let buffer = ByteCount::new(2000);
@@ -187,7 +187,7 @@ fn while_a_reset_is_deferred_another_one_is_refused() {
     assert_eq!(desk.said(), ["InProgress 0", "RequestInProgress 1", "InProgress 0"]);
 }
 
-// rfc6525#section-4.4: "in progress" is no error
+// rfc6525#section-5.2.7: "in progress" is no error
 #[test]
 fn a_request_in_progress_is_asked_again_after_an_rto_without_counting_errors() {
     let config = Config { association_max_retrans: 2, hb_interval: None, ..allowing(AllowReset::None) };
@@ -394,6 +394,24 @@ fn a_reset_of_the_association_waits_for_our_data_and_moves_the_tsns_of_the_peer(
     desk.sack(2);
     desk.send(1, "z");
     assert_eq!(desk.said(), ["data 3 1:1 z"], "the peer has the answer");
+}
+
+// rfc6525#section-5.2.4
+#[test]
+fn a_reset_of_the_association_is_answered_after_the_sack_in_the_same_packet() {
+    let mut desk = Desk::new(&allowing(AllowReset::All));
+    desk.send(1, "x");
+    desk.said();
+    let mut list = ReConfigList::default();
+    list.push(&ReConfigParameter::AssociationReset { request: desk.theirs.0 });
+    let mut bytes = transport::PacketBuf::default();
+    let header = CommonHeader { source_port: 5001, destination_port: 5002, verification_tag: desk.tag };
+    let mut w = PacketWriter::new(&mut bytes, header, 1480);
+    assert!(w.push(&ReConfig { bytes: list.as_bytes() }));
+    assert!(w.sack(desk.ours, 1 << 20, 0, std::iter::empty(), &[]));
+    w.finish(transport::Checksum::Computed);
+    desk.pair.inject(Side::Server, Side::Client.address(1), Side::Server.address(1), &bytes);
+    assert_eq!(desk.said(), ["Performed 0 2 0x80000000"]);
 }
 
 // rfc6525#section-5.1.4, rfc6525#section-5.2.7

@@ -1,7 +1,10 @@
 //! Packets that belong to no association, or claim to (rfc9260#section-8.4, rfc9260#section-8.5), and chunks that
 //! nobody asked for (rfc9260#section-3.2).
 
+mod scene;
+
 use anabranch_sctp::{CloseReason, Config, Event, State};
+use scene::{Scene, complete, data, scene, shutdown, unknown};
 use std::net::IpAddr;
 use testkit::*;
 use transport::{Checksum, PacketBuf};
@@ -14,33 +17,18 @@ fn abort(reflected_tag: bool) -> Chunk<'static> {
     Chunk::Abort(Abort { reflected_tag, causes: Causes::default() })
 }
 
-fn complete(reflected_tag: bool) -> Chunk<'static> {
-    Chunk::ShutdownComplete(ShutdownComplete { reflected_tag })
-}
-
-fn data(tsn: Tsn, stream: u16, payload: &[u8]) -> Chunk<'_> {
-    let flags = DataFlags { beginning: true, ending: true, ..DataFlags::default() };
-    Chunk::Data(Data {
-        flags,
-        tsn,
-        stream: StreamId(stream),
-        ssn: Ssn(0),
-        ppid: Ppid(0),
-        payload: payload.into(),
-    })
-}
-
 // rfc9260#section-8.4
 #[test]
 fn packets_out_of_the_blue_are_answered_by_the_table() {
     let mut stale = CauseList::new();
     stale.push(&Cause::StaleCookie { staleness: Span::from_secs(1) });
-    let table: [(&[Chunk<'_>], &[&str]); 9] = [
+    let table: [(&[Chunk<'_>], &[&str]); 10] = [
         (&[data(Tsn(1), 0, b"x")], &["ABORT/T"]),
         (&[Chunk::Heartbeat(Heartbeat { info: b"x" })], &["ABORT/T"]),
         (&[data(Tsn(1), 0, b"x"), abort(false)], &[]),
         (&[Chunk::ShutdownAck(ShutdownAck)], &["SHUTDOWN_COMPLETE/T"]),
         (&[complete(false)], &[]),
+        (&[shutdown(Tsn(0))], &["ABORT/T"]),
         (&[Chunk::CookieAck(CookieAck)], &[]),
         (&[Chunk::Error(OperationError { causes: stale.as_causes() })], &[]),
         (&[Chunk::CookieEcho(CookieEcho { cookie: b"nonsense" })], &[]),
@@ -72,45 +60,9 @@ fn packets_from_or_to_groups_are_not_answered() {
     }
 }
 
-/// An association, the tag the server must be addressed with, the tag the client must be, and the TSN that the client
-/// sends next.
-struct Scene {
-    pair: Pair,
-    to_server: u32,
-    to_client: u32,
-    tsn: Tsn,
-    acked: Tsn,
-}
-
-fn scene() -> Scene {
-    let mut pair = Pair::new(1, &Config::default());
-    pair.establish();
-    let (init, ack) = (pair.sent[0].clone(), pair.sent[1].clone());
-    let Some(Ok(Chunk::Init(init))) = parse(&init.bytes).chunks().next() else { unreachable!() };
-    let Some(Ok(Chunk::InitAck(InitAck(ack)))) = parse(&ack.bytes).chunks().next() else { unreachable!() };
-    let (to_server, to_client) = (ack.initiate_tag, init.initiate_tag);
-    Scene { pair, to_server, to_client, tsn: init.initial_tsn, acked: ack.initial_tsn.previous() }
-}
-
-impl Scene {
-    /// The server gets a packet from the client's address with this tag; what it says to that.
-    fn server_gets(&mut self, tag: u32, chunks: &[Chunk<'_>]) -> Vec<String> {
-        self.server_gets_from(Side::Client.address(1), tag, chunks)
-    }
-
-    fn server_gets_from(&mut self, src: IpAddr, tag: u32, chunks: &[Chunk<'_>]) -> Vec<String> {
-        let before = self.pair.sent.len();
-        self.pair.inject(Side::Server, src, Side::Server.address(1), &packet(5001, 5002, tag, chunks));
-        self.pair.said(Side::Server, before)
-    }
-
-    fn state(&mut self) -> Option<State> {
-        self.pair.state(Side::Server)
-    }
-
-    fn last_causes(&self) -> Vec<String> {
-        causes(&self.pair.sent.last().unwrap().bytes)
-    }
+/// The causes in the last packet.
+fn last_causes(scene: &Scene) -> Vec<String> {
+    causes(&scene.pair.sent.last().unwrap().bytes)
 }
 
 // rfc9260#section-8.5
@@ -119,9 +71,7 @@ fn a_wrong_tag_is_ignored() {
     let Scene { to_server, tsn, .. } = scene();
     for tag in [0, to_server ^ 1, to_server.swap_bytes()] {
         let mut scene = scene();
-        for chunk in
-            [data(tsn, 0, b"x"), Chunk::Shutdown(Shutdown { cumulative_tsn_ack: Tsn(0) }), abort(false)]
-        {
+        for chunk in [data(tsn, 0, b"x"), shutdown(Tsn(0)), abort(false)] {
             assert!(scene.server_gets(tag, &[chunk]).is_empty(), "{chunk:?}");
         }
         assert_eq!(scene.state(), Some(State::Established));
@@ -177,7 +127,7 @@ fn shutdown_complete_counts_only_when_it_is_awaited() {
         let tag = if own_tag { scene.to_server } else { scene.to_client };
         assert!(scene.server_gets(tag, &[complete(reflected)]).is_empty());
         assert_eq!(scene.state(), Some(State::Established));
-        let shutdown = Chunk::Shutdown(Shutdown { cumulative_tsn_ack: scene.acked });
+        let shutdown = shutdown(scene.acked);
         assert_eq!(scene.server_gets(scene.to_server, &[shutdown]), ["SHUTDOWN_ACK"]);
         assert_eq!(scene.state(), Some(State::ShutdownAckSent));
         let with_company = [complete(reflected), Chunk::CookieAck(CookieAck)];
@@ -214,10 +164,6 @@ fn a_packet_from_a_foreign_address_is_out_of_the_blue() {
     assert_eq!(scene.server_gets_from(STRANGER.into(), scene.to_server, &[chunk]), ["ABORT/T"]);
     assert_eq!(scene.state(), Some(State::Established));
     assert!(scene.pair.read_all(Side::Server).is_empty());
-}
-
-fn unknown(bytes: &[u8]) -> Chunk<'_> {
-    Chunk::Unknown(UnknownChunk { chunk_type: bytes[0], bytes: bytes.into() })
 }
 
 // rfc9260#section-3.2
@@ -318,7 +264,7 @@ fn data_on_a_stream_that_does_not_exist_is_acknowledged_and_reported() {
     let mut scene = scene();
     let said = scene.server_gets(scene.to_server, &[data(scene.tsn, 999, b"x")]);
     assert_eq!(said, ["ERROR SACK"]);
-    assert_eq!(scene.last_causes(), ["InvalidStream { stream: StreamId(999) }"]);
+    assert_eq!(last_causes(&scene), ["InvalidStream { stream: StreamId(999) }"]);
     assert!(scene.pair.read_all(Side::Server).is_empty());
     assert_eq!(scene.state(), Some(State::Established));
 }
@@ -328,7 +274,7 @@ fn data_on_a_stream_that_does_not_exist_is_acknowledged_and_reported() {
 fn data_without_user_data_ends_the_association() {
     let mut scene = scene();
     assert_eq!(scene.server_gets(scene.to_server, &[data(scene.tsn, 0, b"")]), ["ABORT"]);
-    assert_eq!(scene.last_causes(), [format!("NoUserData {{ tsn: {:?} }}", scene.tsn)]);
+    assert_eq!(last_causes(&scene), [format!("NoUserData {{ tsn: {:?} }}", scene.tsn)]);
     assert_eq!(scene.state(), None);
 }
 
@@ -336,14 +282,14 @@ fn data_without_user_data_ends_the_association() {
 #[test]
 fn an_acknowledgement_of_what_was_never_sent_ends_the_association() {
     let mut scene = scene();
-    let shutdown = Chunk::Shutdown(Shutdown { cumulative_tsn_ack: scene.acked.add(5) });
+    let shutdown = shutdown(scene.acked.add(5));
     assert_eq!(scene.server_gets(scene.to_server, &[shutdown]), ["ABORT"]);
     let events = scene.pair.events(Side::Server);
     assert!(
         matches!(events[..], [Event::Closed { reason: CloseReason::ProtocolViolation { .. } }]),
         "{events:?}"
     );
-    assert!(scene.last_causes()[0].starts_with("ProtocolViolation"));
+    assert!(last_causes(&scene)[0].starts_with("ProtocolViolation"));
 }
 
 // rfc9260#section-6.10: control chunks may be bundled before DATA, and each is taken in order.
@@ -399,7 +345,7 @@ fn packets_for_another_port_are_not_ours() {
 #[test]
 fn a_peer_that_forgot_the_association_while_we_await_its_end_did_well() {
     let mut scene = scene();
-    let shutdown = Chunk::Shutdown(Shutdown { cumulative_tsn_ack: scene.acked });
+    let shutdown = shutdown(scene.acked);
     scene.server_gets(scene.to_server, &[shutdown]);
     scene.server_gets(scene.to_client, &[abort(true)]);
     let events = scene.pair.events(Side::Server);

@@ -77,7 +77,7 @@ fn a_message_is_delivered_when_the_cumulative_tsn_passes_its_last_chunk() {
     assert_eq!(pair.events(Side::Client), [delivered], "one event tells of both");
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack#section-4
+// draft-natarajan-tsvwg-sctp-nrsack
 #[test]
 fn a_message_that_the_peer_will_not_renege_on_is_delivered_before_the_cumulative_tsn_passes_it() {
     let mut pair = Pair::new(1, &Config { nr_sack: true, ..Config::default() });

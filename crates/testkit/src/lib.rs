@@ -1,9 +1,12 @@
 //! Test harnesses: two connected endpoints ([`Pair`], [`TcpPair`]), an endpoint whose peer is scripted by the test
 //! ([`Played`]), clients behind a NAT ([`Natted`]), and exchanges of messages between any two stacks over a simulated
-//! network ([`Dialogue`], [`World`]), or over real sockets and a lossy relay ([`Relay`]).
+//! network ([`Dialogue`], [`World`]), or over real sockets and a lossy relay ([`Relay`]). [`Interop`] collects what works with
+//! other stacks.
 #![forbid(unsafe_code)]
 
 mod dialogue;
+pub mod dissect;
+mod interop;
 pub mod machine;
 mod nat;
 mod ours;
@@ -17,6 +20,7 @@ mod tcp_pair;
 mod world;
 
 pub use dialogue::Dialogue;
+pub use interop::Interop;
 pub use nat::{NatSent, Natted};
 pub use ours::Ours;
 pub use packet::{causes, describe, header, packet, parse};

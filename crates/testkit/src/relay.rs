@@ -23,16 +23,17 @@ pub struct Faults {
     pub longest_delay: Duration,
 }
 
-/// Passes UDP datagrams between a client and a server on loopback, each of which may have several addresses. Either sees
-/// the other's addresses and UDP ports of the relay. The fate of the nth datagram that a socket receives follows from the
-/// seed.
+/// Passes UDP datagrams between a client and a server on loopback, each of which may have several addresses. The client sees
+/// datagrams come from the server's addresses, and the server from the client's, but from UDP ports of the relay. What
+/// happens to the nth datagram that a socket receives depends only on the seed.
 #[derive(Debug)]
 pub struct Relay {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The socket that is bound to an address of the server or of the client, which the other one sends to.
+/// A socket of the relay that stands for one address of the client or the server: it is bound to that address, and the other
+/// side sends to it.
 #[derive(Debug)]
 struct Facing {
     socket: UdpSocket,

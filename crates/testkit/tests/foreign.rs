@@ -4,6 +4,7 @@
 mod peers;
 
 use anabranch_testkit::{Dialogue, Ours, Script, Speaker, Traffic, World};
+use dcsctp::api::Options;
 use net::{ChannelSpec, Impairments};
 use peers::{DcSctp, PORT, SctpProto};
 use sctp::{Cmt, Config, EndpointConfig, Seed, StreamScheduler};
@@ -82,12 +83,14 @@ fn with_each_seed(
 }
 
 fn dcsctp(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
-    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], false))
+    let options = Options::default();
+    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], options))
 }
 
 /// dcSCTP, which announces I-DATA.
 fn dcsctp_interleaving(seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {
-    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], true))
+    let options = Options { enable_message_interleaving: true, ..Options::default() };
+    Box::new(DcSctp::new(seed, world.addresses(host)[0], world.addresses(1 - host)[0], options))
 }
 
 fn sctp_proto(_seed: u64, world: &World, host: usize) -> Box<dyn Speaker> {

@@ -4,6 +4,7 @@
 mod peers;
 
 use anabranch_testkit::{Ending, Ledger, Ours, Script, Speaker};
+use dcsctp::api::Options;
 use io::blocking::{Connection, Endpoint};
 use io::{Message, StreamId};
 use peers::{DcSctp, PORT, SctpProto};
@@ -144,7 +145,7 @@ fn with_each_seed(foreign: fn(u64) -> Box<dyn Speaker>, foreign_connects: bool) 
 }
 
 fn dcsctp(seed: u64) -> Box<dyn Speaker> {
-    Box::new(DcSctp::new(seed, LOCALHOST, LOCALHOST, false))
+    Box::new(DcSctp::new(seed, LOCALHOST, LOCALHOST, Options::default()))
 }
 
 fn sctp_proto(_seed: u64) -> Box<dyn Speaker> {

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::cause::Causes;
-use crate::param::{IPV4_ADDRESS, IPV6_ADDRESS};
+use crate::param::{IPV4_ADDRESS, IPV6_ADDRESS, UnknownParameter};
 use crate::tlv::{self, Tlv, TlvError};
 use std::fmt;
 use std::net::IpAddr;
@@ -37,7 +37,7 @@ pub enum AddressChange {
     Add,
     /// Deletes the address (rfc5061#section-4.2.2).
     Delete,
-    /// Sends to the address from now on (rfc5061#section-4.2.5).
+    /// Sends to the address from now on (rfc5061#section-4.2.4).
     SetPrimary,
 }
 
@@ -62,21 +62,39 @@ pub struct Request {
     pub address: IpAddr,
 }
 
+/// A parameter of an ASCONF that is not a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRequest<'a> {
+    /// Its type is unknown.
+    Unknown {
+        /// The number by which a response names it; 0 if it is too short for a number.
+        correlation: u32,
+        /// The parameter.
+        parameter: UnknownParameter<'a>,
+    },
+    /// It is malformed.
+    Malformed(TlvError),
+}
+
 impl Request {
-    fn decode(tlv: Tlv<'_>) -> Result<Self, TlvError> {
+    fn decode(tlv: Tlv<'_>) -> Result<Self, NoRequest<'_>> {
+        let number = tlv.value().split_first_chunk();
         let change = match tlv.kind {
             ADD_ADDRESS => AddressChange::Add,
             DELETE_ADDRESS => AddressChange::Delete,
             SET_PRIMARY => AddressChange::SetPrimary,
-            kind => return Err(TlvError::Value { kind }),
+            _ => {
+                let correlation = number.map_or(0, |(number, _)| u32::from_be_bytes(*number));
+                return Err(NoRequest::Unknown { correlation, parameter: UnknownParameter::new(tlv) });
+            }
         };
         let decode = || {
-            let (correlation, rest) = tlv.value().split_first_chunk()?;
+            let (correlation, rest) = number?;
             let (address, rest) = tlv::split_first(rest).ok()?;
             let address = address_of(address).filter(|_| rest.is_empty())?;
             Some(Request { change, correlation: u32::from_be_bytes(*correlation), address })
         };
-        decode().ok_or(TlvError::Value { kind: tlv.kind })
+        decode().ok_or(NoRequest::Malformed(TlvError::Value { kind: tlv.kind }))
     }
 
     /// Appends it to `out`.
@@ -96,7 +114,7 @@ impl Request {
 /// A response of an ASCONF-ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response<'a> {
-    /// The request was carried out (rfc5061#section-4.2.4).
+    /// The request was carried out (rfc5061#section-4.2.5).
     Done {
         /// The number of the request.
         correlation: u32,
@@ -151,8 +169,8 @@ impl<'a> Requests<'a> {
     }
 
     /// Iterates over the requests in order. It ends after a wrong length and goes on after a wrong type or value.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Request, TlvError>> + Clone + use<'a> {
-        tlv::Tlvs::new(self.bytes).map(|tlv| tlv.and_then(Request::decode))
+    pub fn iter(&self) -> impl Iterator<Item = Result<Request, NoRequest<'a>>> + Clone + use<'a> {
+        tlv::Tlvs::new(self.bytes).map(|tlv| tlv.map_err(NoRequest::Malformed).and_then(Request::decode))
     }
 }
 
@@ -246,16 +264,19 @@ mod tests {
             "c001000c00000001 00050004  c001000400000000  c0010008000000ff  c002001400000002 000500080a000001
              00000000  c00600080000000a  c004001000000003 000500080a010001  c001ffff",
         );
-        let wrong = |kind| Err(TlvError::Value { kind });
+        let wrong = |kind| Err(NoRequest::Malformed(TlvError::Value { kind }));
         let got: Vec<_> = Requests::from_bytes(&bytes).iter().collect();
         assert_eq!(got[..2], [wrong(ADD_ADDRESS), wrong(ADD_ADDRESS)]);
-        assert_eq!(got.last(), Some(&Err(TlvError::Length { kind: 0, length: 0 })));
+        assert_eq!(got.last(), Some(&Err(NoRequest::Malformed(TlvError::Length { kind: 0, length: 0 }))));
         let bytes = hex(
             "c002001400000002 000500080a000001 00000000  c00600080000000a  c004001000000003 000500080a010001",
         );
         let last =
             Request { change: AddressChange::SetPrimary, correlation: 3, address: [10, 1, 0, 1].into() };
-        assert!(Requests::from_bytes(&bytes).iter().eq([wrong(DELETE_ADDRESS), wrong(0xc006), Ok(last)]));
+        let unknown = hex("c00600080000000a");
+        let parameter = UnknownParameter::new(tlv::split_first(&unknown).unwrap().0);
+        let unknown = Err(NoRequest::Unknown { correlation: 10, parameter });
+        assert!(Requests::from_bytes(&bytes).iter().eq([wrong(DELETE_ADDRESS), unknown, Ok(last)]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::shared::{Handle, Mailbox, Parcel, Receipt, Stop};
 use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{Config, Endpoint, Event, MessageId, SendError, StreamScheduler};
+use sctp::{AllowReset, Config, Endpoint, Event, MessageId, SendError, StreamScheduler};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
-    /// Messages are first sent in the order in which they were given: there is neither a stream scheduler nor a stream that
-    /// waits for its reset.
+    /// Messages are first sent in the order in which they were given: there is no stream scheduler, and no stream waited for its
+    /// reset yet, nor may the peer ask for one.
     in_order: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
@@ -79,7 +79,8 @@ impl Entry {
             given: 0,
             abandoned: 0,
             incomplete: false,
-            in_order: config.stream_scheduler == StreamScheduler::Fcfs && !config.stream_reset,
+            in_order: config.stream_scheduler == StreamScheduler::Fcfs
+                && config.allow_reset == AllowReset::None,
             flushes: VecDeque::new(),
             receipts: BTreeMap::new(),
             failed: Vec::new(),
@@ -94,7 +95,10 @@ impl Entry {
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let full = loop {
             match self.send_up_to_call(now, endpoint) {
-                Stop::Call(call) => call.make(endpoint, now),
+                Stop::Call(call) => {
+                    self.in_order = false;
+                    call.make(endpoint, now);
+                }
                 stop => break matches!(stop, Stop::Full),
             }
         };

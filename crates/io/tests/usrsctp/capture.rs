@@ -3,14 +3,23 @@
 use crate::network::Network;
 use crate::process::{Running, run};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::Duration;
+use testkit::dissect::{BAD_CHECKSUM, MALFORMED, count, tshark};
 
-/// What no packet may be: a bad checksum (or one that was not checked), and malformed.
-const BAD_CHECKSUM: &str = "sctp && sctp.checksum.status != 1";
-const MALFORMED: &str = "_ws.malformed || _ws.expert.severity >= 0x800000";
+/// Within this time the kernel hands packets out: dumpcap asks for 250 ms.
+const HAND_OUT: Duration = Duration::from_millis(350);
 
 /// Seconds of an interval of [`Verdict::data`].
 const INTERVAL: f64 = 0.1;
+
+/// What a capture must hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expected<'a> {
+    /// Packets that the test damaged; queues may have dropped some of them.
+    pub damaged: u64,
+    /// Types of chunks of which there must be some.
+    pub chunks: &'a [u8],
+}
 
 /// A capture that is being written.
 pub struct Capture {
@@ -31,27 +40,23 @@ impl Capture {
     }
 
     /// Ends the capture and has it checked. The file stays if something is wrong in it.
-    pub fn finish(self) -> Verdict {
+    pub fn finish(self, expected: Expected<'_>) -> Verdict {
+        // dumpcap loses what the kernel has not handed out when it is interrupted.
+        std::thread::sleep(HAND_OUT);
         self.dumpcap.interrupt();
         self.dumpcap.finish();
         let data = |path| format!("frame.interface_id == {path} && sctp.chunk_type == 0");
-        let columns = ["sctp", BAD_CHECKSUM, MALFORMED, &data(0), &data(1)].join(",");
-        let table = run(tshark(&self.file).args(["-q", "-z", &format!("io,stat,{INTERVAL},{columns}")]));
-        let verdict = Verdict::parse(&table);
-        if verdict.bad_checksums + verdict.malformed > 0 {
+        let mut filters = vec!["sctp".into(), BAD_CHECKSUM.into(), MALFORMED.into(), data(0), data(1)];
+        filters.extend(expected.chunks.iter().map(|kind| format!("sctp.chunk_type == {kind}")));
+        let verdict = Verdict::of(&count(&self.file, INTERVAL, &filters));
+        if verdict.bad_checksums > expected.damaged || verdict.malformed > 0 || verdict.chunks.contains(&0) {
             let bad = run(tshark(&self.file).args(["-Y", &format!("({BAD_CHECKSUM}) || {MALFORMED}"), "-V"]));
-            panic!("{verdict:?} in {}: {}", self.file.display(), bad.chars().take(4000).collect::<String>());
+            let bad = bad.chars().take(4000).collect::<String>();
+            panic!("{verdict:?}, expected {expected:?} in {}: {bad}", self.file.display());
         }
         std::fs::remove_file(&self.file).expect("it was there");
         verdict
     }
-}
-
-/// tshark reading a file, with checksums verified. The analysis of TSNs is off: it takes longer than all the rest.
-fn tshark(file: &Path) -> Command {
-    let mut command = Command::new("tshark");
-    command.args(["-n", "-o", "sctp.checksum:CRC-32C", "-o", "sctp.tsn_analysis:FALSE", "-r"]).arg(file);
-    command
 }
 
 /// What is in a capture.
@@ -65,23 +70,26 @@ pub struct Verdict {
     pub malformed: u64,
     /// Bytes of packets with DATA chunks, by path and interval.
     pub data: [Vec<u64>; 2],
+    /// Packets with chunks of the expected types.
+    pub chunks: Vec<u64>,
 }
 
 impl Verdict {
-    /// Reads the table of `tshark -z io,stat`.
-    fn parse(table: &str) -> Verdict {
+    /// Sums up frames and bytes by interval and filter.
+    fn of(rows: &[Vec<[u64; 2]>]) -> Verdict {
         let mut verdict = Verdict::default();
-        for line in table.lines().filter(|line| line.contains("<>")) {
-            let cells = line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).skip(1);
-            let numbers: Vec<u64> = cells.map(|cell| cell.parse().expect("a number")).collect();
-            let [packets, _, bad, _, malformed, _, _, first, _, second] = numbers[..] else {
-                panic!("five columns of frames and bytes, not {line}");
+        for row in rows {
+            let [[packets, _], [bad, _], [malformed, _], [_, first], [_, second], ref chunks @ ..] = row[..]
+            else {
+                panic!("five columns or more, not {row:?}");
             };
             verdict.packets += packets;
             verdict.bad_checksums += bad;
             verdict.malformed += malformed;
             verdict.data[0].push(first);
             verdict.data[1].push(second);
+            verdict.chunks.resize(chunks.len(), 0);
+            verdict.chunks.iter_mut().zip(chunks).for_each(|(sum, [packets, _])| *sum += packets);
         }
         verdict
     }
@@ -106,19 +114,17 @@ impl Verdict {
     }
 }
 
-/// tshark's table, as it prints it, makes a verdict.
 #[test]
 fn verdict_counts_bad_packets_and_finds_gaps_in_the_data_of_a_path() {
-    let table = "\
-        | Col 1: sctp                                                            |\n\
-        | Interval   | Frames |  Bytes  | Frames | Bytes | Frames | Bytes | Frames |\n\
-        | 0.0 <> 0.1 |     10 |    9000 |      1 |    60 |      0 |     0 |      2 | 300 | 1 | 150 |\n\
-        | 0.1 <> 0.2 |      5 |    4000 |      0 |     0 |      2 |    60 |      0 |   0 | 1 | 150 |\n\
-        | 0.2 <> 0.3 |      5 |    4000 |      0 |     0 |      0 |     0 |      0 |   0 | 1 | 150 |\n\
-        | 0.3 <> 0.3 |      5 |    4000 |      0 |     0 |      0 |     0 |      1 | 150 | 0 |   0 |\n";
-    let verdict = Verdict::parse(table);
+    let rows = [
+        vec![[10, 9000], [1, 60], [0, 0], [2, 300], [1, 150], [2, 90]],
+        vec![[5, 4000], [0, 0], [2, 60], [0, 0], [1, 150], [1, 45]],
+        vec![[5, 4000], [0, 0], [0, 0], [0, 0], [1, 150], [0, 0]],
+        vec![[5, 4000], [0, 0], [0, 0], [1, 150], [0, 0], [0, 0]],
+    ];
+    let verdict = Verdict::of(&rows);
     let data = [vec![300, 0, 0, 150], vec![150, 150, 150, 0]];
-    assert_eq!(verdict, Verdict { packets: 25, bad_checksums: 1, malformed: 2, data });
+    assert_eq!(verdict, Verdict { packets: 25, bad_checksums: 1, malformed: 2, data, chunks: vec![3] });
     assert_eq!([0, 1].map(|path| verdict.longest_gap(path)), [0.2, 0.1]);
     assert_eq!(verdict.share(0), 0.5);
 }

@@ -1,6 +1,6 @@
 //! Transfers between our stack and usrsctp over UDP, over two paths that differ.
 
-use crate::capture::{Capture, Verdict};
+use crate::capture::{Capture, Expected, Verdict};
 use crate::network::{LONG_QUEUE, Network};
 use crate::ours;
 use crate::peer::{Data, Peer};
@@ -79,7 +79,7 @@ impl Transfer {
             }
         };
         failure.into_iter().for_each(|thread| thread.join().expect("the link goes down and up"));
-        let verdict = capture.finish();
+        let verdict = capture.finish(Expected::default());
         let outcome = Outcome { rate: received.bytes as f64 * 8e-6 / seconds, verdict };
         eprintln!("{}  {}", self.row(&outcome), report.json["paths"]);
         assert!(report.graceful, "{self:?}: {}", report.json);

@@ -16,7 +16,7 @@ pub(crate) use endpoint::{
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
-use net::{Delivered, NetEvent, Network, NodeId, Outgoing, Packet, Protocol};
+use net::{Delivered, InterfaceAddress, NetEvent, Network, NodeId, Outgoing, Packet, Protocol};
 use owners::Owners;
 use ports::Ports;
 use std::net::IpAddr;
@@ -139,6 +139,10 @@ impl Hosts {
         delivered: Delivered,
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) -> Option<EndpointId> {
+        if around.network.is_to_old_address(delivered) {
+            around.network.release(delivered.packet);
+            return None;
+        }
         let packet = around.network.packet(delivered.packet);
         let Some((id, datagram)) = receiver(&self.ports[delivered.node.index()], &packet) else {
             around.network.release(delivered.packet);
@@ -161,22 +165,46 @@ impl Hosts {
         up: bool,
         around: &mut Surroundings<'_, impl HostEvent, impl Application>,
     ) {
+        self.change_addresses(around, |now, socket, network, endpoint, id| {
+            let interfaces = network.addresses(socket.node).iter();
+            for address in interfaces.filter(|interface| interface.link.index() == link).flat_map(both) {
+                if up {
+                    endpoint.restore_local_address(now, id, address);
+                } else {
+                    endpoint.remove_local_address(now, id, address);
+                }
+            }
+        });
+    }
+
+    /// A host has got another address: associations of SCTP remove the old one and add the new one.
+    pub(crate) fn renumber(
+        &mut self,
+        node: NodeId,
+        [old, new]: [InterfaceAddress; 2],
+        around: &mut Surroundings<'_, impl HostEvent, impl Application>,
+    ) {
+        self.change_addresses(around, |now, socket, _, endpoint, id| {
+            for (old, new) in both(&old).into_iter().zip(both(&new)).filter(|_| socket.node == node) {
+                if endpoint.remove_local_address(now, id, old) {
+                    endpoint.add_local_address(now, id, new);
+                }
+            }
+        });
+    }
+
+    /// Changes local addresses of all associations of SCTP.
+    fn change_addresses<E: HostEvent, A: Application>(
+        &mut self,
+        around: &mut Surroundings<'_, E, A>,
+        change: impl Fn(Instant, &Socket, &Network, &mut ::sctp::Endpoint, ::sctp::AssocId),
+    ) {
         let now = around.kernel.now();
         for Slot { endpoint, socket } in &mut self.slots {
             let Endpoint::Sctp(endpoint) = endpoint else { continue };
-            let interfaces = around.network.addresses(socket.node).iter();
-            let there = interfaces.filter(|interface| interface.link.index() == link);
-            let addresses: Vec<IpAddr> =
-                there.flat_map(|interface| [interface.ipv4.into(), interface.ipv6.into()]).collect();
             let associations: Vec<_> = endpoint.associations().collect();
             for id in associations {
-                for &address in &addresses {
-                    if up {
-                        endpoint.restore_local_address(now, id, address);
-                    } else {
-                        endpoint.remove_local_address(now, id, address);
-                    }
-                }
+                change(now, socket, around.network, endpoint, id);
             }
             socket.settle(endpoint, &mut self.buf, around);
         }
@@ -217,6 +245,11 @@ impl Hosts {
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
         with!(endpoint, endpoint => socket.settle(endpoint, &mut self.buf, around));
     }
+}
+
+/// The addresses of both families.
+fn both(interface: &InterfaceAddress) -> [IpAddr; 2] {
+    [interface.ipv4.into(), interface.ipv6.into()]
 }
 
 /// The endpoint that a packet is for, and the packet as a [`Datagram`].

@@ -151,7 +151,7 @@ impl Transport for Endpoint {
         None
     }
 
-    /// Shows nothing: UDP keeps no state of its path.
+    /// No paths: UDP keeps no state for a path.
     fn paths(&self, _: ConnId, _: &mut dyn FnMut(PathView)) {}
 }
 

@@ -41,7 +41,7 @@ impl Links {
             for (back, direction, channel) in
                 [(false, id.forward(), &link.forward), (true, id.backward(), &link.back)]
             {
-                let rate = channel.transmitter.mean_rate().map_or(f64::INFINITY, |rate| rate.as_bps() as f64);
+                let rate = channel.mean_rate().map_or(f64::INFINITY, |rate| rate.as_bps() as f64);
                 directions.push(Direction { name: direction_name(&link.name, back), direction, rate });
             }
         }

@@ -171,11 +171,14 @@ pub const BURSTS_OF: [&str; 16] = [
 ];
 
 /// Packets dropped, in the order of [`net::DropCause::ALL`]: by a full queue, by RED between its thresholds, by RED
-/// above them, on the wire, with a bit error in a header, larger than the link's MTU, and while the link was down.
+/// above them, by CoDel or PIE, by a policer, on the wire, with a bit error in a header, larger than the link's MTU, and while
+/// the link was down.
 pub const LINK_DROPS: [&str; net::DropCause::ALL.len()] = [
     "drops_queue_full",
     "drops_red_early",
     "drops_red_forced",
+    "drops_delayed",
+    "drops_policed",
     "drops_loss",
     "drops_damaged",
     "drops_too_big",

@@ -248,3 +248,22 @@ fn a_stored_table_of_another_run_is_not_used() {
     }
     assert_eq!(sweeps_as(&clean, &out), 1);
 }
+
+#[test]
+fn a_stored_run_is_named_by_the_contents_of_its_traces() {
+    let scratch = Scratch::new("traces");
+    std::fs::create_dir_all(&scratch.0).unwrap();
+    let text = SCENARIO
+        .replace(
+            r#"{ name = "rho", vary = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"] }"#,
+            r#"{ trace = "own.csv" }"#,
+        )
+        .replace(r#"{ name = "loss", vary = [0, 0.5] }"#, "0");
+    let hash = |trace: &str| {
+        std::fs::write(scratch.0.join("own.csv"), trace).unwrap();
+        let sweep = crate::parse(&text, &scratch.0.join("x.toml").display().to_string()).unwrap();
+        store::hash(&sweep.variants()[0].scenario, 0)
+    };
+    assert_eq!(hash("0,1\n1,2"), hash("# the same\n0,1\n1,2"));
+    assert_ne!(hash("0,1\n1,2"), hash("0,1\n1,3"));
+}

@@ -19,6 +19,7 @@ impl World {
         let mut kernel = Kernel::new();
         topology::schedule_outages(scenario, &links, &mut kernel);
         topology::schedule_carriers(scenario, &mut kernel);
+        topology::schedule_renumberings(scenario, &nodes, &links, &mut kernel);
         topology::schedule_rebindings(scenario, &nodes, &mut kernel);
         topology::start_captures(scenario, &mut network, &nodes, &links, control)?;
 

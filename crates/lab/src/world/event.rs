@@ -1,6 +1,6 @@
 use crate::app::Step;
 use crate::host::EndpointId;
-use net::NetEvent;
+use net::{LinkId, NetEvent, NodeId};
 
 /// An event of the simulation. The kernel copies events often, so they are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(crate) enum LabEvent {
     Wake(EndpointId),
     /// The hosts at the ends of a link notice that it failed, or that it was repaired.
     Carrier { link: u32, up: bool },
+    /// A host gets another address on a link.
+    Renumber { node: NodeId, link: LinkId },
     /// A flow has reached the next step of its plan.
     Flow(u32, Step),
     /// A short transfer of a source begins.

@@ -23,7 +23,7 @@ use crate::output::{RunControl, RunError, RunOutput};
 use crate::probe::{ProbeView, Probes};
 use crate::scenario::Scenario;
 use des::{Kernel, Streams};
-use net::Network;
+use net::{LinkId, Network, NodeId};
 use transport::Checksum;
 use units::{Instant, Span};
 
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: LabEvent) {
         match event {
             LabEvent::Net(event) => {
@@ -129,6 +129,7 @@ impl World {
                 let (hosts, mut around) = self.split();
                 hosts.carrier(link as usize, up, &mut around);
             }
+            LabEvent::Renumber { node, link } => self.renumber(node, link),
             LabEvent::Flow(flow, step) => self.step(flow as usize, step),
             LabEvent::Transfer(source) => self.transfer(source as usize),
             LabEvent::Window(window) => self.reach(window),
@@ -146,6 +147,14 @@ impl World {
     fn split(&mut self) -> (&mut Hosts, Surroundings<'_, LabEvent, Running<'_>>) {
         let World { kernel, network, hosts, flows, lanes, signals, .. } = self;
         (hosts, Surroundings { kernel, network, applications: Running { flows, lanes, signals } })
+    }
+
+    #[cold]
+    fn renumber(&mut self, node: NodeId, link: LinkId) {
+        if let Some(change) = self.network.renumber(node, link) {
+            let (hosts, mut around) = self.split();
+            hosts.renumber(node, change, &mut around);
+        }
     }
 
     /// The probes, and the parts of the world that they record.

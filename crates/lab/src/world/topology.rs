@@ -3,7 +3,7 @@
 use super::LabEvent;
 use crate::host::{encapsulation, udp};
 use crate::output::{RunControl, RunError};
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Renumbering, Scenario};
 use des::{Kernel, Streams};
 use net::{LinkId, LinkSpec, NatSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol};
 use std::fs::{self, File};
@@ -38,6 +38,11 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
     for (node, &router) in scenario.nodes.iter().zip(&nodes) {
         if let scenario::NodeKind::Nat { outside, timeout, .. } = node.kind {
             builder.set_nat(router, NatSpec { outside: links[outside], timeout });
+        }
+    }
+    for (link, &id) in scenario.links.iter().zip(&links) {
+        for change in &link.renumber {
+            builder.add_spare_address(nodes[link.between[usize::from(change.second)]], id);
         }
     }
     let network = builder.configure(streams).map_err(|error| RunError::Failed(error.to_string()))?;
@@ -82,6 +87,21 @@ pub(super) fn schedule_carriers(scenario: &Scenario, kernel: &mut Kernel<LabEven
             if outage.to < Instant::FAR {
                 kernel.schedule(outage.to + delay, LabEvent::Carrier { link, up: true });
             }
+        }
+    }
+}
+
+/// Schedules the times at which hosts get other addresses.
+pub(super) fn schedule_renumberings(
+    scenario: &Scenario,
+    nodes: &[NodeId],
+    links: &[LinkId],
+    kernel: &mut Kernel<LabEvent>,
+) {
+    for (spec, &link) in scenario.links.iter().zip(links) {
+        for &Renumbering { second, at } in &spec.renumber {
+            let node = nodes[spec.between[usize::from(second)]];
+            kernel.schedule(at, LabEvent::Renumber { node, link });
         }
     }
 }

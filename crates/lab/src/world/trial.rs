@@ -19,7 +19,8 @@ struct Trial<'s> {
     translated: BTreeSet<(usize, u16, IpAddr, u16)>,
 }
 
-/// Parses a scenario file and checks that its flows can work on its network. `file` is its name in messages.
+/// Parses a scenario file and checks that its flows can work on its network. `file` is its path, for messages and for the
+/// traces that it names, whose paths are relative to its folder.
 ///
 /// # Errors
 /// All faults, with their positions.

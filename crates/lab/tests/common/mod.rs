@@ -60,6 +60,7 @@ pub fn link(
         mtu: ByteCount::new(1500),
         framing: ByteCount::new(7),
         impairments: Impairments::default(),
+        ..ChannelSpec::default()
     };
     Link {
         name: between.map(|node| nodes[node].name.clone()).join("-"),
@@ -69,6 +70,7 @@ pub fn link(
         back: channel,
         down: Vec::new(),
         carrier_delay: None,
+        renumber: Vec::new(),
     }
 }
 

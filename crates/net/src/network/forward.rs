@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::capture::Sighting;
-use crate::channel::{BitError, Detour, Passage};
+use crate::channel::{Detour, Passage};
 use crate::counters::DropCause;
 use crate::event::{NetEvent, Schedule};
 use crate::flights::Flight;
@@ -10,6 +10,7 @@ use crate::ids::{LinkDir, NodeId};
 use crate::network::{Arrival, Delivered};
 use crate::packet::{Packet, PacketId};
 use crate::parcel::Parcel;
+use crate::wire::BitError;
 use transport::Ecn;
 use units::Instant;
 
@@ -119,7 +120,7 @@ impl Network {
     }
 
     /// Puts a packet behind those under way.
-    #[inline]
+    #[inline(always)] // into `leave`, for the same reason
     fn fly(
         &mut self,
         schedule: &mut impl Schedule,
@@ -160,15 +161,14 @@ impl Network {
                 BitError::Payload(bit) => self.pool.invert_bit(packet, bit),
             }
         }
-        let (twice, alone) = (wire.duplicates(), wire.reorders());
+        let (twice, (arrival, alone)) = (wire.duplicates(), wire.delay(passage.arrival));
         if let Some(cause) = harm {
             self.fly(schedule, direction, None, parcel, passage);
             self.lose(now, direction, packet, parcel, cause);
             return;
         }
-        let arrival = passage.arrival + alone.unwrap_or_default();
-        self.fly(schedule, direction, alone.is_none().then_some(packet), parcel, passage);
-        if alone.is_some() {
+        self.fly(schedule, direction, (!alone).then_some(packet), parcel, Passage { arrival, ..passage });
+        if alone {
             self.fly_alone(schedule, direction, packet, parcel, arrival);
         }
         if twice {
@@ -233,7 +233,7 @@ impl Network {
         self.arrive(schedule, direction, packet, parcel)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         schedule: &mut impl Schedule,

@@ -27,6 +27,11 @@ impl Line {
         }
     }
 
+    /// The server, if no packet waits yet.
+    pub fn into_server(self) -> Box<dyn Server> {
+        self.server
+    }
+
     /// Gives a packet that arrives at `now` to the server. Drops are left for [`Line::dropped`].
     pub fn enqueue(&mut self, now: Instant, queued: Queued, transmitter: &mut Transmitter) {
         if self.waiting.packets == 0 {

@@ -22,11 +22,15 @@
 
 mod admission;
 mod line;
+mod policed;
 mod server;
+#[cfg(test)]
+mod testing;
 
 pub use admission::{Admission, Offered, Verdict};
 pub use server::{Drops, Queued, Server};
 
+use crate::fault::SpecFault;
 use des::{Random, Streams};
 pub(crate) use line::Line;
 use std::fmt::Debug;
@@ -60,8 +64,16 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out; a packet that does not fit is dropped.
     DropTail(Limit) in drop_tail;
+    /// First in, first out, with room for what the link sends in a time.
+    DropTailDelay(DelayLimit) in delay_limit;
     /// Random early detection.
     Red(RedSpec) in red;
+    /// Controlled delay.
+    Codel(CodelSpec) in codel;
+    /// A queue under CoDel for each flow, in turn.
+    FqCodel(FqCodelSpec) in fq_codel;
+    /// Proportional integral controller, enhanced.
+    Pie(PieSpec) in pie;
 }
 
 /// The specification of a queue: it checks its parameters and builds queues.
@@ -71,22 +83,13 @@ pub trait Discipline: Debug + Send + Sync {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`QueueFault`] names the first parameter that is wrong.
-    fn check(&self) -> Result<(), QueueFault> {
+    /// [`SpecFault`] names the first parameter that is wrong.
+    fn check(&self) -> Result<(), SpecFault> {
         Ok(())
     }
 
     /// Builds the queue of one direction of a link.
     fn build(&self, site: &Site<'_>) -> Queue;
-}
-
-/// A wrong parameter of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueFault {
-    /// The parameter.
-    pub field: &'static str,
-    /// What was expected.
-    pub expected: &'static str,
 }
 
 /// What a queue may know about the direction of a link that it is built for.
@@ -149,8 +152,8 @@ impl QueueSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`QueueFault`] names the first parameter that is wrong.
-    pub fn check(&self) -> Result<(), QueueFault> {
+    /// [`SpecFault`] names the first parameter that is wrong.
+    pub fn check(&self) -> Result<(), SpecFault> {
         self.discipline().check()
     }
 

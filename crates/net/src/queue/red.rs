@@ -1,5 +1,6 @@
-use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, QueueFault, Site, Verdict};
+use super::{Admission, Backlog, Discipline, Kind, Offered, Queue, Site, Verdict};
 use crate::counters::DropCause;
+use crate::fault::SpecFault;
 use des::Random;
 use transport::named;
 use units::{BitRate, ByteCount, Instant, Probability, Span};
@@ -57,7 +58,7 @@ pub enum RedUnit {
 }
 
 impl Discipline for RedSpec {
-    fn check(&self) -> Result<(), QueueFault> {
+    fn check(&self) -> Result<(), SpecFault> {
         let rate_is_sound = self.packet_rate.is_none_or(|rate| rate >= 0.0 && rate.is_finite());
         let checks = [
             (self.min >= 0.0 && self.min.is_finite(), "min", "a number, 0 or more"),
@@ -67,10 +68,7 @@ impl Discipline for RedSpec {
             (!self.mean_packet.is_zero(), "mean_packet", "more than 0 B"),
             (rate_is_sound, "packet_rate", "a number, 0 or more"),
         ];
-        match checks.into_iter().find(|(sound, ..)| !sound) {
-            Some((_, field, expected)) => Err(QueueFault { field, expected }),
-            None => Ok(()),
-        }
+        SpecFault::first(checks)
     }
 
     fn build(&self, site: &Site<'_>) -> Queue {

@@ -1,19 +1,27 @@
 //! The tables of a scenario file, decoded but with unresolved names.
 
+mod bucket;
+mod checked;
 mod flow;
 mod link;
 mod options;
 mod probe;
+mod queue;
+mod rate;
 mod reliability;
 mod settings;
 mod transfers;
+mod wire;
 
+pub(super) use bucket::BucketTable;
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
-pub(super) use link::{DirectionTable, LinkTable};
+pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
 pub(super) use options::OptionSets;
 pub use options::{assoc_options_over, sctp_options, sctp_options_over};
 pub(super) use probe::{CaptureTable, ProbeTable, WindowTable};
+pub(super) use rate::RateTable;
 pub(super) use transfers::TransfersTable;
+pub(super) use wire::Loss;
 
 use super::decode::{At, table, words};
 use transport::named;

@@ -1,20 +1,26 @@
+use super::files::{Files, Format};
 use super::{Nodes, has_room, is_name, is_new, members, node_indices};
 use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
-use crate::file::{DirectionTable, LinkTable};
-use crate::{Link, Node, Outage};
-use net::{ChannelSpec, Impairments};
+use crate::file::{BucketTable, DirectionTable, LinkTable, Loss, RateTable, RenumberTable};
+use crate::{Link, Node, NodeKind, Outage, Renumbering};
+use net::{ChannelSpec, Impairments, SpecFault, TransmitterSpec};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Probability};
 
 /// The links; `None` if a fault was noted.
-pub(super) fn resolve(tables: &[LinkTable], nodes: &Nodes, faults: &mut Faults) -> Option<Vec<Link>> {
+pub(super) fn resolve(
+    tables: &[LinkTable],
+    nodes: &Nodes,
+    files: &mut Files,
+    faults: &mut Faults,
+) -> Option<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     let mut taken = BTreeSet::new();
     let mut right = true;
     for table in tables {
-        match alike(table, nodes, &taken, faults) {
+        match alike(table, nodes, &taken, files, faults) {
             Some(alike) => {
                 taken.extend(alike.iter().map(|link| link.name.clone()));
                 links.extend(alike);
@@ -32,6 +38,7 @@ fn alike(
     table: &LinkTable,
     nodes: &Nodes,
     taken: &BTreeSet<String>,
+    files: &mut Files,
     faults: &mut Faults,
 ) -> Option<Vec<Link>> {
     let [a, b] = &table.between.value;
@@ -58,6 +65,7 @@ fn alike(
         return None;
     }
     let down = outages(&table.down, faults)?;
+    let renumber = renumberings(&table.renumber, [(a, &from), (b, &to)], nodes, faults)?;
     let names: Vec<String> = match &table.name {
         Some(name) if !is_name(name, faults) => return None,
         Some(name) => members(&name.value, count as u32).collect(),
@@ -72,14 +80,18 @@ fn alike(
         is_new(&known(name), std::iter::once(name.as_str()), "link", faults);
         return None;
     }
+    let forward = channel(table, &table.directions.forward, files, faults);
+    let back = channel(table, &table.directions.back, files, faults);
+    let (forward, back) = (forward?, back?);
     let link = |(name, between)| Link {
         name,
         between,
         net_id,
-        forward: channel(table, &table.directions.forward),
-        back: channel(table, &table.directions.back),
+        forward: forward.clone(),
+        back: back.clone(),
         down: down.clone(),
         carrier_delay: table.carrier_delay,
+        renumber: renumber.clone(),
     };
     Some(names.into_iter().zip(pairs(&from, &to)).map(link).collect())
 }
@@ -93,22 +105,77 @@ fn pairs(from: &Range<usize>, to: &Range<usize>) -> impl Iterator<Item = [usize;
     (0..count).map(move |i| [at(&from, i), at(&to, i)])
 }
 
-fn channel(link: &LinkTable, direction: &DirectionTable) -> ChannelSpec {
-    ChannelSpec {
-        transmitter: direction.rate.into(),
+/// One direction of a link; `None` if a fault was noted.
+fn channel(
+    link: &LinkTable,
+    direction: &DirectionTable,
+    files: &mut Files,
+    faults: &mut Faults,
+) -> Option<ChannelSpec> {
+    let (loss, loss_bursts) = match direction.loss {
+        Loss::Single(loss) => (loss, None),
+        Loss::Bursts(bursts) => (Probability::ZERO, Some(bursts)),
+    };
+    let bucket = |table: &BucketTable| table.0.as_ref().map(|bucket| bucket.value);
+    let channel = ChannelSpec {
+        transmitter: transmitter(&direction.rate, files, faults)?,
         delay: direction.delay,
+        policer: bucket(&direction.policer),
         queue: direction.queue.0.clone(),
+        shaper: bucket(&direction.shaper),
         mtu: link.mtu,
         framing: ByteCount::new(link.framing.into()),
         impairments: Impairments {
-            jitter: direction.jitter,
-            loss: direction.loss,
+            jitter: direction.jitter.up_to,
+            jitter_reorders: direction.jitter.reorder,
+            loss,
+            loss_bursts,
             duplication: direction.duplicate,
             reordering: direction.reorder,
             reordering_delay: direction.reorder_delay,
             bit_errors: direction.bit_errors,
         },
+    };
+    let Err((part, SpecFault { field, expected })) = channel.check() else { return Some(channel) };
+    let place = if part == "policer" { &direction.policer } else { &direction.shaper };
+    let span = place.0.as_ref().map_or(&link.between.span, |bucket| &bucket.span);
+    faults.note(span.clone(), format!("wrong `{field}` of the {part}; expected {expected}"));
+    None
+}
+
+fn transmitter(rate: &RateTable, files: &mut Files, faults: &mut Faults) -> Option<TransmitterSpec> {
+    match rate {
+        RateTable::Constant(rate) => Some((*rate).into()),
+        RateTable::Model(model) => Some(TransmitterSpec::Model(*model)),
+        RateTable::Deliveries { file } => files.transmitter(file, Format::Deliveries, faults),
+        RateTable::Series { file, repeat } => {
+            let repeat = repeat.as_ref().map(|repeat| repeat.value);
+            files.transmitter(file, Format::Series(repeat), faults)
+        }
     }
+}
+
+/// `ends`: the names of both ends in the table, and their nodes.
+fn renumberings(
+    tables: &[RenumberTable],
+    ends: [(&At<String>, &Range<usize>); 2],
+    nodes: &Nodes,
+    faults: &mut Faults,
+) -> Option<Vec<Renumbering>> {
+    let renumbering = |RenumberTable { node, at }: &RenumberTable| {
+        let Some(end) = ends.iter().position(|(name, _)| name.value == node.value) else {
+            let expected = expected_one_of(&node.value, ends.iter().map(|(name, _)| name.value.as_str()));
+            faults.note(node.span.clone(), format!("\"{}\" is no end of this link; {expected}", node.value));
+            return None;
+        };
+        let is_host = |node: usize| matches!(nodes.all[node].kind, NodeKind::Host { .. });
+        if !ends[end].1.clone().all(is_host) {
+            faults.note(node.span.clone(), format!("\"{}\" has no address; expected a host", node.value));
+            return None;
+        }
+        Some(Renumbering { second: end == 1, at: *at })
+    };
+    tables.iter().map(renumbering).collect()
 }
 
 fn outages(down: &[At<[Instant; 2]>], faults: &mut Faults) -> Option<Vec<Outage>> {

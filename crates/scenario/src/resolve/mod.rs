@@ -1,6 +1,7 @@
 //! Resolves the tables of a file to a scenario: looks up names, fills in defaults that depend on other values, and
 //! rejects flows that cannot work on the network.
 
+mod files;
 mod flows;
 mod limits;
 mod links;
@@ -13,6 +14,7 @@ use super::diagnostic::{Faults, expected_one_of};
 use super::file::{FileTable, NodeTable, NodeWord, WindowTable};
 use super::{NewTrial, Node, NodeKind, Scenario, Window};
 use crate::decode::At;
+pub(super) use files::Files;
 use flows::OptionSets;
 use limits::PlannedEnd;
 use std::ops::Range;
@@ -36,10 +38,15 @@ const MOST_OF_A_TABLE: u32 = 10_000;
 const MOST_OF_A_KIND: usize = 20_000;
 
 /// The scenario that a file describes; `None` if a fault was noted.
-pub(super) fn scenario(file: &FileTable, new_trial: NewTrial, faults: &mut Faults) -> Option<Scenario> {
+pub(super) fn scenario(
+    file: &FileTable,
+    files: &mut Files,
+    new_trial: NewTrial,
+    faults: &mut Faults,
+) -> Option<Scenario> {
     let (sctp, tcp) = (file.sctp.resolve(faults), file.tcp.resolve(faults));
     let mut groups = nodes(&file.node, faults)?;
-    let links = links::resolve(&file.link, &groups, faults);
+    let links = links::resolve(&file.link, &groups, files, faults);
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
     nats::resolve(&file.node, &mut groups, &links, faults)?;

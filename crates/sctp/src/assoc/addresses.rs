@@ -1,4 +1,5 @@
-//! What the user asks about local addresses, and the peer is told (`rfc5061#section-5.1`).
+//! The user's calls that add and remove local addresses, and the ASCONF requests that follow from them
+//! (`rfc5061#section-5.1`).
 
 use super::Association;
 use crate::ext::Ext;
@@ -20,7 +21,10 @@ impl Association {
         }
         let hidden = self.config().nat_friendly;
         let locals = self.locals().count();
-        let Some(asconf) = &mut self.asconf else { return false };
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(AddressChange::Add))
+        else {
+            return false;
+        };
         let full = locals + asconf.queue.count(AddressChange::Add) >= Paths::LIMIT;
         let asked = asconf.queue.asks(AddressChange::Add, address);
         if full || (asked && !asconf.queue.waits(AddressChange::Delete, address)) {
@@ -38,7 +42,7 @@ impl Association {
     pub(crate) fn remove_local(&mut self, now: Instant, address: IpAddr) -> bool {
         let asked = self.asconf.as_ref().is_some_and(|asconf| asconf.queue.asks(AddressChange::Add, address));
         if asked && !self.locals().any(|local| local == address) {
-            // It is not in use yet, nor will be.
+            // The address is not in use yet, and with this request it never will be.
             self.ask_to_delete(address);
             self.settle(now);
             return true;
@@ -61,8 +65,10 @@ impl Association {
         let mut locals = self.locals();
         let (first, others) = (locals.next(), locals.next().is_some());
         drop(locals);
-        let Some(asconf) = &mut self.asconf else { return };
         let change = AddressChange::Delete;
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
+            return;
+        };
         match first {
             Some(left) if hidden => {
                 let cancelled = asconf.queue.waits(AddressChange::Add, address);
@@ -83,16 +89,19 @@ impl Association {
         let ours = self.locals().any(|local| local == address);
         let hidden = self.config().nat_friendly;
         let may_ask = self.may_ask();
-        let Some(asconf) = &mut self.asconf else { return false };
+        let change = AddressChange::SetPrimary;
+        let Some(asconf) = self.asconf.as_mut().filter(|asconf| asconf.queue.may_ask_for(change)) else {
+            return false;
+        };
         if !may_ask || !(ours || asconf.queue.asks(AddressChange::Add, address)) {
             return false;
         }
-        asconf.queue.push(Wanted { change: AddressChange::SetPrimary, address, hidden });
+        asconf.queue.push(Wanted { change, address, hidden });
         self.settle(now);
         true
     }
 
-    /// The peer takes requests.
+    /// True if the peer supports ASCONF and requests may be sent in this phase.
     fn may_ask(&self) -> bool {
         self.extensions.has(Ext::Asconf) && self.phase.sends_data()
     }

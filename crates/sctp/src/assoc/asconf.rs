@@ -16,8 +16,15 @@ use wire::{Asconf, AsconfAck, Cause, CauseList, Encode, PacketWriter};
 #[derive(Debug)]
 pub(super) struct T4 {
     pub(super) retry: Retry,
-    /// It is to be sent now.
+    /// The ASCONF is to be sent now.
     due: bool,
+}
+
+impl T4 {
+    /// The ASCONF was damaged on its way: it is sent again at once.
+    pub(super) fn repeat(&mut self) {
+        self.due = true;
+    }
 }
 
 /// Most doublings of the timeout of an ASCONF that leaves from an address that may not work.
@@ -82,10 +89,11 @@ impl Association {
             return None;
         }
         let path = t4.retry.path;
-        let outstanding = self.asconf.as_ref()?.queue.outstanding.as_ref()?;
+        let hidden = self.config().nat_friendly;
+        let outstanding = self.asconf.as_mut()?.queue.outstanding.as_mut()?;
         let (serial, requests, source) = (outstanding.serial, outstanding.bytes(), outstanding.source());
         let local = source.unwrap_or(self.paths[path].local);
-        let lookup = if self.config().nat_friendly { unspecified(local) } else { local };
+        let lookup = *outstanding.lookup.get_or_insert(if hidden { unspecified(local) } else { local });
         let header = self.header(self.peer_tag);
         let mut w = PacketWriter::new(buf, header, self.paths[path].packet_limit());
         let (mut place, requests) = (None, Requests::from_bytes(&requests));
@@ -109,13 +117,15 @@ impl Association {
             retry.expired(now, &mut self.paths, self.sender.config());
             return self.path_error(now, failed, true);
         }
-        // It left from an address that may not work at all, which is no error of the path or the peer.
+        // The ASCONF left from an address that may not work at all, so its loss is not counted as an error of the path or the
+        // peer.
         retry.count += 1;
         retry.path = self.paths.next_active(failed).unwrap_or_else(|| self.paths.default_path());
         let rto = self.paths[retry.path].rto.current();
         retry.deadline = now + rto * (1 << retry.count.min(MOST_DOUBLINGS));
         if retry.count > limit {
-            // An ASCONF without requests takes its serial number: the peer may or may not have seen it.
+            // The requests are given up. An ASCONF without requests takes over their serial number, which the peer may have
+            // seen already.
             (retry.count, retry.deadline) = (0, now + rto);
             let wanted = std::mem::take(&mut outstanding.wanted);
             self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
@@ -129,10 +139,10 @@ impl Association {
         }
     }
 
-    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule D).
+    /// Takes the answer to an ASCONF (`rfc5061#section-5.1`, rule C).
     pub(super) fn on_asconf_ack(&mut self, now: Instant, ack: &AsconfAck<'_>) {
         let Some(asconf) = &mut self.asconf else { return };
-        if asconf.queue.is_next(ack.serial) {
+        if asconf.queue.is_unsent(ack.serial) {
             let mut causes = CauseList::new();
             causes.push(&Cause::IllegalAsconfAck);
             return self.abort_with(&causes, CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" });
@@ -159,10 +169,12 @@ impl Association {
                 _ => {}
             }
         }
-        self.tell_changes(outcomes.into_iter());
+        let refused = self.asconf.as_mut().map(|asconf| asconf.queue.learn(answered, ack.responses));
+        let refused = refused.unwrap_or_default().into_iter().map(|wanted| (wanted, false));
+        self.tell_changes(outcomes.into_iter().chain(refused));
     }
 
-    /// The peer does not know ASCONF after all.
+    /// The peer does not know ASCONF after all (`rfc5061#section-5.1`, rule A9).
     pub(super) fn give_up_asconf(&mut self) {
         self.extensions.set(Ext::Asconf, false);
         self.t4 = None;
@@ -189,8 +201,10 @@ impl Association {
                 p
             }
             Some(p) => {
-                let initial_cwnd = self.paths[p].initial_cwnd;
-                self.paths[p] = Path { initial_cwnd, ..path };
+                let before = &self.paths[p];
+                let initial_cwnd = before.initial_cwnd;
+                let stats = if before.remote == path.remote { before.stats } else { path.stats };
+                self.paths[p] = Path { initial_cwnd, stats, ..path };
                 self.sender.path_replaced(now, p, &mut self.paths);
                 p
             }

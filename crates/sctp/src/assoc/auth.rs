@@ -9,7 +9,7 @@ use std::ops::Range;
 use transport::Octets;
 use wire::{Auth, Cause, Data, IData, PacketWriter};
 
-/// What an association has for AUTH.
+/// State of AUTH in an association.
 #[derive(Debug, Default)]
 pub(super) struct AuthState {
     /// None unless both sides have AUTH.
@@ -21,7 +21,8 @@ pub(super) struct AuthState {
 pub(super) type AuthPlace = Option<Range<usize>>;
 
 impl Association {
-    /// Both sides have said what they have to say about AUTH, or that they do not have it.
+    /// Fixes the algorithm and the keys from what both sides announced in the handshake. Without an announcement of the peer,
+    /// AUTH is not used.
     pub(super) fn agree_on_auth(&mut self, peer: &Peer) {
         let Some(theirs) = &peer.auth else {
             if let Some(auth) = &mut self.auth {
@@ -43,13 +44,14 @@ impl Association {
         self.auth.as_ref().map(|auth| &auth.shared)
     }
 
-    /// The peer accepts chunks of this type only behind AUTH.
+    /// True if the peer accepts chunks of this type only behind an AUTH chunk.
     #[inline]
     fn demands(&self, kind: u8) -> bool {
         self.extensions.has(Ext::Auth) && self.agreed().is_some_and(|agreed| agreed.demands(kind))
     }
 
-    /// Bytes of the AUTH chunk that a packet needs before a chunk of one of these types; zero if it has one, or needs none.
+    /// Bytes of the AUTH chunk that must precede chunks of these types in a packet. Zero if the packet has one already, or if
+    /// none of the types needs it.
     #[inline]
     pub(super) fn auth_len(&self, kinds: &[u8], place: &AuthPlace) -> usize {
         if !self.extensions.has(Ext::Auth) || place.is_some() {
@@ -91,17 +93,22 @@ impl Association {
     /// Completes a packet.
     #[inline]
     pub(super) fn finish(&self, w: PacketWriter<'_>, place: &AuthPlace) {
-        match (place, &self.auth) {
-            (Some(place), Some(auth)) => w.finish_with(self.checksum, |packet| {
-                if let Some(agreed) = &auth.agreed {
-                    agreed.sign(&auth.shared, &mut packet[place.start..]);
-                }
-            }),
-            _ => w.finish(self.checksum),
+        match place {
+            None => w.finish(self.checksum),
+            Some(place) => self.finish_signed(w, place),
         }
     }
 
-    /// Accepts chunks of this type only behind AUTH.
+    #[cold]
+    fn finish_signed(&self, w: PacketWriter<'_>, place: &Range<usize>) {
+        w.finish_with(self.checksum, |packet| {
+            if let Some(AuthState { agreed: Some(agreed), shared }) = self.auth.as_deref() {
+                agreed.sign(shared, &mut packet[place.start..]);
+            }
+        });
+    }
+
+    /// True if we accept chunks of this type only behind an AUTH chunk.
     #[inline]
     pub(super) fn requires_auth(&self, kind: u8) -> bool {
         self.agreed().is_some_and(|agreed| agreed.requires(kind))
@@ -150,7 +157,7 @@ impl Association {
         self.auth.as_mut().is_some_and(|auth| auth.shared.remove(id))
     }
 
-    /// Tells the user of keys that nothing outstanding was sent with.
+    /// Reports the deactivated keys that no unacknowledged data was sent with: the user may remove them.
     pub(super) fn tell_unused_keys(&mut self) {
         let first = self.sender.first_index();
         let Some(auth) = &mut self.auth else { return };

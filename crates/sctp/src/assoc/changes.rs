@@ -9,8 +9,8 @@ use crate::path::{Path, PathId};
 use std::net::IpAddr;
 use transport::{Datagram, is_unicast};
 use units::Instant;
-use wire::asconf::{AddressChange, Request, Response};
-use wire::{Asconf, Cause, CauseList, Chunk, Chunks, TlvError};
+use wire::asconf::{AddressChange, NoRequest, Request, Response};
+use wire::{Asconf, Cause, CauseList, Chunk, Chunks, Parameters, UnknownAction};
 
 /// Why a request is not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,12 @@ enum Refusal {
     Source,
     Unauthorized,
     Invalid,
+    Unrecognized,
 }
 
 impl Association {
-    /// Before the chunks of a packet are taken: notes the addresses that it asks to add and that `is_taken` says another
-    /// association has (`rfc5062#section-2.1`).
+    /// Called before the chunks of a packet are processed. Notes the addresses that the packet asks to add and that belong to
+    /// another association, as `is_taken` says (`rfc5062#section-2.1`).
     #[cold]
     pub(crate) fn note_taken(
         &mut self,
@@ -82,13 +83,23 @@ impl Association {
         self.control.push(path, Pending::AsconfAck { serial: chunk.serial, responses });
     }
 
-    /// Carries out requests up to the first that fails, which is the only one with a response.
+    /// Carries out the requests up to the first that fails. Only that one gets a response.
     fn carry_out(&mut self, now: Instant, datagram: &Datagram<'_>, chunk: &Asconf<'_>) -> Vec<u8> {
         let mut responses = Vec::new();
         for request in chunk.requests.iter() {
-            let Err((correlation, refusal, copy)) = self.carry_out_one(now, datagram, request) else {
-                continue;
+            let done = match request {
+                Ok(request) => self.carry_out_one(now, datagram, &request),
+                Err(NoRequest::Unknown { correlation, parameter }) => match parameter.action() {
+                    UnknownAction::SkipDiscard => Ok(()),
+                    UnknownAction::StopDiscard => break,
+                    UnknownAction::SkipReport | UnknownAction::StopReport => {
+                        Err((correlation, Refusal::Unrecognized, parameter.bytes().to_vec()))
+                    }
+                },
+                // It has no number to answer to.
+                Err(NoRequest::Malformed(_)) => Err((0, Refusal::Invalid, Vec::new())),
             };
+            let Err((correlation, refusal, copy)) = done else { continue };
             let mut causes = CauseList::new();
             causes.push(&match refusal {
                 Refusal::Last => Cause::DeleteLastAddress(&copy),
@@ -96,6 +107,8 @@ impl Association {
                 Refusal::Source => Cause::DeleteSourceAddress(&copy),
                 Refusal::Unauthorized => Cause::NoAuthorization(&copy),
                 Refusal::Invalid => Cause::InvalidMandatoryParameter,
+                // rfc5061#section-5.2, rule V2
+                Refusal::Unrecognized => Cause::UnrecognizedParameters(Parameters::from_bytes(&copy)),
             });
             Response::Failed { correlation, causes: causes.as_causes() }.append_to(&mut responses);
             break;
@@ -103,18 +116,17 @@ impl Association {
         responses
     }
 
-    /// A request that cannot be read has no number to answer to.
+    /// Carries out a request; if it fails, returns its number, why, and its bytes.
     fn carry_out_one(
         &mut self,
         now: Instant,
         datagram: &Datagram<'_>,
-        request: Result<Request, TlvError>,
+        request: &Request,
     ) -> Result<(), (u32, Refusal, Vec<u8>)> {
-        let request = request.map_err(|_| (0, Refusal::Invalid, Vec::new()))?;
         let done = match request.change {
-            AddressChange::Add => self.add_remote(now, datagram, named(&request, datagram)),
-            AddressChange::Delete => self.delete_remote(now, datagram, &request),
-            AddressChange::SetPrimary => self.prefer_remote(named(&request, datagram)),
+            AddressChange::Add => self.add_remote(now, datagram, named(request, datagram)),
+            AddressChange::Delete => self.delete_remote(now, datagram, request),
+            AddressChange::SetPrimary => self.prefer_remote(named(request, datagram)),
         };
         done.map_err(|refusal| {
             let mut copy = Vec::new();
@@ -206,7 +218,7 @@ impl Association {
         self.events.push(Event::PeerAddressRemoved { address });
     }
 
-    /// The peer wants packets to go to this address of its own, once it is confirmed (`rfc5061#section-5.3.1`).
+    /// The peer wants packets to go to this address of its own, once it is confirmed (`rfc5061#section-5.4`).
     fn prefer_remote(&mut self, address: IpAddr) -> Result<(), Refusal> {
         if self.paths.find(address).is_none() {
             return Err(Refusal::Unauthorized);
@@ -218,7 +230,7 @@ impl Association {
     }
 }
 
-/// The address that a request is about.
+/// The address that a request is about: the source address of the packet if the request names the wildcard address.
 fn named(request: &Request, datagram: &Datagram<'_>) -> IpAddr {
     if request.address.is_unspecified() { datagram.src } else { request.address }
 }

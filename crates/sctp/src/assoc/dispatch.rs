@@ -7,7 +7,7 @@ use super::phase::Phase;
 use crate::event::CloseReason;
 use crate::ext::{Ext, Transit, micros};
 use crate::path::{PathId, Paths};
-use crate::rx::DataVerdict;
+use crate::rx::{DataVerdict, Receiver};
 use crate::tx::{SackOutcome, Sender};
 use bytes::Bytes;
 use std::net::IpAddr;
@@ -121,7 +121,17 @@ impl Association {
         let mut answer = self.answer_path(from);
         let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
         let mut whole = true;
+        let protected = self.extensions.has(Ext::Auth);
         loop {
+            if !protected && let Some(data) = chunks.next_data() {
+                first = false;
+                had_data |= self.phase.receives_data();
+                transit.first.get_or_insert(data.tsn);
+                if self.on_data(answer, &data).is_break() || self.phase.is_closed() {
+                    break;
+                }
+                continue;
+            }
             let before = chunks.rest();
             let Some(chunk) = chunks.next() else { break };
             // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
@@ -130,7 +140,7 @@ impl Association {
                 break;
             };
             let mut taken = None;
-            if self.extensions.has(Ext::Auth) {
+            if protected {
                 taken = self.take_protected(now, datagram, &chunk, chunks.rest(), &mut authenticated);
                 answer = if self.paths[answer].removed { self.paths.default_path() } else { answer };
             }
@@ -140,7 +150,7 @@ impl Association {
                 Chunk::Data(data) => {
                     had_data |= self.phase.receives_data();
                     transit.first.get_or_insert(data.tsn);
-                    self.on_data(answer, data)
+                    self.on_data_behind_auth(answer, data)
                 }
                 Chunk::IData(data) => {
                     had_data |= self.phase.receives_data();
@@ -158,11 +168,13 @@ impl Association {
                     self.mixed("FORWARD TSN where I-DATA was agreed upon")
                 }
                 Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
-                    if self.phase.receives_data()
-                        && let Some(receiver) = &mut self.receiver
-                    {
-                        had_data |= receiver.on_forward_tsn(forward, answer);
-                    }
+                    had_data |= self.skip(|receiver| receiver.on_forward_tsn(forward, answer));
+                    GO_ON
+                }
+                Chunk::IForwardTsn(forward)
+                    if self.extensions.has(Ext::Interleaving) && self.extensions.may_skip() =>
+                {
+                    had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
                 // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
@@ -258,7 +270,13 @@ impl Association {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
     }
 
-    #[inline]
+    /// As [`Self::on_data`], for a peer that has AUTH.
+    #[cold]
+    fn on_data_behind_auth(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
+        self.on_data(answer, data)
+    }
+
+    #[inline(always)]
     fn on_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         if !self.phase.receives_data() {
             return GO_ON;
@@ -288,6 +306,11 @@ impl Association {
     fn mixed(&mut self, what: &'static str) -> Flow {
         self.violation(what);
         GO_ON
+    }
+
+    /// The peer has abandoned messages, which the receiver skips; true if a SACK answers.
+    fn skip(&mut self, skip: impl FnOnce(&mut Receiver) -> bool) -> bool {
+        self.phase.receives_data() && self.receiver.as_mut().is_some_and(skip)
     }
 
     /// Tells the peer what became of a chunk with user data, if it has to know.
@@ -408,9 +431,11 @@ impl Association {
     }
 
     /// Takes the first chunk of a packet that bears the peer's own tag: only ABORT and SHUTDOWN COMPLETE may, and
-    /// only with the T bit (`rfc9260#section-8.5.1`).
-    pub(crate) fn handle_reflected(&mut self, now: Instant, chunk: &Chunk<'_>) {
+    /// only with the T bit (`rfc9260#section-8.5.1`). `to`: the address of ours where it arrived.
+    pub(crate) fn handle_reflected(&mut self, now: Instant, to: IpAddr, chunk: &Chunk<'_>) {
         match chunk {
+            // It answers a packet from an address that the peer has deleted, out of the blue there (`rfc9260#section-8.4`).
+            Chunk::Abort(_) if self.has_left(to) => return,
             // The peer no longer has the association. If we only waited for its SHUTDOWN COMPLETE, this is a graceful
             // end.
             Chunk::Abort(abort) if abort.reflected_tag => match self.phase {

@@ -187,8 +187,7 @@ impl Association {
         if interleaved {
             self.sender.interleave();
         }
-        // I-DATA needs I-FORWARD-TSN, which nothing sends yet (rfc8260#section-2.3.1).
-        self.sender.agree_on_forward_tsn(self.extensions.has(Ext::PrSctp) && !interleaved);
+        self.sender.agree_on_forward_tsn(self.extensions.may_skip());
         let extra = self.ahead_of_data();
         self.sender.establish(peer.a_rwnd, peer.outbound_streams, extra, &mut self.paths);
     }

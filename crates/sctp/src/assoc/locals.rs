@@ -137,6 +137,11 @@ impl Association {
         }
     }
 
+    /// The peer was asked to delete this address of ours, or was never asked to add it.
+    pub(super) fn has_left(&self, address: IpAddr) -> bool {
+        self.extensions.has(Ext::Asconf) && !self.locals().any(|local| local == address)
+    }
+
     /// The peer has deleted an address of ours.
     pub(super) fn forget_local(&mut self, address: IpAddr) {
         if self.gained_locals.contains(&address) && self.lost_locals.contains(&address) {

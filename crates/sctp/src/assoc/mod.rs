@@ -96,7 +96,7 @@ pub(crate) struct Peer {
     pub(crate) addresses: Vec<IpAddr>,
     /// What both of us know.
     pub(crate) extensions: Extensions,
-    /// What it says about AUTH, if both of us know it.
+    /// What the peer announced for AUTH; none unless both sides support it.
     pub(crate) auth: Option<Terms>,
 }
 
@@ -159,7 +159,7 @@ pub(crate) struct Association {
 
     local: Arc<Local>,
     probes: Probes,
-    /// Reports of damaged packets.
+    /// Limits the rate of reports of damaged packets.
     reports: ReportLimit,
     /// How often a path ceased to be active.
     failures: u64,
@@ -175,13 +175,13 @@ pub(crate) struct Association {
     lost_locals: Vec<IpAddr>,
     /// Addresses that were added to this association and are none of the endpoint.
     gained_locals: Vec<IpAddr>,
-    /// Keys and duties of AUTH; none before a key is set or AUTH is agreed on.
+    /// Keys of AUTH and what was agreed on; none before a key is set or AUTH is agreed on.
     auth: Option<Box<AuthState>>,
     /// Only with ASCONF.
     asconf: Option<Box<AsconfState>>,
     /// The ASCONF that is outstanding.
     t4: Option<asconf::T4>,
-    /// Chunks discarded for want of a valid AUTH chunk.
+    /// Chunks that were discarded because no valid AUTH chunk came before them.
     unauthenticated: u64,
     /// The peer's tag in the last INIT of its own that was answered with our tag, or zero.
     promised: u32,

@@ -13,7 +13,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) addresses: Vec<IpAddr>,
     pub(crate) cookie: Option<&'a [u8]>,
     pub(crate) preservative: Option<Span>,
-    /// The address families that the peer supports; all unless a parameter lists them.
+    /// The address families that the peer lists as supported; all if it has no such list.
     pub(crate) address_types: SupportedAddressTypes,
     pub(crate) extensions: Extensions,
     pub(crate) auth: AuthOffer<'a>,
@@ -30,7 +30,7 @@ pub(crate) enum OfferError {
     Malformed,
 }
 
-/// What a peer supports that does not say which address families it does.
+/// The address families of a peer that does not list the ones it supports: IPv4 and IPv6.
 const ALL_TYPES: SupportedAddressTypes = SupportedAddressTypes { ipv4: true, ipv6: true, host_name: false };
 
 impl<'a> Offer<'a> {
@@ -84,8 +84,8 @@ impl<'a> Offer<'a> {
                 Parameter::ForwardTsnSupported => {
                     offer.extensions = offer.extensions.and(Extensions::alone(Ext::PrSctp));
                 }
-                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it if an error detection method of
-                // both guards the path. We have none.
+                // rfc9653#section-5.2: a zero checksum may be sent to a peer that accepts it while both use the same alternate error
+                // detection method. We have none.
                 Parameter::ZeroChecksumAcceptable(_) => {}
                 // Not used.
                 Parameter::HeartbeatInfo(_) | Parameter::UnrecognizedParameter(_) => {}
@@ -94,6 +94,17 @@ impl<'a> Offer<'a> {
         offer.extensions = offer.extensions.and(Extensions::from_types(types.unwrap_or_default()));
         offer.address_types = address_types.unwrap_or(ALL_TYPES);
         Ok(offer)
+    }
+
+    /// The families of the addresses to which the peer can send. A family that the peer does not list counts too if the
+    /// peer sent the INIT from an address of that family or names one (`rfc9260#section-5.1.2`).
+    pub(crate) fn families(&self, source: IpAddr) -> SupportedAddressTypes {
+        let used = || self.addresses.iter().chain([&source]);
+        SupportedAddressTypes {
+            ipv4: self.address_types.ipv4 || used().any(IpAddr::is_ipv4),
+            ipv6: self.address_types.ipv6 || used().any(IpAddr::is_ipv6),
+            ..self.address_types
+        }
     }
 
     /// Keeps a unicast address, up to the largest number of paths.

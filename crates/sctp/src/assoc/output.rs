@@ -14,8 +14,8 @@ use transport::{Ecn, PacketBuf, Transmit};
 use units::{ByteCount, Instant};
 use wire::asconf::Responses;
 use wire::{
-    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, ForwardTsn, Heartbeat, HeartbeatAck, Init,
-    NrSack, OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
+    Abort, AsconfAck, Causes, CommonHeader, CookieAck, CookieEcho, Heartbeat, HeartbeatAck, Init, NrSack,
+    OperationError, PacketWriter, Parameter, ParameterList, ReConfig, Sack, Shutdown, ShutdownAck,
     ShutdownComplete, SupportedAddressTypes, Timestamp,
 };
 
@@ -91,8 +91,10 @@ impl Association {
         w: &PacketWriter<'_>,
         place: &AuthPlace,
     ) -> bool {
-        let auth = || self.auth_len(&[ForwardTsn::TYPE, self.data_type()], place);
-        let needed = || ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN + self.stamp_len() + auth();
+        let needed = || {
+            let (kind, length) = self.sender.forward_kind();
+            length + self.stamp_len() + self.auth_len(&[kind, self.data_type()], place)
+        };
         let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sender.forward_rides(path, &self.paths)
             && self.phase.sends_data()
@@ -118,14 +120,12 @@ impl Association {
             self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
         }
         if (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
-            self.push_authenticated(ForwardTsn::TYPE, &mut w, &mut place, |this, w| {
+            let (kind, _) = self.sender.forward_kind();
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| {
                 this.sender.write_forward(path, &mut this.paths, w)
             });
         }
-        let data = self.data_type();
-        let needed =
-            |plan: &Plan| plan.first_chunk() + self.answer_len() + self.auth_len(&self.data_kinds(), &place);
-        let needed = plan.as_ref().map_or(0, needed);
+        let needed = plan.as_ref().map_or(0, |plan| plan.first_chunk() + self.in_front_of_data(&place));
         if plan.is_some() && needed > w.room() && w.is_empty() {
             // The chunk was fragmented for a larger path MTU and already has a TSN.
             w.extend(CommonHeader::LEN + needed);
@@ -135,7 +135,8 @@ impl Association {
             && (w.is_empty() || bundling)
             && needed <= w.room()
         {
-            if self.answer_len() > 0 {
+            let plain = self.extensions.is_empty();
+            if !plain && self.answer_len() > 0 {
                 self.push_authenticated(ReConfig::TYPE, &mut w, &mut place, |this, w| {
                     let answer = this.re_config.as_ref().and_then(|config| config.answer_before_data());
                     answer.is_some_and(|answer| w.push(&answer))
@@ -144,17 +145,33 @@ impl Association {
             if self.extensions.has(Ext::Ecn) && plan.is_new() && !echo {
                 ecn = Ecn::Capable0;
             }
-            self.push_authenticated(data, &mut w, &mut place, |this, w| {
-                if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
-                    w.push(&Timestamp { micros: micros(now) });
-                }
-                this.sender.write(now, &plan, &mut this.paths, w);
-                true
-            });
+            if plain {
+                self.sender.write(now, &plan, &mut self.paths, &mut w);
+            } else {
+                self.write_data_behind(now, &plan, &mut w, &mut place);
+            }
         }
         let written = !w.is_empty();
         self.finish(w, &place);
         written.then_some(ecn)
+    }
+
+    /// Writes data, and the AUTH chunk and timestamp that it needs.
+    #[inline(never)]
+    fn write_data_behind(
+        &mut self,
+        now: Instant,
+        plan: &Plan,
+        w: &mut PacketWriter<'_>,
+        place: &mut AuthPlace,
+    ) {
+        self.push_authenticated(self.data_type(), w, place, |this, w| {
+            if this.stamp_len() > 0 && plan.first_chunk() + Timestamp::LEN <= w.room() {
+                w.push(&Timestamp { micros: micros(now) });
+            }
+            this.sender.write(now, plan, &mut this.paths, w);
+            true
+        });
     }
 
     /// Adds a SACK to a packet for `path` if it is due there, or if data is to be acknowledged there and the packet
@@ -163,7 +180,11 @@ impl Association {
     fn sack_rides(&self, path: PathId, plan: Option<&Plan>, w: &PacketWriter<'_>, place: &AuthPlace) -> bool {
         let Some(receiver) = self.receiver.as_ref().filter(|_| self.phase.is_open()) else { return false };
         let auth = || self.auth_len(&[Sack::TYPE, NrSack::TYPE, self.data_type()], place);
-        let needed = || receiver.least_sack_len() + self.stamp_len() + self.answer_len() + auth();
+        let others = || match self.extensions.is_empty() {
+            true => 0,
+            false => self.stamp_len() + self.answer_len() + auth(),
+        };
+        let needed = || receiver.least_sack_len() + others();
         let welcome = || plan.is_some_and(|plan| plan.first_chunk() + needed() <= w.room());
         self.sack_path(receiver) == path && (receiver.sack_due() || (receiver.sack_pending() && welcome()))
     }
@@ -192,16 +213,25 @@ impl Association {
         [data, if self.answer_len() > 0 { ReConfig::TYPE } else { data }]
     }
 
-    /// Bytes of an answer to the peer that goes before data.
+    /// Bytes that the answer to a request of the peer takes in front of data in a packet.
     #[inline]
     fn answer_len(&self) -> usize {
         self.re_config.as_ref().map_or(0, |config| config.answer_len())
     }
 
-    /// Bytes of a packet with data that are for something else.
+    /// Bytes that other chunks take in front of data in a packet.
     #[inline]
     pub(super) fn ahead_of_data(&self) -> usize {
-        self.stamp_len() + self.answer_len() + self.auth_len(&self.data_kinds(), &None)
+        self.stamp_len() + self.in_front_of_data(&None)
+    }
+
+    /// As [`Self::ahead_of_data`] for a packet with an AUTH chunk at `place`, without a timestamp, for which there may be no room.
+    #[inline]
+    fn in_front_of_data(&self, place: &AuthPlace) -> usize {
+        if self.extensions.is_empty() {
+            return 0;
+        }
+        self.answer_len() + self.auth_len(&self.data_kinds(), place)
     }
 
     /// Bytes of a packet with the COOKIE ECHO alone, and of the AUTH chunk that it or a HEARTBEAT behind it needs.

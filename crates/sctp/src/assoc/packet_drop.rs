@@ -1,7 +1,7 @@
 //! Reports of packets that arrived damaged (draft-stewart-sctp-pktdrprep-16).
 //!
-//! A report proves little: who sent it knows the tag and what the packet held. So it never reduces a window unless it is from
-//! a middlebox, and data is sent again only if its payload is repeated.
+//! A report proves little: whoever sees the packets of an association can forge one. So a report from an endpoint never
+//! reduces a window, only one from a middlebox does, and data is sent again only if the report repeats its payload.
 
 use super::Association;
 use super::control::Pending;
@@ -12,23 +12,23 @@ use crate::rx::Receiver;
 use transport::{Datagram, Octets};
 use units::{Instant, Span};
 use wire::{
-    Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, Heartbeat, NrSack, Packet, PacketDrop, ReConfig,
-    Sack, Shutdown, ShutdownAck,
+    Asconf, Chunk, CommonHeader, CookieEcho, Data, DroppedChunk, ForwardTsn, Heartbeat, IForwardTsn, NrSack,
+    Packet, PacketDrop, ReConfig, Sack, Shutdown, ShutdownAck,
 };
 
 /// Reports in each second on a path.
 const REPORTS: u8 = 10;
 
-/// A report may be longer than its packet as long as it contains so many bytes of it: what a sender needs to recognise one
-/// DATA chunk.
+/// Bytes of the damaged packet that a report repeats even if it becomes longer than that packet: enough for the sender to
+/// recognise one DATA chunk.
 const LEAST_COPY: usize = CommonHeader::LEN + Data::HEADER_LEN + 32;
 
 /// A packet that arrived damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Damaged {
-    /// Its bytes, or the first of them.
+    /// The whole packet, or its first bytes.
     copy: Vec<u8>,
-    /// How many there were.
+    /// Length of the whole packet.
     length: usize,
 }
 
@@ -103,8 +103,8 @@ impl Association {
         true
     }
 
-    /// Takes a report that arrived on path `from`. A packet that the peer dropped for another reason than its checksum says
-    /// nothing.
+    /// Processes a report that arrived on path `from`. Chunks of a packet with a wrong checksum are sent again. Any other
+    /// report has an effect only from a middlebox, which reports the rate of its link.
     pub(super) fn on_packet_drop(&mut self, now: Instant, from: PathId, report: &PacketDrop<'_>) {
         if report.bad_checksum {
             for chunk in report.chunks() {
@@ -113,7 +113,7 @@ impl Association {
                         self.sender.on_damaged(now, tsn, payload, &mut self.paths);
                     }
                     DroppedChunk::Data { .. } => {}
-                    DroppedChunk::Control { chunk_type } => self.repeat(from, chunk_type),
+                    DroppedChunk::Control { chunk_type } => self.repeat(now, from, chunk_type),
                 }
             }
         } else if report.from_middlebox && self.phase.sends_data() {
@@ -123,7 +123,7 @@ impl Association {
     }
 
     /// Sends a control chunk again that was in a damaged packet, if it still has a purpose.
-    fn repeat(&mut self, from: PathId, chunk_type: u8) {
+    fn repeat(&mut self, now: Instant, from: PathId, chunk_type: u8) {
         match (chunk_type, &self.phase) {
             (Sack::TYPE | NrSack::TYPE, phase) if phase.is_open() => {
                 if let Some(receiver) = &mut self.receiver {
@@ -143,6 +143,12 @@ impl Association {
                     self.control.push(from, Pending::ReConfig(request.to_vec()));
                 }
             }
+            (Asconf::TYPE, _) => {
+                if let Some(t4) = &mut self.t4 {
+                    t4.repeat();
+                }
+            }
+            (ForwardTsn::TYPE | IForwardTsn::TYPE, _) => self.sender.repeat_forward(now),
             (CookieEcho::TYPE, Phase::CookieEchoed { .. }) => {
                 self.control.push_first(from, Pending::CookieEcho)
             }

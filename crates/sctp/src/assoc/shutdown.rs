@@ -56,7 +56,7 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, now: Instant, from: PathId, cum: Tsn) {
         match self.phase {
             Phase::Established | Phase::ShutdownPending | Phase::ShutdownReceived { .. } => {
-                // Nothing is outstanding while the answer to a reset of TSNs is missing.
+                // While the answer to a reset of TSNs is missing, nothing is outstanding, so there is nothing to acknowledge.
                 if !self.re_config.as_ref().is_some_and(|config| config.awaits_new_tsns()) {
                     match self.sender.on_cumulative_ack(now, cum, &mut self.paths) {
                         Ok(outcome) => self.acknowledged(&outcome),

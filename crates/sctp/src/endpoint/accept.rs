@@ -198,7 +198,10 @@ impl Endpoint {
         announce(&mut least);
         let room = limit.saturating_sub(CommonHeader::LEN + Init::FIXED_LEN + least.padded_len());
         let mut parameters = ParameterList::new();
-        push_addresses(&mut parameters, self.addresses_to_list(reply.way.src, offer.address_types, room));
+        push_addresses(
+            &mut parameters,
+            self.addresses_to_list(reply.way.src, offer.families(reply.way.dst), room),
+        );
         parameters.push(&Parameter::StateCookie(&cookie));
         announce(&mut parameters);
         for unknown in offer.unknown.as_parameters().iter() {

@@ -114,13 +114,13 @@ impl Endpoint {
     }
 
     /// Asks the peer by ASCONF to send to this address of ours whenever it sends on one path only
-    /// (`rfc5061#section-4.2.5`). An address that is being added is asked for together with it. False if the association does
+    /// (`rfc5061#section-4.2.4`). An address that is being added is asked for together with it. False if the association does
     /// not have the address, does not stand, or its peer has no ASCONF.
     pub fn set_peer_primary(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.set_peer_primary(now, address)).unwrap_or(false)
     }
 
-    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-5.1`). Both sides must have it before either
+    /// Adds or replaces an endpoint pair shared key for AUTH (`rfc4895#section-6.1`). Both sides must have it before either
     /// activates it; key 0 is empty unless it is set. False if the association has ended or has 64 keys.
     pub fn set_auth_key(&mut self, id: AssocId, key_id: u16, key: &[u8]) -> bool {
         self.change(id, |association| association.set_auth_key(key_id, key)).unwrap_or(false)
@@ -151,7 +151,8 @@ impl Endpoint {
         self.change(id, |association| association.remove_local(now, address)).unwrap_or(false)
     }
 
-    /// Ends what [`Self::remove_local_address`] began; a peer with ASCONF is asked to add the address again. False if the association has ended, or the address was not removed.
+    /// Undoes [`Self::remove_local_address`]; a peer with ASCONF is asked to add the address again. False if the association
+    /// has ended, or if the address was not removed.
     pub fn restore_local_address(&mut self, now: Instant, id: AssocId, address: IpAddr) -> bool {
         self.change(id, |association| association.restore_local(now, address)).unwrap_or(false)
     }

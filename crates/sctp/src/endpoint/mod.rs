@@ -243,7 +243,7 @@ impl Endpoint {
         if matches!(first, Chunk::ShutdownAck(_)) && association.is_opening() {
             self.on_out_of_the_blue(datagram, packet);
         } else if association.peer_tag() == header.verification_tag && association.peer_tag() != 0 {
-            association.handle_reflected(now, first);
+            association.handle_reflected(now, datagram.dst, first);
             self.schedule(slot);
         } else if !confirmed && !matches!(first, Chunk::InitAck(_)) {
             // A peer that lists the address of another host must not prevent our answers to that host.

@@ -38,6 +38,8 @@ pub(crate) enum Ext {
     PacketDrop = 11,
     /// I-DATA in place of DATA.
     Interleaving = 6,
+    /// I-FORWARD-TSN: messages in I-DATA chunks may be abandoned.
+    InterleavedSkipping = 7,
     /// Streams that are reset and added.
     ReConfig = 2,
     /// FORWARD TSN: messages may be abandoned.
@@ -67,6 +69,11 @@ const TABLE: &[Line] = &[
     Line { ext: Ext::PacketDrop, types: packet_drop::TYPES, announced: packet_drop::announced },
     Line { ext: Ext::ReConfig, types: re_config::TYPES, announced: re_config::announced },
     Line { ext: Ext::PrSctp, types: pr_sctp::TYPES, announced: pr_sctp::announced },
+    Line {
+        ext: Ext::InterleavedSkipping,
+        types: interleaving::SKIPPING_TYPES,
+        announced: interleaving::skipping_announced,
+    },
     #[cfg(test)]
     Line { ext: Ext::Dummy, types: dummy::TYPES, announced: dummy::announced },
 ];
@@ -103,9 +110,20 @@ impl Extensions {
         Extensions(1 << ext as u16)
     }
 
+    /// True if there is none.
+    #[inline]
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// What either list announces.
     pub(crate) const fn and(self, other: Extensions) -> Self {
         Extensions(self.0 | other.0)
+    }
+
+    /// True if messages may be abandoned (`rfc8260#section-2.3.1`).
+    pub(crate) const fn may_skip(self) -> bool {
+        self.has(if self.has(Ext::Interleaving) { Ext::InterleavedSkipping } else { Ext::PrSctp })
     }
 
     /// Adds or removes an extension.

@@ -1,5 +1,5 @@
-//! Packet drop reports (draft-stewart-sctp-pktdrprep-16): see `assoc/packet_drop.rs` for reports that are sent and taken, and
-//! `tx/reported.rs` for the data in them.
+//! Packet drop reports (draft-stewart-sctp-pktdrprep-16): their configuration. `assoc/packet_drop.rs` sends and receives
+//! reports; `tx/reported.rs` sends the data in them again.
 
 use crate::config::Config;
 use wire::PacketDrop;

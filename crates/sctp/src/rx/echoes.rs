@@ -3,7 +3,7 @@
 use crate::path::PathId;
 use wire::{Cwr, Ecne, Encode, PacketWriter, Tsn};
 
-/// Marks that the peer has not answered yet, at most one entry for each path.
+/// Marks that the peer has not answered with CWR yet, at most one entry for each path.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: Vec<Echo>,
@@ -32,7 +32,8 @@ impl Echoes {
         }
     }
 
-    /// The peer has answered: the marks of the path that the CWR came on, of all paths, or those that it names.
+    /// Processes a CWR of the peer. It answers marks up to its TSN: those of the path that it came on, or of all paths if it
+    /// says so. A mark of just that TSN it answers on any path.
     pub(super) fn answered(&mut self, path: PathId, cwr: &Cwr) {
         self.waiting.retain(|echo| {
             let covered = (cwr.all_paths || echo.path == path) && !cwr.tsn.precedes(echo.tsn);

@@ -43,7 +43,8 @@ struct Room {
     most: usize,
 }
 
-/// Successive fragments, of one length but for the first and the last: most of a message fill packets.
+/// Successive fragments of a message. All have one length, except the first and the last: most fragments of a message fill a
+/// packet.
 #[derive(Debug)]
 struct Node {
     stored: Stored,
@@ -71,7 +72,7 @@ const KEPT: usize = 64;
 /// Given up nodes that are emptied for each packet.
 const SWEPT: usize = 32;
 
-/// The part of the receive buffer that may be allocated for fragments still to come.
+/// Memory allocated ahead for fragments still to come is at most the receive buffer divided by this.
 const ROOM: u64 = 8;
 
 impl Stored {
@@ -130,7 +131,7 @@ impl Node {
         Node { stored, first: length, each: length, last: length, prev: number, next: NIL }
     }
 
-    /// Appends a fragment if its length can be told afterwards and it needs no memory.
+    /// Appends a fragment if the node still tells the length of each fragment afterwards and needs no more memory.
     fn extend(&mut self, fragment: Octets<'_>) -> bool {
         let single = self.stored.len() == self.last as usize;
         if !(single || self.last == self.each) || !self.stored.extend(fragment) {
@@ -198,7 +199,7 @@ impl Fragments {
             self.room.bytes -= before - node.stored.room();
             return;
         }
-        // Room for as much again: so a long message is in few nodes.
+        // The new node gets room for as much as the chain holds, so that a long message has few nodes.
         let next = self.add(fragment, length);
         self.join(chain, next);
     }

@@ -43,7 +43,7 @@ impl TsnTracker {
         *self = TsnTracker { cumulative: highest + u64::from(ahead), top: None, below: BTreeMap::new() };
     }
 
-    /// The index of a TSN: up to half a circle before or after the cumulative TSN.
+    /// The 64-bit index of a TSN: the one nearest to the cumulative TSN, at most 2^31 below or above it.
     #[inline]
     pub(super) fn index_of(&self, tsn: Tsn) -> u64 {
         let ahead = tsn.distance_from(tsn_of(self.cumulative)) as i32;

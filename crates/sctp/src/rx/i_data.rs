@@ -19,6 +19,9 @@ impl Receiver {
     fn take_i_data(&mut self, index: u64, data: &IData<'_>) -> Result<DataVerdict, &'static str> {
         let fragment = !(data.flags.beginning && data.flags.ending);
         let kept = data.stream.0 < self.inbound_streams;
+        if kept && fragment && self.is_skipped(index, data) {
+            return Ok(self.take_without_keeping(index));
+        }
         let Some(interleaved) = &self.interleaved else { return Err("I-DATA without interleaving") };
         if kept && (fragment || !interleaved.is_idle()) {
             interleaved.check(data)?;
@@ -49,6 +52,15 @@ impl Receiver {
             _ => self.accept(Piece::interleaved(index, data, self.cost))?,
         }
         Ok(DataVerdict::Accepted)
+    }
+
+    /// Takes a chunk that is of no use any more.
+    fn take_without_keeping(&mut self, index: u64) -> DataVerdict {
+        if !self.tsns.has_place_for(index) {
+            return DataVerdict::NoRoom;
+        }
+        self.tsns.insert(index);
+        DataVerdict::Accepted
     }
 
     /// Hands out the beginning of the oldest message that is not complete, if it is its turn.

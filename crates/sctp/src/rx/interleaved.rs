@@ -8,10 +8,11 @@ use super::fragments::{Chain, Fragments};
 use super::reassembly::{Outcome, Piece};
 use super::window::ChunkCost;
 use crate::message::Payload;
-use crate::steps::count_search;
+use crate::per_stream::StreamSet;
+use crate::steps::{count_paid, count_search};
 use std::collections::BTreeMap;
 use units::ByteCount;
-use wire::{IData, Mid, Ppid, StreamId};
+use wire::{IData, Mid, Ppid, SkippedMessage, StreamId};
 
 /// Names a message: ordered and unordered ones of a stream are numbered apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +46,15 @@ pub(super) struct Interleaved {
     /// The message of each stream that is handed out in parts. A stream has only one message under way
     /// (`rfc8260#section-2.2.2`), so there are never more than streams.
     partial: BTreeMap<StreamId, Partial>,
+    /// The last unordered message that was skipped, of each stream that has one, and the cumulative TSN of that time.
+    skipped: BTreeMap<StreamId, (Mid, u64)>,
     fragments: Fragments,
     cost: ChunkCost,
 }
+
+/// Each message takes at least one TSN. So within this many TSNs the message identifiers of a stream advance by at most half
+/// of their range, and can be compared.
+const HALF_CIRCLE: u64 = 1 << 31;
 
 /// Successive fragments of one message.
 #[derive(Clone, Copy, Debug)]
@@ -80,12 +87,13 @@ impl Interleaved {
             runs: BTreeMap::new(),
             heads: BTreeMap::new(),
             partial: BTreeMap::new(),
+            skipped: BTreeMap::new(),
             fragments: Fragments::new(receive_buffer),
             cost,
         }
     }
 
-    /// True if nothing waits for anything.
+    /// True if no fragment waits for others.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.runs.is_empty() && self.partial.is_empty()
@@ -198,7 +206,7 @@ impl Interleaved {
         }
     }
 
-    /// Where the bytes of a message are that is read.
+    /// The store of the fragments, for a reader of a message.
     pub(super) fn fragments(&mut self) -> &mut Fragments {
         &mut self.fragments
     }
@@ -210,15 +218,21 @@ impl Interleaved {
     }
 
     /// Drops the fragments of the messages that an I-FORWARD-TSN skips (`rfc8260#section-2.3.1`): those of a stream, ordered or
-    /// unordered, up to `mid`. Returns what they counted as in the receive buffer.
-    #[cfg(test)] // until I-FORWARD-TSN is agreed upon
-    pub(super) fn skip(&mut self, stream: StreamId, unordered: bool, mid: Mid) -> u32 {
+    /// unordered, up to one of them. `new`: the index of its cumulative TSN. Returns what they counted as in the receive
+    /// buffer, and the end of a message that was being handed out.
+    pub(super) fn skip(&mut self, new: u64, skipped: SkippedMessage) -> (u32, Option<Piece>) {
+        let SkippedMessage { stream, unordered, mid } = skipped;
         let message = |mid| MessageKey { stream, unordered, mid };
         let ends = |partial: &Partial| partial.key.unordered == unordered && !mid.precedes(partial.key.mid());
-        if self.partial.get(&stream).is_some_and(ends) {
+        let ended = self.partial.get(&stream).copied().filter(ends);
+        if ended.is_some() {
             self.partial.remove(&stream);
         }
-        // Identifiers up to half of their circle below `mid` precede it.
+        if unordered {
+            count_search(self.skipped.len());
+            self.skipped.insert(stream, (mid, new));
+        }
+        // `mid` and the 2^31 - 1 identifiers below it.
         let lowest = mid.0.wrapping_sub(u32::MAX / 2);
         let ranges = match lowest <= mid.0 {
             true => [Some((lowest, mid.0)), None],
@@ -227,7 +241,9 @@ impl Interleaved {
         let mut released = 0;
         for (from, to) in ranges.into_iter().flatten() {
             let range = (message(from), 0)..=(message(to), u32::MAX);
+            count_search(self.runs.len());
             while let Some((&at, &run)) = self.runs.range(range.clone()).next() {
+                count_paid(1);
                 self.runs.remove(&at);
                 if at.1 == 0 {
                     self.heads.remove(&run.tsn);
@@ -236,7 +252,28 @@ impl Interleaved {
                 released += run.cost;
             }
         }
-        released
+        (released, ended.map(Partial::abort))
+    }
+
+    /// True if a fragment belongs to an unordered message that was skipped. False once so many TSNs have passed that the
+    /// identifiers of the stream cannot be compared any more.
+    pub(super) fn is_skipped(&self, index: u64, data: &IData<'_>) -> bool {
+        count_search(self.skipped.len());
+        self.skipped
+            .get(&data.stream)
+            .is_some_and(|&(mid, at)| index.saturating_sub(at) < HALF_CIRCLE && !mid.precedes(data.mid))
+    }
+
+    /// Message identifiers of these streams begin anew.
+    pub(super) fn reset(&mut self, streams: &StreamSet) {
+        self.skipped.retain(|&stream, _| !streams.contains(stream));
+    }
+}
+
+impl Partial {
+    /// A piece that ends the message, which will not be complete.
+    fn abort(self) -> Piece {
+        Piece::aborted(self.tsn, self.key.stream, self.key.mid(), self.ppid, self.key.unordered)
     }
 }
 
@@ -286,6 +323,11 @@ mod tests {
     fn put(messages: &mut Interleaved, index: u64, chunk: &IData<'_>) -> Result<Outcome, &'static str> {
         messages.check(chunk)?;
         Ok(messages.insert(index, chunk))
+    }
+
+    /// Skips messages of stream 1.
+    fn skip(messages: &mut Interleaved, unordered: bool, mid: u32) -> (u32, Option<Piece>) {
+        messages.skip(9, SkippedMessage { stream: StreamId(1), unordered, mid: Mid(mid) })
     }
 
     fn bytes(messages: &mut Interleaved, mut piece: Piece) -> Vec<u8> {
@@ -380,7 +422,8 @@ mod tests {
                 put(&mut messages, 10 + n, &chunk(message, 0, false, b"x")).expect("new");
                 put(&mut messages, 20 + n, &chunk(message, 2, true, b"x")).expect("new");
             }
-            assert_eq!(messages.skip(StreamId(1), false, Mid(mid)), 6 * ChunkCost::LEAST);
+            let (released, aborted) = skip(&mut messages, false, mid);
+            assert_eq!((released, aborted.is_none()), (6 * ChunkCost::LEAST, true));
             assert_eq!((messages.heads.len(), messages.runs.len()), (3, 6));
             for message in kept {
                 let whole = put(&mut messages, 30, &chunk(message, 1, false, b"x"));
@@ -397,11 +440,11 @@ mod tests {
         let mut messages = interleaved();
         put(&mut messages, 1, &chunk((1, true, 4), 0, false, b"x")).expect("new");
         messages.begin_partial().expect("a beginning");
-        assert_eq!(messages.skip(StreamId(1), true, Mid(3)), 0);
+        assert!(skip(&mut messages, true, 3).1.is_none());
         assert!(!messages.is_idle());
-        assert_eq!(messages.skip(StreamId(1), false, Mid(4)), 0);
+        assert!(skip(&mut messages, false, 4).1.is_none());
         assert!(!messages.is_idle());
-        assert_eq!(messages.skip(StreamId(1), true, Mid(4)), 0);
+        assert!(skip(&mut messages, true, 4).1.is_some_and(|end| end.is_aborted()));
         assert!(messages.is_idle());
     }
 

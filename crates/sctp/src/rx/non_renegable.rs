@@ -3,7 +3,7 @@
 use super::gaps::TsnTracker;
 use wire::{GapBlock, Tsn};
 
-/// TSNs above a gap that the receiver will not renege on (draft-natarajan-tsvwg-sctp-nrsack, section 3).
+/// TSNs above a gap that the receiver will not renege on (draft-natarajan-tsvwg-sctp-nrsack).
 #[derive(Debug)]
 pub(super) struct NonRenegable {
     /// None if nothing is ever reneged: then every TSN that arrived is meant.
@@ -74,7 +74,7 @@ mod tests {
     }
 
     proptest! {
-        // draft-natarajan-tsvwg-sctp-nrsack section 3.2: the lists have nothing in common
+        // draft-natarajan-tsvwg-sctp-nrsack: the lists have nothing in common
         #[test]
         fn both_lists_together_are_what_arrived(
             arrived in proptest::collection::btree_set(2u64..200, 0..80),

@@ -106,6 +106,23 @@ impl Piece {
         }
     }
 
+    /// A piece that ends a message which will not be complete.
+    #[cold]
+    pub(super) fn aborted(message: u64, stream: StreamId, number: Mid, ppid: Ppid, unordered: bool) -> Self {
+        Piece {
+            message,
+            fragments: 0,
+            cost: 0,
+            stream,
+            number,
+            ppid,
+            unordered,
+            ending: false,
+            chain: Chain::NONE,
+            payload: Payload::Filler(0),
+        }
+    }
+
     /// Takes the bytes of a message that is read from the fragments that they may still be in.
     #[cold]
     pub(super) fn gather(&mut self, fragments: Option<&mut Fragments>) {
@@ -316,7 +333,7 @@ impl Reassembly {
         }
     }
 
-    /// True if no fragment before this one is there, or ever will be.
+    /// True if the fragment before this one is not there and will not come.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64) -> bool {
         index == self.skipped + 1
@@ -326,8 +343,8 @@ impl Reassembly {
             })
     }
 
-    /// Drops the fragments of messages that lack a TSN up to `new`, all of which count as received from now on. Returns what they
-    /// counted as in the receive buffer, and the end of a message that was being handed out.
+    /// Drops the fragments of all messages in which a TSN up to `new` is missing. From now on, all these TSNs count as
+    /// received. Returns the bytes that this frees in the receive buffer, and the end of a message that was being handed out.
     pub(super) fn skip_to(&mut self, new: u64) -> (u32, Option<Piece>) {
         self.skipped = self.skipped.max(new);
         let Some(store) = self.store.as_deref_mut() else { return (0, None) };
@@ -351,26 +368,15 @@ impl Reassembly {
 }
 
 impl Partial {
-    /// The end of a message that will not be complete.
+    /// A piece that ends a message which will not be complete.
     fn abort(self) -> Piece {
         let Label { stream, ppid, unordered, .. } = self.label;
-        Piece {
-            message: self.message,
-            fragments: 0,
-            cost: 0,
-            stream,
-            number: self.label.number(),
-            ppid,
-            unordered,
-            ending: false,
-            chain: Chain::NONE,
-            payload: Payload::Filler(0),
-        }
+        Piece::aborted(self.message, stream, self.label.number(), ppid, unordered)
     }
 }
 
 impl Run {
-    /// Its message lacks a TSN up to `skipped`.
+    /// True if a TSN up to `skipped` is missing in its message.
     fn is_cut(&self, skipped: u64) -> bool {
         if self.beginning { self.last < skipped } else { self.first <= skipped + 1 }
     }

@@ -25,7 +25,7 @@ pub(crate) enum Reset {
     Association,
 }
 
-/// What resets of the peer's streams left.
+/// What is kept of resets of streams on which the peer sends.
 #[derive(Debug, Default)]
 pub(super) struct Resets {
     deferred: Option<Deferred>,
@@ -46,16 +46,16 @@ struct Deferred {
 
 #[derive(Debug)]
 struct Mark {
-    /// Pieces to be read between the mark before it and this one.
+    /// Pieces that the user reads between the mark before this one and this one.
     pieces: usize,
     reset: Reset,
 }
 
-/// Marks that may wait for the user. The peer makes them, and each names as many streams as a packet can.
+/// Most marks that may wait for the user. The peer causes them, and each may name as many streams as fit a packet.
 const MOST_MARKS: usize = 32;
 
-/// Chunks further above the cumulative TSN than this cannot be acknowledged by gap blocks; after a reset of TSNs they are from
-/// before it.
+/// Gap blocks cannot acknowledge chunks further above the cumulative TSN than this. After a reset of TSNs, such chunks were
+/// sent before it.
 const FAR: u64 = 1 << 17;
 
 impl Receiver {
@@ -109,6 +109,9 @@ impl Receiver {
         };
         let readable = self.ready.len();
         self.streams.reset(&deferred.streams, &mut self.ready);
+        if let Some(interleaved) = &mut self.interleaved {
+            interleaved.reset(&deferred.streams);
+        }
         self.mark(Reset::Streams(deferred.streams));
         for (_, message) in deferred.held {
             self.streams.accept(message, &mut self.ready)?;
@@ -118,8 +121,8 @@ impl Receiver {
         Ok(true)
     }
 
-    /// Everything of the peer begins anew: its streams at 0 and its TSNs at `next`. What arrived can be read up to where
-    /// messages are incomplete.
+    /// Starts the peer's numbers again: its streams at 0 and its TSNs at `next`. What has arrived can still be read; a
+    /// message that is incomplete can be read up to its first gap.
     pub(crate) fn begin_again(&mut self, next: Tsn) {
         self.streams.reset(&StreamSet::default(), &mut self.ready);
         for piece in self.ready.iter_mut().filter(|piece| piece.chain != Chain::NONE) {
@@ -172,7 +175,7 @@ impl Receiver {
         marks.pop_front().map(|mark| mark.reset)
     }
 
-    /// The resets that the user was not told of, which part nothing any more.
+    /// Takes the resets that the user was not told of. They no longer separate the pieces that wait.
     pub(crate) fn drop_marks(&mut self) -> Vec<Reset> {
         let marks = self.resets.as_mut().map(|resets| std::mem::take(&mut resets.marks));
         marks.into_iter().flatten().map(|mark| mark.reset).collect()
@@ -196,7 +199,7 @@ impl Receiver {
         let Some(highest) = deferred.held.last_entry().filter(|highest| *highest.key() > index) else {
             return false;
         };
-        // What the cumulative TSN has passed is never given up.
+        // A chunk that the cumulative TSN has passed is never dropped.
         if *highest.key() <= self.tsns.cumulative() {
             return false;
         }
@@ -216,7 +219,7 @@ impl Receiver {
         self.inbound_streams = streams;
     }
 
-    /// True if all that the peer sent, as far as we know, has arrived.
+    /// True if everything has arrived that the peer is known to have sent.
     pub(crate) fn is_complete(&self) -> bool {
         !self.tsns.has_gaps() && self.reassembly.is_idle()
     }

@@ -99,8 +99,8 @@ impl SackPolicy {
         self.packet.urgent = true;
     }
 
-    /// A FORWARD TSN came from `source`: one that was `stale`, or one that changed something while TSNs were missing (`gap`) or
-    /// not. It counts as DATA would (`rfc3758#section-3.6`).
+    /// Notes a FORWARD TSN that arrived on path `source`. `stale`: it skipped nothing new. `gap`: it skipped something while
+    /// TSNs were missing. For the time of the SACK it counts as DATA (`rfc3758#section-3.6`).
     pub(super) fn forward(&mut self, source: PathId, stale: bool, gap: bool) {
         self.source = source;
         self.packet.forward = true;
@@ -109,7 +109,7 @@ impl SackPolicy {
         self.packet.urgent |= gap;
     }
 
-    /// The packet with DATA or FORWARD TSN is read to its end. True if it had DATA.
+    /// Called at the end of a packet with DATA or FORWARD TSN. True if it had DATA.
     #[inline]
     pub(super) fn packet_done(&mut self, now: Instant) -> bool {
         let packet = std::mem::take(&mut self.packet);

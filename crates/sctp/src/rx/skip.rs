@@ -1,8 +1,10 @@
-//! FORWARD TSN: the peer has abandoned messages, which the receiver skips (`rfc3758#section-3.6`).
+//! FORWARD TSN and I-FORWARD-TSN: the peer has abandoned messages, which the receiver skips (`rfc3758#section-3.6`,
+//! `rfc8260#section-2.3.1`).
 
 use super::Receiver;
+use super::reassembly::{Piece, append};
 use crate::path::PathId;
-use wire::{Data, ForwardTsn, Mid};
+use wire::{Data, ForwardTsn, IData, IForwardTsn, Mid, SkippedMessage, Tsn};
 
 /// A FORWARD TSN that skips more TSNs than this beyond the highest that arrived is ignored, unless the receive buffer could
 /// hold as many chunks of one byte.
@@ -11,8 +13,30 @@ const MOST_SKIPPED: u64 = 1 << 16;
 impl Receiver {
     /// Processes a FORWARD TSN; [`Self::packet_done`] follows at the end of the packet. False if it is ignored.
     pub(crate) fn on_forward_tsn(&mut self, forward: &ForwardTsn<'_>, from: PathId) -> bool {
+        self.forward(forward.new_cumulative_tsn, from, |this, new| {
+            this.drop_fragments(new);
+            for (stream, ssn) in forward.skips() {
+                if stream.0 < this.inbound_streams {
+                    this.streams.skip(stream, Mid(ssn.0.into()), &mut this.ready);
+                }
+            }
+        })
+    }
+
+    /// Processes an I-FORWARD-TSN, as [`Self::on_forward_tsn`] does (`rfc8260#section-2.3.1`).
+    pub(crate) fn on_i_forward_tsn(&mut self, forward: &IForwardTsn<'_>, from: PathId) -> bool {
+        self.forward(forward.new_cumulative_tsn, from, |this, new| {
+            let streams = this.inbound_streams;
+            for message in forward.skipped().filter(|message| message.stream.0 < streams) {
+                this.skip_message(new, message);
+            }
+        })
+    }
+
+    /// Moves the cumulative TSN to `new`, and calls `skip` with the index of it to skip the messages.
+    fn forward(&mut self, new: Tsn, from: PathId, skip: impl FnOnce(&mut Self, u64)) -> bool {
         self.stats.forward_tsns += 1;
-        let new = self.tsns.index_of(forward.new_cumulative_tsn);
+        let new = self.tsns.index_of(new);
         if new <= self.tsns.cumulative() {
             self.sacks.forward(from, true, false);
             return true;
@@ -23,12 +47,7 @@ impl Receiver {
         self.sacks.forward(from, false, self.tsns.has_gaps());
         let readable = self.ready.len();
         self.tsns.advance_to(new);
-        self.drop_fragments(new);
-        for (stream, ssn) in forward.skips() {
-            if stream.0 < self.inbound_streams {
-                self.streams.skip(stream, Mid(ssn.0.into()), &mut self.ready);
-            }
-        }
+        skip(self, new);
         self.promise(readable);
         self.relieve();
         if self.window.has_reopened() {
@@ -42,15 +61,45 @@ impl Receiver {
         let (cost, aborted) = self.reassembly.skip_to(new);
         self.window.release(cost);
         if let Some(end) = aborted {
-            let (stream, unordered) = (end.stream, end.unordered);
-            super::append(&mut self.ready, end);
-            if !unordered {
-                self.streams.advance(stream, &mut self.ready);
-            }
+            self.end_early(end);
         }
     }
 
-    /// A fragment of a message of which the fragment before was skipped: it arrived, but is not kept. False if it is not.
+    /// A message that was being handed out ends without being complete.
+    fn end_early(&mut self, end: Piece) {
+        let (stream, unordered) = (end.stream, end.unordered);
+        append(&mut self.ready, end);
+        if !unordered {
+            self.streams.advance(stream, &mut self.ready);
+        }
+    }
+
+    /// Skips the messages of a stream and kind up to one of them; the cumulative TSN is `new`.
+    fn skip_message(&mut self, new: u64, message: SkippedMessage) {
+        let Some(interleaved) = &mut self.interleaved else { return };
+        let (cost, aborted) = interleaved.skip(new, message);
+        self.window.release(cost);
+        if let Some(end) = aborted {
+            self.end_early(end);
+        }
+        if !message.unordered {
+            self.streams.skip(message.stream, message.mid, &mut self.ready);
+        }
+    }
+
+    /// True if an I-DATA chunk is a fragment of a message that was skipped while the chunk was on its way. It is not kept.
+    pub(super) fn is_skipped(&mut self, index: u64, data: &IData<'_>) -> bool {
+        if self.stats.forward_tsns == 0 || self.is_behind_reset(data.stream, index) {
+            return false;
+        }
+        if data.flags.unordered {
+            self.interleaved.as_ref().is_some_and(|interleaved| interleaved.is_skipped(index, data))
+        } else {
+            self.streams.is_skipped(data.stream, data.mid)
+        }
+    }
+
+    /// True if the fragment before this one was skipped. Then this one counts as received but is not kept.
     #[inline]
     pub(super) fn is_orphan(&self, index: u64, data: &Data<'_>) -> bool {
         !data.flags.beginning && self.reassembly.is_orphan(index)

@@ -28,7 +28,7 @@ struct Inbound {
     begun: bool,
     /// The last packet released as many messages as one packet may: the rest is released as the user reads.
     stalled: bool,
-    /// The peer abandoned messages up to `skip`, and some up to it are parked and could not be released yet.
+    /// The peer abandoned messages up to `skip`. Some of those up to it are parked, and could not be released yet.
     skips: bool,
     skip: Mid,
     rank: Rank,
@@ -178,6 +178,12 @@ impl Streams {
     /// True if an ordered message was handed out, by its message identifier.
     pub(super) fn is_past(&mut self, stream: StreamId, mid: Mid) -> bool {
         mid.precedes(self.inbound.of(stream).next)
+    }
+
+    /// True if an ordered message was handed out or is skipped, by its message identifier.
+    pub(super) fn is_skipped(&mut self, stream: StreamId, mid: Mid) -> bool {
+        let inbound = self.inbound.of(stream);
+        mid.precedes(inbound.next) || (inbound.skips && !inbound.skip.precedes(mid))
     }
 
     /// The message whose turn it is has been handed out in part: the stream waits for the rest.
@@ -338,7 +344,7 @@ impl Streams {
         self.released = 0;
     }
 
-    /// All parked messages of a stream go to `ready`, whatever is missing before them.
+    /// Moves all parked messages of a stream to `ready`, even if messages before them are missing.
     fn release_parked(&mut self, stream: StreamId, ready: &mut VecDeque<Piece>) {
         while self.parked.as_ref().is_some_and(|parked| parked.count > 0) {
             let inbound = self.inbound.of(stream);
@@ -362,7 +368,7 @@ impl Streams {
         }
     }
 
-    /// The stream does not wait for the user to read.
+    /// Takes the stream off the list of those that wait until the user reads.
     fn unstall(&mut self, stream: StreamId) {
         if std::mem::take(&mut self.inbound.of(stream).stalled)
             && let Some(parked) = self.parked.as_deref_mut()

@@ -53,7 +53,7 @@ impl ReceiveWindow {
         (self.limit, u32::try_from(self.held).unwrap_or(u32::MAX))
     }
 
-    /// Everything is released but this.
+    /// Releases everything but `cost`.
     pub(super) fn keep_only(&mut self, cost: u64) {
         debug_assert!(self.held >= cost);
         self.held = cost;

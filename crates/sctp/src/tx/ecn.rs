@@ -9,9 +9,9 @@ use wire::{Cwr, Ecne};
 /// What the sender knows of marks on its paths.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// A bit for each path of which the packet at hand brought an echo.
+    /// A bit for each path that an ECNE of the current packet is about.
     pub(super) echoed: u32,
-    /// Both ends have ECN.
+    /// True if both ends support ECN.
     enabled: bool,
     /// By path, up to the last with an echo or a reduction.
     paths: Vec<PathMarks>,
@@ -35,7 +35,8 @@ pub(crate) struct Echoed {
 }
 
 impl Marks {
-    /// The window of path `p` is reduced when TSNs up to the index `highest` were sent: their marks ask for no more.
+    /// Notes that the window of path `p` was reduced after TSNs up to the index `highest` were sent. Marks of these TSNs do
+    /// not reduce it again.
     #[inline]
     pub(super) fn note_reduction(&mut self, p: PathId, highest: u64) {
         if self.enabled {
@@ -63,20 +64,21 @@ impl Marks {
 }
 
 impl Sender {
-    /// Both ends have ECN, or not.
+    /// Enables ECN if both ends support it.
     pub(crate) fn set_ecn(&mut self, enabled: bool) {
         self.ecn.enabled = enabled;
     }
 
-    /// Takes an ECNE. The window of the path that the TSN was last sent on is reduced, unless it was reduced since.
+    /// Processes an ECNE. The window of the path that the TSN was last sent on is reduced, unless it was reduced since.
     pub(crate) fn on_ecne(&mut self, now: Instant, ecne: &Ecne, paths: &mut Paths) -> Echoed {
         let i = self.out.index_of(ecne.lowest_tsn);
         let mut cwr = Cwr { all_paths: false, same_window: true, tsn: ecne.lowest_tsn };
         let path = if self.out.indices().contains(&i) {
             Some(self.out[i].path)
         } else {
-            // It precedes the SACK that acknowledges the TSN, so that it came before. A TSN of which nothing is known is
-            // answered all the same: the receiver would echo it for ever.
+            // An ECNE goes in front of the SACK that acknowledges its TSN. So a TSN that is no longer outstanding was echoed
+            // before, and its path was noted. If it was not, the ECNE is answered all the same: the receiver repeats it until
+            // it gets an answer.
             self.ecn.paths.iter().position(|marks| marks.echoed == i).map(|p| PathId(p as u8))
         };
         let Some(p) = path else { return Echoed { path, cwr: Cwr { all_paths: true, ..cwr } } };

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::delivery::Tag;
+use super::partial::RecordId;
 use super::queue::SendQueue;
 use crate::message::Message;
 use crate::path::Paths;
@@ -14,13 +15,13 @@ use wire::{StreamId, Tsn};
 /// Messages of held streams, in the order in which they were given.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Streams that are held by themselves.
+    /// Streams that are held by a reset that names them.
     listed: BTreeSet<StreamId>,
-    /// How many resets hold all streams.
+    /// Number of resets that hold all streams.
     all: u32,
     waiting: VecDeque<Waiting>,
     bytes: ByteCount,
-    /// Some of the messages may be queued as soon as the user ends a message whose beginning is queued.
+    /// Some of the messages can be queued once the user ends the message that it has begun to push.
     due: bool,
 }
 
@@ -29,6 +30,7 @@ struct Waiting {
     message: Message,
     beginning: bool,
     tag: Tag,
+    record: RecordId,
 }
 
 impl Held {
@@ -41,14 +43,14 @@ impl Held {
         self.waiting.back().is_some_and(|last| !last.message.end_of_record)
     }
 
-    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag) {
+    pub(super) fn push(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         self.bytes += message.payload.byte_count();
-        self.waiting.push_back(Waiting { message, beginning, tag });
+        self.waiting.push_back(Waiting { message, beginning, tag, record });
     }
 }
 
 impl SendQueue {
-    /// Messages given for these streams wait until [`Self::release`].
+    /// Makes messages that the user sends on these streams wait until [`Self::release`].
     fn hold(&mut self, streams: &StreamSet) {
         let held = self.held.get_or_insert_default();
         held.all += u32::from(streams.is_all());
@@ -85,8 +87,8 @@ impl SendQueue {
                 held.waiting.push_back(waiting);
             } else {
                 held.bytes -= waiting.message.payload.byte_count();
-                let Waiting { message, beginning, tag } = waiting;
-                self.enqueue(message, beginning, tag, Default::default());
+                let Waiting { message, beginning, tag, record } = waiting;
+                self.enqueue(message, beginning, tag, record);
             }
         }
         if held.all > 0 || !held.listed.is_empty() {
@@ -94,7 +96,7 @@ impl SendQueue {
         }
     }
 
-    /// Nothing is held any more, whatever is being reset.
+    /// Ends the hold of all streams, whichever resets are under way.
     pub(super) fn release_all(&mut self) {
         if let Some(held) = &mut self.held {
             held.listed.clear();
@@ -147,8 +149,8 @@ impl Sender {
         self.queue.has_held()
     }
 
-    /// True if no data of these held streams waits for its first transmission. Looks at the `first`th stream and those behind
-    /// it; the ones before have none, and get none.
+    /// True if no data of these held streams waits for its first transmission. The search starts at the `first`th stream in
+    /// the list: those before it were found empty, and stay so while they are held.
     pub(crate) fn has_sent_all(&mut self, streams: &StreamSet, first: &mut usize) -> bool {
         if streams.is_all() {
             return self.queue.is_empty();
@@ -172,7 +174,7 @@ impl Sender {
         self.out.first_index() >= index
     }
 
-    /// True if nothing waits but for a reset, and nothing is outstanding.
+    /// True if nothing is outstanding and no data waits, except data that a reset holds back.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.queue.is_empty() && self.out.is_empty()
     }
@@ -193,7 +195,8 @@ impl Sender {
         }
     }
 
-    /// True if an acknowledgement up to this index is of TSNs before a reset of TSNs: the index is far above what was sent.
+    /// True if an acknowledgement up to this index means TSNs from before a reset of TSNs: the index is far above what was
+    /// sent since.
     pub(super) fn is_from_before_reset(&self, cum: u64) -> bool {
         self.jumped && cum >= self.out.next_index() + FAR
     }

@@ -271,7 +271,7 @@ impl Sender {
         self.fit_fragments(paths);
     }
 
-    /// Path `p` is another one than before, on which nothing is outstanding.
+    /// Path `p` was replaced by another one, on which nothing is outstanding.
     pub(crate) fn path_replaced(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
@@ -317,7 +317,7 @@ impl Sender {
         paths[p].decayed = Some(now);
     }
 
-    /// Path `p` leads elsewhere than before: its window is the initial one again (`rfc9260#section-7.2.5.2`).
+    /// The route of path `p` has changed: its window is the initial one again (`rfc9260#section-7.2.5.2`).
     pub(crate) fn on_route_changed(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
         let window = CongestionWindow { cwnd: paths[p].initial_cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Replace(window), paths);
@@ -353,7 +353,7 @@ impl Sender {
         Ok(id)
     }
 
-    /// As many messages wait as may.
+    /// True if as many messages wait as the configuration allows.
     fn is_queue_full(&self) -> bool {
         self.config.send_queue.is_some_and(|most| self.unsent_messages() >= most as usize)
     }

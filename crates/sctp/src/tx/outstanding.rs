@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use transport::Octets;
 use units::{ByteCount, Instant};
-use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, Ssn, StreamId, Tsn};
+use wire::{Data, DataFlags, IData, Mid, PacketWriter, Ppid, SkippedMessage, Ssn, StreamId, Tsn};
 
 /// A DATA chunk that was sent, without its bytes.
 #[derive(Debug)]
@@ -242,6 +242,7 @@ impl Outstanding {
         (i - self.first) as usize
     }
 
+    #[inline(always)]
     pub(crate) fn push(&mut self, fragment: super::queue::Fragment, flight_size: u32, path: PathId) -> u64 {
         let i = self.next_index();
         let length = fragment.payload.len() as u16;
@@ -351,14 +352,28 @@ impl Outstanding {
         IData { flags, tsn, stream, mid: Mid(mid), ppid, fsn, payload }
     }
 
+    /// The message of chunk `i`, for a receiver that is to skip it. Without interleaving its identifier is the stream sequence
+    /// number.
+    #[cold]
+    pub(super) fn skipped(&self, i: u64) -> SkippedMessage {
+        let IData { flags, stream, mid, .. } = self.i_data(i);
+        let mid = if self.is_interleaved() { mid } else { Mid(self[i].ssn.0.into()) };
+        SkippedMessage { stream, unordered: flags.unordered, mid }
+    }
+
     /// Writes chunk `i` into a packet that has room for it.
     #[inline]
     pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
         if self.is_interleaved() {
-            w.push(&self.i_data(i));
+            self.write_i_data(i, w);
         } else {
             w.data(&self.data(i));
         }
+    }
+
+    #[inline(never)]
+    fn write_i_data(&self, i: u64, w: &mut PacketWriter<'_>) {
+        w.push(&self.i_data(i));
     }
 
     pub(crate) fn pop_front(&mut self) -> Option<TxChunk> {

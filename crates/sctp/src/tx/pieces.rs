@@ -5,12 +5,12 @@ use super::partial::RecordId;
 use crate::message::{Message, Payload};
 use std::ops::{Index, IndexMut};
 
-/// A message, or what one push brought of it; or a run of whole messages alike, which a saturated source makes, so that
-/// a long queue of them costs no memory.
+/// A whole message, or a part of one that the user pushed; or a run of equal whole messages. A saturated source makes runs,
+/// so that a long queue of them takes no memory.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) message: Message,
-    /// That of the first copy among the ordered or the unordered messages of its stream.
+    /// Number of the message among the ordered or the unordered messages of its stream; of a run, that of the first message.
     pub(super) number: u32,
     /// Of a run none.
     pub(super) tag: Tag,
@@ -22,13 +22,26 @@ pub(super) struct Piece {
 
 impl Piece {
     /// True if `next` can join the run.
+    #[inline]
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
-        let whole = self.beginning && self.message.end_of_record && !self.message.tracked;
-        whole
-            && self.record == RecordId::default()
-            && matches!(next.payload, Payload::Filler(_))
-            && self.message == *next
+        let whole = self.beginning && self.record == RecordId::default();
+        whole && is_repeated(&self.message, next)
     }
+}
+
+/// True if `next` says the same as `last`, and both are whole, untracked and filler.
+#[inline(always)]
+fn is_repeated(last: &Message, next: &Message) -> bool {
+    let &Message { stream, ppid, unordered, immediate_sack, end_of_record, .. } = next;
+    let Message { path, tracked, reliability, context, ref payload, .. } = *next;
+    let (Payload::Filler(length), Payload::Filler(before)) = (payload, &last.payload) else { return false };
+    (length, stream, ppid, context) == (before, last.stream, last.ppid, last.context)
+        && (unordered, immediate_sack) == (last.unordered, last.immediate_sack)
+        && (end_of_record, tracked) == (last.end_of_record, last.tracked)
+        && end_of_record
+        && !tracked
+        && path == last.path
+        && reliability == last.reliability
 }
 
 /// A piece by its place in memory.

@@ -26,17 +26,18 @@ pub(super) struct SendQueue {
     scheduler: Scheduler,
     outbound: PerStream<Outbound>,
     bytes: ByteCount,
-    /// Messages whose end is still to be given, by their stream: with interleaving one for each stream, else one in all.
+    /// Messages that the user has not pushed to the end yet, by stream. With interleaving there may be one for each stream,
+    /// else only one in all.
     unfinished: BTreeMap<StreamId, Unfinished>,
     /// Fragments of messages of different streams may alternate (`rfc8260`).
     interleaved: bool,
-    /// Streams there are.
+    /// Number of streams.
     streams: u16,
-    /// Pieces, each copy counted.
+    /// Number of pieces. Each message of a run counts.
     len: u32,
-    /// Pieces without bytes, of messages that were abandoned: they leave when they would be sent.
+    /// Pieces of abandoned messages, without bytes. Each is removed when its turn to be sent comes.
     voids: u32,
-    /// Tracked messages so far.
+    /// Number of tracked messages so far.
     tracked: u64,
     /// None unless streams are held.
     pub(super) held: Option<Box<Held>>,
@@ -54,8 +55,8 @@ enum Scheduler {
 struct Outbound {
     next_ordered: u32,
     next_unordered: u32,
-    /// Ordered and unordered messages that were abandoned before any part of them was sent, among those whose turn came: the
-    /// numbers of the later ones are so much smaller, so that there is no gap.
+    /// Number of ordered and of unordered messages that were abandoned before any part of them was sent, and whose turn has
+    /// come. It is subtracted from the numbers of later messages, so that the numbers on the wire have no gap.
     dropped: [u32; 2],
     /// Fragment sequence number of its next chunk; counted only with interleaving.
     fsn: u32,
@@ -71,7 +72,7 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// The number of the message that a piece belongs to: of a new one, or of the last one that began.
+    /// The number for a piece: a new one if it begins a message, else that of the last message that began.
     #[inline]
     fn number(&mut self, beginning: bool, unordered: bool) -> u32 {
         let next = if unordered { &mut self.next_unordered } else { &mut self.next_ordered };
@@ -106,7 +107,7 @@ struct Unfinished {
     ppid: Ppid,
     tag: Tag,
     record: RecordId,
-    /// It was abandoned: what is still to come of it is not taken.
+    /// The message was abandoned: what the user still pushes of it is dropped.
     abandoned: bool,
 }
 
@@ -220,18 +221,17 @@ impl SendQueue {
             self.unfinished.remove(&stream);
         }
         match &mut self.held {
-            None => self.enqueue(message, beginning, tag, record),
-            Some(held) if held.holds(stream) => held.push(message, beginning, tag),
-            Some(_) => {
-                self.enqueue(message, beginning, tag, record);
-                self.release_behind_message();
-            }
+            Some(held) if held.holds(stream) => held.push(message, beginning, tag, record),
+            _ => self.enqueue(message, beginning, tag, record),
+        }
+        if self.held.is_some() {
+            self.release_behind_message();
         }
         tag.id()
     }
 
     /// Appends a piece of a message to the queue of its stream.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
         let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
@@ -251,7 +251,7 @@ impl SendQueue {
         }
     }
 
-    /// True while nothing may come between the pieces of a message that is being given.
+    /// True while the user pushes a message without interleaving: nothing may come between its pieces.
     pub(super) fn is_closed_to_others(&self) -> bool {
         !self.interleaved && !self.unfinished.is_empty()
     }
@@ -275,7 +275,7 @@ impl SendQueue {
         }
     }
 
-    /// Streams there are.
+    /// Number of streams.
     pub(super) fn streams(&self) -> u16 {
         self.streams
     }
@@ -318,7 +318,7 @@ impl SendQueue {
         }
     }
 
-    /// Tracked messages so far.
+    /// Number of tracked messages so far.
     pub(super) fn tracked(&self) -> u64 {
         self.tracked
     }
@@ -429,7 +429,7 @@ impl SendQueue {
         std::mem::replace(&mut outbound.fsn, next)
     }
 
-    /// True if the fragment sent next may go into the packet of the one before.
+    /// True if the next fragment may go into the same packet as the last one.
     #[inline]
     pub(super) fn shares_packet(&self) -> bool {
         match &self.scheduler {
@@ -482,12 +482,12 @@ impl SendQueue {
         self.held.as_ref().is_some_and(|held| held.holds(stream))
     }
 
-    /// The last piece given for a stream; there is one right after a push.
+    /// The last piece given for a stream, right after a push; none if it waits for a reset.
     pub(super) fn last_piece(&mut self, stream: StreamId) -> PieceId {
-        self.outbound.of(stream).last
+        if self.holds(stream) { PieceId::NONE } else { self.outbound.of(stream).last }
     }
 
-    /// Bytes that wait of the message of a record, as [`Self::abandon`] would find them; none if no piece waits.
+    /// Bytes that wait of a message with a record: those that [`Self::abandon`] would drop. None if no piece of it waits.
     pub(super) fn bytes_of(
         &self,
         record: RecordId,
@@ -509,6 +509,9 @@ impl SendQueue {
 
     /// True if the message that is still being given was abandoned: this piece of it is not taken.
     pub(super) fn refuses(&mut self, piece: &Message) -> bool {
+        if self.unfinished.is_empty() {
+            return false;
+        }
         let refused = self.unfinished.get(&piece.stream).is_some_and(|unfinished| unfinished.abandoned);
         if refused && piece.end_of_record {
             self.unfinished.remove(&piece.stream);
@@ -517,8 +520,8 @@ impl SendQueue {
         refused
     }
 
-    /// Abandons what waits of the message of a record. `first` is its first piece if no part of it was sent; else the stream
-    /// begins with it. Returns the bytes, piece by piece.
+    /// Abandons what waits of a message with a record. `first` is its first piece if no part of it was sent. Otherwise its
+    /// rest is at the front of the stream. Returns the bytes of each piece.
     pub(super) fn abandon(
         &mut self,
         record: RecordId,
@@ -543,20 +546,20 @@ impl SendQueue {
             parts.push(payload);
             id = self.pieces.next(id);
         }
-        self.outbound.of(stream).fsn = 0;
         self.skip_voids();
         parts
     }
 
-    /// The message that a stream has begun was abandoned, and nothing of it waits: its turn ends.
-    pub(super) fn give_up_turn(&mut self, stream: StreamId) {
-        if matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
+    /// The message that a stream has begun to send was abandoned. Its turn ends if nothing of it waits.
+    pub(super) fn give_up_begun(&mut self, stream: StreamId, waits: bool) {
+        self.outbound.of(stream).fsn = 0;
+        if !waits && matches!(&self.scheduler, Scheduler::Turns(turns) if turns.begun() == Some(stream)) {
             self.end_turn(stream);
             self.skip_voids();
         }
     }
 
-    /// The rest of a message that has begun will not be given: if others wait for it, they get their turn.
+    /// Called when the user will not push the rest of the message that has its turn: other streams get theirs.
     pub(super) fn pass_unfinished(&mut self) {
         if self.head == PieceId::NONE
             && let Scheduler::Turns(turns) = &self.scheduler

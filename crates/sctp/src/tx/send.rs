@@ -31,7 +31,7 @@ impl Plan {
         self.first_chunk as usize
     }
 
-    /// Its chunks are sent for the first time.
+    /// True if its chunks are sent for the first time.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
         self.source == Source::New
@@ -288,7 +288,7 @@ impl Sender {
 
     /// Writes the DATA chunks of a planned packet. `w` may hold control chunks already, but must have room for the
     /// first chunk of the plan.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(&mut self, now: Instant, plan: &Plan, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let p = plan.path;
         let sent = match plan.source {
@@ -393,8 +393,8 @@ impl Sender {
         sent
     }
 
-    /// True if the receive window of the peer keeps the next chunk back, and the last one asks for a SACK because of that
-    /// (`rfc7053#section-4.1`).
+    /// True if the receive window of the peer has no room for the next chunk. Then the last one before it asks for a SACK at
+    /// once (`rfc7053#section-4.1`).
     #[inline]
     fn fills_peer(&self) -> bool {
         self.config.sack_immediately

@@ -1,6 +1,6 @@
 //! dcSCTP, a Rust port of the SCTP stack of WebRTC in Chrome.
 
-use super::PORT;
+use super::{Extended, PORT, Unreliable};
 use anabranch_testkit::{Ending, Ours, Speaker, Station};
 use dcsctp::api::{
     DcSctpSocket, ErrorKind, Message, Options, PpId, SendError, SendOptions, SocketEvent, SocketState,
@@ -21,20 +21,17 @@ pub struct DcSctp {
     connected: bool,
     ending: Option<Ending>,
     interleaving: bool,
+    /// Streams that the peer has reset, and those of its own that are reset.
+    resets: [Vec<u16>; 2],
 }
 
 impl DcSctp {
-    /// `interleaving`: it announces I-DATA, and expects it of the peer.
-    pub fn new(seed: u64, local: IpAddr, remote: IpAddr, interleaving: bool) -> Self {
+    /// With options of dcSCTP; ports and MTU are set here.
+    pub fn new(seed: u64, local: IpAddr, remote: IpAddr, options: Options) -> Self {
         // dcSCTP draws tags and TSNs from the thread's random generator.
         fastrand::seed(seed);
-        let options = Options {
-            local_port: PORT,
-            remote_port: PORT,
-            mtu: 1480,
-            enable_message_interleaving: interleaving,
-            ..Options::default()
-        };
+        let interleaving = options.enable_message_interleaving;
+        let options = Options { local_port: PORT, remote_port: PORT, mtu: 1480, ..options };
         let socket = dcsctp::new_socket("dcsctp", &options);
         DcSctp {
             socket,
@@ -44,6 +41,7 @@ impl DcSctp {
             connected: false,
             ending: None,
             interleaving,
+            resets: Default::default(),
         }
     }
 
@@ -64,9 +62,27 @@ impl DcSctp {
                 // Our ERROR chunk about an unrecognized parameter (`rfc9260#section-3.2.1`).
                 SocketEvent::OnError(ErrorKind::PeerReported, _) => {}
                 SocketEvent::OnError(kind, why) => self.end(Ending::Broken(format!("{kind:?}: {why}"))),
+                SocketEvent::OnIncomingStreamReset(streams) => {
+                    self.resets[0].extend(streams.iter().map(|stream| stream.0));
+                }
+                SocketEvent::OnStreamsResetPerformed(streams) => {
+                    self.resets[1].extend(streams.iter().map(|stream| stream.0));
+                }
                 SocketEvent::OnConnectionRestarted() => self.end(Ending::Broken("restarted".into())),
                 _ => {}
             }
+        }
+    }
+
+    fn say(&mut self, now: Instant, stream: u16, message: &[u8], options: &SendOptions) -> bool {
+        self.set_clock(now);
+        let message = Message::new(StreamId(stream), PpId(Ours::PPID.0), message.to_vec());
+        let sent = self.socket.send(message, options);
+        self.take_events();
+        match sent {
+            Ok(()) => true,
+            Err(SendError::ResourceExhaustion) => false,
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -118,15 +134,7 @@ impl Speaker for DcSctp {
     }
 
     fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool {
-        self.set_clock(now);
-        let message = Message::new(StreamId(stream), PpId(Ours::PPID.0), message.to_vec());
-        let sent = self.socket.send(message, &SendOptions { unordered, ..SendOptions::default() });
-        self.take_events();
-        match sent {
-            Ok(()) => true,
-            Err(SendError::ResourceExhaustion) => false,
-            Err(error) => panic!("{error}"),
-        }
+        self.say(now, stream, message, &SendOptions { unordered, ..SendOptions::default() })
     }
 
     fn receive(&mut self, _now: Instant) -> Option<(u16, Vec<u8>)> {
@@ -145,5 +153,24 @@ impl Speaker for DcSctp {
 
     fn ending(&self) -> Option<Ending> {
         self.ending.clone()
+    }
+}
+
+impl Extended for DcSctp {
+    fn send_unreliably(&mut self, now: Instant, unreliable: Unreliable, message: &[u8]) -> bool {
+        let Unreliable { stream, unordered, lifetime } = unreliable;
+        let max_retransmissions = lifetime.is_none().then_some(0);
+        let options = SendOptions { unordered, lifetime, max_retransmissions, ..SendOptions::default() };
+        self.say(now, stream, message, &options)
+    }
+
+    fn reset(&mut self, now: Instant, stream: u16) {
+        self.set_clock(now);
+        self.socket.reset_streams(&[StreamId(stream)]).expect("it is connected");
+        self.take_events();
+    }
+
+    fn resets(&self) -> &[Vec<u16>; 2] {
+        &self.resets
     }
 }

@@ -6,5 +6,30 @@ mod sctp_proto;
 pub use dcsctp::DcSctp;
 pub use sctp_proto::SctpProto;
 
+use anabranch_testkit::Speaker;
+use std::time::Duration;
+use units::Instant;
+
 /// SCTP port of all peers, as in WebRTC.
 pub const PORT: u16 = 5000;
+
+/// How a message is sent that may be given up.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "only one of the tests sends such messages")]
+pub struct Unreliable {
+    pub stream: u16,
+    pub unordered: bool,
+    /// It is given up after this time; none: instead of its first retransmission.
+    pub lifetime: Option<Duration>,
+}
+
+/// A peer with the extensions of data channels.
+#[allow(dead_code, reason = "only one of the tests uses them")]
+pub trait Extended: Speaker {
+    /// Sends a message that may be given up; false if it is not accepted.
+    fn send_unreliably(&mut self, now: Instant, unreliable: Unreliable, message: &[u8]) -> bool;
+    /// Asks for a reset of a stream on which it sends.
+    fn reset(&mut self, now: Instant, stream: u16);
+    /// Streams that the peer has reset, and those of its own that are reset, as often as that happened.
+    fn resets(&self) -> &[Vec<u16>; 2];
+}

@@ -11,7 +11,7 @@
 //!   and C).
 #![expect(clippy::disallowed_types, reason = "sctp-proto takes times of the system's clock")]
 
-use super::PORT;
+use super::{Extended, PORT, Unreliable};
 use anabranch_testkit::{Ending, Speaker, Station};
 use bytes::Bytes;
 use sctp_proto::{
@@ -43,12 +43,14 @@ pub struct SctpProto {
     closing: bool,
     /// Streams that it has sent on.
     streams: BTreeSet<u16>,
-    /// Cumulative TSN of the last SACK that it sent.
+    /// Cumulative TSN of the last SACK that it sent, or the one before the peer's initial TSN.
     acknowledged: Option<Tsn>,
     /// Verification tag of packets to it.
     tag: u32,
     /// How the last packet to it ended the association; `None` if it did not.
     told: Option<Ending>,
+    /// Streams that the peer has reset, and those of its own that are reset.
+    resets: [Vec<u16>; 2],
 }
 
 impl SctpProto {
@@ -78,6 +80,7 @@ impl SctpProto {
             acknowledged: None,
             tag: 0,
             told: None,
+            resets: Default::default(),
         }
     }
 
@@ -105,6 +108,8 @@ impl SctpProto {
                     self.ending.get_or_insert(how);
                 }
                 Event::Stream(StreamEvent::Readable { id }) => self.readable.push_back(id),
+                Event::Stream(StreamEvent::Finished { id }) => self.resets[0].push(id),
+                Event::Stream(StreamEvent::ResetComplete { id }) => self.resets[1].push(id),
                 _ => {}
             }
         }
@@ -112,6 +117,25 @@ impl SctpProto {
 
     fn association(&mut self) -> &mut Association {
         &mut self.association.as_mut().expect("an association").1
+    }
+
+    fn say(
+        &mut self,
+        now: Instant,
+        stream: u16,
+        message: &[u8],
+        (unordered, kind, value): (bool, ReliabilityType, u32),
+    ) -> bool {
+        self.streams.insert(stream);
+        let association = self.association();
+        let _ = association.open_stream(stream, PayloadProtocolIdentifier::Binary);
+        let mut stream = association.stream(stream).expect("a stream");
+        stream.set_reliability_params(unordered, kind, value).expect("a stream");
+        stream
+            .write_with_ppi(message, PayloadProtocolIdentifier::Binary)
+            .expect("a stream that accepts data");
+        self.take_output(now);
+        true
     }
 
     /// Requests the shutdown once all sent data is acknowledged.
@@ -137,7 +161,7 @@ impl SctpProto {
                 Chunk::InitAck(ack) => self.tag = ack.0.initiate_tag,
                 Chunk::Sack(sack) => self.acknowledged = Some(sack.cumulative_tsn_ack),
                 Chunk::Shutdown(_) => {
-                    let cumulative_tsn_ack = self.acknowledged.expect("a SACK before the SHUTDOWN");
+                    let cumulative_tsn_ack = self.acknowledged.expect("a handshake before the SHUTDOWN");
                     write(packet, parsed.header, &Shutdown { cumulative_tsn_ack });
                 }
                 Chunk::ShutdownComplete(_) => {
@@ -155,6 +179,8 @@ impl SctpProto {
         let header = CommonHeader { verification_tag: self.tag, ..parsed.header };
         self.told = None;
         match parsed.chunks().next() {
+            Some(Ok(Chunk::Init(init))) => self.acknowledged = Some(init.initial_tsn.previous()),
+            Some(Ok(Chunk::InitAck(ack))) => self.acknowledged = Some(ack.0.initial_tsn.previous()),
             Some(Ok(Chunk::ShutdownComplete(complete))) => {
                 self.told = Some(Ending::Graceful);
                 if complete.reflected_tag {
@@ -237,16 +263,7 @@ impl Speaker for SctpProto {
     }
 
     fn send(&mut self, now: Instant, stream: u16, unordered: bool, message: &[u8]) -> bool {
-        self.streams.insert(stream);
-        let association = self.association();
-        let _ = association.open_stream(stream, PayloadProtocolIdentifier::Binary);
-        let mut stream = association.stream(stream).expect("a stream");
-        stream.set_reliability_params(unordered, ReliabilityType::Reliable, 0).expect("a stream");
-        stream
-            .write_with_ppi(message, PayloadProtocolIdentifier::Binary)
-            .expect("a stream that accepts data");
-        self.take_output(now);
-        true
+        self.say(now, stream, message, (unordered, ReliabilityType::Reliable, 0))
     }
 
     fn receive(&mut self, now: Instant) -> Option<(u16, Vec<u8>)> {
@@ -270,5 +287,28 @@ impl Speaker for SctpProto {
 
     fn ending(&self) -> Option<Ending> {
         self.ending.clone()
+    }
+}
+
+impl Extended for SctpProto {
+    fn send_unreliably(&mut self, now: Instant, unreliable: Unreliable, message: &[u8]) -> bool {
+        let Unreliable { stream, unordered, lifetime } = unreliable;
+        let (kind, value) = match lifetime {
+            Some(lifetime) => (ReliabilityType::Timed, lifetime.as_millis() as u32),
+            None => (ReliabilityType::Rexmit, 0),
+        };
+        self.say(now, stream, message, (unordered, kind, value))
+    }
+
+    fn reset(&mut self, now: Instant, stream: u16) {
+        // It answers a reset of the peer's stream by itself, and has no such stream then.
+        if let Ok(mut stream) = self.association().stream(stream) {
+            stream.close().expect("an established association");
+        }
+        self.take_output(now);
+    }
+
+    fn resets(&self) -> &[Vec<u16>; 2] {
+        &self.resets
     }
 }

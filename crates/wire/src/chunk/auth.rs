@@ -1,7 +1,7 @@
 use super::{Encode, HEADER_LEN};
 use transport::PacketBuf;
 
-/// AUTH: authenticates itself and all chunks behind it in the packet (rfc4895#section-4.1).
+/// AUTH: authenticates itself and all chunks behind it in the packet (rfc4895#section-5.1).
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -65,7 +65,7 @@ mod tests {
     use crate::chunk::{Chunk, ChunkError};
     use crate::testing::{decode, encode, hex};
 
-    // rfc4895#section-4.1
+    // rfc4895#section-5.1
     #[test]
     fn captured_chunk_decodes_and_encodes_to_the_same_bytes() {
         let bytes = hex("0f 00 001c 0000 0001 57fcfd7d1f4f86005661ba5e3e8138cb738c22f0");

@@ -40,7 +40,8 @@ pub struct SkippedMessage {
 }
 
 impl SkippedMessage {
-    const LEN: usize = 8;
+    /// Bytes of a message in the chunk.
+    pub const LEN: usize = 8;
     const UNORDERED: u16 = 1;
 
     fn decode(bytes: &[u8; Self::LEN]) -> Self {
@@ -63,7 +64,8 @@ impl SkippedMessage {
 impl<'a> IForwardTsn<'a> {
     /// The chunk type.
     pub const TYPE: u8 = 0xc2;
-    const FIXED_LEN: usize = HEADER_LEN + 4;
+    /// Bytes before the messages.
+    pub const FIXED_LEN: usize = HEADER_LEN + 4;
 
     /// The messages, as sent.
     #[inline]

@@ -206,6 +206,19 @@ impl<'a> Chunk<'a> {
         chunk.map(|chunk| (chunk, rest)).ok_or(ChunkError::Value { chunk_type })
     }
 
+    /// The first chunk of `bytes` if it is a well-formed DATA chunk, and the bytes behind its padding.
+    #[inline]
+    pub(crate) fn split_data(bytes: Octets<'a>) -> Option<(Data<'a>, Octets<'a>)> {
+        let header: [u8; HEADER_LEN] = bytes.first_chunk()?;
+        let size = usize::from(u16_at(&header, 2));
+        if header[0] != Data::TYPE || size < Data::HEADER_LEN || padded(size) > bytes.len() {
+            return None;
+        }
+        let (whole, rest) = bytes.split_at(padded(size));
+        let (chunk, _padding) = whole.split_at(size);
+        Data::decode(header[1], chunk).map(|data| (data, rest))
+    }
+
     /// Any chunk without user data; SACK came another way if all of it is stored.
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {

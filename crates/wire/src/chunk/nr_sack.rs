@@ -3,7 +3,7 @@ use crate::field::{u16_at, u32_at};
 use crate::serial::Tsn;
 use transport::PacketBuf;
 
-/// NR-SACK: a SACK that also says what will never be withdrawn (draft-natarajan-tsvwg-sctp-nrsack section 3.2).
+/// NR-SACK: a SACK that also says what will never be withdrawn (draft-natarajan-tsvwg-sctp-nrsack).
 ///
 /// ```text
 ///  0                   1                   2                   3

@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(lengths, [65_532, 65_532]);
     }
 
-    // rfc4895#section-4.1
+    // rfc4895#section-5.1
     #[test]
     fn a_reserved_chunk_is_filled_from_what_follows_it_before_the_checksum_is_computed() {
         let mut buf = PacketBuf::default();

@@ -9,7 +9,7 @@ pub struct UnknownParameter<'a> {
 }
 
 impl<'a> UnknownParameter<'a> {
-    pub(super) fn new(tlv: Tlv<'a>) -> Self {
+    pub(crate) fn new(tlv: Tlv<'a>) -> Self {
         UnknownParameter { kind: tlv.kind, bytes: tlv.bytes }
     }
 

@@ -26,10 +26,38 @@ pub struct Ours {
     pub id: Option<AssocId>,
     sockets: BTreeMap<IpAddr, UdpSocket>,
     start: Clock,
+    /// All events but those that tell to read and to write.
     pub events: Vec<Event>,
     pub received: Vec<Received>,
     /// Numbers of the next messages, by stream.
     numbers: BTreeMap<u16, u32>,
+    /// Damages packets that are sent, and those that were received.
+    pub damage: [Damage; 2],
+}
+
+/// Damages some of the packets that are as long as those with data.
+#[derive(Debug, Default)]
+pub struct Damage {
+    /// Every so many; none if 0.
+    pub period: u64,
+    seen: u64,
+    /// Packets damaged so far.
+    pub damaged: u64,
+}
+
+impl Damage {
+    fn pass(&mut self, packet: &mut [u8]) {
+        if self.period == 0 || packet.len() < 1000 {
+            return;
+        }
+        self.seen += 1;
+        if let Some(last) = packet.last_mut()
+            && self.seen.is_multiple_of(self.period)
+        {
+            *last ^= 1;
+            self.damaged += 1;
+        }
+    }
 }
 
 impl Ours {
@@ -53,6 +81,7 @@ impl Ours {
             events: Vec::new(),
             received: Vec::new(),
             numbers: BTreeMap::new(),
+            damage: Default::default(),
         };
         addresses.iter().for_each(|&address| ours.open(address));
         ours
@@ -89,11 +118,12 @@ impl Ours {
                     Ok((length, from)) => {
                         quiet = false;
                         let now = Instant::from_nanos(self.start.elapsed().as_nanos() as u64);
+                        self.damage[1].pass(&mut bytes[..length]);
                         let packet = bytes[..length].into();
                         let datagram =
                             Datagram { udp_port: from.port(), ..Datagram::new(from.ip(), local, packet) };
                         self.endpoint.handle(now, datagram);
-                        transmit(&mut self.endpoint, &self.sockets, now);
+                        transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                     // An ICMP message about an earlier datagram.
@@ -105,7 +135,7 @@ impl Ours {
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
         }
-        transmit(&mut self.endpoint, &self.sockets, now);
+        transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
         self.take_events(now);
         if quiet {
             thread::sleep(REST);
@@ -115,14 +145,16 @@ impl Ours {
     fn take_events(&mut self, now: Instant) {
         while let Some((id, event)) = self.endpoint.poll_event() {
             self.id.get_or_insert(id);
-            self.events.push(event);
+            if !matches!(event, Event::Readable | Event::Writable) {
+                self.events.push(event);
+            }
         }
         if let Some(id) = self.id {
             while let Some(message) = self.endpoint.receive(now, id, usize::MAX) {
                 self.received.push(message);
             }
         }
-        transmit(&mut self.endpoint, &self.sockets, now);
+        transmit(&mut self.endpoint, &self.sockets, &mut self.damage[0], now);
     }
 
     /// Gives as many messages of a length to a stream as the send buffer takes, at most `count`; how many it took.
@@ -143,7 +175,10 @@ impl Ours {
             match self.endpoint.send(now, id, message) {
                 Ok(_) => *number += 1,
                 Err(sctp::SendError::WouldBlock) => return sent,
-                Err(error) => panic!("{error}"),
+                Err(error) => {
+                    let closed = |event: &&Event| matches!(event, Event::Closed { .. });
+                    panic!("{error}: {:?}", self.events.iter().find(closed))
+                }
             }
         }
         count
@@ -151,10 +186,17 @@ impl Ours {
 }
 
 /// Sends all packets; one that the system refuses counts as lost.
-fn transmit(endpoint: &mut Endpoint, sockets: &BTreeMap<IpAddr, UdpSocket>, now: Instant) {
+fn transmit(
+    endpoint: &mut Endpoint,
+    sockets: &BTreeMap<IpAddr, UdpSocket>,
+    damage: &mut Damage,
+    now: Instant,
+) {
     let mut packet = PacketBuf::default();
     while let Some(transmit) = endpoint.poll_transmit(now, &mut packet) {
         let to = SocketAddr::new(transmit.dst, transmit.udp_port);
-        let _ = sockets[&transmit.src].send_to(&packet.as_octets().to_vec(), to);
+        let mut bytes = packet.as_octets().to_vec();
+        damage.pass(&mut bytes);
+        let _ = sockets[&transmit.src].send_to(&bytes, to);
     }
 }

@@ -1,42 +1,55 @@
-//! Messages both ways, without an extension and with those that change how they travel: NR-SACK, AUTH for all data.
+//! Messages both ways, without an extension and with those that change how they travel: NR-SACK, AUTH for all data, I-DATA.
 
-use super::Row;
+use super::BOTH;
 use super::meeting::{Meeting, Opener, Setting};
 use sctp::Config;
 use std::path::Path;
+use testkit::Interop;
+use wire::{Auth, Data, IData, NrSack, Sack};
 
 const MESSAGES: usize = 300;
+/// User data of a message: several chunks.
 const LENGTH: usize = 3000;
 
 /// All messages of both sides arrive, in order on their streams.
-fn exchange(program: &Path, opener: Opener, setting: &Setting<'_>) -> String {
+fn exchange(program: &Path, opener: Opener, setting: &Setting<'_>, chunks: &[u8]) {
     let mut meeting = Meeting::new(program, opener, setting);
-    meeting.theirs.tell(&format!("send {MESSAGES} {LENGTH} 1 0 none 0"));
-    let mut sent = 0;
+    for stream in [1, 3] {
+        meeting.theirs.tell(&format!("send {} {LENGTH} {stream} 0 none 0", MESSAGES / 2));
+    }
+    let mut sent = [0; 2];
     meeting.until("all messages arrive", |ours, theirs| {
-        sent += ours.send(MESSAGES - sent, LENGTH, |message| message, 2);
+        for (stream, sent) in [2, 4].into_iter().zip(&mut sent) {
+            *sent += ours.send((MESSAGES / 2 - *sent).min(10), LENGTH, |message| message, stream);
+        }
         ours.received.len() == MESSAGES && theirs.heard.len() == MESSAGES
     });
-    let numbers: Vec<u32> = meeting.theirs.heard.iter().map(|heard| heard.number).collect();
-    assert_eq!(numbers, (0..MESSAGES as u32).collect::<Vec<_>>(), "in the order of their stream");
+    for stream in [2, 4] {
+        let heard = meeting.theirs.heard.iter().filter(|heard| heard.stream == stream);
+        assert!(heard.clone().all(|heard| heard.length == LENGTH), "whole messages");
+        assert!(heard.map(|heard| heard.number).eq(0..MESSAGES as u32 / 2), "in the order of their stream");
+    }
     let status = meeting.status();
     assert_eq!((&status["auth_missing"], &status["auth_wrong"]), (&0.into(), &0.into()), "{status}");
-    let packets = meeting.finish();
-    format!("{MESSAGES} messages each way, {packets} packets")
+    meeting.finish(chunks);
 }
 
-pub fn run(program: &Path) -> Vec<Row> {
+pub fn run(program: &Path, table: &mut Interop) {
     let plain = Setting::default();
     let config = Config { nr_sack: true, ..Config::default() };
     let nr_sack = Setting { config, options: &[("nrsack", 1)], ..Setting::default() };
     // DATA must come authenticated to either side.
-    let config = Config { auth: true, auth_chunks: vec![0], ..Config::default() };
+    let config = Config { auth: true, auth_chunks: vec![Data::TYPE], ..Config::default() };
     let auth = Setting { config, options: &[("auth", 1)], commands: &["auth-chunk 0"], ..Setting::default() };
-    let mut rows = Vec::new();
-    for (extension, setting) in [("none", plain), ("NR-SACK", nr_sack), ("AUTH (SHA-1), all data", auth)] {
-        for opener in Opener::BOTH {
-            rows.push(Row { extension, role: opener.name(), shown: exchange(program, opener, &setting) });
-        }
+    let config = Config { interleaving: true, ..Config::default() };
+    let interleaving = Setting { config, commands: &["interleave"], ..Setting::default() };
+    for (extension, what, setting, chunks) in [
+        ("none", "messages both ways over two paths", plain, &[Data::TYPE, Sack::TYPE]),
+        ("NR-SACK", "both sides acknowledge with it", nr_sack, &[Data::TYPE, NrSack::TYPE]),
+        ("AUTH", "both sides authenticate all DATA with SHA-1", auth, &[Data::TYPE, Auth::TYPE]),
+        ("I-DATA", "both sides send on two streams", interleaving, &[IData::TYPE, Sack::TYPE]),
+    ] {
+        Opener::BOTH.into_iter().for_each(|opener| exchange(program, opener, &setting, chunks));
+        table.works(extension, what, BOTH);
     }
-    rows
 }

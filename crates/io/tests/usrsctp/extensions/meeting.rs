@@ -3,7 +3,7 @@
 
 use super::endpoint::{Ours, PORT};
 use super::scripted::Scripted;
-use crate::capture::Capture;
+use crate::capture::{Capture, Expected};
 use crate::network::{LONG_QUEUE, Network};
 use sctp::{CloseReason, Config, Event};
 use std::path::Path;
@@ -52,13 +52,6 @@ pub enum Opener {
 
 impl Opener {
     pub const BOTH: [Opener; 2] = [Opener::Ours, Opener::Usrsctp];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Opener::Ours => "we connect",
-            Opener::Usrsctp => "usrsctp connects",
-        }
-    }
 }
 
 impl Meeting {
@@ -93,31 +86,36 @@ impl Meeting {
     /// Goes on until something holds.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Ours, &mut Scripted) -> bool) {
         while !condition(&mut self.ours, &mut self.theirs) {
-            assert!(
-                self.start.elapsed() < LIMIT,
-                "not in time: {what}; ours: {:?}; usrsctp: {:?}",
-                self.ours.events,
-                self.theirs.events()
-            );
-            self.ours.turn();
-            self.theirs.listen(Duration::ZERO);
+            self.turn(what);
         }
     }
 
-    /// Our side ends the association. Both end it gracefully; the capture is checked. How many packets passed.
-    pub fn finish(mut self) -> u64 {
-        let now = self.ours.now();
-        self.ours.endpoint.shutdown(now, self.ours.id());
-        self.await_end()
+    /// Both sides handle what there is to handle. `what` is awaited.
+    pub fn turn(&mut self, what: &str) {
+        assert!(
+            self.start.elapsed() < LIMIT,
+            "not in time: {what}; ours: {:?}; usrsctp: {:?}",
+            self.ours.events,
+            self.theirs.events()
+        );
+        self.ours.turn();
+        self.theirs.listen(Duration::ZERO);
     }
 
-    /// Waits until usrsctp has ended the association gracefully. How many packets passed.
-    pub fn await_end(mut self) -> u64 {
+    /// Our side ends the association. Both end it gracefully; the capture is checked, and has chunks of these types.
+    pub fn finish(mut self, chunks: &[u8]) {
+        let now = self.ours.now();
+        self.ours.endpoint.shutdown(now, self.ours.id());
+        self.await_end(chunks);
+    }
+
+    /// Waits until usrsctp has ended the association gracefully; the capture is checked, and has chunks of these types.
+    pub fn await_end(mut self, chunks: &[u8]) {
         self.until("it ends", |ours, _| ours.saw(|event| matches!(event, Event::Closed { .. })));
         let graceful = |event: &Event| matches!(event, Event::Closed { reason: CloseReason::Graceful });
         assert!(self.ours.saw(graceful), "{:?}", self.ours.events);
         self.theirs.tell("quit");
-        self.capture.finish().packets
+        self.capture.finish(Expected { damaged: self.ours.damage[0].damaged, chunks });
     }
 
     /// What usrsctp counted.

@@ -1,11 +1,13 @@
 //! PR-SCTP (RFC 3758, 7496): messages that may be given up, on a link whose queue is too short for the sender.
 
-use super::Row;
+use super::BOTH;
 use super::meeting::{Meeting, Opener, Setting};
 use sctp::{Config, Event, Message, Reliability};
 use std::collections::BTreeMap;
 use std::path::Path;
+use testkit::Interop;
 use units::Span;
+use wire::{Data, ForwardTsn};
 
 const LENGTH: usize = 1400;
 /// Messages that may be given up on each stream, and those that may not.
@@ -32,7 +34,7 @@ fn check(numbers: &BTreeMap<u16, Vec<u32>>) -> usize {
     3 * UNRELIABLE - [1, 2, 3].map(|stream| of(stream).len()).iter().sum::<usize>()
 }
 
-fn we_send(program: &Path, opener: Opener) -> String {
+fn we_send(program: &Path, opener: Opener) {
     let mut meeting = Meeting::new(program, opener, &setting());
     let mut sent = [0; 4];
     meeting.until("all is given", |ours, _| {
@@ -64,11 +66,10 @@ fn we_send(program: &Path, opener: Opener) -> String {
     let told = meeting.ours.events.iter().filter(|event| matches!(event, Event::SendFailed { .. })).count();
     assert!(given_up > 0, "something is lost on this link");
     assert!(told >= given_up, "{told} messages failed, {given_up} did not arrive");
-    let packets = meeting.await_end();
-    format!("{given_up} of {} messages given up, {packets} packets", 3 * UNRELIABLE)
+    meeting.await_end(&[Data::TYPE, ForwardTsn::TYPE]);
 }
 
-fn usrsctp_sends(program: &Path, opener: Opener) -> String {
+fn usrsctp_sends(program: &Path, opener: Opener) {
     let mut meeting = Meeting::new(program, opener, &setting());
     let thirds = UNRELIABLE / 3;
     for _ in 0..3 {
@@ -92,17 +93,14 @@ fn usrsctp_sends(program: &Path, opener: Opener) -> String {
     }
     let given_up = check(&numbers);
     assert!(given_up > 0, "something is lost on this link");
-    let packets = meeting.await_end();
-    format!("{given_up} of {} messages given up, {packets} packets", 3 * UNRELIABLE)
+    meeting.await_end(&[Data::TYPE, ForwardTsn::TYPE]);
 }
 
-pub fn run(program: &Path) -> Vec<Row> {
-    let mut rows = Vec::new();
+pub fn run(program: &Path, table: &mut Interop) {
     for opener in Opener::BOTH {
-        let shown = we_send(program, opener);
-        rows.push(Row { extension: "PR-SCTP, we send", role: opener.name(), shown });
-        let shown = usrsctp_sends(program, opener);
-        rows.push(Row { extension: "PR-SCTP, usrsctp sends", role: opener.name(), shown });
+        we_send(program, opener);
+        usrsctp_sends(program, opener);
     }
-    rows
+    table.works("PR-SCTP", "we give up messages after a lifetime or their first loss", BOTH);
+    table.works("PR-SCTP", "usrsctp gives up messages after a lifetime or their first loss", BOTH);
 }

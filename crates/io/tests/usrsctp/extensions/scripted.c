@@ -9,6 +9,7 @@
  *   add ADDRESS | remove ADDRESS          adds or removes a local address
  *   set-primary ADDRESS                   asks the peer to use this local address
  *   auth-chunk TYPE                       wants chunks of this type authenticated, before the association begins
+ *   interleave                            announces I-DATA, before the association begins
  *   allow-reset                           grants what a peer asks by RE-CONFIG
  *   reset in|out STREAM...                resets streams; without a stream all
  *   reset-association | add-streams IN OUT
@@ -19,6 +20,7 @@
  * What happens it prints as lines of JSON. Messages begin with their number on their stream, in 4 bytes.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,8 @@
 #include <usrsctp.h>
 
 enum { UDP_PORT = 9899, SCTP_PORT = 5001, STREAMS = 16, BUFFER = 1 << 20, LIMIT = 60, WORDS = 24, LONGEST = 1 << 20 };
+/* SCTP_INTERLEAVING_SUPPORTED, which usrsctp.h lacks. */
+enum { INTERLEAVING_SUPPORTED = 0x1206 };
 
 static struct socket *s;
 static pthread_t receiver;
@@ -160,13 +164,14 @@ static void open_socket(char **words, int count) {
     set("SCTP_INITMSG", SCTP_INITMSG, &init, sizeof init);
     set("SCTP_NODELAY", SCTP_NODELAY, &on, sizeof on);
     set("SCTP_RECVRCVINFO", SCTP_RECVRCVINFO, &on, sizeof on);
+    /* A listener needs it, too: addresses that a peer adds later have the port of this socket. */
+    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
+    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     subscribe();
 }
 
 static void connect_to(const char *text) {
     struct sockaddr_in remote = address(text);
-    struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
-    set("encapsulation", SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port);
     check("connect", usrsctp_connect(s, (struct sockaddr *)&remote, sizeof remote));
     check("thread", pthread_create(&receiver, NULL, receive_all, NULL));
 }
@@ -221,9 +226,9 @@ static void print_status(void) {
     struct sctpstat stat;
     usrsctp_get_stat(&stat);
     printf("{\"event\":\"status\",\"abandoned_sent\":%llu,\"send_failures\":%u,\"bad_checksums\":%u,\"aborted\":%u,"
-           "\"auth_missing\":%u,\"auth_wrong\":%u,\"drop_reports\":%u}\n",
+           "\"auth_missing\":%u,\"auth_wrong\":%u,\"drop_reports\":%u,\"drops_marked\":%u}\n",
            known ? (unsigned long long)pr.sprstat_abandoned_sent : 0, send_failures, stat.sctps_badsum, stat.sctps_aborted,
-           stat.sctps_recvauthmissing, stat.sctps_recvauthfailed, stat.sctps_pdrpfehos);
+           stat.sctps_recvauthmissing, stat.sctps_recvauthfailed, stat.sctps_pdrpfehos, stat.sctps_pdrpmark);
 }
 
 /* Obeys one line. False for the last one. */
@@ -253,6 +258,11 @@ static int obey(char **words, int count) {
     } else if (strcmp(what, "auth-chunk") == 0 && count == 2) {
         struct sctp_authchunk chunk = {.sauth_chunk = (uint8_t)atoi(words[1])};
         set("SCTP_AUTH_CHUNK", SCTP_AUTH_CHUNK, &chunk, sizeof chunk);
+    } else if (strcmp(what, "interleave") == 0) {
+        uint32_t level = 2;
+        struct sctp_assoc_value value = {.assoc_id = SCTP_FUTURE_ASSOC, .assoc_value = 1};
+        set("SCTP_FRAGMENT_INTERLEAVE", SCTP_FRAGMENT_INTERLEAVE, &level, sizeof level);
+        set("SCTP_INTERLEAVING_SUPPORTED", INTERLEAVING_SUPPORTED, &value, sizeof value);
     } else if (strcmp(what, "allow-reset") == 0) {
         struct sctp_assoc_value value = {.assoc_id = SCTP_FUTURE_ASSOC, .assoc_value = SCTP_ENABLE_VALUE_MASK};
         set("SCTP_ENABLE_STREAM_RESET", SCTP_ENABLE_STREAM_RESET, &value, sizeof value);
@@ -260,7 +270,11 @@ static int obey(char **words, int count) {
         reset_streams(words + 1, count - 1);
     } else if (strcmp(what, "reset-association") == 0) {
         sctp_assoc_t id = 0;
-        set("SCTP_RESET_ASSOC", SCTP_RESET_ASSOC, &id, sizeof id);
+        /* It cannot be asked for while data is outstanding. */
+        while (usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_RESET_ASSOC, &id, sizeof id) != 0) {
+            check("SCTP_RESET_ASSOC", errno != EBUSY);
+            usleep(5000);
+        }
     } else if (strcmp(what, "add-streams") == 0 && count == 3) {
         struct sctp_add_streams more = {.sas_instrms = (uint16_t)atoi(words[1]), .sas_outstrms = (uint16_t)atoi(words[2])};
         set("SCTP_ADD_STREAMS", SCTP_ADD_STREAMS, &more, sizeof more);

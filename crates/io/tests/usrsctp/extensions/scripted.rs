@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
     pub stream: u16,
+    pub ssn: u16,
     /// Its number on its stream, which the sender wrote into its first 4 bytes.
     pub number: u32,
     pub length: usize,
@@ -72,6 +73,7 @@ impl Scripted {
             match self.printed.recv_timeout(wait) {
                 Ok(value) if value["event"] == "message" => self.heard.push(Heard {
                     stream: value["stream"].as_u64().expect("a number") as u16,
+                    ssn: value["ssn"].as_u64().expect("a number") as u16,
                     number: value["number"].as_u64().expect("a number") as u32,
                     length: value["length"].as_u64().expect("a number") as usize,
                 }),

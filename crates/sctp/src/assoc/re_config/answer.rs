@@ -1,4 +1,4 @@
-//! What the peer asks of us (`rfc6525#section-5.2`).
+//! Requests of the peer and our answers (`rfc6525#section-5.2`).
 
 use super::{Invited, Unproven, Wish};
 use crate::assoc::Association;
@@ -29,9 +29,9 @@ struct Answered {
     by_request: bool,
 }
 
-/// What a request of the peer comes to.
+/// What happens to a request of the peer.
 enum Verdict {
-    /// It is processed, with this result.
+    /// It was processed, with this result.
     Done(ReConfigResult),
     /// A request of our own will answer it.
     ByRequest,
@@ -156,7 +156,7 @@ impl Association {
             push_response(answers, request, ReConfigResult::BadSequenceNumber);
             return None;
         }
-        // A new request shows that the peer has the answers to those before.
+        // The peer sends a new request only after it has the answers to the earlier ones.
         if config.unproven.take().is_some() {
             self.reserve_for_answer();
         }
@@ -176,7 +176,9 @@ impl Association {
                 config.answers.add(result, false);
                 self.finish_deferred();
                 self.finish_peer_reset();
-                self.push_answer(request, answers);
+                if !self.answers_later(request) {
+                    self.push_answer(request, answers);
+                }
                 None
             }
             Verdict::ByRequest => {
@@ -324,7 +326,7 @@ impl Association {
     pub(super) fn finish_peer_reset(&mut self) -> Option<u32> {
         let (config, receiver) = (self.re_config.as_deref_mut()?, self.receiver.as_mut()?);
         let request = config.peer_reset.filter(|_| self.sender.is_at_rest())?;
-        // Half a circle away, so that no TSN on its way is taken for a new one.
+        // 2^31 away, so that no TSN still in the network is taken for a new one.
         let theirs = receiver.cumulative_tsn().next().add(1 << 31);
         let ours = self.sender.next_tsn();
         receiver.begin_again(theirs);
@@ -340,6 +342,14 @@ impl Association {
         config.unproven = Some(Unproven { answer: list.into_bytes(), behind: self.sender.next_index() + 1 });
         self.reserve_for_answer();
         Some(request)
+    }
+
+    /// True if a reset of the association waits for our data: a SACK behind the request may acknowledge it. Some peers (usrsctp
+    /// 0.9.5) take "in progress" for the end of the request, and ask again for ever.
+    fn answers_later(&mut self, request: u32) -> bool {
+        let Some(config) = &mut self.re_config else { return false };
+        config.answer_due = config.peer_reset.filter(|&waits| waits == request);
+        config.answer_due.is_some()
     }
 
     /// The peer will use more streams (`rfc6525#section-5.2.5`).
@@ -388,7 +398,8 @@ impl Association {
         matches!(self.phase, Phase::Established) && self.allows(level)
     }
 
-    /// True if our own request waits for one of the peer, or for the end of all its requests: the peer's must not wait for it.
+    /// True if our own request can only proceed after a request of the peer, or after all of its requests. Then a request of
+    /// the peer must not wait for ours.
     fn is_asking_in_turn(&self) -> bool {
         let Some(config) = &self.re_config else { return false };
         let first = config.wishes.front();
@@ -398,13 +409,13 @@ impl Association {
         config.peer_reset.is_some() || config.asked.is_some() && first.is_some_and(in_turn)
     }
 
-    /// True if too much waits for the user or the peer to add to it on the peer's request.
+    /// True if so much waits already, for the user or for the peer, that a request of the peer must not add to it.
     fn is_busy(&self) -> bool {
         self.events.has_many_resets()
             || self.re_config.as_ref().is_none_or(|config| config.wishes.len() >= super::MOST_WISHES)
     }
 
-    /// Puts what the peer waits for before our own wishes, but for the one that is asked.
+    /// Queues a request that the peer waits for: before the other wishes, but after the one that is outstanding.
     fn wish_first(&mut self, wish: Wish) {
         if let Some(config) = &mut self.re_config {
             config.wishes.insert(usize::from(config.asked.is_some()), wish);
@@ -412,21 +423,21 @@ impl Association {
         }
     }
 
-    /// Sends an answer that the peer did not ask for again.
+    /// Sends an answer at once, without waiting until the peer repeats its request.
     pub(super) fn answer_now(&mut self, request: u32) {
         let mut list = ReConfigList::default();
         self.push_answer(request, &mut list);
         self.control.push(self.paths.default_path(), Pending::ReConfig(list.into_bytes()));
     }
 
-    /// Packets with data have room for the answer that goes before data.
+    /// Makes packets with data leave room for the answer that goes in front of data.
     pub(super) fn reserve_for_answer(&mut self) {
         let extra = self.ahead_of_data();
         self.sender.set_extra(extra, &self.paths);
     }
 }
 
-/// Appends a result that is not kept.
+/// Appends a result that is not kept for a repeated request.
 fn push_response(answers: &mut ReConfigList, response: u32, result: ReConfigResult) {
     answers.push(&ReConfigParameter::Response { response, result, next_tsns: None });
 }

@@ -17,12 +17,15 @@ const NO_ANSWER: &[u8] = b"a request to reset or add streams is not answered";
 const SERVED_RETRIES: u32 = 3;
 
 impl Association {
-    /// Goes on with what waits: asks for the first wish if nothing keeps it, and sends the request.
+    /// Finishes resets of the peer that waited and now can take place, then sends the next of our own requests, if one may be
+    /// sent.
     pub(in crate::assoc) fn advance_re_config(&mut self, now: Instant) {
         if let Some(request) = self.finish_deferred() {
             self.answer_now(request);
         }
-        if let Some(request) = self.finish_peer_reset() {
+        let performed = self.finish_peer_reset();
+        let due = self.re_config.as_mut().and_then(|config| config.answer_due.take());
+        if let Some(request) = performed.or(due) {
             self.answer_now(request);
         }
         self.prove_answer();
@@ -31,7 +34,8 @@ impl Association {
         }
     }
 
-    /// Data that left behind the answer to a reset of the association is acknowledged: the peer has the answer.
+    /// Drops the answer to a reset of the association once data that was sent behind it is acknowledged: then the peer has
+    /// it.
     fn prove_answer(&mut self) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let proven = |unproven: &mut super::Unproven| self.sender.is_acked_below(unproven.behind);
@@ -150,7 +154,7 @@ impl Association {
                 config.not_before = Some(now + rto.mul_f64(0.5 + self.random.unit()));
                 config.refused += 1;
                 config.asked = None;
-                // The peer's may wait for another wish of ours.
+                // The request of the peer may wait for another of our wishes: that one goes first.
                 config.wishes.rotate_left(1);
                 return;
             }
@@ -181,12 +185,12 @@ impl Association {
         config.wishes.pop_front()
     }
 
-    /// The peer did what we asked for.
+    /// The peer carried out our request.
     fn performed(&mut self, wish: Wish, nothing: bool, served: bool, next_tsns: Option<(Tsn, Tsn)>) {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         match &wish {
             Wish::ResetOutgoing { .. } => config.resets += 1,
-            // The peer will ask for what we invite it to, and the user is told when it has.
+            // The peer will now send the request that we invited. The user is told when that is done.
             Wish::ResetIncoming(streams) if !nothing => {
                 return config.invite(Invited::Reset(streams.clone()));
             }
@@ -212,7 +216,7 @@ impl Association {
         self.tell(wish, ResetResult::Performed);
     }
 
-    /// A request of the peer that a wish answers is answered for good.
+    /// A wish that was made on a request of the peer has ended: records the final answer to that request.
     fn answer_peer(&mut self, wish: &Wish, result: ResetResult) {
         if let (Wish::ResetOutgoing { answers: Some(request), .. }, Some(config)) =
             (wish, &mut self.re_config)

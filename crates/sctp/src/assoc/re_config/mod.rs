@@ -26,17 +26,19 @@ pub(super) struct ReConfiguration {
     wishes: VecDeque<Wish>,
     /// The request for the first wish, once it is sent.
     asked: Option<Asked>,
-    /// The peer's own request is in progress: ours is asked again then.
+    /// When to ask again, after the peer answered that its own request is in progress.
     not_before: Option<Instant>,
-    /// How often that happened to the first wish.
+    /// How often the peer gave that answer to the first wish.
     refused: u32,
-    /// What the peer may ask for because we asked it to, but for the wish that is being asked.
+    /// Requests that the peer may send because it agreed to; without the one that we are asking it for now.
     invited: Vec<Invited>,
     answers: Answers,
     /// The peer's reset of its streams that waits for TSNs.
     deferred: Option<u32>,
     /// The peer's reset of the association that waits until our data is acknowledged.
     peer_reset: Option<u32>,
+    /// The number of that request until it is answered, after the last chunk of its packet.
+    answer_due: Option<u32>,
     /// The answer to a reset of the association goes before data until the peer has shown that it got it.
     unproven: Option<Unproven>,
     /// Requests sent, retransmissions included.
@@ -52,7 +54,7 @@ enum Wish {
         streams: StreamSet,
         /// Number of the peer's request that it answers.
         answers: Option<u32>,
-        /// The streams before this place in the list have no data to send.
+        /// The streams before this place in the list have no data left to send.
         sent: usize,
         /// Index behind the last chunk of the streams, once all of them are sent.
         behind: Option<u64>,
@@ -70,33 +72,33 @@ struct Asked {
     /// The parameter as it was sent: retransmissions are the same (`rfc6525#section-5.1.1`).
     bytes: Vec<u8>,
     retry: Retry,
-    /// The peer works at it: it is asked again after an RTO, which is no error.
+    /// The peer answered that it is in progress: the request is repeated after an RTO, which does not count as an error.
     in_progress: bool,
-    /// The peer asked to add the streams that we asked for. Some peers give no other answer; but a peer may also do so by itself,
-    /// without having got this request.
+    /// The peer itself requested to add the streams that this request asks for. Some peers give no other answer. But a peer
+    /// may also do that of its own accord, without having received this request.
     served: bool,
 }
 
-/// What the peer agreed to ask us for.
+/// A request that the peer agreed to send because we asked for it.
 #[derive(Debug, PartialEq, Eq)]
 enum Invited {
     Reset(StreamSet),
     Add(u16),
 }
 
-/// An answer that the peer may not have.
+/// An answer that the peer may not have received.
 #[derive(Debug)]
 struct Unproven {
-    /// Its parameter.
+    /// The parameter that holds it.
     answer: Vec<u8>,
-    /// Once the cumulative TSN passes all chunks below this index, the peer has it.
+    /// The peer has the answer once all chunks below this index are acknowledged.
     behind: u64,
 }
 
-/// Wishes that may wait.
+/// Most wishes that may wait.
 const MOST_WISHES: usize = 64;
 
-/// Streams named in one request: they fit a packet of 576 bytes. More are asked for with several requests.
+/// Most streams in one request: they fit a packet of 576 bytes. Longer lists are split into several requests.
 const MOST_STREAMS: usize = 250;
 
 impl ReConfiguration {
@@ -111,6 +113,7 @@ impl ReConfiguration {
             answers: Answers::new(peer_initial_tsn),
             deferred: None,
             peer_reset: None,
+            answer_due: None,
             unproven: None,
             requests: 0,
             resets: 0,
@@ -159,13 +162,13 @@ impl ReConfiguration {
         self.invited.push(invited);
     }
 
-    /// True, once, if the peer agreed to ask for this.
+    /// True if the peer agreed to send this request. That is used up: the next such request needs a new agreement.
     fn take_invitation(&mut self, invited: &Invited) -> bool {
         let found = self.invited.iter().position(|other| other == invited);
         found.map(|at| self.invited.swap_remove(at)).is_some()
     }
 
-    /// True if the peer may have set its TSNs anew, so that what it acknowledges is not known.
+    /// True if the peer may have reset its TSNs: then it is not known which TSNs an acknowledgement means.
     pub(super) fn awaits_new_tsns(&self) -> bool {
         self.asked.is_some() && matches!(self.wishes.front(), Some(Wish::ResetAssociation))
     }
@@ -265,7 +268,7 @@ impl Association {
         }
     }
 
-    /// What both ends have was decided: numbers of requests begin with the initial TSNs.
+    /// Called once it is known whether both ends support stream reset. Request numbers start at the initial TSNs.
     pub(super) fn start_re_config(&mut self, peer_initial_tsn: Tsn) {
         self.forget_wishes();
         let both = self.extensions.has(Ext::ReConfig);
@@ -273,7 +276,7 @@ impl Association {
         self.re_config = both.then(|| Box::new(ReConfiguration::new(initial_tsn, peer_initial_tsn)));
     }
 
-    /// Nothing that was asked for takes place any more: the peer began anew, or the association ends.
+    /// Gives up all requests, because the peer restarted or the association ends.
     pub(super) fn forget_wishes(&mut self) {
         let Some(config) = &mut self.re_config else { return };
         config.asked = None;
@@ -282,8 +285,8 @@ impl Association {
         }
     }
 
-    /// Before a shutdown only a request that was asked and that data waits for goes on: the data could not be numbered without
-    /// its answer.
+    /// Gives up requests before a shutdown. One goes on: an outstanding request that data is held for. That data cannot be
+    /// numbered without the answer.
     pub(super) fn give_up_wishes(&mut self) {
         let Some(config) = &mut self.re_config else { return };
         let needed = config.asked.is_some() && self.sender.has_held();

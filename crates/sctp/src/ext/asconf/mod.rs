@@ -1,5 +1,5 @@
-//! ASCONF (`rfc5061`): addresses that join and leave an association. This is what one side remembers of it; what becomes of
-//! the paths is in `assoc/asconf`.
+//! ASCONF (`rfc5061`): adds addresses to an association and deletes them. This module keeps the requests and serial numbers
+//! of one side; `assoc/asconf` changes the paths.
 
 mod answer;
 mod queue;
@@ -30,7 +30,7 @@ pub(crate) struct AsconfState {
     pub(crate) answered: Answered,
     /// Addresses that the peer deleted.
     departed: VecDeque<IpAddr>,
-    /// Addresses that the packet at hand asks to add, and that other associations have.
+    /// Addresses that the current packet asks to add although they belong to other associations.
     pub(crate) taken: Vec<IpAddr>,
     /// The address that the peer wants to be the primary one as soon as it is confirmed.
     pub(crate) preferred: Option<IpAddr>,

@@ -1,6 +1,7 @@
 //! Our requests: those that wait, and the one ASCONF that is outstanding (`rfc5061#section-5.1`).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::Cause;
 use wire::asconf::{AddressChange, Request, Response, Responses};
 
 /// A request of ours.
@@ -9,16 +10,20 @@ pub(crate) struct Wanted {
     pub(crate) change: AddressChange,
     /// The address of ours.
     pub(crate) address: IpAddr,
-    /// A NAT hides the address: the request names none. That to add an address leaves from the address itself.
+    /// The address is behind a NAT, so the request names the wildcard address. A request to add such an address is sent from
+    /// that address.
     pub(crate) hidden: bool,
 }
 
-/// An ASCONF without an answer.
+/// An ASCONF that was sent and not answered yet.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
     pub(crate) serial: u32,
     /// The number of its first request.
     correlation: u32,
+    /// The address by which the peer finds the association: a retransmission has that of the first transmission
+    /// (`rfc5061#section-5.1`, rule B4).
+    pub(crate) lookup: Option<IpAddr>,
     pub(crate) wanted: Vec<Wanted>,
 }
 
@@ -39,8 +44,8 @@ impl Outstanding {
         bytes
     }
 
-    /// Each request, and whether the peer carried it out. Without a response it did unless one before it failed
-    /// (`rfc5061#section-5.1`, rule D).
+    /// Each request, and whether the peer carried it out. A request without a response was carried out, unless one before it
+    /// failed (`rfc5061#section-5.1`).
     pub(crate) fn outcomes(&self, responses: Responses<'_>) -> Vec<(Wanted, bool)> {
         let mut failed = false;
         let mut outcomes = Vec::with_capacity(self.wanted.len());
@@ -54,6 +59,16 @@ impl Outstanding {
             outcomes.push((*wanted, response.unwrap_or(!failed)));
         }
         outcomes
+    }
+
+    /// What the peer reports as unrecognized.
+    fn not_understood(&self, responses: Responses<'_>) -> impl Iterator<Item = AddressChange> {
+        responses.iter().flatten().filter_map(|response| {
+            let Response::Failed { correlation, causes } = response else { return None };
+            let unrecognized = |cause| matches!(cause, Ok(Cause::UnrecognizedParameters(_)));
+            let n = correlation.wrapping_sub(self.correlation) as usize;
+            self.wanted.get(n).filter(|_| causes.iter().any(unrecognized)).map(|wanted| wanted.change)
+        })
     }
 }
 
@@ -70,6 +85,10 @@ pub(crate) struct Queue {
     correlation: u32,
     waiting: Vec<Wanted>,
     pub(crate) outstanding: Option<Outstanding>,
+    /// The peer does not understand requests to add and to delete addresses.
+    no_changes: bool,
+    /// The peer does not understand requests to prefer an address.
+    no_primary: bool,
 }
 
 /// Most requests of one ASCONF: with addresses of IPv6 and an AUTH chunk it fits the smallest path MTU.
@@ -77,7 +96,37 @@ const MOST: usize = 16;
 
 impl Queue {
     pub(super) fn new(first: u32) -> Self {
-        Queue { next: first, correlation: 1, waiting: Vec::new(), outstanding: None }
+        Queue {
+            next: first,
+            correlation: 1,
+            waiting: Vec::new(),
+            outstanding: None,
+            no_changes: false,
+            no_primary: false,
+        }
+    }
+
+    /// The peer may be asked for such a change.
+    pub(crate) fn may_ask_for(&self, change: AddressChange) -> bool {
+        !match change {
+            AddressChange::Add | AddressChange::Delete => self.no_changes,
+            AddressChange::SetPrimary => self.no_primary,
+        }
+    }
+
+    /// Requests that the peer reports as unrecognized are never sent again; returns those that waited
+    /// (`rfc5061#section-5.3`, rules F3a and F3b).
+    pub(crate) fn learn(&mut self, answered: &Outstanding, responses: Responses<'_>) -> Vec<Wanted> {
+        for change in answered.not_understood(responses) {
+            match change {
+                AddressChange::Add | AddressChange::Delete => self.no_changes = true,
+                AddressChange::SetPrimary => self.no_primary = true,
+            }
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let (kept, refused) = waiting.into_iter().partition(|wanted| self.may_ask_for(wanted.change));
+        self.waiting = kept;
+        refused
     }
 
     /// Queues a request. False if it cancels one that waits: to add and to delete an address.
@@ -92,7 +141,7 @@ impl Queue {
             AddressChange::SetPrimary => {
                 self.waiting.retain(|other| other.change != AddressChange::SetPrimary)
             }
-            // With a request to delete an address all others about it are void.
+            // A request to delete an address replaces all that wait for the same address.
             AddressChange::Delete => self.waiting.retain(|other| other.address != wanted.address),
             AddressChange::Add => self
                 .waiting
@@ -121,8 +170,8 @@ impl Queue {
         self.waiting.iter().chain(sent).filter(|wanted| wanted.change == change).count()
     }
 
-    /// Makes the next ASCONF of the requests that wait; false if there are none, or one is outstanding. A request that
-    /// leaves from an address of its own is alone.
+    /// Builds the next ASCONF from the requests that wait. False if there are none, or if one is outstanding. A request that
+    /// has to be sent from an address of its own gets an ASCONF of its own.
     pub(crate) fn launch(&mut self) -> bool {
         if self.outstanding.is_some() || self.waiting.is_empty() {
             return false;
@@ -133,7 +182,7 @@ impl Queue {
         let (serial, correlation) = (self.next, self.correlation);
         self.next = self.next.wrapping_add(1);
         self.correlation = self.correlation.wrapping_add(n as u32);
-        self.outstanding = Some(Outstanding { serial, correlation, wanted });
+        self.outstanding = Some(Outstanding { serial, correlation, lookup: None, wanted });
         true
     }
 
@@ -142,9 +191,9 @@ impl Queue {
         self.outstanding.take_if(|outstanding| outstanding.serial == serial)
     }
 
-    /// An ASCONF with this serial number was never sent, but will be next (`rfc5061#section-5.1`, rule D).
-    pub(crate) fn is_next(&self, serial: u32) -> bool {
-        serial == self.next
+    /// No ASCONF was sent with this serial number or a higher one yet (`rfc5061#section-5.3`, rule F0).
+    pub(crate) fn is_unsent(&self, serial: u32) -> bool {
+        serial.wrapping_sub(self.next) < 1 << 31
     }
 
     /// Forgets all requests, and returns them: the peer does not know ASCONF.
@@ -172,7 +221,8 @@ mod tests {
         assert!(!queue.launch());
         assert!(queue.push(wanted(Add, 1)) && queue.launch());
         assert!(queue.push(wanted(Add, 2)) && queue.push(wanted(SetPrimary, 2)) && !queue.launch());
-        assert!(queue.is_next(0) && queue.answered(0).is_none());
+        assert!(queue.is_unsent(0) && queue.is_unsent(0x7fff_ffff) && !queue.is_unsent(0x8000_0000));
+        assert!(!queue.is_unsent(u32::MAX) && queue.answered(0).is_none());
         assert_eq!(queue.answered(u32::MAX).unwrap().wanted, [wanted(Add, 1)]);
         assert!(queue.launch());
         let sent = queue.outstanding.as_ref().unwrap();
@@ -207,12 +257,34 @@ mod tests {
         }
     }
 
-    // rfc5061#section-5.1, rule D
+    // rfc5061#section-5.3, rules F3a and F3b
+    #[test]
+    fn what_the_peer_reports_as_unrecognized_is_never_asked_for_again() {
+        for (change, others_stay) in [(Add, false), (Delete, false), (SetPrimary, true)] {
+            let mut queue = Queue::new(1);
+            assert!(queue.push(wanted(change, 1)) && queue.launch());
+            assert!(queue.push(wanted(Add, 2)) && queue.push(wanted(SetPrimary, 2)));
+            let sent = queue.answered(1).unwrap();
+            let mut causes = wire::CauseList::new();
+            causes.push(&Cause::UnrecognizedParameters(wire::Parameters::from_bytes(&[0xc0, 1, 0, 4])));
+            let mut responses = Vec::new();
+            Response::Failed { correlation: 1, causes: causes.as_causes() }.append_to(&mut responses);
+            let refused = queue.learn(&sent, Responses::from_bytes(&responses));
+            let gone = if others_stay { wanted(SetPrimary, 2) } else { wanted(Add, 2) };
+            assert_eq!(refused, [gone]);
+            assert_eq!(queue.may_ask_for(Add), others_stay);
+            assert_eq!(queue.may_ask_for(Delete), others_stay);
+            assert_eq!(queue.may_ask_for(SetPrimary), !others_stay);
+        }
+    }
+
+    // rfc5061#section-5.1
     #[test]
     fn requests_before_an_error_succeed_and_those_after_it_fail() {
         let sent = Outstanding {
             serial: 1,
             correlation: 5,
+            lookup: None,
             wanted: vec![wanted(Add, 1), wanted(Add, 2), wanted(Add, 3), wanted(Add, 4)],
         };
         let outcomes = |responses: &[Response<'_>]| {

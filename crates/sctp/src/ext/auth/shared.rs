@@ -1,13 +1,13 @@
-//! Endpoint pair shared keys: what the user gives (`rfc4895#section-5.1`, `rfc6458#section-8.1.18`).
+//! Endpoint pair shared keys: what the user gives (`rfc4895#section-6.1`, `rfc6458#section-8.1.18`).
 
 use std::collections::BTreeMap;
 
-/// The keys of the user by their identifiers. Without any there is key 0, which is empty.
+/// The keys that the user has set, by their identifiers. At first there is only key 0, which is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SharedKeys {
     keys: BTreeMap<u16, Box<[u8]>>,
     active: u16,
-    /// Keys that no packet will be sent with any more, each with the index of the first chunk after those that were.
+    /// Deactivated keys, each with the index of the first chunk that was not sent with it any more.
     retiring: Vec<(u16, u64)>,
 }
 
@@ -35,8 +35,8 @@ impl SharedKeys {
         known
     }
 
-    /// No packet will be sent with this key; `sent` is the index of the next chunk. False if there is no such key, or it is
-    /// the active one.
+    /// Deactivates a key: no packet is sent with it from chunk `sent` on, the next one. False if there is no such key, or it
+    /// is the active one.
     pub(crate) fn deactivate(&mut self, id: u16, sent: u64) -> bool {
         if self.get(id).is_none() || id == self.active {
             return false;
@@ -53,7 +53,7 @@ impl SharedKeys {
         id != self.active && self.keys.remove(&id).is_some()
     }
 
-    /// A key that was deactivated and that no chunk from index `first` on was sent with.
+    /// Takes a deactivated key that no chunk from index `first` on was sent with.
     pub(crate) fn next_unused(&mut self, first: u64) -> Option<u16> {
         let n = self.retiring.iter().position(|&(_, sent)| sent <= first)?;
         Some(self.retiring.remove(n).0)

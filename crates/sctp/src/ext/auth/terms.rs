@@ -23,7 +23,7 @@ pub(crate) struct AuthOffer<'a> {
     pub(crate) algorithms: Option<&'a [u8]>,
 }
 
-/// What one side says about AUTH: three parameters, without their headers.
+/// What one side announces for AUTH: three parameters, without their headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) random: [u8; RANDOM_LEN],
@@ -33,7 +33,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// What we say.
+    /// What we announce.
     pub(crate) fn ours(config: &Config, random: [u8; RANDOM_LEN]) -> Self {
         let mut types = config.auth_chunks.clone();
         if config.asconf {
@@ -43,7 +43,7 @@ impl Terms {
         Terms { random, chunks: (!types.is_empty()).then_some(types), algorithms: algorithms.collect() }
     }
 
-    /// What the peer says; none if it does not want AUTH, or more than we keep.
+    /// What the peer announces. None if it does not want AUTH, or if it announces more than we keep.
     ///
     /// # Errors
     /// The parameter that violates the protocol.
@@ -125,7 +125,7 @@ impl Terms {
 
 impl Extensions {
     /// What both sides have if the peer announces this and says this about AUTH, and its terms. ASCONF needs AUTH
-    /// (`rfc5061#section-4.2.7`).
+    /// (`rfc5061#section-4.2.7`), and must not be announced without it (`rfc5061#section-6`).
     ///
     /// # Errors
     /// The parameter that violates the protocol.
@@ -135,6 +135,9 @@ impl Extensions {
         offer: &AuthOffer<'_>,
     ) -> Result<(Extensions, Option<Terms>), &'static str> {
         let mut both = announced.both(Extensions::of(config));
+        if both.has(Ext::Asconf) && (offer.random.is_none() || offer.algorithms.is_none()) {
+            return Err("ASCONF without AUTH");
+        }
         let terms = if config.auth { Terms::of_peer(offer)? } else { None };
         both.set(Ext::Auth, terms.is_some());
         let types = terms.as_ref().map(Terms::types).unwrap_or_default();

@@ -173,17 +173,30 @@ fn auth_needs_a_random_number_of_32_bytes_and_sha_1() {
     assert!(agree(AuthOffer { random: Some(&[1; 31]), ..good }).is_err());
     assert!(agree(AuthOffer { algorithms: Some(&[0, 3]), ..good }).is_err());
     assert!(agree(AuthOffer { algorithms: Some(&[0, 1, 0]), ..good }).is_err());
-    for missing in [
-        AuthOffer { random: None, ..good },
-        AuthOffer { algorithms: None, ..good },
-        AuthOffer { chunks: Some(&[0; 257]), ..good },
-        AuthOffer { algorithms: Some(&[0, 1].repeat(17)), ..good },
+    assert!(agree(AuthOffer { algorithms: Some(&[]), ..good }).is_err());
+    let auth_alone = Extensions::of(&Config { asconf: false, ..on() });
+    for (announced, missing) in [
+        (auth_alone, AuthOffer { random: None, ..good }),
+        (auth_alone, AuthOffer { algorithms: None, ..good }),
+        (announced, AuthOffer { chunks: Some(&[0; 257]), ..good }),
+        (announced, AuthOffer { algorithms: Some(&[0, 1].repeat(17)), ..good }),
     ] {
-        let (both, terms) = agree(missing).unwrap();
+        let (both, terms) = Extensions::agree(&on(), announced, &missing).unwrap();
         assert!(!both.has(Ext::Auth) && !both.has(Ext::Asconf) && terms.is_none(), "{missing:?}");
     }
     let off = Extensions::agree(&Config::default(), announced, &AuthOffer { random: Some(&[1]), ..good });
     assert_eq!(off, Ok((Extensions::default(), None)), "parameters that we do not know");
+}
+
+// rfc5061#section-6
+#[test]
+fn asconf_announced_without_auth_is_refused() {
+    let good = offer(&[1; 32], &[0xc1, 0x80], &[0, 1]);
+    for without in [AuthOffer { random: None, ..good }, AuthOffer { algorithms: None, ..good }] {
+        let agree = |config: &Config| Extensions::agree(config, Extensions::of(&on()), &without);
+        assert_eq!(agree(&on()), Err("ASCONF without AUTH"));
+        assert!(agree(&Config { asconf: false, ..on() }).is_ok(), "no matter if we do not know ASCONF");
+    }
 }
 
 // rfc5061#section-4.2.7

@@ -4,12 +4,12 @@ use super::{ChunkState, Mark, Outstanding, Sender};
 use crate::path::{PathId, Paths};
 use std::collections::BTreeMap;
 use units::{Instant, Span};
-use wire::{ForwardTsn, PacketWriter, Ssn, StreamId};
+use wire::{ForwardTsn, IForwardTsn, PacketWriter, SkippedMessage, Ssn, StreamId};
 
 /// Longest delay of a FORWARD TSN that waits for data to be bundled with (`rfc3758#section-3.5`, rule F3).
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
-/// What made the sender look at its Advanced.Peer.Ack.Point.
+/// Why the sender checks its Advanced.Peer.Ack.Point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tx) enum Cause {
     Sack,
@@ -28,20 +28,12 @@ pub(in crate::tx) struct Forwarding {
     /// The new cumulative TSN of the last FORWARD TSN.
     told: u64,
     told_at: Instant,
-    /// The path of that, until the peer's cumulative TSN reaches `told`.
+    /// The path of the last FORWARD TSN, until the cumulative TSN of the peer reaches `told`.
     told_on: Option<PathId>,
-    /// That path, once the FORWARD TSN is to be repeated: it may have failed.
+    /// That path, once the FORWARD TSN is to be repeated: another path is preferred, because this one may have failed.
     avoided: Option<PathId>,
-    /// When a FORWARD TSN is to be sent, if it is not bundled with data before.
+    /// When to send a FORWARD TSN, unless it was bundled with data earlier.
     due: Option<Instant>,
-}
-
-/// Something that the receiver skips: messages of a stream up to this number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Skip {
-    stream: StreamId,
-    unordered: bool,
-    ssn: Ssn,
 }
 
 impl Sender {
@@ -54,7 +46,8 @@ impl Sender {
         forward.scanned = forward.scanned.max(forward.point + 1);
         while forward.scanned < self.out.next_index() {
             let chunk = &self.out[forward.scanned];
-            // Above the last non-renegable chunk of a message there may be others that are still to come.
+            // Behind a non-renegable chunk that does not end its message, more chunks of the message may be to come. So the
+            // point stops before it.
             if chunk.is(Mark::Abandoned) || (chunk.state == ChunkState::Freed && chunk.is_ending()) {
                 forward.point = forward.scanned;
             } else if chunk.state != ChunkState::Freed {
@@ -98,13 +91,20 @@ impl Sender {
         }
     }
 
-    /// New data waits for room at the peer, which may hold what it is to skip.
+    /// The last FORWARD TSN was damaged on its way.
+    pub(crate) fn repeat_forward(&mut self, now: Instant) {
+        if self.is_forwarding() {
+            self.set_due(Some(now));
+        }
+    }
+
+    /// True if new data waits for receive buffer of the peer. What the peer is to skip may take that buffer.
     fn is_starved(&self, paths: &Paths) -> bool {
         self.queue.head_len().is_some_and(|len| !self.peer_can_take(self.fragment_of(len), paths))
     }
 
-    /// The path of the lowest abandoned chunk if it works as far as known, else another one that does, else the one that carries
-    /// control chunks.
+    /// The path for a FORWARD TSN: that of the lowest abandoned chunk if it seems to work, else another path that seems to,
+    /// else the one for control chunks.
     fn forward_path(&self, paths: &Paths) -> PathId {
         let lowest = self.out.indices().next().map(|i| self.out[i].path);
         let avoided = self.partial.as_ref().and_then(|partial| partial.forward.avoided);
@@ -117,7 +117,7 @@ impl Sender {
             .unwrap_or_else(|| paths.default_path())
     }
 
-    /// True if the peer is to skip chunks that it was not seen to skip.
+    /// True if the peer was not yet seen to skip all chunks that it is to skip.
     fn is_forwarding(&self) -> bool {
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
         self.abandons && point >= self.out.first_index()
@@ -149,13 +149,25 @@ impl Sender {
             && self.forward_path(paths) == p
     }
 
-    /// Writes a FORWARD TSN; false if not even its fixed part fits. If not all streams fit, the chunk ends below the first
-    /// message that is left out (rule C4).
+    /// The type of chunk that tells the peer what to skip, and its length with one message (`rfc8260#section-2.3.1`).
+    pub(crate) fn forward_kind(&self) -> (u8, usize) {
+        match self.out.is_interleaved() {
+            true => (IForwardTsn::TYPE, IForwardTsn::len_of(1)),
+            false => (ForwardTsn::TYPE, ForwardTsn::FIXED_LEN + ForwardTsn::SKIP_LEN),
+        }
+    }
+
+    /// Writes a FORWARD TSN or I-FORWARD-TSN; false if not even its fixed part fits. If not all messages fit, the chunk ends
+    /// below the first that is left out (rule C4).
     pub(crate) fn write_forward(&mut self, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) -> bool {
-        let Some(room) = w.room().checked_sub(ForwardTsn::FIXED_LEN) else { return false };
-        let (last, skips) = self.skips(room / ForwardTsn::SKIP_LEN);
+        let (fixed, each) = match self.out.is_interleaved() {
+            true => (IForwardTsn::FIXED_LEN, SkippedMessage::LEN),
+            false => (ForwardTsn::FIXED_LEN, ForwardTsn::SKIP_LEN),
+        };
+        let Some(room) = w.room().checked_sub(fixed) else { return false };
+        let (last, skips) = self.skips(room / each);
         let Some(last) = last else { return false };
-        if !w.forward_tsn(Outstanding::tsn(last), &skips) {
+        if !self.write_skips(last, &skips, w) {
             return false;
         }
         if let Some(partial) = &mut self.partial {
@@ -167,36 +179,43 @@ impl Sender {
         true
     }
 
-    /// The new cumulative TSN, and each stream with abandoned ordered messages with the last number that is skipped; `most`
-    /// streams at most. Unordered messages need no number: their fragments are found by their TSNs.
-    fn skips(&self, most: usize) -> (Option<u64>, Vec<(StreamId, Ssn)>) {
+    fn write_skips(&self, last: u64, skips: &[SkippedMessage], w: &mut PacketWriter<'_>) -> bool {
+        let last = Outstanding::tsn(last);
+        if self.out.is_interleaved() {
+            return w.i_forward_tsn(last, skips);
+        }
+        // The stream sequence number is the lower half of the message identifier.
+        let skips: Vec<_> = skips.iter().map(|skip| (skip.stream, Ssn(skip.mid.0 as u16))).collect();
+        w.forward_tsn(last, &skips)
+    }
+
+    /// The new cumulative TSN, and of each stream the last ordered message that is skipped; with interleaving the last unordered
+    /// one, too: in DATA chunks, fragments of unordered messages are found by their TSNs. `most` messages at most.
+    fn skips(&self, most: usize) -> (Option<u64>, Vec<SkippedMessage>) {
+        let interleaved = self.out.is_interleaved();
         let point = self.partial.as_ref().map_or(0, |partial| partial.forward.point);
-        let (mut last, mut skips) = (None, BTreeMap::<StreamId, Ssn>::new());
+        let (mut last, mut skips) = (None, BTreeMap::<(StreamId, bool), SkippedMessage>::new());
         for i in self.out.first_index()..=point {
             let chunk = &self.out[i];
             if chunk.is(Mark::Abandoned) {
-                let Skip { stream, unordered, ssn } = self.skip(i);
-                if !unordered {
-                    if skips.len() == most && !skips.contains_key(&stream) {
+                let skip = self.out.skipped(i);
+                if interleaved || !skip.unordered {
+                    let key = (skip.stream, skip.unordered);
+                    if skips.len() == most && !skips.contains_key(&key) {
                         break;
                     }
-                    skips.insert(stream, ssn); // numbers ascend with TSNs
+                    skips.insert(key, skip); // numbers ascend with TSNs
                 }
             }
-            if chunk.is_ending() {
+            if interleaved || chunk.is_ending() {
                 last = Some(i);
             }
         }
-        (last, skips.into_iter().collect())
+        (last, skips.into_values().collect())
     }
 
-    /// What the receiver skips with chunk `i`.
-    fn skip(&self, i: u64) -> Skip {
-        let data = self.out.data(i);
-        Skip { stream: data.stream, unordered: data.flags.unordered, ssn: data.ssn }
-    }
-
-    /// The cumulative TSN reached `cum`. The path of the last FORWARD TSN, once, if that is what it asked for.
+    /// Called when the cumulative TSN reaches `cum`. Returns the path of the last FORWARD TSN if this answers it, and only
+    /// once.
     #[inline]
     pub(in crate::tx) fn forward_answered(&mut self, cum: u64) -> Option<PathId> {
         let forward = &mut self.partial.as_mut()?.forward;

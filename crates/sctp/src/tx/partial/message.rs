@@ -18,12 +18,10 @@ impl Sender {
         partial.forget(&record);
         partial.count(&record);
         let mut parts = self.abandon_chunks(id, &record, paths);
-        let first = record.tsns.is_none().then_some(record.piece);
+        let first = record.first_piece();
         let waiting = self.queue.abandon(id, record.stream, first);
         if record.tsns.is_some() && !record.ended {
-            if waiting.is_empty() {
-                self.queue.give_up_turn(record.stream);
-            }
+            self.queue.give_up_begun(record.stream, !waiting.is_empty());
             self.burn(now, &record, paths);
         }
         parts.extend(waiting);
@@ -69,8 +67,8 @@ impl Sender {
         parts
     }
 
-    /// The rest of a message of which a part was sent has no TSN, and a FORWARD TSN must not end in the middle of a message. So
-    /// it gets one TSN, of an empty last fragment that is never sent.
+    /// Ends a message of which a part was sent. The rest of it has no TSN, but a FORWARD TSN must not end in the middle of a
+    /// message. So the rest gets one TSN, of an empty last fragment that is never sent.
     fn burn(&mut self, now: Instant, record: &Record, paths: &mut Paths) {
         let Some(last) = record.tsns.map(|tsns| tsns.last) else { return };
         let is_outstanding = self.out.indices().contains(&last);

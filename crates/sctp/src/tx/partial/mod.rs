@@ -76,16 +76,23 @@ impl Partial {
 }
 
 impl Sender {
-    /// The handshake is complete: both ends have FORWARD TSN, or messages are reliable whatever they ask for.
+    /// Called after the handshake. Unless both ends support FORWARD TSN, messages are reliable, whatever they ask for.
     pub(crate) fn agree_on_forward_tsn(&mut self, agreed: bool) {
         self.abandons = agreed;
     }
 
     /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
-        let limited = self.config.pr_sctp && message.reliability != Reliability::Reliable;
-        let plain = !limited && message.context == 0;
-        if plain || self.queue.is_unfinished(message.stream) || self.queue.holds(message.stream) {
+        let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
+        if !limited && message.context == 0 {
+            return RecordId::default();
+        }
+        self.new_record(now, message, limited)
+    }
+
+    #[cold]
+    fn new_record(&mut self, now: Instant, message: &Message, limited: bool) -> RecordId {
+        if self.queue.is_unfinished(message.stream) {
             return RecordId::default();
         }
         let partial = self.partial.get_or_insert_default();
@@ -105,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// Chunk `i` of a message with a record, which has this number in its stream, was sent for the first time.
+    /// Notes the first transmission of chunk `i`, of a message with a record and with this number in its stream.
     #[cold]
     pub(super) fn note_sent(&mut self, i: u64, number: u32, ending: bool) {
         let id = self.out.message_of(i);
@@ -118,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// The peer has chunk `i` for good: its message may have no use for its record any more.
+    /// Notes that the peer will not drop chunk `i` any more. This may complete its message, whose record is then dropped.
     #[cold]
     pub(super) fn note_settled(&mut self, i: u64) {
         let id = self.out.take_message(i);
@@ -157,7 +164,7 @@ impl Sender {
         self.partial.as_deref().filter(|_| self.abandons)
     }
 
-    /// Chunks were marked as lost, by a SACK or by an expiry of T3: messages that may not be sent again are abandoned
+    /// Called after a SACK or an expiry of T3 has marked chunks as lost. Abandons messages that may not be sent again
     /// (`rfc3758#section-3.5`, rule A5).
     #[inline]
     pub(super) fn after_losses(&mut self, now: Instant, cause: Cause, paths: &mut Paths) {
@@ -188,7 +195,7 @@ impl Sender {
         self.abandoning().is_some() && self.may_not_be_resent(self.now, i)
     }
 
-    /// True if the message of chunk `i` has outlived its lifetime: no copy of it is sent. Copies do not count as
+    /// True if the lifetime of the message of chunk `i` has passed: then no copy of it is sent. Copies do not count as
     /// retransmissions.
     #[inline]
     pub(super) fn is_stale(&self, i: u64) -> bool {
@@ -203,14 +210,14 @@ impl Sender {
         record.is_some_and(|record| record.is_expired(now) || record.is_exhausted(self.out[i].transmissions))
     }
 
-    /// The message that would be sent next, for the first time or again, has outlived its lifetime: until it is abandoned
-    /// nothing is sent.
+    /// True if the lifetime of the message to be sent next has passed, be it for the first time or again. Nothing is sent
+    /// until that message is abandoned.
     #[inline]
     pub(super) fn has_expired(&self, paths: &Paths) -> bool {
         self.abandoning().is_some_and(|partial| partial.timed > 0) && self.expired(paths).is_some()
     }
 
-    /// The message that would be sent next for the first time has outlived its lifetime.
+    /// True if the lifetime of the message to be sent next for the first time has passed.
     #[inline]
     pub(super) fn head_expired(&self) -> bool {
         self.abandoning().is_some_and(|partial| {
@@ -254,7 +261,9 @@ impl Sender {
             if theirs <= priority || (missing.is_zero() && !queue_full) {
                 break;
             }
-            let Some(record) = partial.records.get(id) else { continue };
+            let Some(record) = partial.records.get(id).filter(|record| record.can_be_found()) else {
+                continue;
+            };
             let (bytes, unsent) = self.held_by(id, record);
             missing -= bytes;
             queue_full &= !unsent;
@@ -275,7 +284,7 @@ impl Sender {
         let chunks = record.tsns.map_or(0..0, |tsns| tsns.first.max(self.out.first_index())..tsns.last + 1);
         let sent: ByteCount =
             chunks.filter(|&i| self.out.message_of(i) == id).map(|i| self.out[i].byte_count()).sum();
-        let first = record.tsns.is_none().then_some(record.piece);
+        let first = record.first_piece();
         let queued = self.queue.bytes_of(id, record.stream, first);
         (sent + queued.unwrap_or_default(), queued.is_some())
     }

@@ -25,7 +25,7 @@ pub(super) struct Record {
     pub(super) serial: u64,
     /// The tracked message that it is, if any.
     pub(super) tag: Tag,
-    /// Its first piece in the queue, as long as no part of it was sent.
+    /// Its first piece in the queue, as long as no part of it was sent; none if its stream was being reset when it was given.
     pub(super) piece: PieceId,
     /// From its first TSN to its last so far; none before the first was sent.
     pub(super) tsns: Option<Range>,
@@ -54,6 +54,16 @@ impl Record {
             waiting: 0,
             ended: false,
         }
+    }
+
+    /// Its first piece, if that is known and no part of it was sent; else its stream begins with it when it is abandoned.
+    pub(super) fn first_piece(&self) -> Option<PieceId> {
+        Some(self.piece).filter(|&piece| self.tsns.is_none() && piece != PieceId::NONE)
+    }
+
+    /// True unless it waits for, or waited for, a reset of its stream.
+    pub(super) fn can_be_found(&self) -> bool {
+        self.tsns.is_some() || self.piece != PieceId::NONE
     }
 
     /// True if its lifetime has passed (`rfc3758#section-4.1`).

@@ -166,7 +166,7 @@ fn chunks_reneged_beyond_the_limit_are_retransmitted_eventually() {
     assert!(rig.sender.is_drained(), "{cum} arrived");
 }
 
-// draft-natarajan-tsvwg-sctp-nrsack section 4
+// draft-natarajan-tsvwg-sctp-nrsack
 #[test]
 fn nr_sacks_of_many_places_are_cheap() {
     let mut rig = loaded(MANY);

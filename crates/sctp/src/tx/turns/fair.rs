@@ -20,7 +20,7 @@ pub(super) struct Fair {
     now: u64,
 }
 
-/// Virtual time that a byte takes at weight 1: with it a byte counts at the largest weight, too.
+/// Virtual time of one byte at weight 1. It is large enough that a byte takes some time at the largest weight.
 const SCALE: u64 = 1 << 16;
 
 impl Fair {

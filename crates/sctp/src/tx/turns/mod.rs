@@ -18,9 +18,9 @@ use std::fmt::Debug;
 use values::Values;
 use wire::StreamId;
 
-/// The rule by which streams get their turns. It knows the streams that wait, and never their messages.
+/// The rule by which streams get their turns. It sees only which streams have something to send, never their messages.
 trait Rule: Debug + Send + Sync {
-    /// A stream has something to send, and had nothing before.
+    /// Called when a stream that had nothing to send has something.
     fn add(&mut self, stream: StreamId);
 
     /// The stream that has its turn; none if no stream waits.
@@ -32,7 +32,7 @@ trait Rule: Debug + Send + Sync {
     /// The priority or weight of a stream changes.
     fn set_value(&mut self, _stream: StreamId, _value: u16) {}
 
-    /// True if what is sent next may go into the packet of what was sent before.
+    /// True if the next fragment may go into the same packet as the last one.
     fn shares_packet(&self) -> bool {
         true
     }
@@ -54,9 +54,9 @@ pub(super) enum Front {
 
 /// The turns of the streams of an association.
 ///
-/// Without interleaving the chunks of a message follow each other, so that a message that has begun keeps its turn to its end.
-/// A message whose end was not given yet begins only when no other message waits: it would keep the others back, and they
-/// would fill the send buffer so that its rest had no room.
+/// Without interleaving, the chunks of a message must follow each other: a message that has begun keeps its turn to its end.
+/// So a message that the user has not pushed to the end begins only when no other message waits. Otherwise it would keep the
+/// others back while they fill the send buffer, and its own rest would find no room there.
 #[derive(Debug)]
 pub(super) struct Turns {
     rule: Box<dyn Rule>,
@@ -135,7 +135,7 @@ impl Turns {
         }
     }
 
-    /// True if what is sent next may go into the packet of what was sent before.
+    /// True if the next fragment may go into the same packet as the last one.
     pub(super) fn shares_packet(&self) -> bool {
         self.rule.shares_packet()
     }

@@ -1,3 +1,5 @@
+use des::Digest;
+use std::fmt;
 use units::{BitRate, Instant, Span};
 
 /// The delivery opportunities of a link whose rate changes, as in a trace file of Mahimahi (R. Netravali et al.,
@@ -13,7 +15,7 @@ use units::{BitRate, Instant, Span};
 /// - What no waiting packet uses is lost. A packet that arrives at the instant of an opportunity is too late for it.
 ///
 /// `mm-link` counts 4 bytes of framing with each packet: a link with `framing` of 4 bytes gives the same times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Since the begin of the period; ascending, the last one above zero.
     times: Vec<Span>,
@@ -25,12 +27,25 @@ pub enum TraceFault {
     /// The list is empty, or has no time above zero.
     #[error("a trace needs a delivery opportunity after time 0")]
     Empty,
-    /// A time is before its predecessor.
-    #[error("delivery opportunity {0} is earlier than the one before it: expected times in order")]
+    /// A time is before its predecessor; times are counted from 1, as the lines of a file.
+    #[error("line {0} has a time that is earlier than the one before it: expected times in order")]
     Order(usize),
     /// A line of a file is not a number.
     #[error("line {0} is not a time in milliseconds: expected a whole number")]
     Line(usize),
+}
+
+impl fmt::Debug for Trace {
+    /// Shows a digest of the times: a trace has hundreds of thousands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digest = Digest::new();
+        self.times.iter().for_each(|time| digest.word(time.as_nanos()));
+        f.debug_struct("Trace")
+            .field("opportunities", &self.times.len())
+            .field("period", &self.period())
+            .field("digest", &digest.value())
+            .finish()
+    }
 }
 
 impl Trace {

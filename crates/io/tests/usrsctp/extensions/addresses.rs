@@ -1,0 +1,97 @@
+//! ASCONF (RFC 5061): both sides move to their second address while data flows; nothing is lost.
+
+use super::BOTH;
+use super::flow::Flow;
+use super::meeting::{Meeting, Opener, Setting};
+use crate::network::Network;
+use sctp::{AddressChange, Config, Event, PathState};
+use std::net::IpAddr;
+use std::path::Path;
+use testkit::Interop;
+use units::ByteCount;
+use wire::{Asconf, AsconfAck, Auth, Data};
+
+/// Our buffers, which limit what is in flight both ways, and queues that hold it, in ms of 10 Mbit/s: a retransmission
+/// would take the other path, towards an address that may just be deleted.
+const BUFFER: ByteCount = ByteCount::new(64 << 10);
+const QUEUE: u32 = 150;
+
+/// usrsctp's `SCTP_ADDR_REMOVED` and `SCTP_ADDR_CONFIRMED`.
+const REMOVED: u64 = 3;
+const CONFIRMED: u64 = 6;
+
+/// usrsctp tells its application this about an address of ours.
+fn usrsctp_says(meeting: &mut Meeting, address: IpAddr, state: u64) -> bool {
+    let address = address.to_string();
+    meeting.theirs.event("address", |e| e["address"] == address.as_str() && e["state"] == state).is_some()
+}
+
+/// usrsctp has granted a change.
+fn granted(meeting: &Meeting, asked: AddressChange, of: IpAddr) -> bool {
+    meeting.ours.saw(|event| *event == Event::AddressChange { change: asked, address: of, accepted: true })
+}
+
+/// Whether the path to an address of usrsctp is active, and whether it is the primary one.
+fn path_to(meeting: &Meeting, remote: IpAddr) -> (bool, bool) {
+    let paths = meeting.ours.endpoint.paths(meeting.ours.id()).into_iter().flatten();
+    let of = paths.filter(|path| path.remote == remote).map(|path| (path.state, path.is_primary)).next();
+    of.map_or((false, false), |(state, is_primary)| (state == PathState::Active, is_primary))
+}
+
+/// One step after the other.
+fn handover(program: &Path, opener: Opener) {
+    let config =
+        Config { auth: true, asconf: true, send_buffer: BUFFER, receive_buffer: BUFFER, ..Config::default() };
+    let options = &[("auth", 1), ("asconf", 1)];
+    let setting = Setting { rates: [10, 10], queue: QUEUE, paths: 1, config, options, ..Setting::default() };
+    let mut meeting = Meeting::new(program, opener, &setting);
+    let [here, there] = [Network::addresses_here(), Network::addresses_there()];
+    let mut flow = Flow::default();
+    flow.go_on(&mut meeting, "data flows");
+
+    // First usrsctp: its heartbeats to an address of ours leave from where the route tells, and we must know that address.
+    meeting.theirs.tell(&format!("add {}", there[1]));
+    flow.until(&mut meeting, "usrsctp adds an address", |meeting| {
+        let added = |event: &Event| *event == Event::PeerAddressAdded { address: there[1] };
+        meeting.ours.saw(added) && path_to(meeting, there[1]).0
+    });
+    meeting.ours.open(here[1]);
+    let (now, id) = (meeting.ours.now(), meeting.ours.id());
+    assert!(meeting.ours.endpoint.add_local_address(now, id, here[1]));
+    flow.until(&mut meeting, "we add an address", |meeting| granted(meeting, AddressChange::Add, here[1]));
+    flow.until(&mut meeting, "usrsctp confirms it", |meeting| usrsctp_says(meeting, here[1], CONFIRMED));
+
+    meeting.theirs.tell(&format!("set-primary {}", there[1]));
+    flow.until(&mut meeting, "usrsctp sets our primary path", |meeting| path_to(meeting, there[1]).1);
+    let now = meeting.ours.now();
+    assert!(meeting.ours.endpoint.set_peer_primary(now, id, here[1]));
+    flow.until(&mut meeting, "we set the primary path of usrsctp", |meeting| {
+        granted(meeting, AddressChange::SetPrimary, here[1])
+    });
+
+    let now = meeting.ours.now();
+    assert!(meeting.ours.endpoint.remove_local_address(now, id, here[0]));
+    flow.until(&mut meeting, "we delete an address", |meeting| {
+        granted(meeting, AddressChange::Delete, here[0])
+    });
+    flow.until(&mut meeting, "usrsctp deletes it", |meeting| usrsctp_says(meeting, here[0], REMOVED));
+    // Over UDP usrsctp answers what is late for a deleted address with an ABORT from the address that is left.
+    flow.go_on(&mut meeting, "the first path is quiet");
+    meeting.theirs.tell(&format!("remove {}", there[0]));
+    flow.until(&mut meeting, "usrsctp deletes an address", |meeting| {
+        meeting.ours.saw(|event| *event == Event::PeerAddressRemoved { address: there[0] })
+    });
+    flow.go_on(&mut meeting, "data flows on the second path");
+    flow.finish(&mut meeting);
+    meeting.finish(&[Auth::TYPE, Asconf::TYPE, AsconfAck::TYPE, Data::TYPE]);
+}
+
+pub fn run(program: &Path, table: &mut Interop) {
+    Opener::BOTH.into_iter().for_each(|opener| handover(program, opener));
+    for what in ["we add an address", "we set its primary path", "we delete an address"] {
+        table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
+    }
+    for what in ["usrsctp adds an address", "usrsctp sets our primary path", "usrsctp deletes an address"] {
+        table.works("ASCONF", &format!("{what}; nothing is lost"), BOTH);
+    }
+}

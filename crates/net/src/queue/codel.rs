@@ -1,0 +1,293 @@
+use super::{Discipline, Drops, Queue, Queued, Server, Site};
+use crate::counters::DropCause;
+use crate::fault::SpecFault;
+use std::collections::VecDeque;
+use units::{ByteCount, Instant, Span};
+
+/// CoDel ([RFC 8289](https://www.rfc-editor.org/rfc/rfc8289)): drops at the head of the queue, the more often the longer
+/// packets have waited longer than they should.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CodelSpec {
+    /// Delay that packets may have for ever (section 4.3).
+    pub target: Span,
+    /// How long they may have more, about a round-trip time of the connections (section 4.2).
+    pub interval: Span,
+    /// Packets that the queue holds.
+    pub limit: u32,
+    /// Marks ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+}
+
+impl Default for CodelSpec {
+    /// 5 ms in 100 ms, 1000 packets, without ECN.
+    fn default() -> Self {
+        let (target, interval) = (Span::from_millis(5), Span::from_millis(100));
+        CodelSpec { target, interval, limit: 1000, ecn: false }
+    }
+}
+
+impl CodelSpec {
+    pub(super) fn faults(&self) -> [(bool, &'static str, &'static str); 3] {
+        [
+            (!self.target.is_zero(), "target", "more than 0 s"),
+            (self.interval > self.target, "interval", "more than `target`"),
+            (self.limit > 0, "packets", "at least 1"),
+        ]
+    }
+}
+
+impl Discipline for CodelSpec {
+    fn check(&self) -> Result<(), SpecFault> {
+        SpecFault::first(self.faults())
+    }
+
+    fn build(&self, _site: &Site<'_>) -> Queue {
+        Queue::server(Codel { spec: *self, queue: Waiting::default(), control: Control::default() })
+    }
+}
+
+/// One queue under CoDel.
+#[derive(Debug)]
+struct Codel {
+    spec: CodelSpec,
+    queue: Waiting,
+    control: Control,
+}
+
+impl Server for Codel {
+    fn enqueue(&mut self, _now: Instant, packet: Queued, drops: &mut Drops) {
+        if self.queue.packets.len() >= self.spec.limit as usize {
+            drops.push(packet, DropCause::QueueFull);
+        } else {
+            self.queue.push(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, drops: &mut Drops) -> Option<Queued> {
+        self.control.dequeue(&self.spec, &mut self.queue, now, drops)
+    }
+
+    fn drain(&mut self) -> Vec<Queued> {
+        self.control = Control::default();
+        std::mem::take(&mut self.queue).packets.into()
+    }
+}
+
+/// Packets that wait in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    packets: VecDeque<Queued>,
+    pub bytes: ByteCount,
+    /// The largest packet so far: a queue of at most this many bytes is never too long.
+    largest: ByteCount,
+}
+
+impl Waiting {
+    pub fn push(&mut self, packet: Queued) {
+        self.bytes += packet.size();
+        self.largest = self.largest.max(packet.size());
+        self.packets.push_back(packet);
+    }
+
+    pub fn pop(&mut self) -> Option<Queued> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.size();
+        Some(packet)
+    }
+
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+}
+
+/// The state of CoDel for one queue; names as in `rfc8289#section-5`.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    /// When the delay will have been above the target for an interval; none while it is below.
+    first_above: Option<Instant>,
+    /// When the next packet is dropped, while `dropping`.
+    drop_next: Instant,
+    /// Packets dropped since the begin of the state of dropping.
+    count: u32,
+    /// `count` when that state began.
+    last_count: u32,
+    dropping: bool,
+}
+
+/// The next packet of a queue, and whether CoDel may drop it.
+struct Head {
+    packet: Option<Queued>,
+    late: bool,
+}
+
+impl Control {
+    /// The next packet to send; those before it that CoDel drops go to `drops`.
+    pub fn dequeue(
+        &mut self,
+        spec: &CodelSpec,
+        queue: &mut Waiting,
+        now: Instant,
+        drops: &mut Drops,
+    ) -> Option<Queued> {
+        let mut head = self.head(spec, queue, now);
+        if self.dropping {
+            self.dropping = head.late;
+            while self.dropping && now >= self.drop_next {
+                self.count += 1;
+                let marked = give_up(spec, &mut head, drops);
+                if !marked {
+                    head = self.head(spec, queue, now);
+                }
+                if head.late {
+                    self.drop_next = spec.next_drop(self.drop_next, self.count);
+                } else {
+                    self.dropping = false;
+                }
+                if marked {
+                    break;
+                }
+            }
+        } else if head.late {
+            if !give_up(spec, &mut head, drops) {
+                head = self.head(spec, queue, now);
+            }
+            self.begin_to_drop(spec, now);
+        }
+        head.packet
+    }
+
+    /// `dodequeue` of the RFC.
+    fn head(&mut self, spec: &CodelSpec, queue: &mut Waiting, now: Instant) -> Head {
+        let Some(packet) = queue.pop() else {
+            self.first_above = None;
+            return Head { packet: None, late: false };
+        };
+        let delay = now.since(packet.arrived());
+        if delay < spec.target || queue.bytes <= queue.largest {
+            self.first_above = None;
+            return Head { packet: Some(packet), late: false };
+        }
+        let since = *self.first_above.get_or_insert(now + spec.interval);
+        Head { packet: Some(packet), late: now >= since }
+    }
+
+    /// The state of dropping begins. If the last one ended a short time ago, it goes on with its frequency, not with the
+    /// lowest one.
+    fn begin_to_drop(&mut self, spec: &CodelSpec, now: Instant) {
+        self.dropping = true;
+        let delta = self.count - self.last_count;
+        let recent = now.since(self.drop_next) < spec.interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = spec.next_drop(now, self.count);
+    }
+}
+
+impl CodelSpec {
+    /// `control_law` of the RFC: drops are so far apart that the rate of a TCP connection falls linearly.
+    fn next_drop(&self, at: Instant, count: u32) -> Instant {
+        let apart = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(count));
+        at + Span::from_nanos(apart as u64)
+    }
+}
+
+/// Drops the packet, or marks it: whether it is marked.
+fn give_up(spec: &CodelSpec, head: &mut Head, drops: &mut Drops) -> bool {
+    if let Some(packet) = head.packet.as_mut().filter(|packet| spec.ecn && packet.is_ecn_capable()) {
+        packet.mark();
+        return true;
+    }
+    if let Some(packet) = head.packet.take() {
+        drops.push(packet, DropCause::Delayed);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::run;
+    use super::*;
+    use transport::Ecn;
+
+    const MILLI: Span = Span::from_millis(1);
+
+    fn server(spec: CodelSpec) -> Codel {
+        Codel { spec, queue: Waiting::default(), control: Control::default() }
+    }
+
+    /// So many packets at once, served in 1 ms each.
+    fn burst(spec: CodelSpec, packets: usize, ecn: Ecn) -> super::super::testing::Record {
+        run(&mut server(spec), (0..packets).map(|_| (Instant::ZERO, 1500, 0)), MILLI, ecn)
+    }
+
+    fn millis(at: Instant) -> u64 {
+        at.as_nanos() / 1_000_000
+    }
+
+    // rfc8289#section-5: 5 ms of delay at 5 ms, an interval later the first drop; then 100/sqrt(n) ms between drops.
+    #[test]
+    fn drops_begin_an_interval_after_the_delay_exceeds_the_target_and_come_by_the_square_root() {
+        let record = burst(CodelSpec::default(), 500, Ecn::NotCapable);
+        let times: Vec<u64> = record.late.iter().map(|&(_, at)| millis(at)).collect();
+        // 105, then + 100, + 70.7, + 57.7, + 50, + 44.7, + 40.8, each at the next end of a transmission of 1 ms.
+        assert_eq!(times, [105, 205, 276, 334, 384, 429, 469]);
+        assert_eq!(record.sent.len() + record.late.len(), 500);
+        assert!(record.full.is_empty());
+    }
+
+    #[test]
+    fn ecn_capable_packets_are_marked_instead_where_that_is_asked_for() {
+        let spec = CodelSpec { ecn: true, ..CodelSpec::default() };
+        let record = burst(spec, 500, Ecn::Capable0);
+        assert!(record.late.is_empty());
+        let marked: Vec<u64> =
+            record.sent.iter().filter(|(.., marked)| *marked).map(|&(_, at, _)| millis(at)).collect();
+        assert_eq!(marked, [105, 205, 276, 334, 384, 429, 469]);
+        assert!(burst(CodelSpec::default(), 500, Ecn::Capable0).sent.iter().all(|(.., marked)| !marked));
+        assert_eq!(burst(spec, 500, Ecn::NotCapable).late.len(), 7);
+    }
+
+    #[test]
+    fn a_queue_of_no_more_than_one_packet_is_never_too_long() {
+        // Each packet waits for 9 ms, alone.
+        let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000 + 1), 1500, 0));
+        let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 19, Ecn::NotCapable);
+        assert!(record.late.len() > 10, "a link that is too slow fills the queue: {}", record.late.len());
+        let arrivals = (0..1000).map(|n| (Instant::from_nanos(n * 10_000_000), 1500, 0));
+        let record = run(&mut server(CodelSpec::default()), arrivals, MILLI * 10, Ecn::NotCapable);
+        assert!(record.late.is_empty());
+    }
+
+    #[test]
+    fn a_steady_overload_of_a_tenth_is_dropped_in_the_end() {
+        // 1.1 packets arrive in the time of one: CoDel's rate of drops rises until it is a tenth.
+        let arrivals = (0..220_000).map(|n| (Instant::from_nanos(n * 909_091), 1500, 0));
+        let record = run(&mut server(CodelSpec::default()), arrivals, MILLI, Ecn::NotCapable);
+        let end = record.delay.len();
+        let (early, late) = (record.delay[20], record.delay[end - 5]);
+        assert!(late < early, "the delay falls: {early} to {late}");
+    }
+
+    #[test]
+    fn packets_beyond_the_limit_are_refused() {
+        let record = burst(CodelSpec { limit: 10, ..CodelSpec::default() }, 25, Ecn::NotCapable);
+        assert_eq!((record.sent.len(), record.full.len()), (11, 14), "the first one leaves at once");
+    }
+
+    #[test]
+    fn the_check_names_the_parameter_that_is_wrong() {
+        let good = CodelSpec::default();
+        assert_eq!(good.check(), Ok(()));
+        for (wrong, field) in [
+            (CodelSpec { target: Span::ZERO, ..good }, "target"),
+            (CodelSpec { interval: good.target, ..good }, "interval"),
+            (CodelSpec { limit: 0, ..good }, "packets"),
+        ] {
+            assert_eq!(wrong.check().map_err(|fault| fault.field), Err(field));
+        }
+    }
+}

@@ -1,0 +1,372 @@
+use crate::fault::SpecFault;
+use des::Random;
+use transport::named;
+use units::{BitRate, Span};
+
+/// A random rate with given statistics. The shapes are ours, like those of real links, and fitted to no measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateModel {
+    /// How the rate changes.
+    pub kind: RateModelKind,
+    /// Its mean over time.
+    pub mean: BitRate,
+    /// Its coefficient of variation: standard deviation over mean.
+    pub cv: f64,
+    /// How long it stays similar: see [`RateModelKind`].
+    pub time_scale: Span,
+}
+
+named! {
+    /// How a random rate changes.
+    "model" RateModelKind {
+        /// Swings like a cellular link: log-normal, by an autoregressive process in steps of a hundredth of the time scale,
+        /// after which the autocorrelation is 1/e. By default 0.5 around the mean and 1 s.
+        Lte = "lte",
+        /// Jumps like a wireless network whose stations share the time on the air: to one of the eighths of the highest rate,
+        /// at exponentially distributed intervals. The time scale is their mean, after which the autocorrelation is 1/e. By
+        /// default 0.3 around the mean and 100 ms.
+        Wifi = "wifi",
+        /// Constant in each slot like a link over satellites in a low orbit, uniformly distributed, with a pause of a 200th
+        /// of the slot before each. The time scale is the length of a slot; the autocorrelation falls to 0 in a straight
+        /// line by then, apart from the pauses. By default 0.25 around the mean and 15 s.
+        Satellite = "satellite",
+    }
+}
+
+impl RateModel {
+    /// A model with the default statistics of its kind.
+    pub fn new(kind: RateModelKind, mean: BitRate) -> Self {
+        let (cv, time_scale) = match kind {
+            RateModelKind::Lte => (0.5, Span::from_secs(1)),
+            RateModelKind::Wifi => (0.3, Span::from_millis(100)),
+            RateModelKind::Satellite => (0.25, Span::from_secs(15)),
+        };
+        RateModel { kind, mean, cv, time_scale }
+    }
+
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`SpecFault`] names the first parameter that is wrong.
+    pub fn check(&self) -> Result<(), SpecFault> {
+        let (range, expected) = match self.kind {
+            RateModelKind::Lte => (0.05..=2.0, "a number from 0.05 to 2"),
+            RateModelKind::Wifi => (0.05..=0.5, "a number from 0.05 to 0.5"),
+            RateModelKind::Satellite => (0.1..=0.5, "a number from 0.1 to 0.5"),
+        };
+        SpecFault::first([
+            (self.mean.as_bps() > 0, "mean", "a rate above zero"),
+            (range.contains(&self.cv), "cv", expected),
+            (self.time_scale >= Span::from_millis(1), "time_scale", "at least 1 ms"),
+        ])
+    }
+}
+
+/// Steps of [`RateModelKind::Lte`] in its time scale.
+const STEPS: u64 = 100;
+/// Rates of [`RateModelKind::Wifi`].
+const LEVELS: usize = 8;
+/// Pauses of [`RateModelKind::Satellite`] that would fill its slot.
+const PAUSES: u64 = 200;
+
+/// A random rate at work.
+#[derive(Clone, Debug)]
+pub(super) struct Generator {
+    shape: Shape,
+    random: Random,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    Swings(Swings),
+    Jumps(Jumps),
+    Slots(Slots),
+}
+
+impl Generator {
+    pub fn new(model: &RateModel, mut random: Random) -> Self {
+        let shape = match model.kind {
+            RateModelKind::Lte => Shape::Swings(Swings::new(model, &mut random)),
+            RateModelKind::Wifi => Shape::Jumps(Jumps::new(model)),
+            RateModelKind::Satellite => Shape::Slots(Slots::new(model)),
+        };
+        Generator { shape, random }
+    }
+
+    /// How long the next rate lasts, and that rate.
+    pub fn next(&mut self) -> (Span, BitRate) {
+        let (lasts, bps) = match &mut self.shape {
+            Shape::Swings(swings) => swings.next(&mut self.random),
+            Shape::Jumps(jumps) => jumps.next(&mut self.random),
+            Shape::Slots(slots) => slots.next(&mut self.random),
+        };
+        (lasts.max(Span::from_nanos(1)), BitRate::from_bps((bps + 0.5) as u64))
+    }
+}
+
+/// exp(log_mean + sigma X), where X is an autoregressive process of normal distribution.
+#[derive(Clone, Debug)]
+struct Swings {
+    log_mean: f64,
+    sigma: f64,
+    step: Span,
+    /// Correlation of X with that of the step before.
+    keep: f64,
+    x: f64,
+}
+
+impl Swings {
+    fn new(model: &RateModel, random: &mut Random) -> Self {
+        let square = model.cv * model.cv;
+        // A log-normal variable with this coefficient of variation.
+        let variance = libm::log1p(square);
+        // Where the correlation of X is ln(1 + cv^2 / e) / sigma^2, that of the rate is 1/e.
+        let log_keep = libm::log(libm::log1p(square / std::f64::consts::E) / variance);
+        Swings {
+            log_mean: libm::log(model.mean.as_bps() as f64) - variance / 2.0,
+            sigma: libm::sqrt(variance),
+            step: model.time_scale / STEPS,
+            keep: libm::exp(log_keep / STEPS as f64),
+            x: random.normal(0.0, 1.0),
+        }
+    }
+
+    fn next(&mut self, random: &mut Random) -> (Span, f64) {
+        let rate = libm::exp(self.log_mean + self.sigma * self.x);
+        self.x = self.keep * self.x + libm::sqrt(1.0 - self.keep * self.keep) * random.normal(0.0, 1.0);
+        (self.step, rate)
+    }
+}
+
+/// Levels k/8 of the highest rate with probabilities in proportion to tilt^k.
+#[derive(Clone, Debug)]
+struct Jumps {
+    highest: f64,
+    tilt: f64,
+    mean_time: f64,
+}
+
+impl Jumps {
+    fn new(model: &RateModel) -> Self {
+        // With all levels alike the coefficient of variation is 0.509; the larger the tilt, the smaller it is.
+        let (mut low, mut high) = (1.0, 64.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if Self::statistics(middle).1 > model.cv { low = middle } else { high = middle }
+        }
+        Jumps {
+            highest: model.mean.as_bps() as f64 / Self::statistics(low).0,
+            tilt: low,
+            mean_time: model.time_scale.as_nanos() as f64,
+        }
+    }
+
+    /// The level as a share of the highest rate, with its probability.
+    fn levels(tilt: f64) -> [(f64, f64); LEVELS] {
+        let mut levels = [(0.0, 0.0); LEVELS];
+        let (mut weight, mut sum) = (1.0, 0.0);
+        for (k, level) in (1..).zip(&mut levels) {
+            *level = (f64::from(k) / LEVELS as f64, weight);
+            sum += weight;
+            weight *= tilt;
+        }
+        levels.iter_mut().for_each(|level| level.1 /= sum);
+        levels
+    }
+
+    /// Mean and coefficient of variation of the levels.
+    fn statistics(tilt: f64) -> (f64, f64) {
+        let levels = Self::levels(tilt);
+        let mean: f64 = levels.iter().map(|(level, p)| level * p).sum();
+        let square: f64 = levels.iter().map(|(level, p)| level * level * p).sum();
+        (mean, libm::sqrt(square - mean * mean) / mean)
+    }
+
+    fn next(&mut self, random: &mut Random) -> (Span, f64) {
+        let lasts = Span::from_nanos(random.exponential(self.mean_time) as u64);
+        let mut chance = random.uniform();
+        let levels = Self::levels(self.tilt);
+        let chosen = levels.iter().find(|(_, p)| {
+            chance -= p;
+            chance < 0.0
+        });
+        (lasts, self.highest * chosen.map_or(1.0, |(level, _)| *level))
+    }
+}
+
+/// Slots with a pause at the beginning of each.
+#[derive(Clone, Debug)]
+struct Slots {
+    low: f64,
+    high: f64,
+    slot: Span,
+    /// The part of the current slot that is over; none before the first one.
+    passed: Option<Span>,
+}
+
+impl Slots {
+    fn new(model: &RateModel) -> Self {
+        // What the pauses take from the mean, and add to the variance, is made up for between them.
+        let without = 1.0 - 1.0 / PAUSES as f64;
+        let mean = model.mean.as_bps() as f64 / without;
+        let cv = libm::sqrt((1.0 + model.cv * model.cv) * without - 1.0);
+        let half_width = libm::sqrt(3.0) * cv;
+        Slots {
+            low: mean * (1.0 - half_width),
+            high: mean * (1.0 + half_width),
+            slot: model.time_scale,
+            passed: None,
+        }
+    }
+
+    fn next(&mut self, random: &mut Random) -> (Span, f64) {
+        let pause = self.slot / PAUSES;
+        match self.passed {
+            // The first slot began some time before.
+            None => self.passed = Some(random.uniform_span(pause, self.slot)),
+            Some(passed) if passed >= self.slot => {
+                self.passed = Some(pause);
+                return (pause, 0.0);
+            }
+            Some(_) => {}
+        }
+        let rest = self.slot - self.passed.unwrap_or_default();
+        self.passed = Some(self.slot);
+        (rest, random.uniform_in(self.low, self.high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use des::Streams;
+
+    const KINDS: [RateModelKind; 3] = [RateModelKind::Lte, RateModelKind::Wifi, RateModelKind::Satellite];
+
+    /// The rate in Mbit/s at equidistant instants.
+    fn samples(model: &RateModel, seed: u64, every: Span, number: usize) -> Vec<f64> {
+        let mut generator = Generator::new(model, Streams::new(seed, 0).stream("rate a-b"));
+        let (mut end, mut rate) = (0, 0.0);
+        (0..number as u64)
+            .map(|n| {
+                while end <= n * every.as_nanos() {
+                    let (lasts, next) = generator.next();
+                    end += lasts.as_nanos();
+                    rate = next.as_bps() as f64 / 1e6;
+                }
+                rate
+            })
+            .collect()
+    }
+
+    fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+        let number = values.len() as f64;
+        values.sum::<f64>() / number
+    }
+
+    /// Mean, coefficient of variation, and autocorrelation after so many samples.
+    fn statistics(values: &[f64], lag: usize) -> (f64, f64, f64) {
+        let middle = mean(values.iter().copied());
+        let variance = mean(values.iter().map(|value| (value - middle) * (value - middle)));
+        let pairs = values.iter().zip(&values[lag..]).map(|(a, b)| (a - middle) * (b - middle));
+        let covariance = pairs.sum::<f64>() / (values.len() - lag) as f64;
+        (middle, libm::sqrt(variance) / middle, covariance / variance)
+    }
+
+    fn near(what: &str, value: f64, expected: f64, tolerance: f64) {
+        assert!((value - expected).abs() <= tolerance, "{what}: {value} is not {expected} +- {tolerance}");
+    }
+
+    /// Over 20,000 time scales, of which about 10,000 are independent: the mean is known to a hundredth of the deviation.
+    fn check(model: RateModel, after_half: f64, after_one: f64) {
+        assert_eq!(model.check(), Ok(()));
+        // Samples at no round part of a time scale do not fall on the steps of a process, and meet its pauses by chance.
+        let values = samples(&model, 1, model.time_scale.mul_f64(1.0 / 22.618), 23 * 20_000);
+        let (mean, cv, one) = statistics(&values, 23);
+        let half = 0.5 * (statistics(&values, 11).2 + statistics(&values, 12).2);
+        near("mean", mean, 20.0, 0.03 * 20.0 * model.cv + 0.01);
+        near("cv", cv, model.cv, 0.05 * model.cv);
+        near("correlation after half a time scale", half, after_half, 0.03);
+        near("correlation after a time scale", one, after_one, 0.03);
+    }
+
+    fn model(kind: RateModelKind) -> RateModel {
+        RateModel::new(kind, BitRate::from_mbps(20))
+    }
+
+    #[test]
+    fn an_lte_link_has_its_mean_variation_and_time_scale() {
+        // X has a correlation of ln(1 + cv^2 / e) / ln(1 + cv^2) = 0.3943 after a time scale, and of its root, 0.6279,
+        // after half of one: (1.25^0.6279 - 1) / 0.25.
+        check(model(RateModelKind::Lte), 0.602, 0.368);
+        // Rarer and higher peaks.
+        let wild = RateModel { cv: 1.5, time_scale: Span::from_millis(200), ..model(RateModelKind::Lte) };
+        let values = samples(&wild, 2, wild.time_scale / 23, 23 * 40_000);
+        let (mean, cv, one) = statistics(&values, 23);
+        near("mean", mean, 20.0, 1.0);
+        near("cv", cv, 1.5, 0.15);
+        near("correlation", one, 0.368, 0.06);
+    }
+
+    #[test]
+    fn a_wifi_link_has_its_mean_variation_and_time_scale() {
+        let after_half = libm::exp(-0.5);
+        check(model(RateModelKind::Wifi), after_half, 0.368);
+        for cv in [0.05, 0.5] {
+            check(RateModel { cv, ..model(RateModelKind::Wifi) }, after_half, 0.368);
+        }
+        let mut levels: Vec<u64> = samples(&model(RateModelKind::Wifi), 1, Span::from_millis(50), 20_000)
+            .iter()
+            .map(|r| (r * 1e6) as u64)
+            .collect();
+        levels.sort_unstable();
+        levels.dedup();
+        assert_eq!(levels.len(), LEVELS);
+        let share = levels[0] as f64 / levels[LEVELS - 1] as f64;
+        near("the lowest level", share, 0.125, 1e-5);
+    }
+
+    #[test]
+    fn a_satellite_link_has_its_mean_variation_slots_and_pauses() {
+        // Of the variance the pauses have 7.6 %, and 1.5 % if it is larger.
+        check(model(RateModelKind::Satellite), 0.924 * 0.486, 0.0);
+        check(RateModel { cv: 0.5, ..model(RateModelKind::Satellite) }, 0.985 * 0.486, 0.0);
+        let mut generator =
+            Generator::new(&model(RateModelKind::Satellite), Streams::new(1, 0).stream("rate a-b"));
+        let first = generator.next();
+        assert!(first.0 <= Span::from_secs(15) && first.1.as_bps() > 0);
+        for _ in 0..10 {
+            assert_eq!(generator.next(), (Span::from_millis(75), BitRate::from_bps(0)));
+            let (lasts, rate) = generator.next();
+            assert_eq!(lasts, Span::from_millis(15_000 - 75));
+            // 20 Mbit/s +- sqrt(3) * 25 %.
+            assert!((11_000_000..29_000_000).contains(&rate.as_bps()), "{rate}");
+        }
+    }
+
+    #[test]
+    fn another_seed_gives_another_rate_and_the_same_seed_the_same() {
+        for kind in KINDS {
+            let at = |seed| samples(&model(kind), seed, Span::from_millis(100), 1000);
+            assert_eq!(at(1), at(1));
+            assert_ne!(at(1), at(2));
+        }
+    }
+
+    #[test]
+    fn the_check_names_the_parameter_that_is_wrong() {
+        for kind in KINDS {
+            let good = model(kind);
+            assert_eq!(good.check(), Ok(()));
+            for (wrong, field) in [
+                (RateModel { mean: BitRate::from_bps(0), ..good }, "mean"),
+                (RateModel { cv: 0.04, ..good }, "cv"),
+                (RateModel { cv: 2.1, ..good }, "cv"),
+                (RateModel { cv: f64::NAN, ..good }, "cv"),
+                (RateModel { time_scale: Span::from_micros(999), ..good }, "time_scale"),
+            ] {
+                assert_eq!(wrong.check().map_err(|fault| fault.field), Err(field));
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+use des::Digest;
+use std::fmt;
+use units::{BitRate, Instant, Span};
+
+/// A rate that changes at given times. After the last of them it stays, or all begins anew after a period.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RateSeries {
+    /// From when on which rate; ascending, the first from 0 on.
+    steps: Vec<(Span, BitRate)>,
+    period: Option<Span>,
+}
+
+/// Why a list of rates, or a file, is not a [`RateSeries`]. Rates are counted from 1; in a file the number is that of the line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeriesFault {
+    /// There is no rate.
+    #[error("there is no rate: expected lines such as `0,20`, seconds and Mbit/s")]
+    Empty,
+    /// A line is not a time and a rate.
+    #[error("line {0} is not a time and a rate: expected two numbers such as `1.5,20`, seconds and Mbit/s")]
+    Line(usize),
+    /// The first time is not 0.
+    #[error("line {0} has the first rate: expected it from 0 s on")]
+    First(usize),
+    /// A time is not after its predecessor.
+    #[error("line {0} has a time that is not after the one before: expected times in order")]
+    Order(usize),
+    /// From some time on the rate is 0 for ever.
+    #[error(
+        "line {0} makes the rate 0 for ever: expected a rate above 0 at last, or a time after which all begins anew"
+    )]
+    Dead(usize),
+    /// All rates are 0.
+    #[error("every rate is 0: expected one above 0")]
+    Zero,
+    /// The period ends before the last rate begins.
+    #[error("the period ends before the rate of line {0} begins: expected a longer one")]
+    Period(usize),
+}
+
+/// The largest rate of a file, in Mbit/s, and the latest time, in seconds.
+const MOST: (f64, f64) = (1e9, 3e9);
+
+impl RateSeries {
+    /// A series of these rates, each from its time on; with a period all begins anew after it.
+    ///
+    /// # Errors
+    /// [`SeriesFault`] names the first rate that is wrong.
+    pub fn new(steps: Vec<(Span, BitRate)>, period: Option<Span>) -> Result<Self, SeriesFault> {
+        let lines: Vec<usize> = (1..=steps.len()).collect();
+        Self::checked(steps, &lines, period)
+    }
+
+    /// Reads a file: on each line a time in seconds and the rate in Mbit/s from then on, with a comma between them. Empty
+    /// lines, lines that begin with `#`, and a heading are left out.
+    ///
+    /// # Errors
+    /// [`SeriesFault`] names the first line that is wrong.
+    pub fn parse(text: &str, period: Option<Span>) -> Result<Self, SeriesFault> {
+        let (mut steps, mut lines) = (Vec::new(), Vec::new());
+        let mut heading = true;
+        for (line, number) in text.lines().map(str::trim).zip(1..) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let is_heading = std::mem::take(&mut heading) && line.starts_with(|c: char| c.is_alphabetic());
+            if !is_heading {
+                steps.push(Self::step(line).ok_or(SeriesFault::Line(number))?);
+                lines.push(number);
+            }
+        }
+        Self::checked(steps, &lines, period)
+    }
+
+    fn step(line: &str) -> Option<(Span, BitRate)> {
+        let (time, rate) = line.split_once(',')?;
+        let number = |text: &str, most: f64| {
+            text.trim().parse().ok().filter(|number: &f64| (0.0..=most).contains(number))
+        };
+        let (seconds, mbps) = (number(time, MOST.1)?, number(rate, MOST.0)?);
+        Some((Span::from_secs_f64(seconds), BitRate::from_bps((mbps * 1e6 + 0.5) as u64)))
+    }
+
+    fn checked(
+        steps: Vec<(Span, BitRate)>,
+        lines: &[usize],
+        period: Option<Span>,
+    ) -> Result<Self, SeriesFault> {
+        let (Some(&(first, _)), Some(&(last, rate))) = (steps.first(), steps.last()) else {
+            return Err(SeriesFault::Empty);
+        };
+        let (first_line, last_line) = (lines[0], lines[lines.len() - 1]);
+        if !first.is_zero() {
+            return Err(SeriesFault::First(first_line));
+        }
+        if let Some(place) = steps.windows(2).position(|two| two[1].0 <= two[0].0) {
+            return Err(SeriesFault::Order(lines[place + 1]));
+        }
+        let is_zero = |rate: BitRate| rate.as_bps() == 0;
+        match period {
+            _ if steps.iter().all(|(_, rate)| is_zero(*rate)) => Err(SeriesFault::Zero),
+            None if is_zero(rate) => Err(SeriesFault::Dead(last_line)),
+            Some(period) if period <= last => Err(SeriesFault::Period(last_line)),
+            _ => Ok(RateSeries { steps, period }),
+        }
+    }
+
+    /// The mean rate in the long run: that of a period, or the last rate if it stays.
+    pub fn mean_rate(&self) -> BitRate {
+        let Some(period) = self.period else { return self.steps[self.steps.len() - 1].1 };
+        let ends = self.steps[1..].iter().map(|step| step.0).chain([period]);
+        let bits = |((from, rate), end): (&(Span, BitRate), Span)| {
+            u128::from(rate.as_bps()) * u128::from((end - *from).as_nanos())
+        };
+        let sum: u128 = self.steps.iter().zip(ends).map(bits).sum();
+        BitRate::from_bps(u64::try_from(sum / u128::from(period.as_nanos())).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn rate(&self, step: Step) -> BitRate {
+        self.steps[step.index].1
+    }
+
+    /// When the rate of a step ends.
+    pub(super) fn end(&self, Step { cycle, index }: Step) -> Instant {
+        match (self.steps.get(index + 1), self.period) {
+            (Some((next, _)), period) => self.begin_of(cycle, period) + *next,
+            (None, Some(period)) => self.begin_of(cycle, Some(period)) + period,
+            (None, None) => Instant::FAR,
+        }
+    }
+
+    fn begin_of(&self, cycle: u64, period: Option<Span>) -> Instant {
+        Instant::ZERO + period.map_or(Span::ZERO, |period| period * cycle)
+    }
+
+    pub(super) fn after(&self, Step { cycle, index }: Step) -> Step {
+        match self.period {
+            _ if index + 1 < self.steps.len() => Step { cycle, index: index + 1 },
+            Some(_) => Step { cycle: cycle + 1, index: 0 },
+            None => Step { cycle, index },
+        }
+    }
+
+    /// The step at an instant.
+    pub(super) fn at(&self, now: Instant) -> Step {
+        let nanos = now.as_nanos();
+        let (cycle, rest) = match self.period {
+            Some(period) => (nanos / period.as_nanos(), nanos % period.as_nanos()),
+            None => (0, nanos),
+        };
+        Step { cycle, index: self.steps.partition_point(|(from, _)| from.as_nanos() <= rest) - 1 }
+    }
+}
+
+/// One of the rates of a [`RateSeries`], in one of its periods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    cycle: u64,
+    index: usize,
+}
+
+impl fmt::Debug for RateSeries {
+    /// Shows a digest of the rates: a series may have very many.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digest = Digest::new();
+        for (from, rate) in &self.steps {
+            digest.word(from.as_nanos());
+            digest.word(rate.as_bps());
+        }
+        f.debug_struct("RateSeries")
+            .field("rates", &self.steps.len())
+            .field("period", &self.period)
+            .field("digest", &digest.value())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Span = Span::from_secs(1);
+
+    #[test]
+    fn a_file_has_seconds_and_megabits_with_a_heading_and_comments() {
+        let text = "# measured at home\nseconds,mbit_per_s\n\n0, 10\n1.5,0.25\n  3 ,20\n";
+        let bps = BitRate::from_bps;
+        let steps = vec![
+            (Span::ZERO, bps(10_000_000)),
+            (Span::from_millis(1500), bps(250_000)),
+            (SECOND * 3, bps(20_000_000)),
+        ];
+        assert_eq!(RateSeries::parse(text, None), RateSeries::new(steps, None));
+    }
+
+    #[test]
+    fn the_mean_is_that_of_a_period_or_the_rate_that_stays() {
+        let mean = |period| RateSeries::parse("0,10\n1,40", period).unwrap().mean_rate();
+        assert_eq!(mean(None), BitRate::from_mbps(40));
+        assert_eq!(mean(Some(SECOND * 3)), BitRate::from_mbps(30));
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused_with_its_line() {
+        let parse = |text: &str, period| RateSeries::parse(text, period).map(|_| ());
+        assert_eq!(parse("", None), Err(SeriesFault::Empty));
+        assert_eq!(parse("a,b\n# none\n", None), Err(SeriesFault::Empty));
+        for line in
+            ["5", "5,", ",5", "5,x", "-1,5", "5,-1", "5,nan", "5,inf", "5,1e10", "4e9,5", "5 20", "b,5"]
+        {
+            assert_eq!(parse(&format!("t,r\n0,1\n{line}\n9,1"), None), Err(SeriesFault::Line(3)), "{line}");
+        }
+        assert_eq!(parse("\n1,5", None), Err(SeriesFault::First(2)));
+        assert_eq!(parse("0,5\n2,5\n\n2,6", None), Err(SeriesFault::Order(4)));
+        assert_eq!(parse("0,5\n2,0", None), Err(SeriesFault::Dead(2)));
+        assert_eq!(parse("0,0\n2,0", Some(SECOND * 3)), Err(SeriesFault::Zero));
+        assert_eq!(parse("0,5\n2,0", Some(SECOND * 2)), Err(SeriesFault::Period(2)));
+        assert_eq!(parse("0,5\n2,0", Some(SECOND * 3)), Ok(()));
+    }
+
+    #[test]
+    fn the_step_at_an_instant_is_the_one_that_steps_lead_to() {
+        for period in [None, Some(Span::from_millis(3500))] {
+            let series = RateSeries::parse("0,1\n1,2\n3,3", period).unwrap();
+            let mut step = Step::default();
+            for now in (0..12_000).map(|ms| Instant::ZERO + Span::from_millis(ms)) {
+                while series.end(step) <= now {
+                    step = series.after(step);
+                }
+                assert_eq!(series.at(now), step, "{now}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_debug_form_tells_series_of_one_length_apart() {
+        let [a, b] = ["0,1\n1,3", "0,1\n1,4"].map(|text| RateSeries::parse(text, None).unwrap());
+        assert_ne!(format!("{a:?}"), format!("{b:?}"));
+    }
+}

@@ -1,0 +1,188 @@
+//! Transmitters: when the bytes of packets leave.
+
+mod opportunities;
+mod shaped;
+mod varying;
+
+use crate::bucket::TokenBucket;
+use crate::fault::SpecFault;
+use crate::rates::{RateModel, RateSeries, Segments, Trace};
+use des::Streams;
+use opportunities::Opportunities;
+use shaped::Shaped;
+use std::fmt::Debug;
+use std::sync::Arc;
+use units::{BitRate, ByteCount, Instant, Pace};
+use varying::Varying;
+
+/// A transmitter: when the bytes of packets leave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum TransmitterSpec {
+    /// A transmission takes no time, so that no packet ever waits.
+    #[default]
+    Unlimited,
+    /// Bytes leave at a constant rate, which must not be zero.
+    Rate(BitRate),
+    /// Bytes leave at the delivery opportunities of a trace.
+    Trace(Arc<Trace>),
+    /// Bytes leave at a rate that changes at given times.
+    Series(Arc<RateSeries>),
+    /// Bytes leave at a random rate.
+    Model(RateModel),
+}
+
+impl TransmitterSpec {
+    /// The rate, or the mean of a rate that changes; `None` if a transmission takes no time.
+    pub fn mean_rate(&self) -> Option<BitRate> {
+        match self {
+            TransmitterSpec::Unlimited => None,
+            TransmitterSpec::Rate(rate) => Some(*rate),
+            TransmitterSpec::Trace(trace) => Some(trace.mean_rate()),
+            TransmitterSpec::Series(series) => Some(series.mean_rate()),
+            TransmitterSpec::Model(model) => Some(model.mean),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SpecFault> {
+        match self {
+            TransmitterSpec::Rate(rate) => {
+                SpecFault::first([(rate.as_bps() > 0, "rate", "a rate above zero")])
+            }
+            TransmitterSpec::Model(model) => model.check(),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<BitRate> for TransmitterSpec {
+    fn from(rate: BitRate) -> Self {
+        TransmitterSpec::Rate(rate)
+    }
+}
+
+/// A transmitter at work. It sends one packet after the other.
+#[derive(Debug)]
+pub(crate) struct Transmitter {
+    pace: Pace,
+    /// End of the last transmission.
+    busy_until: Instant,
+    /// What [`Pace::serialise`] carries into the next packet.
+    carry: u64,
+    uneven: Option<Box<dyn Uneven>>,
+}
+
+/// A transmitter whose rate is not constant.
+trait Uneven: Debug + Send {
+    /// All transmissions have ended: the next one starts at `now` at the earliest.
+    fn start(&mut self, now: Instant);
+
+    /// When the next transmission can start.
+    fn next_start(&mut self) -> Instant;
+
+    /// End of a transmission that begins as soon as possible.
+    fn send(&mut self, bytes: u64) -> Instant;
+
+    /// Ends the transmission that is under way, and those planned.
+    fn reset(&mut self, now: Instant);
+}
+
+impl Transmitter {
+    /// The transmitter of the direction `name` of a link, which adds `framing` bytes to each packet.
+    pub fn new(spec: &TransmitterSpec, framing: u32, streams: &Streams, name: &str) -> Self {
+        let varying = |segments| -> Box<dyn Uneven> { Box::new(Varying::new(segments)) };
+        let (pace, uneven) = match spec {
+            TransmitterSpec::Unlimited => (Pace::UNLIMITED, None),
+            TransmitterSpec::Rate(rate) => (rate.pace(), None),
+            TransmitterSpec::Trace(trace) => {
+                let trace: Box<dyn Uneven> = Box::new(Opportunities::new(trace.clone(), framing));
+                (Pace::UNLIMITED, Some(trace))
+            }
+            TransmitterSpec::Series(series) => {
+                (Pace::UNLIMITED, Some(varying(Segments::of_series(series.clone()))))
+            }
+            TransmitterSpec::Model(model) => {
+                let random = streams.stream(&format!("rate {name}"));
+                (Pace::UNLIMITED, Some(varying(Segments::of_model(model, random))))
+            }
+        };
+        Transmitter { pace, busy_until: Instant::ZERO, carry: 0, uneven }
+    }
+
+    /// This transmitter behind a shaper.
+    pub fn shaped(self, shaper: TokenBucket) -> Self {
+        let shaped = Box::new(Shaped::new(shaper, self));
+        Transmitter { pace: Pace::UNLIMITED, busy_until: Instant::ZERO, carry: 0, uneven: Some(shaped) }
+    }
+
+    /// True if all transmissions have ended.
+    #[inline]
+    pub fn is_idle(&self, now: Instant) -> bool {
+        self.busy_until <= now
+    }
+
+    /// Start and end of the transmission of a packet that arrives at `now`, behind all that came before.
+    #[inline]
+    pub fn take(&mut self, now: Instant, bytes: ByteCount) -> (Instant, Instant) {
+        let start = self.start(now);
+        (start, self.send(bytes))
+    }
+
+    /// When the transmission of a packet can start that arrives at `now` and finds none waiting.
+    #[inline]
+    pub fn start(&mut self, now: Instant) -> Instant {
+        if self.uneven.is_some() {
+            return self.start_uneven(now);
+        }
+        if now > self.busy_until {
+            self.busy_until = now;
+            self.carry = 0;
+        }
+        self.busy_until
+    }
+
+    #[cold]
+    fn start_uneven(&mut self, now: Instant) -> Instant {
+        if self.busy_until <= now
+            && let Some(uneven) = &mut self.uneven
+        {
+            uneven.start(now);
+        }
+        self.next_start()
+    }
+
+    /// When the transmission of a packet can start that waits behind the one sent last.
+    pub fn next_start(&mut self) -> Instant {
+        match &mut self.uneven {
+            None => self.busy_until,
+            Some(uneven) => uneven.next_start(),
+        }
+    }
+
+    /// End of a transmission that begins at the start determined last.
+    #[inline]
+    pub fn send(&mut self, bytes: ByteCount) -> Instant {
+        if self.uneven.is_some() {
+            return self.send_uneven(bytes);
+        }
+        let (time, carry) = self.pace.serialise(bytes, self.carry);
+        self.carry = carry;
+        self.busy_until += time;
+        self.busy_until
+    }
+
+    #[cold]
+    fn send_uneven(&mut self, bytes: ByteCount) -> Instant {
+        if let Some(uneven) = &mut self.uneven {
+            self.busy_until = uneven.send(bytes.get());
+        }
+        self.busy_until
+    }
+
+    /// Ends the transmission that is under way, and those planned.
+    pub fn reset(&mut self, now: Instant) {
+        (self.busy_until, self.carry) = (now, 0);
+        if let Some(uneven) = &mut self.uneven {
+            uneven.reset(now);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use crate::impairments::Impairments;
+use des::Random;
+use units::{Instant, Span};
+
+/// A wire with impairments.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    impairments: Impairments,
+    random: Random,
+    /// Bits before the next bit error.
+    good_bits: u64,
+    /// The losses come in bursts, and the wire is in the state of frequent ones.
+    is_bad: bool,
+    /// When the last packet arrives that keeps the order.
+    pub last_arrival: Instant,
+}
+
+/// Where a bit error lies.
+pub(crate) enum BitError {
+    /// In framing or IP header.
+    Header,
+    /// This bit of the IP payload.
+    Payload(u64),
+}
+
+impl Wire {
+    pub fn new(impairments: Impairments, mut random: Random) -> Self {
+        let good_bits = random.geometric(impairments.bit_errors);
+        let is_bad = impairments.loss_bursts.is_some_and(|bursts| random.uniform() < bursts.share_of_bad());
+        Wire { impairments, random, good_bits, is_bad, last_arrival: Instant::ZERO }
+    }
+
+    pub fn loses(&mut self) -> bool {
+        let alone = self.random.bernoulli(self.impairments.loss);
+        let in_burst = match self.impairments.loss_bursts {
+            Some(bursts) => bursts.loses(&mut self.is_bad, &mut self.random),
+            None => false,
+        };
+        alone | in_burst
+    }
+
+    pub fn duplicates(&mut self) -> bool {
+        self.random.bernoulli(self.impairments.duplication)
+    }
+
+    /// When a packet arrives that would arrive at `at` without jitter and reordering, and whether it leaves the order of
+    /// the wire.
+    pub fn delay(&mut self, at: Instant) -> (Instant, bool) {
+        let Impairments { jitter, jitter_reorders, reordering, reordering_delay, .. } = self.impairments;
+        let is_held_back = self.random.bernoulli(reordering);
+        let mut arrival = at;
+        if is_held_back {
+            arrival += reordering_delay;
+        }
+        if !jitter.is_zero() {
+            arrival += self.random.uniform_span(Span::ZERO, jitter);
+        }
+        if is_held_back || (jitter_reorders && !jitter.is_zero()) {
+            return (arrival, true);
+        }
+        self.last_arrival = self.last_arrival.max(arrival);
+        (self.last_arrival, false)
+    }
+
+    /// The bit errors of one packet with `header` bytes before `payload` bytes.
+    pub fn bit_errors(&mut self, header: u64, payload: u64) -> Vec<BitError> {
+        let mut errors = Vec::new();
+        if self.impairments.bit_errors.is_zero() {
+            return errors;
+        }
+        let (header, bits) = (header * 8, (header + payload) * 8);
+        let mut position = 0;
+        while self.good_bits < bits - position {
+            position += self.good_bits;
+            errors.push(match position.checked_sub(header) {
+                Some(bit) => BitError::Payload(bit),
+                None => BitError::Header,
+            });
+            position += 1;
+            self.good_bits = self.random.geometric(self.impairments.bit_errors);
+        }
+        self.good_bits -= bits - position;
+        errors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::impairments::LossBursts;
+    use des::Streams;
+    use units::Probability;
+
+    fn p(value: f64) -> Probability {
+        Probability::new(value).unwrap()
+    }
+
+    fn wire(impairments: Impairments) -> Wire {
+        Wire::new(impairments, Streams::new(1, 0).stream("wire a-b"))
+    }
+
+    #[test]
+    fn losses_in_bursts_have_their_mean_and_their_length() {
+        let bursts = LossBursts { to_bad: p(0.01), to_good: p(0.25), good: p(0.002), bad: p(0.8) };
+        // (0.25 * 0.002 + 0.01 * 0.8) / 0.26.
+        assert!((bursts.mean() - 0.0326923).abs() < 1e-6);
+        let mut wire = wire(Impairments { loss_bursts: Some(bursts), ..Impairments::default() });
+        let number = 1_000_000;
+        let lost: Vec<bool> = (0..number).map(|_| wire.loses()).collect();
+        let share = |lost: usize, of: usize| lost as f64 / of as f64;
+        let mean = share(lost.iter().filter(|lost| **lost).count(), number);
+        assert!((mean / bursts.mean() - 1.0).abs() < 0.03, "{mean}");
+        // A loss is in the bad state in nearly all cases, which goes on with 0.75: then 0.8 are lost.
+        let after_loss: Vec<bool> = lost.windows(2).filter(|two| two[0]).map(|two| two[1]).collect();
+        let again = share(after_loss.iter().filter(|lost| **lost).count(), after_loss.len());
+        assert!((again - 0.566).abs() < 0.02, "{again}");
+    }
+
+    #[test]
+    fn single_losses_and_bursts_add_up() {
+        let bursts = LossBursts { to_bad: p(0.5), to_good: p(0.5), good: p(0.0), bad: p(0.2) };
+        let mut wire =
+            wire(Impairments { loss: p(0.1), loss_bursts: Some(bursts), ..Impairments::default() });
+        let lost = (0..100_000).filter(|_| wire.loses()).count();
+        // 1 - 0.9 * 0.9.
+        assert!((18_500..19_500).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn jitter_keeps_order_and_a_packet_that_is_held_back_does_not() {
+        let impairments =
+            Impairments { jitter: Span::from_millis(5), reordering: p(0.1), ..Impairments::default() };
+        let mut wire = wire(impairments);
+        let (mut last, mut alone) = (Instant::ZERO, 0);
+        for at in (0..10_000).map(|n| Instant::from_nanos(n * 100_000)) {
+            let (arrival, left) = wire.delay(at);
+            assert!(arrival >= at && arrival <= at + Span::from_millis(5));
+            if left {
+                alone += 1;
+            } else {
+                assert!(arrival >= last);
+                last = arrival;
+            }
+        }
+        assert!((900..1100).contains(&alone), "{alone}");
+    }
+}

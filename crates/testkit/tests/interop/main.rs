@@ -1,0 +1,142 @@
+//! Extensions between our endpoint and the stacks of others, over UDP sockets on loopback that lose packets. The rows go into
+//! `docs/interop.md`.
+//!
+//! tshark dissects every packet. Where it is missing, this says so and the rest is tested; with `ANABRANCH_REQUIRE_TOOLS` set the
+//! test fails.
+
+mod capture;
+mod exchange;
+mod meeting;
+#[path = "../peers/mod.rs"]
+mod peers;
+mod reset;
+mod unreliable;
+
+use anabranch_testkit::Interop;
+use dcsctp::api::{Options, ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS as DTLS};
+use meeting::{HERE, Meeting, Opener, THERE};
+use peers::{DcSctp, SctpProto};
+use sctp::{AllowReset, Config};
+use units::Span;
+use wire::{Data, ForwardTsn, IData, IForwardTsn, ReConfig, Sack};
+
+/// The version of a crate, as the manifest of the tests pins it.
+fn version(name: &str) -> &'static str {
+    let manifest = include_str!("../../Cargo.toml");
+    let line =
+        manifest.lines().find_map(|line| line.strip_prefix(&format!("{name} = \"="))).expect("it is pinned");
+    line.trim_end_matches('"')
+}
+
+fn dcsctp(options: Options) -> DcSctp {
+    DcSctp::new(1, THERE, HERE, options)
+}
+
+fn sctp_proto() -> SctpProto {
+    SctpProto::new(THERE, HERE)
+}
+
+/// With an RTO that suits loopback.
+fn plain() -> Config {
+    Config { rto_initial: Span::from_millis(100), rto_min: Span::from_millis(50), ..Config::default() }
+}
+
+fn with_pr_sctp() -> Config {
+    Config { pr_sctp: true, ..plain() }
+}
+
+fn with_resets() -> Config {
+    Config { stream_reset: true, allow_reset: AllowReset::Streams, ..plain() }
+}
+
+#[test]
+fn ours_and_dcsctp_use_extensions_with_each_other() {
+    let mut table = Interop::new("dcsctp", version("dcsctp"));
+    let each = Opener::BOTH;
+    for opener in each {
+        exchange::run(Meeting::new(opener, plain(), dcsctp(Options::default())), &[Data::TYPE, Sack::TYPE]);
+    }
+    table.works("none", "messages both ways", "each");
+    let interleaving = || Options { enable_message_interleaving: true, ..Options::default() };
+    let config = || Config { interleaving: true, ..plain() };
+    for opener in each {
+        exchange::run(Meeting::new(opener, config(), dcsctp(interleaving())), &[IData::TYPE, Sack::TYPE]);
+    }
+    table.works("I-DATA", "messages both ways", "each");
+    let skipping = &[Data::TYPE, ForwardTsn::TYPE];
+    for opener in each {
+        unreliable::we_send(Meeting::new(opener, with_pr_sctp(), dcsctp(Options::default())), skipping);
+        unreliable::peer_sends(
+            Meeting::new(opener, with_pr_sctp(), dcsctp(Options::default())),
+            false,
+            skipping,
+        );
+    }
+    table.works("PR-SCTP", "we give up messages after a lifetime or their first loss", "each");
+    table.works("PR-SCTP", "dcsctp gives up messages after their first loss", "each");
+    let why = "it may drop the rest of a message of which it has sent a part, without a FORWARD TSN (`get_stream_to_produce_from`)";
+    table.hole("PR-SCTP", "dcsctp gives up messages after a lifetime", why);
+    let config = || Config { interleaving: true, ..with_pr_sctp() };
+    for opener in each {
+        let skipping = &[IData::TYPE, IForwardTsn::TYPE];
+        unreliable::peer_sends(Meeting::new(opener, config(), dcsctp(interleaving())), false, skipping);
+    }
+    table.works(
+        "PR-SCTP with I-DATA",
+        "dcsctp gives up messages after a lifetime or their first loss",
+        "each",
+    );
+    for opener in each {
+        reset::run(
+            Meeting::new(opener, with_resets(), dcsctp(Options::default())),
+            &[Data::TYPE, ReConfig::TYPE],
+        );
+    }
+    table.works("RE-CONFIG", "we reset a stream of ours", "each");
+    table.works("RE-CONFIG", "dcsctp resets a stream of its own", "each");
+    let why = "it answers \"nothing to do\"";
+    table.hole("RE-CONFIG", "we ask dcsctp to reset a stream", why);
+    table.hole(
+        "RE-CONFIG",
+        "streams are added, the association is reset",
+        "its documentation says that it does not",
+    );
+    for opener in each {
+        let options = Options { zero_checksum_alternate_error_detection_method: DTLS, ..Options::default() };
+        exchange::run(Meeting::new(opener, plain(), dcsctp(options)), &[Data::TYPE, Sack::TYPE]);
+    }
+    table.works("zero checksum", "dcsctp announces it; all packets have checksums, since we do not", "each");
+    meeting::announces(dcsctp(Options::default()), &[ReConfig::TYPE, ForwardTsn::TYPE]);
+    table.hole("NR-SACK, AUTH, ASCONF, PKTDROP, ECN", "announced", "it has none of them");
+    table.check();
+}
+
+#[test]
+fn ours_and_sctp_proto_use_extensions_with_each_other() {
+    let mut table = Interop::new("sctp-proto", version("sctp-proto"));
+    for opener in Opener::BOTH {
+        exchange::run(Meeting::new(opener, plain(), sctp_proto()), &[Data::TYPE, Sack::TYPE]);
+    }
+    table.works("none", "messages both ways", "each");
+    let skipping = &[Data::TYPE, ForwardTsn::TYPE];
+    for opener in Opener::BOTH {
+        unreliable::we_send(Meeting::new(opener, with_pr_sctp(), sctp_proto()), skipping);
+        unreliable::peer_sends(Meeting::new(opener, with_pr_sctp(), sctp_proto()), true, skipping);
+    }
+    table.works("PR-SCTP", "we give up messages after a lifetime or their first loss", "each");
+    table.works("PR-SCTP", "sctp-proto gives up messages after a lifetime or their first loss", "each");
+    for opener in Opener::BOTH {
+        reset::run(Meeting::new(opener, with_resets(), sctp_proto()), &[Data::TYPE, ReConfig::TYPE]);
+    }
+    table.works("RE-CONFIG", "we reset a stream of ours", "each");
+    table.works("RE-CONFIG", "sctp-proto resets a stream of its own", "each");
+    let why = "it has only the reset of streams by their sender";
+    table.hole("RE-CONFIG", "streams are added, the association is reset", why);
+    meeting::announces(sctp_proto(), &[ReConfig::TYPE, ForwardTsn::TYPE]);
+    table.hole(
+        "I-DATA, NR-SACK, AUTH, ASCONF, PKTDROP, ECN, zero checksum",
+        "announced",
+        "it has none of them",
+    );
+    table.check();
+}
