@@ -186,7 +186,7 @@ fn errors_name_the_address_and_change_nothing() {
 
 #[test]
 fn without_asconf_a_connection_takes_back_only_what_it_had() {
-    let config = Config { paths: PathSet::Pairs, ..quick(Config::recommended()) };
+    let config = Config { asconf: false, ..with_asconf() };
     let server = bind(SERVER, &config);
     let listener = server.listen(1);
     let client =
@@ -199,6 +199,7 @@ fn without_asconf_a_connection_takes_back_only_what_it_had() {
     run(one.add_local_address(FIRST)).expect("it was removed");
     wait_until("two paths", || active(&one).len() == 2);
     run(client.add_local_address(local(4))).expect("is free");
+    assert!(!run(one.paths()).expect("is open").iter().any(|path| path.local == local(4)));
     let refused = run(one.add_local_address(local(4))).expect_err("the peer has no ASCONF").to_string();
     assert!(refused.contains("127.0.1.4") && refused.contains("ASCONF"), "{refused}");
     run(client.remove_local_address(FIRST)).expect("there are others");
