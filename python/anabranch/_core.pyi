@@ -34,6 +34,9 @@ class ConnectError(ConnectionError):
 class ConnectionLostError(ConnectionError):
     """The peer no longer answers on any path, or it broke the protocol."""
 
+class NotDeliveredError(ConnectionResetError):
+    """A message was given up, or lost because the peer began anew or shut the connection down."""
+
 class EndpointClosedError(ConnectionError):
     """The endpoint or the listener was closed."""
 
@@ -698,6 +701,7 @@ class NetEndpoint:
         udp_port: int,
         remote_udp_port: int,
         max_associations: int,
+        watch_addresses: bool,
         options: str,
     ) -> Self: ...
     def connect(
@@ -708,9 +712,15 @@ class NetEndpoint:
     def listen(self, backlog: int) -> NetListener:
         """Lets peers connect; at most ``backlog`` of them wait to be accepted."""
 
+    def add_local_address(self, address: _Address, device: str | None) -> Operation[None]:
+        """Adds a local address to the endpoint and its connections."""
+
+    def remove_local_address(self, address: _Address) -> Operation[None]:
+        """Removes a local address from the endpoint and its connections."""
+
     @property
     def local_addresses(self) -> list[IPv4Address | IPv6Address]:
-        """Local addresses."""
+        """Local addresses as they are now."""
 
     @property
     def port(self) -> int:
@@ -751,8 +761,24 @@ class NetConnection:
         unordered: bool,
         immediate_sack: bool,
         reliability: dict[str, float] | None,
+        context: int,
     ) -> Operation[None]:
         """Sends a message once there is room."""
+
+    def send_tracked(
+        self,
+        data: _Bytes,
+        stream: int,
+        ppid: int,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: dict[str, float] | None,
+        context: int,
+    ) -> Operation[NetDelivery]:
+        """Sends a message once there is room, and returns what tells when the peer has it."""
+
+    def writer(self, stream: int, ppid: int, unordered: bool) -> NetWriter:
+        """A message that is written piece by piece."""
 
     def try_send(
         self,
@@ -762,6 +788,7 @@ class NetConnection:
         unordered: bool,
         immediate_sack: bool,
         reliability: dict[str, float] | None,
+        context: int,
     ) -> bool:
         """Sends a message if there is room."""
 
@@ -785,6 +812,39 @@ class NetConnection:
 
     def set_primary(self, address: _Address) -> Operation[None]:
         """Makes an address of the peer the primary one."""
+
+    def set_stream_value(self, stream: int, value: int) -> Operation[None]:
+        """Sets what the stream scheduler knows of a stream."""
+
+    def reset_streams(self, direction: str, streams: list[int] | None) -> Operation[None]:
+        """Begins to reset streams: all, or those listed."""
+
+    def add_streams(self, outgoing: int, incoming: int) -> Operation[None]:
+        """Begins to add streams."""
+
+    def reset_association(self) -> Operation[None]:
+        """Begins to reset all streams of both directions, and the TSNs."""
+
+    def add_local_address(self, address: _Address) -> Operation[None]:
+        """Asks the peer to add a local address of the endpoint to the connection."""
+
+    def remove_local_address(self, address: _Address) -> Operation[None]:
+        """Ends the use of a local address by the connection."""
+
+    def set_peer_primary(self, address: _Address) -> Operation[None]:
+        """Asks the peer to send to a local address where it sends on one path only."""
+
+    def set_auth_key(self, key: int, secret: _Bytes) -> Operation[None]:
+        """Adds or replaces a key for AUTH."""
+
+    def activate_auth_key(self, key: int) -> Operation[None]:
+        """Authenticates packets with this key from now on."""
+
+    def deactivate_auth_key(self, key: int) -> Operation[None]:
+        """Says that a key which is not active will not be activated again."""
+
+    def remove_auth_key(self, key: int) -> Operation[None]:
+        """Forgets a key that is not active."""
 
     def heartbeat(self, address: _Address) -> Operation[float]:
         """Measures the round-trip time to an address of the peer, in seconds."""
@@ -815,3 +875,23 @@ class NetEvents:
 
     def next(self) -> Operation[tuple[Event | None, int] | None]:
         """The next event and 0, or None and the number of events lost before it; None once the connection has ended."""
+
+@final
+class NetDelivery:
+    """A message on its way to the peer."""
+
+    def wait(self) -> Operation[None]:
+        """Waits until the peer has the message."""
+
+@final
+class NetWriter:
+    """A message of any length that is written piece by piece."""
+
+    def write(self, data: _Bytes) -> Operation[None]:
+        """Adds bytes to the message."""
+
+    def finish(self) -> Operation[None]:
+        """Ends the message."""
+
+    def drop(self) -> None:
+        """Gives the message up, which aborts the connection unless nothing was taken yet."""

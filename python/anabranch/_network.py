@@ -26,6 +26,7 @@ class EndpointArguments(Options, total=False):
     udp_port: int
     remote_udp_port: int
     max_associations: int
+    watch_addresses: bool
 
 
 class Peer(NamedTuple):
@@ -61,24 +62,29 @@ class BaseEndpoint:
         udp_port: int = UDP_PORT,
         remote_udp_port: int = UDP_PORT,
         max_associations: int = 1024,
+        watch_addresses: bool = False,
         **options: Unpack[Options],
     ) -> None:
         """Binds the UDP sockets.
 
         ``local``: the local addresses; without any, all addresses of the host. ``port``: the SCTP port; 0 for any.
         ``udp_port``: the UDP port of all local addresses; 0 for any. ``remote_udp_port``: the UDP port of peers that
-        have not sent anything yet. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults
-        here are those of ``profile="recommended"``.
+        have not sent anything yet. ``watch_addresses``: follow the interfaces of the host (Linux only): an address that
+        disappears, or whose link goes down, is removed, and one that appears is added; of ``local``, if it is given,
+        else of all. ``options``: the protocol, as in :class:`anabranch.options.Options`; the defaults here are those of
+        ``profile="recommended"``.
 
         Raises :class:`OSError`, which names the address, if an address cannot be bound, :class:`ValueError` for what is
         not an address or a port, and :class:`anabranch.ConfigError` for an option that does not exist.
         """
         self._closed = False
-        self._handle = _core.NetEndpoint(local, port, udp_port, remote_udp_port, max_associations, to_toml(options))
+        self._handle = _core.NetEndpoint(
+            local, port, udp_port, remote_udp_port, max_associations, watch_addresses, to_toml(options)
+        )
 
     @property
     def local_addresses(self) -> list[IPv4Address | IPv6Address]:
-        """The local addresses."""
+        """The local addresses as they are now."""
         return self._handle.local_addresses
 
     @property
@@ -185,9 +191,10 @@ class BaseConnection:
         unordered: bool = False,
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
+        context: int = 0,
     ) -> bool:
         """As ``send``, but returns false if there is no room or if others wait for room; nothing is sent then."""
-        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack, reliability)
+        return self._handle.try_send(data, stream, ppid, unordered, immediate_sack, reliability, context)
 
     def unread(self, stream: int = 0) -> int:
         """The number of messages of a stream that have arrived and wait to be read."""

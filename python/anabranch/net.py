@@ -15,8 +15,9 @@ Signals such as Ctrl-C end every wait. Threads can share a connection. :mod:`ana
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self, TypeVar, Unpack
+from typing import Literal, Protocol, Self, TypeVar, Unpack
 
 from . import _core
 from ._core import UDP_PORT, Event, Message, Path, SocketStats, Stats
@@ -35,6 +36,7 @@ from .options import Options
 
 __all__ = [
     "Connection",
+    "Delivery",
     "Endpoint",
     "Event",
     "Events",
@@ -44,6 +46,7 @@ __all__ = [
     "Peer",
     "SocketStats",
     "Stats",
+    "Writer",
     "connect",
 ]
 
@@ -104,6 +107,25 @@ class Endpoint(BaseEndpoint, _Closeable):
         BaseListener.__init__(listener, self, backlog, owner=False)
         return listener
 
+    def add_local_address(self, address: Address, *, device: str | None = None, timeout: float | None = None) -> None:
+        """Adds a local address, as when an uplink comes up: a UDP socket is bound to it.
+
+        The peers of connections with ``asconf`` are asked to add it; events ``address-change`` tell their answers.
+        Later connections have it from the beginning. ``device``: the interface that its packets must use (Linux only).
+
+        Raises :class:`OSError` if it cannot be bound, and :class:`ValueError` if the endpoint has it or 16 addresses.
+        """
+        _wait(self._handle.add_local_address(address, device), timeout, "add_local_address", self)
+
+    def remove_local_address(self, address: Address, *, timeout: float | None = None) -> None:
+        """Removes a local address, as when an uplink goes down: what was in flight there is sent on other paths.
+
+        The peers of connections with ``asconf`` are asked to delete it. A connection that has no other path keeps it.
+
+        Raises :class:`ValueError` if the endpoint does not have it, or no other.
+        """
+        _wait(self._handle.remove_local_address(address), timeout, "remove_local_address", self)
+
     def close(self, timeout: float | None = None) -> None:
         """Shuts all connections down, and waits until they have ended."""
         _wait(self._closing(), timeout, "close", self)
@@ -158,6 +180,7 @@ class Connection(BaseConnection):
         unordered: bool = False,
         immediate_sack: bool = False,
         reliability: dict[str, float] | None = None,
+        context: int = 0,
         timeout: float | None = None,
     ) -> None:
         """Sends a message, once there is room for it. It is sent whole or, if this call raises, not at all.
@@ -165,12 +188,33 @@ class Connection(BaseConnection):
         Messages of one ``stream`` arrive in order but for ``unordered`` ones. ``ppid`` (payload protocol identifier) is
         passed to the peer. ``immediate_sack`` asks the peer not to delay the acknowledgement. ``reliability`` says when
         the message is given up: a dict with one of ``lifetime`` (in seconds), ``retransmissions``, ``priority``. Both
-        ends need the option ``pr_sctp``.
+        ends need the option ``pr_sctp``. The event ``send-failed`` gives ``context`` back.
 
         Raises a :class:`ConnectionError` once the connection has ended, and :class:`ValueError` for a message that can
         never be sent: an empty one, one longer than ``send_buffer``, or one on a stream that does not exist.
         """
-        _wait(self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability), timeout, "send", self)
+        operation = self._handle.send(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        _wait(operation, timeout, "send", self)
+
+    def send_tracked(
+        self,
+        data: Buffer,
+        *,
+        stream: int = 0,
+        ppid: int = 0,
+        unordered: bool = False,
+        immediate_sack: bool = False,
+        reliability: dict[str, float] | None = None,
+        context: int = 0,
+        timeout: float | None = None,
+    ) -> Delivery:
+        """As :meth:`send`; returns what tells when the peer has the message."""
+        operation = self._handle.send_tracked(data, stream, ppid, unordered, immediate_sack, reliability, context)
+        return Delivery(_wait(operation, timeout, "send_tracked", self))
+
+    def writer(self, stream: int = 0, *, ppid: int = 0, unordered: bool = False) -> Writer:
+        """A message that is written piece by piece, for one that is longer than the send buffer."""
+        return Writer(self._handle.writer(stream, ppid, unordered))
 
     def recv(self, timeout: float | None = None) -> Message | None:
         """The next message of any stream; None once the peer has shut the connection down and everything was read.
@@ -218,6 +262,86 @@ class Connection(BaseConnection):
         """
         return _wait(self._handle.heartbeat(address), timeout, "heartbeat", self)
 
+    def set_stream_value(self, stream: int, value: int) -> None:
+        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+
+        Raises :class:`ValueError` if there is no such stream, or the weight is 0.
+        """
+        _wait(self._handle.set_stream_value(stream, value), None, "set_stream_value", self)
+
+    def reset_streams(
+        self,
+        direction: Literal["outgoing", "incoming", "both"] = "outgoing",
+        streams: Sequence[int] = (),
+        timeout: float | None = None,
+    ) -> None:
+        """Begins to reset streams: all, or those listed. Messages sent before are delivered before the reset.
+
+        An event ``streams-reset`` tells what became of it, for each direction. Streams that the peer has reset are told
+        of once what it sent on them before has been received; what it sent behind can be received after that.
+
+        Raises :class:`ValueError`, which says why, if nothing was begun. Both ends need the option ``stream_reset``.
+        """
+        _wait(self._handle.reset_streams(direction, list(streams)), timeout, "reset_streams", self)
+
+    def add_streams(self, outgoing: int = 0, incoming: int = 0) -> None:
+        """Begins to add streams: ``outgoing`` to send on, ``incoming`` on which the peer sends.
+
+        An event ``streams-added`` tells what became of it, for each direction. Raises :class:`ValueError` if nothing
+        was begun.
+        """
+        _wait(self._handle.add_streams(outgoing, incoming), None, "add_streams", self)
+
+    def reset_association(self, *, timeout: float | None = None) -> None:
+        """Begins to reset all streams of both directions, and the TSNs. Otherwise as :meth:`reset_streams`."""
+        _wait(self._handle.reset_association(), timeout, "reset_association", self)
+
+    def add_local_address(self, address: Address) -> None:
+        """Asks the peer to add a local address of the endpoint to this connection.
+
+        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the endpoint does not have the
+        address, or the connection has it, or its peer has no ASCONF.
+        """
+        _wait(self._handle.add_local_address(address), None, "add_local_address", self)
+
+    def remove_local_address(self, address: Address) -> None:
+        """Ends the use of a local address by this connection. A peer with ASCONF is asked to delete it.
+
+        Raises :class:`ValueError` if the connection does not use the address, or would have no path left.
+        """
+        _wait(self._handle.remove_local_address(address), None, "remove_local_address", self)
+
+    def set_peer_primary(self, address: Address) -> None:
+        """Asks the peer to send to this local address where it sends on one path only.
+
+        An event ``address-change`` tells its answer. Raises :class:`ValueError` if the connection does not use the
+        address, or its peer has no ASCONF.
+        """
+        _wait(self._handle.set_peer_primary(address), None, "set_peer_primary", self)
+
+    def set_auth_key(self, key: int, secret: Buffer) -> None:
+        """Adds or replaces a key for AUTH. Both sides must have it before either activates it.
+
+        Raises :class:`ValueError` if the connection has 64 keys.
+        """
+        _wait(self._handle.set_auth_key(key, secret), None, "set_auth_key", self)
+
+    def activate_auth_key(self, key: int) -> None:
+        """Authenticates packets with this key from now on. Raises :class:`ValueError` if it was not set."""
+        _wait(self._handle.activate_auth_key(key), None, "activate_auth_key", self)
+
+    def deactivate_auth_key(self, key: int) -> None:
+        """Says that a key which is not active will not be activated again.
+
+        An event ``auth-key-unused`` tells when nothing outstanding needs it. Raises :class:`ValueError` if it was not
+        set, or is active.
+        """
+        _wait(self._handle.deactivate_auth_key(key), None, "deactivate_auth_key", self)
+
+    def remove_auth_key(self, key: int) -> None:
+        """Forgets a key that is not active. Raises :class:`ValueError` if it was not set, or is active."""
+        _wait(self._handle.remove_auth_key(key), None, "remove_auth_key", self)
+
     def shutdown(self, timeout: float | None = None) -> None:
         """Delivers what was sent, ends the connection and waits for the end, which a timeout does not prevent.
 
@@ -237,6 +361,50 @@ class Connection(BaseConnection):
             self.shutdown()
         else:
             self.abort()
+
+
+class Delivery:
+    """A message on its way, from :meth:`Connection.send_tracked`. Dropping it only forgets."""
+
+    def __init__(self, handle: _core.NetDelivery) -> None:
+        self._handle = handle
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Waits until the peer has the message; whether its application has received it is not known.
+
+        Raises :class:`anabranch.NotDeliveredError` if the message was given up or lost, and another
+        :class:`ConnectionError` if the connection ended before.
+        """
+        _wait(self._handle.wait(), timeout, "wait", self)
+
+
+class Writer:
+    """A message of any length that is written piece by piece, and that the peer receives as one.
+
+    While it is incomplete, no other message of the connection is sent. As a context, it is finished at the end. Half a
+    message cannot be taken back: after an exception, and if the writer is dropped unfinished, the connection is
+    **aborted**, unless nothing was sent yet. So it is after a ``timeout``, if the message is not finished later.
+    """
+
+    def __init__(self, handle: _core.NetWriter) -> None:
+        self._handle = handle
+
+    def write(self, data: Buffer, timeout: float | None = None) -> None:
+        """Adds bytes to the message, once there is room. After a timeout a part of them may have been added."""
+        _wait(self._handle.write(data), timeout, "write", self)
+
+    def finish(self, timeout: float | None = None) -> None:
+        """Ends the message. Raises :class:`ValueError` if nothing was written."""
+        _wait(self._handle.finish(), timeout, "finish", self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self._handle.drop()
 
 
 class Events:

@@ -38,16 +38,16 @@ mod stats;
 mod types;
 
 pub use face::{
-    BindError, Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages,
-    StreamReader,
+    Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
 pub use sctp::{
-    AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability, State,
+    AddressChange, AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability,
+    ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{
-    ConnectError, ConnectionError, EndpointClosed, Lagged, Message, NotDelivered, PathError, Peer, Received,
-    SendError, TrySendError,
+    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, Message,
+    NotDelivered, PathError, Peer, Received, SendError, StreamError, TrySendError,
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that [`Config`] and other types come from.

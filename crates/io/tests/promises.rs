@@ -4,6 +4,7 @@
 
 mod common;
 
+use anabranch_io::sctp::StreamScheduler;
 use anabranch_io::{
     Config, Delivery, Endpoint, Event, Message, NotDelivered, PathState, SendError, StreamId,
 };
@@ -14,6 +15,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 use testkit::Faults;
+use units::ByteCount;
 
 const NO_FAULTS: Faults = Faults { loss: 0.0, duplication: 0.0, delay: 0.0, longest_delay: Duration::ZERO };
 
@@ -278,4 +280,52 @@ fn a_message_longer_than_the_buffers_can_be_written_by_a_thread() {
     writer.finish().expect("is taken");
     one.shutdown().expect("ends gracefully");
     assert!(reading.join().expect("reads") == bytes);
+}
+
+#[test]
+fn a_connection_that_lingers_ends_gracefully_or_is_aborted_in_time() {
+    let world = world();
+    let (one, other) = world.connect();
+    one.send("read").expect("is taken");
+    assert_eq!(one.linger(SOON), Ok(()));
+    assert_eq!(other.recv().expect("arrives").data, "read");
+    let (one, other) = world.connect();
+    fill(&one.clone().into_async());
+    let begin = Instant::now();
+    let aborted = one.linger(Duration::from_millis(100)).expect_err("nobody reads");
+    assert!(!aborted.is_graceful() && begin.elapsed() < SOON);
+    assert!(!other.closed().is_graceful());
+    let (one, _other) = world.connect();
+    fill(&one.into_async());
+    let client = anabranch_io::blocking::Endpoint::from(world.client.clone());
+    assert!(!client.close_timeout(Duration::from_millis(20)));
+    assert!(client.close_timeout(SOON), "the end goes on");
+}
+
+#[test]
+fn a_flush_waits_for_a_stream_that_others_overtake() {
+    let config = Config {
+        stream_scheduler: StreamScheduler::Priority,
+        send_buffer: ByteCount::new(8 << 20),
+        ..quick(Config::recommended())
+    };
+    let world = World::new(1, NO_FAULTS, &config);
+    let (one, other) = world.connect();
+    let one = one.into_async();
+    let reading = thread::spawn(move || std::iter::from_fn(|| other.recv()).count());
+    run(one.set_stream_value(StreamId(2), 7)).expect("there is one");
+    let bulk = || Message::from(vec![1; 50_000]).stream(StreamId(2));
+    (0..40).for_each(|_| run(one.send(bulk())).expect("is taken"));
+    let mut last = run(one.send_tracked(bulk())).expect("is taken");
+    thread::scope(|scope| {
+        let flush = scope.spawn(|| {
+            run(one.flush()).expect("is acknowledged");
+            let mut cx = Context::from_waker(Waker::noop());
+            assert_eq!(Pin::new(&mut last).poll(&mut cx), Poll::Ready(Ok(())), "the flush came too early");
+        });
+        (0..60).for_each(|_| run(one.send(vec![2; 50_000])).expect("is taken"));
+        flush.join().expect("the flush waits");
+    });
+    run(one.shutdown()).expect("ends gracefully");
+    assert_eq!(reading.join().expect("reads"), 101);
 }

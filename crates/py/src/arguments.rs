@@ -5,10 +5,28 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
-use sctp::{Reliability, Seed};
+use sctp::{Reliability, ResetDirection, Seed};
 use std::net::IpAddr;
 use transport::Ecn;
 use units::Span;
+
+/// The streams of a reset.
+pub struct Direction(pub ResetDirection);
+
+impl FromPyObject<'_, '_> for Direction {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        match object.extract::<String>()?.as_str() {
+            "outgoing" => Ok(Direction(ResetDirection::Outgoing)),
+            "incoming" => Ok(Direction(ResetDirection::Incoming)),
+            "both" => Ok(Direction(ResetDirection::Both)),
+            other => Err(PyValueError::new_err(format!(
+                "direction = {other:?}: expected \"outgoing\", \"incoming\" or \"both\""
+            ))),
+        }
+    }
+}
 
 /// Bytes of any object that offers them: bytes are borrowed, others (bytearray, memoryview) copied.
 pub enum ByteString<'a> {

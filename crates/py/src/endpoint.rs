@@ -1,8 +1,8 @@
 //! The sans-IO endpoint for Python: packet bytes in and out, the time as an argument.
 
 use crate::arguments::{
-    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, EcnField, Mtu, Now,
-    PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamCount, StreamValue,
+    Address, Addresses, ArrivalNumber, Association, AuthKey, ByteString, Context, Direction, EcnField, Mtu,
+    Now, PathNumber, PayloadProtocol, Policy, Port, Randomness, Stream, StreamCount, StreamValue,
 };
 use crate::arrivals::{Arrival, accept_error, connect_error, list, listen};
 use crate::error::{AssociationClosedError, ConfigError, WouldBlockError};
@@ -392,25 +392,19 @@ impl Endpoint {
     ///
     /// An event ``streams-reset`` tells what became of it, for each direction. Messages given meanwhile are sent after the
     /// reset. ValueError if nothing was begun, which its text explains.
-    #[pyo3(signature = (now, association, direction="outgoing", streams=None))]
+    #[pyo3(
+        signature = (now, association, direction = Direction(ResetDirection::Outgoing), streams = None),
+        text_signature = "($self, now, association, direction=\"outgoing\", streams=None)"
+    )]
     fn reset_streams(
         &mut self,
         now: Now,
         association: Association,
-        direction: &str,
+        direction: Direction,
         streams: Option<Vec<Stream>>,
     ) -> PyResult<()> {
-        let direction = match direction {
-            "outgoing" => ResetDirection::Outgoing,
-            "incoming" => ResetDirection::Incoming,
-            "both" => ResetDirection::Both,
-            other => {
-                let text = format!("direction = {other:?}: expected \"outgoing\", \"incoming\" or \"both\"");
-                return Err(PyValueError::new_err(text));
-            }
-        };
         let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
-        begun(self.inner().reset_streams(now.instant(), association.id(), direction, &streams))
+        begun(self.inner().reset_streams(now.instant(), association.id(), direction.0, &streams))
     }
 
     /// Begins to add streams: ``outgoing`` on which the endpoint sends, ``incoming`` on which the peer sends.

@@ -34,8 +34,8 @@ mod _core {
     use crate::info::{Discarded, EndpointStats, Path, Stats};
     #[pymodule_export]
     use crate::net::{
-        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetEndpoint, NetEvents,
-        NetListener, Operation, SocketStats, Wakeups,
+        ConnectionLostError, EndpointClosedError, Message, NetConnection, NetDelivery, NetEndpoint,
+        NetEvents, NetListener, NetWriter, NotDeliveredError, Operation, SocketStats, Wakeups,
     };
     #[pymodule_export]
     use crate::packet::{Received, Transmit};

@@ -39,10 +39,11 @@ mod resolve;
 mod writer;
 
 pub use io::{
-    AssocStats, BindError, Builder, CloseReason, Config, ConnectError, Connection, ConnectionError, Delivery,
-    Endpoint, EndpointClosed, EndpointStats, Event, Events, Lagged, Listener, Message, Messages,
-    NotDelivered, PathError, PathId, PathInfo, PathState, Peer, Ppid, Received, SendError, SocketStats,
-    State, StreamId, StreamReader, TrySendError, sctp, units,
+    AddressChange, AddressError, AssocStats, BindError, Builder, CloseReason, Config, ConnectError,
+    Connection, ConnectionError, Delivery, Endpoint, EndpointClosed, EndpointStats, Event, Events, KeyError,
+    Lagged, Listener, Message, Messages, NotDelivered, PathError, PathId, PathInfo, PathState, Peer, Ppid,
+    Received, Reliability, ResetDirection, ResetError, ResetResult, SendError, SocketStats, State,
+    StreamError, StreamId, StreamReader, TrySendError, sctp, units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;

@@ -1,6 +1,10 @@
 //! What this crate adds, over loopback.
 
-use anabranch_tokio::{Connection, ConnectionError, Endpoint, MessageWriter, Received, StreamId, resolve};
+use anabranch_tokio::sctp::AllowReset;
+use anabranch_tokio::{
+    AddressChange, Config, Connection, ConnectionError, Endpoint, Event, Events, MessageWriter, Received,
+    ResetDirection, ResetResult, StreamId, resolve,
+};
 use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,8 +15,14 @@ use tokio::time::timeout;
 
 /// Two endpoints, and the two ends of a connection between them.
 async fn pair() -> ([Endpoint; 2], Connection, Connection) {
-    let endpoint =
-        || Endpoint::builder().local(Ipv4Addr::LOCALHOST).udp_port(0).bind().expect("loopback can be bound");
+    pair_with(Config::recommended()).await
+}
+
+async fn pair_with(config: Config) -> ([Endpoint; 2], Connection, Connection) {
+    let endpoint = || {
+        let builder = Endpoint::builder().local(Ipv4Addr::LOCALHOST).udp_port(0).config(config.clone());
+        builder.bind().expect("loopback can be bound")
+    };
     let (server, client) = (endpoint(), endpoint());
     let listener = server.listen(1);
     let peer = resolve("127.0.0.1", server.port()).await.expect("an address").udp_port(server.udp_port());
@@ -130,4 +140,32 @@ async fn listeners_and_messages_are_streams_that_end() {
 #[tokio::test]
 async fn a_name_without_addresses_is_an_error() {
     assert!(resolve("nothing.invalid", 9).await.is_err());
+}
+
+/// The next event that is wanted.
+async fn until(events: &mut Events, wanted: impl Fn(&Event) -> bool) {
+    while !wanted(&events.next().await.expect("is open").expect("none is lost")) {}
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")] // Other systems have one loopback address only.
+async fn streams_are_reset_and_an_uplink_joins_within_a_time_limit() {
+    let allow_reset = AllowReset::Streams;
+    let config =
+        Config { stream_reset: true, allow_reset, auth: true, asconf: true, ..Config::recommended() };
+    let ([_, client], near, far) = pair_with(config).await;
+    let mut events = near.events();
+    let work = async {
+        near.reset_streams(ResetDirection::Outgoing, &[StreamId(1)]).await.expect("begins");
+        let performed =
+            |event: &Event| matches!(event, Event::StreamsReset { result: ResetResult::Performed, .. });
+        until(&mut events, performed).await;
+        let second = IpAddr::from([127, 0, 3, 2]);
+        client.add_local_address(second).await.expect("is free");
+        let added = Event::AddressChange { change: AddressChange::Add, address: second, accepted: true };
+        until(&mut events, |event| *event == added).await;
+        near.send("goes on").await.expect("is taken");
+        assert_eq!(whole(&far).await.expect("arrives"), b"goes on");
+    };
+    timeout(Duration::from_secs(20), work).await.expect("takes no time");
 }

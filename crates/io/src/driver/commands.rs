@@ -37,7 +37,14 @@ impl Driver {
             Command::Shutdown(id) => self.connections.shutdown(now, &mut self.endpoint, id),
             Command::Release(id) => self.connections.release(now, &mut self.endpoint, id),
             Command::Abort(id, reason) => self.endpoint.abort(now, id, &reason),
-            Command::Call(call) => call(&mut self.endpoint, now),
+            // If the caller is gone, it was done all the same.
+            Command::AddAddress(address, device, answer) => {
+                let _ = answer.send(self.add_address(now, address, device));
+            }
+            Command::RemoveAddress(address, answer) => {
+                let _ = answer.send(self.remove_address(now, address));
+            }
+            Command::Call(call) => call.make(&mut self.endpoint, now),
             Command::Leave => self.leaving = true,
             Command::Close => self.close(now),
         }

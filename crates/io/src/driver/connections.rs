@@ -4,7 +4,7 @@ use super::entry::Entry;
 use crate::shared::{Handle, Hub, Mailbox, Phase};
 use crate::types::{ConnectionError, PathError};
 use futures_channel::oneshot;
-use sctp::{AssocId, Config, Endpoint, Event, PathState};
+use sctp::{AssocId, Config, Endpoint, Event, PathState, ResetResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -94,13 +94,14 @@ impl Connections {
                 entry.mailbox.announce(event);
                 self.flushing.insert(id);
             }
+            Event::StreamsReset { incoming: true, result: ResetResult::Performed, .. } => entry.hold(event),
             other => note(now, endpoint, entry, other),
         }
     }
 
     /// Moves messages from the stack to the inbox.
     pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
-        if let Some(entry) = self.entries.get(&id) {
+        if let Some(entry) = self.entries.get_mut(&id) {
             entry.deliver(now, endpoint);
         }
     }
@@ -230,6 +231,9 @@ fn note(now: Instant, endpoint: &mut Endpoint, entry: &mut Entry, event: Event) 
         Event::PathChanged { address, state: PathState::Inactive } => {
             entry.answer_heartbeats(address, &Err(PathError::Failed { address }));
         }
+        Event::PeerAddressAdded { address } => mailbox.change_peer(address, true),
+        Event::PeerAddressRemoved { address } => mailbox.change_peer(address, false),
+        Event::StreamsAdded { outgoing, result: ResetResult::Performed, .. } => mailbox.add_streams(outgoing),
         Event::Restarted if !entry.restart() => endpoint.abort(now, mailbox.id, b"restart within a message"),
         Event::ShutdownReceived => {
             for lost in entry.refuse_messages() {

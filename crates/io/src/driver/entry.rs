@@ -1,9 +1,9 @@
 //! The driver's record of one connection.
 
-use crate::shared::{Handle, Mailbox, Parcel, Receipt};
+use crate::shared::{Handle, Mailbox, Parcel, Receipt, Stop};
 use crate::types::PathError;
 use futures_channel::oneshot;
-use sctp::{Config, Endpoint, MessageId, SendError};
+use sctp::{AllowReset, Config, Endpoint, Event, MessageId, SendError, StreamScheduler};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,6 +13,9 @@ use units::{Instant, Span};
 /// Time without progress, in RTO.Max, after which a connection that nobody holds is aborted: that of T5-shutdown-guard
 /// (`rfc9260#section-9.2`), which runs only once everything is acknowledged.
 const STALL_RTOS: u64 = 5;
+
+/// Resets of the peer that wait until what was received before them is read. With more the first one is told of earlier.
+const MOST_HELD: usize = 64;
 
 /// One connection.
 #[derive(Debug)]
@@ -32,6 +35,9 @@ pub(super) struct Entry {
     abandoned: u64,
     /// The last piece given did not end its message.
     incomplete: bool,
+    /// Messages are first sent in the order in which they were given: there is no stream scheduler, and no stream waited for its
+    /// reset yet, nor may the peer ask for one.
+    in_order: bool,
     /// In the order of their bytes.
     flushes: VecDeque<Flush>,
     /// Of messages that are with the stack.
@@ -39,6 +45,8 @@ pub(super) struct Entry {
     /// Of messages that are lost. They are dropped once it is known whether the connection ended: then that is the reason.
     failed: Vec<Receipt>,
     heartbeats: Vec<Heartbeat>,
+    /// Resets of streams by the peer of which nobody was told yet.
+    held: VecDeque<Event>,
     /// Longest time without progress once the connection is closed in the background.
     patience: Span,
     /// Bytes acknowledged when there was progress last, and when that was; kept once it is closed in the background.
@@ -71,20 +79,38 @@ impl Entry {
             given: 0,
             abandoned: 0,
             incomplete: false,
+            in_order: config.stream_scheduler == StreamScheduler::Fcfs
+                && config.allow_reset == AllowReset::None,
             flushes: VecDeque::new(),
             receipts: BTreeMap::new(),
             failed: Vec::new(),
             heartbeats: Vec::new(),
+            held: VecDeque::new(),
             patience: config.rto_max * STALL_RTOS,
             progress: None,
         }
     }
 
-    /// Moves messages from the outbox to the stack as far as it has room.
+    /// Moves messages from the outbox to the stack as far as it has room, and makes the calls between them.
     pub(super) fn send(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        let full = loop {
+            match self.send_up_to_call(now, endpoint) {
+                Stop::Call(call) => {
+                    self.in_order = false;
+                    call.make(endpoint, now);
+                }
+                stop => break matches!(stop, Stop::Full),
+            }
+        };
+        if self.shutting_down && !full && self.mailbox.outbox_is_empty() {
+            endpoint.shutdown(now, self.mailbox.id);
+        }
+    }
+
+    fn send_up_to_call(&mut self, now: Instant, endpoint: &mut Endpoint) -> Stop {
         let (id, mut lost) = (self.mailbox.id, false);
         let Entry { mailbox, given, incomplete, receipts, .. } = self;
-        let full = mailbox.empty_outbox(|Parcel { message, receipt }| {
+        let stop = mailbox.empty_outbox(|Parcel { message, receipt }| {
             let length = message.payload.len() as u64;
             // The bytes are shared, not copied.
             match endpoint.send(now, id, message.clone()) {
@@ -102,9 +128,7 @@ impl Entry {
         if lost {
             self.lose();
         }
-        if self.shutting_down && !full && self.mailbox.outbox_is_empty() {
-            endpoint.shutdown(now, id);
-        }
+        stop
     }
 
     /// Shuts the association down once its outbox is empty.
@@ -135,20 +159,42 @@ impl Entry {
         }
     }
 
-    /// User bytes that the peer has for good. Chunks are first sent in the order in which their messages were given, and
-    /// `buffered` falls as the cumulative TSN advances: the first bytes given are the first acknowledged.
+    /// User bytes that the peer has for good. `buffered` falls as the cumulative TSN advances: with `in_order` the first bytes
+    /// given are the first acknowledged.
     fn acked(&self, endpoint: &Endpoint) -> u64 {
         let stats = endpoint.stats(self.mailbox.id).unwrap_or_default();
         self.given.saturating_sub(stats.buffered.get())
     }
 
-    /// Passes what can be read to the mailbox.
-    pub(super) fn deliver(&self, now: Instant, endpoint: &mut Endpoint) {
+    /// Passes what can be read to the mailbox, unless a reset of the peer waits until what came before it is read.
+    pub(super) fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.announce_held(0);
+        if !self.held.is_empty() {
+            return;
+        }
         let mut next = || endpoint.receive(now, self.mailbox.id, usize::MAX);
         if self.released {
             while next().is_some() {}
         } else {
             self.mailbox.fill_inbox(false, next);
+        }
+    }
+
+    /// The peer has reset streams: that is told once what it sent before has been read, and what it sent behind is read after
+    /// that.
+    pub(super) fn hold(&mut self, reset: Event) {
+        self.held.push_back(reset);
+        self.announce_held(self.held.len().saturating_sub(MOST_HELD));
+    }
+
+    /// Tells of resets before which everything has been read, and of the first `regardless` ones.
+    fn announce_held(&mut self, regardless: usize) {
+        let mut told = 0;
+        while let Some(Event::StreamsReset { streams, .. }) = self.held.front()
+            && (told < regardless || self.released || !self.mailbox.awaits_reading(streams))
+        {
+            self.held.pop_front().into_iter().for_each(|reset| self.mailbox.announce(reset));
+            told += 1;
         }
     }
 
@@ -167,9 +213,10 @@ impl Entry {
     /// Answers the flushes that are complete, and those who wait for messages that are lost; false if none is left.
     pub(super) fn answer_flushes(&mut self, endpoint: &Endpoint) -> bool {
         let (acked, given, abandoned) = (self.acked(endpoint), self.given, self.abandoned);
-        // What was abandoned since may have been given later than what the flush waits for.
         let complete = self.flushes.iter().take_while(|flush| {
-            flush.bytes + (abandoned - flush.abandoned) <= acked || (acked == given && flush.bytes <= given)
+            // What was abandoned since may have been given later than what the flush waits for.
+            let first = flush.bytes + (abandoned - flush.abandoned) <= acked;
+            (first && self.in_order) || (acked == given && flush.bytes <= given)
         });
         let complete = complete.count();
         for flush in self.flushes.drain(..complete) {
@@ -253,5 +300,6 @@ impl Entry {
             let id = self.mailbox.id;
             self.mailbox.fill_inbox(true, || endpoint.receive(now, id, usize::MAX));
         }
+        self.announce_held(usize::MAX);
     }
 }

@@ -3,11 +3,13 @@
 mod commands;
 mod connections;
 mod entry;
+mod locals;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
 use connections::Connections;
-use sctp::IcmpNews;
+pub(crate) use locals::Locals;
+use sctp::{Event, IcmpNews};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
@@ -27,6 +29,7 @@ pub(crate) struct Driver {
     clock: Clock,
     endpoint: sctp::Endpoint,
     sockets: Sockets,
+    locals: Locals,
     buffers: Buffers,
     packet: PacketBuf,
     /// The beginning of a packet that an ICMP message is about.
@@ -55,12 +58,18 @@ impl Driver {
     ///
     /// # Errors
     /// The system's if it has no thread to give.
-    pub(crate) fn start(endpoint: sctp::Endpoint, sockets: Sockets, hub: Arc<Hub>) -> io::Result<()> {
+    pub(crate) fn start(
+        endpoint: sctp::Endpoint,
+        sockets: Sockets,
+        locals: Locals,
+        hub: Arc<Hub>,
+    ) -> io::Result<()> {
         keep_memory();
         let mut driver = Driver {
             clock: Clock::start(),
             endpoint,
             sockets,
+            locals,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
             quoted: Vec::new(),
@@ -83,6 +92,10 @@ impl Driver {
         self.read(now);
         self.read_reports(now);
         self.obey(now);
+        if self.sockets.interfaces_changed() {
+            self.follow_interfaces(now);
+        }
+        self.close_leaving(now);
         // After reading: a packet that arrived in time must not look late because this thread was.
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
@@ -98,7 +111,8 @@ impl Driver {
 
     /// Waits for packets, commands or the next timeout.
     fn sleep(&mut self) -> io::Result<()> {
-        let deadline = self.endpoint.poll_timeout().map(|at| self.clock.until(at));
+        let deadline = self.endpoint.poll_timeout().into_iter().chain(self.locals.deadline()).min();
+        let deadline = deadline.map(|at| self.clock.until(at));
         let timeout = if self.hub.fall_asleep() { deadline } else { Some(Default::default()) };
         let result = self.sockets.wait(timeout);
         self.hub.awake();
@@ -148,6 +162,9 @@ impl Driver {
     fn exchange(&mut self, now: Instant) {
         loop {
             while let Some((id, event)) = self.endpoint.poll_event() {
+                if matches!(event, Event::Connected { .. }) {
+                    self.locals.catch_up(now, &mut self.endpoint, id);
+                }
                 self.connections.on_event(now, &mut self.endpoint, id, event);
             }
             // The events of one arrival fill the backlog before the next one is looked at.

@@ -1,10 +1,11 @@
 //! The description of an endpoint: addresses, ports, options.
 
 use super::Endpoint;
-use crate::driver::Driver;
-use crate::net::{BindSpec, Socket, Sockets};
-use crate::shared::{Hub, Names};
-use sctp::{Config, ConfigError, Encapsulation, EndpointConfig, Seed, SeedError};
+use crate::driver::{Driver, Locals};
+use crate::net::{BindSpec, Socket, Sockets, Watch, is_reachable};
+use crate::shared::{Hub, Places, Ports};
+use crate::types::BindError;
+use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -21,6 +22,7 @@ pub struct Builder {
     seed: Option<Seed>,
     max_associations: Option<usize>,
     socket_buffers: usize,
+    watch_addresses: bool,
 }
 
 impl Default for Builder {
@@ -34,40 +36,8 @@ impl Default for Builder {
             seed: None,
             max_associations: None,
             socket_buffers: 4 << 20,
+            watch_addresses: false,
         }
-    }
-}
-
-/// Reason why an endpoint could not be bound.
-#[derive(Debug, thiserror::Error)]
-pub enum BindError {
-    /// A socket cannot have this address.
-    #[error("cannot bind {address}: {source}{}", hint(source))]
-    Address {
-        /// The address and UDP port.
-        address: SocketAddr,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The host has no address to use.
-    #[error("this host has no unicast address: name one with `local`")]
-    NoAddress,
-    /// An option cannot work.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The operating system gave no random bytes.
-    #[error(transparent)]
-    Seed(#[from] SeedError),
-    /// The operating system gave no thread, or no way to wait for sockets.
-    #[error("cannot start the driver: {0}")]
-    System(#[from] io::Error),
-}
-
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::AddrNotAvailable => ": no interface of this host has that address",
-        io::ErrorKind::AddrInUse => ": choose another UDP port, or 0 for any",
-        _ => "",
     }
 }
 
@@ -142,12 +112,23 @@ impl Builder {
         self
     }
 
+    /// Follows the interfaces of the host (Linux only): an address that disappears, or whose link goes down, is removed, and one that
+    /// appears is added, as by [`Endpoint::remove_local_address`] and [`Endpoint::add_local_address`]. Of an endpoint with addresses of its own only
+    /// these come and go. Connections need [`asconf`](Config::asconf) to take in addresses that they did not begin with.
+    #[must_use]
+    pub fn watch_addresses(mut self, watch: bool) -> Self {
+        self.watch_addresses = watch;
+        self
+    }
+
     /// Binds the sockets and starts the driver.
     ///
     /// # Errors
     /// [`BindError`].
     pub fn bind(self) -> Result<Endpoint, BindError> {
         let (sockets, udp_port) = self.bind_sockets()?;
+        // Before the addresses are read, so that no change is missed.
+        let watch = self.watch_addresses.then(Watch::start).transpose()?;
         let addresses = match &self.locals[..] {
             [] => interface_addresses()?,
             locals => locals.iter().map(|&(address, _)| address).collect(),
@@ -161,10 +142,14 @@ impl Builder {
         let endpoint = sctp::Endpoint::new(config)?;
 
         let counters = sockets.iter().map(|socket| socket.counters.clone()).collect();
-        let (sockets, waker) = Sockets::new(sockets)?;
-        let names = Names { addresses, port, udp_port };
-        let hub = Arc::new(Hub::new(waker, counters, names, self.config));
-        Driver::start(endpoint, sockets, hub.clone())?;
+        let (mut sockets, waker) = Sockets::new(sockets)?;
+        if let Some(watch) = watch {
+            sockets.watch(watch)?;
+        }
+        let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
+        let locals = Locals::new(self.locals, self.socket_buffers, self.config.rto_max);
+        let hub = Arc::new(Hub::new(waker, places, ports, self.config));
+        Driver::start(endpoint, sockets, locals, hub.clone())?;
         Ok(Endpoint::new(hub))
     }
 
@@ -222,14 +207,6 @@ fn interface_addresses() -> Result<Vec<IpAddr>, BindError> {
     let loopback = || all.iter().copied().filter(|address| address.is_loopback()).take(MOST).collect();
     let addresses = if global.is_empty() { loopback() } else { global };
     if addresses.is_empty() { Err(BindError::NoAddress) } else { Ok(addresses) }
-}
-
-fn is_reachable(address: IpAddr) -> bool {
-    let link_local = match address {
-        IpAddr::V4(address) => address.is_link_local(),
-        IpAddr::V6(address) => address.is_unicast_link_local(),
-    };
-    !address.is_loopback() && !address.is_unspecified() && !address.is_multicast() && !link_local
 }
 
 /// A port from the dynamic range (`rfc6335#section-6`).

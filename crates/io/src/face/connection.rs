@@ -115,7 +115,8 @@ impl Connection {
         self.mailbox().unread(stream)
     }
 
-    /// Waits until the peer has acknowledged everything given to send so far.
+    /// Waits until the peer has acknowledged everything given to send so far. With a stream scheduler other than `fcfs`, where
+    /// streams were reset, and where the peer may reset them, waits until it has acknowledged everything at one time.
     ///
     /// # Errors
     /// [`NotDelivered`] if messages were lost that were given since the last flush.
@@ -214,7 +215,7 @@ impl Connection {
         set.unwrap_or(Ok(false))
     }
 
-    async fn ask<T: Send + 'static>(
+    pub(super) async fn ask<T: Send + 'static>(
         &self,
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
     ) -> Option<T> {

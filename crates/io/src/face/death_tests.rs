@@ -2,8 +2,8 @@
 
 use crate::shared::wait::block_on_for;
 use crate::{
-    Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event, Listener,
-    NotDelivered, PathError, Peer, SendError, StreamId,
+    AddressError, Config, ConnectError, Connection, ConnectionError, Endpoint, EndpointClosed, Event,
+    KeyError, Listener, NotDelivered, PathError, Peer, ResetDirection, SendError, StreamError, StreamId,
 };
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
@@ -66,6 +66,21 @@ fn no_call_hangs_once_the_driver_is_dead() {
     assert!(soon(near.stats()).is_none() && soon(near.options()).is_none());
     assert_eq!(soon(near.heartbeat(LOCAL)), Err(PathError::Ended(DEAD)));
     assert_eq!(soon(near.set_primary(LOCAL)), Err(PathError::Ended(DEAD)));
+    let ended = Err(StreamError::Ended(DEAD));
+    assert_eq!(soon(near.set_stream_value(StreamId(0), 1)), ended);
+    assert_eq!(soon(near.reset_streams(ResetDirection::Both, &[])), ended);
+    assert_eq!(soon(near.add_streams(1, 1)), ended);
+    assert_eq!(soon(near.reset_association()), ended);
+    let is_dead = |result| matches!(result, Err(AddressError::Ended(DEAD)));
+    let other = IpAddr::from([127, 0, 0, 9]);
+    assert!(is_dead(soon(ours.add_local_address(other))) && is_dead(soon(ours.remove_local_address(other))));
+    assert!(is_dead(soon(near.add_local_address(LOCAL))) && is_dead(soon(near.remove_local_address(LOCAL))));
+    assert!(is_dead(soon(near.set_peer_primary(LOCAL))));
+    let ended = Err(KeyError::Ended(DEAD));
+    assert_eq!(soon(near.set_auth_key(1, "secret")), ended);
+    assert_eq!(soon(near.activate_auth_key(1)), ended);
+    assert_eq!(soon(near.deactivate_auth_key(1)), ended);
+    assert_eq!(soon(near.remove_auth_key(1)), ended);
     near.abort("x");
     assert!(soon(listener.accept()).is_err() && soon(ours.listen(1).accept()).is_err());
     assert!(matches!(soon(ours.connect((LOCAL, 9))), Err(ConnectError::Failed(DEAD))));
@@ -90,6 +105,9 @@ fn calls_that_wait_end_when_the_driver_dies() {
         scope.spawn(|| assert_eq!(soon(near.closed()), DEAD));
         scope.spawn(|| assert!(soon(listener.accept()).is_err()));
         scope.spawn(|| assert_eq!(soon(near.flush()), Err(NotDelivered::Ended(DEAD))));
+        // Messages that wait for room are before it.
+        let reset = || soon(near.reset_streams(ResetDirection::Outgoing, &[]));
+        scope.spawn(move || assert_eq!(reset(), Err(StreamError::Ended(DEAD))));
         // A peer that does not exist: the attempt waits for an answer.
         scope.spawn(|| assert!(soon(ours.connect((IpAddr::from([192, 0, 2, 1]), 9))).is_err()));
         thread::sleep(Duration::from_millis(30));
@@ -112,8 +130,9 @@ fn a_restart_of_the_peer_is_told_and_flush_tells_what_is_lost() {
     let mut events = connection.events();
     first.kill();
     soon(first.close());
-    // No peer acknowledges it.
+    // No peer acknowledges it. It must not leave so late that the next peer takes it for a packet out of the blue.
     let lost = soon(connection.send_tracked("lost")).expect("is taken");
+    while soon(connection.stats()).expect("is open").outstanding_chunks == 0 {}
     let again = bind(first.port(), first.udp_port());
     let restarted = soon(again.connect(peer(&server))).expect("connects anew");
     while soon(events.next()).expect("is open") != Ok(Event::Restarted) {}

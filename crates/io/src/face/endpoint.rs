@@ -2,7 +2,7 @@ use super::{Builder, Connection, Listener};
 use crate::shared::wait::wait;
 use crate::shared::{Command, Hub};
 use crate::stats::EndpointStats;
-use crate::types::{ConnectError, ConnectionError, EndpointClosed, Peer};
+use crate::types::{AddressError, ConnectError, ConnectionError, EndpointClosed, Peer};
 use futures_channel::oneshot;
 use sctp::{Config, Discarded};
 use std::net::IpAddr;
@@ -73,24 +73,66 @@ impl Endpoint {
         Listener::new(self.hold.clone(), backlog)
     }
 
-    /// The local addresses.
-    pub fn local_addresses(&self) -> &[IpAddr] {
-        &self.hold.hub.names.addresses
+    /// Adds a local address, as when an uplink comes up: binds a UDP socket to it, and asks the peers of all connections with
+    /// ASCONF to add it ([`Event::AddressChange`](sctp::Event::AddressChange) tells their answers). Later connections have it from the
+    /// beginning. An endpoint that was bound without addresses needs no further socket. Dropping the future does not stop it.
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub async fn add_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        self.add(address, None).await
+    }
+
+    /// As [`Self::add_local_address`], for packets that leave by one interface whatever the routes say (`SO_BINDTODEVICE`, Linux
+    /// only).
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub async fn add_local_address_on_device(
+        &self,
+        address: IpAddr,
+        device: impl Into<String>,
+    ) -> Result<(), AddressError> {
+        self.add(address, Some(device.into())).await
+    }
+
+    async fn add(&self, address: IpAddr, device: Option<String>) -> Result<(), AddressError> {
+        let (answer, receiver) = oneshot::channel();
+        self.hold.hub.tell(Command::AddAddress(address, device, answer));
+        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
+    }
+
+    /// Removes a local address, as when an uplink goes down. Connections send what was in flight there on other paths at once, and
+    /// those with ASCONF ask their peers to delete the address. Its socket receives for RTO.Max more, and is closed then. A
+    /// connection that has no other path keeps it as long as that is so. Dropping the future does not stop it.
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub async fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        let (answer, receiver) = oneshot::channel();
+        self.hold.hub.tell(Command::RemoveAddress(address, answer));
+        receiver.await.unwrap_or(Err(AddressError::Ended(ConnectionError::Driver)))
+    }
+
+    /// The local addresses as they are now.
+    pub fn local_addresses(&self) -> Vec<IpAddr> {
+        self.hold.hub.places().addresses.clone()
     }
 
     /// The SCTP port.
     pub fn port(&self) -> u16 {
-        self.hold.hub.names.port
+        self.hold.hub.ports.sctp
     }
 
     /// The UDP port.
     pub fn udp_port(&self) -> u16 {
-        self.hold.hub.names.udp_port
+        self.hold.hub.ports.udp
     }
 
     /// Counters of the sockets.
     pub fn stats(&self) -> EndpointStats {
-        EndpointStats::read(&self.hold.hub.counters, &crate::net::dropped(self.udp_port()))
+        let counters = self.hold.hub.places().counters.clone();
+        EndpointStats::read(&counters, &crate::net::dropped(self.udp_port()))
     }
 
     /// The packets discarded so far, by cause.

@@ -1,17 +1,20 @@
 //! The handles of applications, whose `async` methods run on any runtime.
 
+mod addresses;
 mod builder;
 mod connection;
 #[cfg(test)]
 mod death_tests;
 mod endpoint;
 mod events;
+mod keys;
 mod listener;
 mod reader;
 mod sending;
+mod streams;
 mod writer;
 
-pub use builder::{BindError, Builder};
+pub use builder::Builder;
 pub use connection::Connection;
 pub use endpoint::Endpoint;
 pub use events::Events;

@@ -7,6 +7,7 @@ mod errors;
 mod overflow;
 mod socket;
 mod sockets;
+mod watch;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use clock::Clock;
@@ -14,3 +15,4 @@ pub(crate) use errors::Report;
 pub(crate) use overflow::dropped;
 pub(crate) use socket::{BindSpec, Socket};
 pub(crate) use sockets::Sockets;
+pub(crate) use watch::{Watch, is_reachable, working_addresses};

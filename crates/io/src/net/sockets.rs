@@ -2,14 +2,17 @@ use super::batch::Batches;
 use super::buffers::Buffers;
 use super::errors::{self, Report};
 use super::socket::{Sent, Socket};
+use super::watch::Watch;
 use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::time::Duration;
 use transport::{PacketBuf, Transmit};
 
-/// The token of the waker; a socket has its index.
+/// The token of the waker; sockets are numbered.
 pub(crate) const WAKER: Token = Token(usize::MAX);
+/// The token of what watches the interfaces.
+const WATCH: Token = Token(usize::MAX - 1);
 /// Batches that a blocked socket may hold before no more packets are taken.
 const WAITING: usize = 64;
 
@@ -19,10 +22,15 @@ pub(crate) struct Sockets {
     poll: Poll,
     events: Events,
     entries: Vec<Entry>,
+    /// Sockets so far.
+    numbered: usize,
+    /// Watches the interfaces; whether something may have changed.
+    watch: Option<(Watch, bool)>,
 }
 
 #[derive(Debug)]
 struct Entry {
+    number: usize,
     socket: Socket,
     batches: Batches,
     /// There may be something to read.
@@ -41,20 +49,55 @@ impl Sockets {
     pub(crate) fn new(sockets: Vec<Socket>) -> io::Result<(Sockets, Waker)> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKER)?;
-        let mut entries = Vec::new();
-        for (n, mut socket) in sockets.into_iter().enumerate() {
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            poll.registry().register(&mut socket.io, Token(n), interest)?;
-            entries.push(Entry {
-                socket,
-                batches: Batches::default(),
-                readable: true,
-                blocked: false,
-                reports: false,
-            });
+        let events = Events::with_capacity(64);
+        let mut all = Sockets { poll, events, entries: Vec::new(), numbered: 0, watch: None };
+        for socket in sockets {
+            all.add(socket)?;
         }
-        let sockets = Sockets { poll, events: Events::with_capacity(64), entries };
-        Ok((sockets, waker))
+        Ok((all, waker))
+    }
+
+    /// Registers one more socket.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn add(&mut self, mut socket: Socket) -> io::Result<()> {
+        let (number, interest) = (self.numbered, Interest::READABLE | Interest::WRITABLE);
+        self.poll.registry().register(&mut socket.io, Token(number), interest)?;
+        self.numbered += 1;
+        let (batches, readable) = (Batches::default(), true);
+        self.entries.push(Entry { number, socket, batches, readable, blocked: false, reports: false });
+        Ok(())
+    }
+
+    /// Removes the socket of an address, with the packets that wait in it.
+    pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Socket> {
+        let n = self.entries.iter().position(|entry| entry.socket.address == Some(address))?;
+        let Entry { mut socket, .. } = self.entries.remove(n);
+        // It is closed in any case.
+        let _ = self.poll.registry().deregister(&mut socket.io);
+        Some(socket)
+    }
+
+    /// Begins to watch the interfaces; what changed since `watch` was started is told, too.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn watch(&mut self, watch: Watch) -> io::Result<()> {
+        watch.register(self.poll.registry(), WATCH)?;
+        self.watch = Some((watch, true));
+        Ok(())
+    }
+
+    /// Whether an interface may have changed since this was asked last.
+    pub(crate) fn interfaces_changed(&mut self) -> bool {
+        match &mut self.watch {
+            Some((watch, changed)) if *changed => {
+                watch.drain();
+                std::mem::take(changed)
+            }
+            _ => false,
+        }
     }
 
     /// Sleeps until a socket is ready, the waker is used, or the time is over; at once if there is more to read.
@@ -62,7 +105,8 @@ impl Sockets {
     /// # Errors
     /// The system's.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        let more = self.entries.iter().any(|entry| entry.readable);
+        let changed = self.watch.as_ref().is_some_and(|(_, changed)| *changed);
+        let more = changed || self.entries.iter().any(|entry| entry.readable);
         let timeout = if more { Some(Duration::ZERO) } else { timeout };
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
@@ -70,7 +114,10 @@ impl Sockets {
             Err(error) => return Err(error),
         }
         for event in &self.events {
-            if let Some(entry) = self.entries.get_mut(event.token().0) {
+            if let (WATCH, Some((_, changed))) = (event.token(), &mut self.watch) {
+                *changed = true;
+            } else if let Some(entry) = self.entries.iter_mut().find(|entry| entry.number == event.token().0)
+            {
                 entry.readable |= event.is_readable();
                 entry.blocked &= !event.is_writable();
                 entry.reports |= event.is_error();
@@ -86,7 +133,8 @@ impl Sockets {
 
     /// Reads once from a socket. False if there was nothing to read.
     pub(crate) fn receive(&mut self, socket: usize, buffers: &mut Buffers) -> bool {
-        let entry = &mut self.entries[socket];
+        // A command may have removed one meanwhile.
+        let Some(entry) = self.entries.get_mut(socket) else { return false };
         // After an error, such as an ICMP message told as one, there may be more to read.
         let filled = entry.readable && entry.socket.receive(buffers).unwrap_or(true);
         entry.readable = filled;

@@ -4,7 +4,7 @@ use super::backlog::Backlog;
 use super::mailbox::Handle;
 use super::wait::{Place, Wakers};
 use crate::stats::SocketCounters;
-use crate::types::{PathError, Peer};
+use crate::types::{AddressError, PathError, Peer};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use sctp::{AssocId, Config};
@@ -20,7 +20,33 @@ use units::Instant;
 pub(crate) type Opening = Result<Handle, sctp::ConnectError>;
 
 /// A call that runs in the driver thread.
-pub(crate) type Call = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
+pub(crate) struct Call(Work);
+
+type Work = Box<dyn FnOnce(&mut sctp::Endpoint, Instant) + Send>;
+
+impl Call {
+    /// A call, and where its answer arrives.
+    pub(crate) fn answered<T: Send + 'static>(
+        call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
+    ) -> (Self, oneshot::Receiver<T>) {
+        let (answer, receiver) = oneshot::channel();
+        let call = Box::new(move |endpoint: &mut sctp::Endpoint, now| {
+            // It fails if the caller was dropped meanwhile.
+            let _ = answer.send(call(endpoint, now));
+        });
+        (Call(call), receiver)
+    }
+
+    pub(crate) fn make(self, endpoint: &mut sctp::Endpoint, now: Instant) {
+        self.0(endpoint, now);
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call")
+    }
+}
 
 /// A request of a handle to the driver.
 pub(crate) enum Command {
@@ -44,6 +70,10 @@ pub(crate) enum Command {
     Abort(AssocId, Bytes),
     /// Do something with the endpoint.
     Call(Call),
+    /// Add a local address, on an interface if one is named.
+    AddAddress(IpAddr, Option<String>, oneshot::Sender<Result<(), AddressError>>),
+    /// Remove a local address.
+    RemoveAddress(IpAddr, oneshot::Sender<Result<(), AddressError>>),
     /// The last handle of the endpoint was dropped: end once all connections have ended.
     Leave,
     /// Shut all associations down, then end.
@@ -64,19 +94,26 @@ pub(crate) struct Hub {
     asleep: AtomicBool,
     waker: mio::Waker,
     backlog: Mutex<Backlog>,
-    pub(crate) counters: Vec<Arc<SocketCounters>>,
-    pub(crate) names: Names,
+    places: Mutex<Places>,
+    pub(crate) ports: Ports,
     /// The options of the endpoint.
     pub(crate) config: Arc<Config>,
 }
 
-/// Addresses and ports of the endpoint.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    pub(crate) addresses: Vec<IpAddr>,
+/// Ports of the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ports {
     /// SCTP port.
-    pub(crate) port: u16,
-    pub(crate) udp_port: u16,
+    pub(crate) sctp: u16,
+    pub(crate) udp: u16,
+}
+
+/// Addresses and sockets of the endpoint, which come and go.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) addresses: Vec<IpAddr>,
+    /// One entry for each socket.
+    pub(crate) counters: Vec<Arc<SocketCounters>>,
 }
 
 #[derive(Debug, Default)]
@@ -87,25 +124,25 @@ struct Queue {
 }
 
 impl Hub {
-    pub(crate) fn new(
-        waker: mio::Waker,
-        counters: Vec<Arc<SocketCounters>>,
-        names: Names,
-        config: Arc<Config>,
-    ) -> Self {
+    pub(crate) fn new(waker: mio::Waker, places: Places, ports: Ports, config: Arc<Config>) -> Self {
         Hub {
             queue: Mutex::default(),
             asleep: AtomicBool::new(false),
             waker,
             backlog: Mutex::default(),
-            counters,
-            names,
+            places: Mutex::new(places),
+            ports,
             config,
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Addresses and sockets as they are now; only the driver changes them.
+    pub(crate) fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn backlog(&self) -> MutexGuard<'_, Backlog> {
@@ -131,11 +168,8 @@ impl Hub {
         &self,
         call: impl FnOnce(&mut sctp::Endpoint, Instant) -> T + Send + 'static,
     ) -> Option<T> {
-        let (answer, receiver) = oneshot::channel();
-        self.tell(Command::Call(Box::new(move |endpoint, now| {
-            // It fails if the caller was dropped meanwhile.
-            let _ = answer.send(call(endpoint, now));
-        })));
+        let (call, receiver) = Call::answered(call);
+        self.tell(Command::Call(call));
         receiver.await.ok()
     }
 

@@ -15,6 +15,22 @@ pub(crate) struct Inbox {
     bytes: usize,
     /// The driver stopped because of the limit.
     stopped: bool,
+    /// The driver adds nothing until these are read.
+    awaited: Option<Awaited>,
+}
+
+/// Messages of streams that the peer has reset since.
+#[derive(Debug)]
+struct Awaited {
+    /// Empty: all.
+    streams: Vec<StreamId>,
+    messages: usize,
+}
+
+impl Awaited {
+    fn concerns(&self, message: &Received) -> bool {
+        self.streams.is_empty() || self.streams.contains(&message.stream)
+    }
 }
 
 /// The queue of one stream.
@@ -45,14 +61,28 @@ impl Inbox {
         };
         let message = queue.pop_front()?;
         self.bytes -= message.payload.len();
+        if let Some(awaited) = self.awaited.as_mut().filter(|awaited| awaited.concerns(&message)) {
+            awaited.messages -= 1;
+        }
         Some(message)
     }
 
-    /// Whether the driver is to be told that there is room again; says so once.
+    /// Whether the driver is to be told that it can go on: there is room again, or what it waits for was read. Says so once.
     pub(super) fn resumes(&mut self) -> bool {
+        let read = self.awaited.take_if(|awaited| awaited.messages == 0).is_some();
         let resumes = self.stopped && self.bytes <= LIMIT / 2;
         self.stopped &= !resumes;
-        resumes
+        resumes || read
+    }
+
+    /// Whether messages of these streams wait, or of any if the list is empty. Then the driver adds nothing, and is told once
+    /// they were read.
+    pub(super) fn awaits(&mut self, streams: &[StreamId]) -> bool {
+        let mut awaited = Awaited { streams: streams.to_vec(), messages: 0 };
+        let all = self.streams.values().flat_map(|own| &own.messages).chain(&self.messages);
+        awaited.messages = all.filter(|message| awaited.concerns(message)).count();
+        self.awaited = Some(awaited).filter(|awaited| awaited.messages > 0);
+        self.awaited.is_some()
     }
 
     /// Adds a reader to a stream; the first one gets the messages that have arrived.
@@ -135,6 +165,20 @@ mod tests {
         inbox.push(message(1, 10));
         inbox.close_stream(StreamId(1));
         assert!(inbox.pop(None).is_some());
+    }
+
+    #[test]
+    fn the_driver_is_told_once_when_the_messages_of_the_streams_that_it_waits_for_are_read() {
+        let mut inbox = Inbox::default();
+        assert!(!inbox.awaits(&[]));
+        [1, 2, 1, 3].into_iter().for_each(|stream| inbox.push(message(stream, 10)));
+        inbox.open_stream(StreamId(3));
+        assert!(!inbox.awaits(&[StreamId(9)]));
+        assert!(inbox.awaits(&[StreamId(1), StreamId(9)]));
+        let resumed: Vec<_> = (0..3).map(|_| (inbox.pop(None).is_some(), inbox.resumes())).collect();
+        assert_eq!(resumed, [(true, false), (true, false), (true, true)]);
+        assert!(inbox.awaits(&[]), "stream 3");
+        assert!(inbox.pop(Some(StreamId(3))).is_some() && inbox.resumes() && !inbox.resumes());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! State shared by the driver and the handles of one connection.
 
-use super::hub::{Command, Hub};
+use super::hub::{Call, Command, Hub};
 use super::inbox::Inbox;
 use super::news::{News, Reader};
-use super::outbox::{Outbox, Parcel, Ticket};
+use super::outbox::{Item, Outbox, Parcel, Ticket};
 use super::wait::{Place, Wakers, Woken};
 use crate::types::{ConnectionError, SendError};
 use sctp::{AssocId, Event, Message, Received};
@@ -59,6 +59,17 @@ struct Contents {
     readers: Wakers,
     /// Tasks that wait for the next phase.
     watchers: Wakers,
+}
+
+/// Why the driver takes nothing more out of an outbox for now.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// There is nothing more.
+    Empty,
+    /// The stack has no room for the next message.
+    Full,
+    /// This call is to be made first.
+    Call(Call),
 }
 
 /// A handle of the application; the connection is shut down when the last one is dropped.
@@ -175,22 +186,36 @@ impl Mailbox {
         next.wake();
     }
 
-    /// Takes messages out of the outbox as long as `take` accepts them; true if it refused one. Only the driver calls it.
-    pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> bool {
+    /// Makes a call in the driver thread between the messages that were given to send before and later. It is dropped if the
+    /// connection has ended.
+    pub(crate) fn call_in_order(&self, call: Call) {
         let mut contents = self.lock();
-        let mut stopped = false;
-        while let Some(parcel) = contents.outbox.front() {
-            stopped = !take(parcel);
-            if stopped {
-                break;
-            }
-            contents.outbox.pop();
+        if !matches!(contents.phase, Phase::Ended(_)) {
+            contents.outbox.push_call(call);
+            self.tell_of_outbox(contents);
         }
-        contents.told = stopped;
+    }
+
+    /// Takes messages out of the outbox as long as `take` accepts them, and up to the next call. Only the driver calls it.
+    pub(crate) fn empty_outbox(&self, mut take: impl FnMut(&mut Parcel) -> bool) -> Stop {
+        let mut contents = self.lock();
+        let stop = loop {
+            if let Some(Item::Parcel(parcel)) = contents.outbox.front()
+                && !take(parcel)
+            {
+                break Stop::Full;
+            }
+            match contents.outbox.pop() {
+                None => break Stop::Empty,
+                Some(Item::Call(call)) => break Stop::Call(call),
+                Some(Item::Parcel(_)) => {}
+            }
+        };
+        contents.told = !matches!(stop, Stop::Empty);
         let next = contents.outbox.next_caller();
         drop(contents);
         next.wake();
-        stopped
+        stop
     }
 
     /// Bytes that the driver has not taken yet.
@@ -217,10 +242,14 @@ impl Mailbox {
     pub(crate) fn close_outbox(&self) -> VecDeque<Parcel> {
         let mut contents = self.lock();
         contents.shut = true;
-        let (callers, parcels) = contents.outbox.clear();
+        let (callers, items) = contents.outbox.clear();
         drop(contents);
         callers.wake();
-        parcels
+        let parcel = |item| match item {
+            Item::Parcel(parcel) => Some(parcel),
+            Item::Call(_) => None,
+        };
+        items.into_iter().filter_map(parcel).collect()
     }
 
     /// Messages that were taken are lost: the next flush tells.
@@ -296,6 +325,12 @@ impl Mailbox {
         readers.wake();
     }
 
+    /// Whether messages of these streams wait to be read, or of any if the list is empty; then the driver is told once they
+    /// were read.
+    pub(crate) fn awaits_reading(&self, streams: &[StreamId]) -> bool {
+        self.lock().inbox.awaits(streams)
+    }
+
     /// No reader is left.
     pub(crate) fn clear_inbox(&self) {
         self.lock().inbox.clear();
@@ -348,6 +383,21 @@ impl Mailbox {
         wakers.into_iter().for_each(Woken::wake);
     }
 
+    /// The peer added an address of its own, or removed it.
+    pub(crate) fn change_peer(&self, address: IpAddr, added: bool) {
+        if let Phase::Open { peer, .. } = &mut self.lock().phase {
+            peer.retain(|&known| known != address);
+            peer.extend(added.then_some(address));
+        }
+    }
+
+    /// There are more streams that messages may be sent on.
+    pub(crate) fn add_streams(&self, more: u16) {
+        if let Phase::Open { streams, .. } = &mut self.lock().phase {
+            *streams = streams.saturating_add(more);
+        }
+    }
+
     /// The connection ended; what arrived can still be read.
     pub(crate) fn end(&self, reason: ConnectionError) {
         let mut contents = self.lock();
@@ -355,11 +405,11 @@ impl Mailbox {
             return;
         }
         contents.phase = Phase::Ended(reason);
-        let (callers, parcels) = contents.outbox.clear();
+        let (callers, items) = contents.outbox.clear();
         let wakers = [contents.watchers.take(), contents.readers.take(), contents.news.waiting(), callers];
         drop(contents);
-        // Receipts wake those who wait for them.
-        drop(parcels);
+        // Receipts and calls wake those who wait for them.
+        drop(items);
         wakers.into_iter().for_each(Woken::wake);
     }
 }

@@ -8,7 +8,7 @@ mod news;
 mod outbox;
 pub(crate) mod wait;
 
-pub(crate) use hub::{Command, Hub, Names, Opening};
-pub(crate) use mailbox::{Handle, Mailbox, Phase};
+pub(crate) use hub::{Call, Command, Hub, Opening, Places, Ports};
+pub(crate) use mailbox::{Handle, Mailbox, Phase, Stop};
 pub(crate) use news::Reader;
 pub(crate) use outbox::{Parcel, Receipt, Ticket};

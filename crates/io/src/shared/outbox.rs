@@ -1,5 +1,6 @@
 //! Messages on their way from the callers to the stack.
 
+use super::hub::Call;
 use super::wait::Woken;
 use futures_channel::oneshot;
 use sctp::Message;
@@ -32,6 +33,14 @@ impl From<Message> for Parcel {
     }
 }
 
+/// What the driver takes out, in order.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Parcel(Parcel),
+    /// To be made between the messages.
+    Call(Call),
+}
+
 /// A place in the queue of callers that wait for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
@@ -39,7 +48,7 @@ pub(crate) struct Ticket(u64);
 /// Bounded. Callers get room in the order in which they came, so that a large message cannot starve.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    parcels: VecDeque<Parcel>,
+    items: VecDeque<Item>,
     bytes: usize,
     waiting: VecDeque<Waiting>,
     /// The caller whose message is not complete: pieces of messages are not interleaved, so nobody else gets room.
@@ -56,7 +65,7 @@ struct Waiting {
 
 impl Outbox {
     fn has_room(&self, length: usize) -> bool {
-        self.parcels.is_empty() || self.bytes + length <= LIMIT
+        self.items.is_empty() || self.bytes + length <= LIMIT
     }
 
     /// Whether a caller has given a part of a message.
@@ -88,8 +97,13 @@ impl Outbox {
             self.writer = Some(Waiting { ticket, waker: None });
         }
         self.bytes += parcel.len();
-        self.parcels.push_back(parcel);
+        self.items.push_back(Item::Parcel(parcel));
         Ok(())
+    }
+
+    /// Adds a call, which needs no room.
+    pub(super) fn push_call(&mut self, call: Call) {
+        self.items.push_back(Item::Call(call));
     }
 
     /// Puts a caller into the queue, or renews its waker.
@@ -116,7 +130,7 @@ impl Outbox {
             .writer
             .as_mut()
             .or(self.waiting.front_mut())
-            .filter(|_| self.parcels.is_empty() || self.bytes < LIMIT);
+            .filter(|_| self.items.is_empty() || self.bytes < LIMIT);
         next.and_then(|waiting| waiting.waker.take()).into()
     }
 
@@ -125,14 +139,16 @@ impl Outbox {
         self.waiting.drain(..).filter_map(|waiting| waiting.waker).collect()
     }
 
-    pub(super) fn front(&mut self) -> Option<&mut Parcel> {
-        self.parcels.front_mut()
+    pub(super) fn front(&mut self) -> Option<&mut Item> {
+        self.items.front_mut()
     }
 
-    pub(super) fn pop(&mut self) {
-        if let Some(parcel) = self.parcels.pop_front() {
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        if let Item::Parcel(parcel) = &item {
             self.bytes -= parcel.len();
         }
+        Some(item)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -141,15 +157,15 @@ impl Outbox {
 
     /// Everything was taken out, and no message is incomplete.
     pub(super) fn is_empty(&self) -> bool {
-        self.parcels.is_empty() && self.writer.is_none()
+        self.items.is_empty() && self.writer.is_none()
     }
 
     /// Empties it when nothing can be sent any more: gives all callers, and what nobody will take.
-    pub(super) fn clear(&mut self) -> (Woken, VecDeque<Parcel>) {
+    pub(super) fn clear(&mut self) -> (Woken, VecDeque<Item>) {
         let tickets = self.tickets;
-        let Outbox { writer, waiting, parcels, .. } =
+        let Outbox { writer, waiting, items, .. } =
             std::mem::replace(self, Outbox { tickets, ..Outbox::default() });
-        (writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect(), parcels)
+        (writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect(), items)
     }
 }
 

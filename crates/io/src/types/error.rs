@@ -1,8 +1,41 @@
 use super::Message;
-use sctp::CloseReason;
+use sctp::{CloseReason, ConfigError, SeedError};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use wire::StreamId;
+
+/// Reason why an endpoint could not be bound.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// A socket cannot have this address.
+    #[error("cannot bind {address}: {source}{}", hint(source))]
+    Address {
+        /// The address and UDP port.
+        address: SocketAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The host has no address to use.
+    #[error("this host has no unicast address: name one with `local`")]
+    NoAddress,
+    /// An option cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The operating system gave no random bytes.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    /// The operating system gave no thread, or no way to wait for sockets.
+    #[error("cannot start the driver: {0}")]
+    System(#[from] io::Error),
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => ": no interface of this host has that address",
+        io::ErrorKind::AddrInUse => ": choose another UDP port, or 0 for any",
+        _ => "",
+    }
+}
 
 /// Reason why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +84,92 @@ pub enum PathError {
     Failed {
         /// The address asked for.
         address: IpAddr,
+    },
+}
+
+/// Reason why a call about streams failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// The stream was not negotiated.
+    #[error("stream {} does not exist: the connection has {streams} outbound streams", .stream.0)]
+    NoSuchStream {
+        /// The stream asked for.
+        stream: StreamId,
+        /// How many there are.
+        streams: u16,
+    },
+    /// The stream scheduler needs a weight.
+    #[error("stream {} cannot have the weight 0: expected 1 to 65535", .stream.0)]
+    ZeroWeight {
+        /// The stream asked for.
+        stream: StreamId,
+    },
+    /// The reset or the addition could not begin.
+    #[error(transparent)]
+    Refused(#[from] sctp::ResetError),
+}
+
+/// Reason why a call about keys for AUTH failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The connection ended.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// It cannot be done with this key.
+    #[error("key {key}: {why}")]
+    Refused {
+        /// The identifier of the key.
+        key: u16,
+        /// The reason.
+        why: &'static str,
+    },
+}
+
+/// Reason why a local address could not be added, removed or preferred.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// The connection ended, or the endpoint was closed.
+    #[error(transparent)]
+    Ended(ConnectionError),
+    /// A socket cannot have the address.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// The endpoint has the address already.
+    #[error("the endpoint has the address {address} already")]
+    Known {
+        /// The address asked for.
+        address: IpAddr,
+    },
+    /// It is no unicast address, or the endpoint has 16 addresses.
+    #[error("the endpoint cannot have the address {address} too: expected at most 16 unicast addresses")]
+    Unsuitable {
+        /// The address asked for.
+        address: IpAddr,
+    },
+    /// The endpoint does not have the address.
+    #[error("the endpoint does not have the address {address}")]
+    Unknown {
+        /// The address asked for.
+        address: IpAddr,
+    },
+    /// The endpoint would have no address left.
+    #[error("{address} is the only address of the endpoint, which needs one")]
+    Last {
+        /// The address asked for.
+        address: IpAddr,
+    },
+    /// The connection cannot do it.
+    #[error("the connection cannot {what} {address}: {why}")]
+    Refused {
+        /// What was asked for.
+        what: &'static str,
+        /// The address asked for.
+        address: IpAddr,
+        /// The reason.
+        why: &'static str,
     },
 }
 

@@ -5,7 +5,8 @@ mod message;
 mod peer;
 
 pub use error::{
-    ConnectError, ConnectionError, EndpointClosed, Lagged, NotDelivered, PathError, SendError, TrySendError,
+    AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, NotDelivered,
+    PathError, SendError, StreamError, TrySendError,
 };
 pub use message::{Message, Received};
 pub use peer::Peer;

@@ -1,19 +1,24 @@
 //! An association, as Python holds it.
 
-use super::error;
+use super::delivery::NetDelivery;
+use super::error::{self, NotDeliveredError};
 use super::events::NetEvents;
 use super::message::Message;
 use super::operation::Operation;
-use crate::arguments::{Address, ByteString, PayloadProtocol, Policy, Stream};
+use super::writer::NetWriter;
+use crate::arguments::{
+    Address, AuthKey, ByteString, Context, Direction, PayloadProtocol, Policy, Stream, StreamCount,
+    StreamValue,
+};
 use crate::event::{Event, event};
 use crate::info::{Path, Stats};
 use io::{Connection, ConnectionError, NotDelivered, PathError, Ppid, StreamId, TrySendError};
-use pyo3::exceptions::{PyConnectionResetError, PyTimeoutError, PyValueError};
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Waker};
+use std::task::{self, Poll, Waker};
 
 /// An association on UDP sockets.
 #[pyclass(frozen, module = "anabranch._core")]
@@ -21,7 +26,7 @@ pub struct NetConnection {
     link: Arc<Link>,
 }
 
-struct Link {
+pub struct Link {
     connection: Connection,
     /// Addresses and SCTP port of the peer, kept for when the connection has ended.
     peer: OnceLock<(Vec<IpAddr>, u16)>,
@@ -36,7 +41,7 @@ impl Link {
     }
 
     /// The peer, as messages name it.
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let peer = self.peer();
         peer.map_or_else(|| "an unknown peer".to_owned(), |(addresses, port)| error::place(&addresses, port))
     }
@@ -54,17 +59,17 @@ impl Link {
         }
     }
 
-    fn flush_failed(&self, failure: NotDelivered) -> PyErr {
+    pub fn not_delivered(&self, failure: NotDelivered) -> PyErr {
         let text = format!("connection to {}: {failure}", self.name());
         match failure {
             NotDelivered::Ended(reason) => self.ended(reason),
-            NotDelivered::Lost => PyConnectionResetError::new_err(text),
+            NotDelivered::Lost => NotDeliveredError::new_err(text),
         }
     }
 
     /// Why the connection ended; none as long as it has not.
     fn end(&self) -> Option<ConnectionError> {
-        match pin!(self.connection.closed()).poll(&mut Context::from_waker(Waker::noop())) {
+        match pin!(self.connection.closed()).poll(&mut task::Context::from_waker(Waker::noop())) {
             Poll::Pending => None,
             Poll::Ready(reason) => Some(reason),
         }
@@ -96,6 +101,7 @@ fn message(
     unordered: bool,
     immediate_sack: bool,
     reliability: Policy,
+    context: Context,
 ) -> io::Message {
     io::Message::from(data.into_bytes())
         .stream(StreamId(stream.0))
@@ -103,11 +109,13 @@ fn message(
         .unordered(unordered)
         .immediate_sack(immediate_sack)
         .reliability(reliability.0)
+        .context(context.0)
 }
 
 #[pymethods]
 impl NetConnection {
     /// Sends a message once there is room.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn send(
         &self,
         data: ByteString<'_>,
@@ -116,15 +124,44 @@ impl NetConnection {
         unordered: bool,
         immediate_sack: bool,
         reliability: Policy,
+        context: Context,
     ) -> Operation {
-        let message = message(data, stream, ppid, unordered, immediate_sack, reliability);
+        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
         let link = self.link.clone();
         Operation::nothing(async move {
             link.connection.send(message).await.map_err(|refused| error::send(&link.name(), refused))
         })
     }
 
+    /// Sends a message once there is room, and returns what tells when the peer has it.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn send_tracked(
+        &self,
+        data: ByteString<'_>,
+        stream: Stream,
+        ppid: PayloadProtocol,
+        unordered: bool,
+        immediate_sack: bool,
+        reliability: Policy,
+        context: Context,
+    ) -> Operation {
+        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
+        let link = self.link.clone();
+        Operation::new(async move {
+            let sent = link.connection.send_tracked(message).await;
+            let delivery = sent.map_err(|refused| error::send(&link.name(), refused))?;
+            Ok(NetDelivery::new(link, delivery))
+        })
+    }
+
+    /// A message that is written piece by piece.
+    fn writer(&self, stream: Stream, ppid: PayloadProtocol, unordered: bool) -> NetWriter {
+        let writer = self.link.connection.writer(StreamId(stream.0)).ppid(Ppid(ppid.0)).unordered(unordered);
+        NetWriter::new(self.link.clone(), writer)
+    }
+
     /// Sends a message if there is room.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn try_send(
         &self,
         data: ByteString<'_>,
@@ -133,8 +170,9 @@ impl NetConnection {
         unordered: bool,
         immediate_sack: bool,
         reliability: Policy,
+        context: Context,
     ) -> PyResult<bool> {
-        let message = message(data, stream, ppid, unordered, immediate_sack, reliability);
+        let message = message(data, stream, ppid, unordered, immediate_sack, reliability, context);
         match self.link.connection.try_send(message) {
             Ok(()) => Ok(true),
             Err(TrySendError::Full(_)) => Ok(false),
@@ -165,7 +203,7 @@ impl NetConnection {
     fn flush(&self) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {
-            link.connection.flush().await.map_err(|failure| link.flush_failed(failure))
+            link.connection.flush().await.map_err(|failure| link.not_delivered(failure))
         })
     }
 
@@ -194,6 +232,107 @@ impl NetConnection {
         let link = self.link.clone();
         Operation::nothing(async move {
             link.connection.set_primary(address.0).await.map_err(|failure| link.path_failed(failure))
+        })
+    }
+
+    /// Sets what the stream scheduler knows of a stream.
+    fn set_stream_value(&self, stream: Stream, value: StreamValue) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.set_stream_value(StreamId(stream.0), value.0).await;
+            done.map_err(|failure| error::streams(&link.name(), failure))
+        })
+    }
+
+    /// Begins to reset streams: all, or those listed.
+    fn reset_streams(&self, direction: Direction, streams: Option<Vec<Stream>>) -> Operation {
+        let link = self.link.clone();
+        let streams: Vec<_> = streams.into_iter().flatten().map(|stream| StreamId(stream.0)).collect();
+        Operation::nothing(async move {
+            let done = link.connection.reset_streams(direction.0, &streams).await;
+            done.map_err(|failure| error::streams(&link.name(), failure))
+        })
+    }
+
+    /// Begins to add streams.
+    fn add_streams(&self, outgoing: StreamCount, incoming: StreamCount) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.add_streams(outgoing.0, incoming.0).await;
+            done.map_err(|failure| error::streams(&link.name(), failure))
+        })
+    }
+
+    /// Begins to reset all streams of both directions, and the TSNs.
+    fn reset_association(&self) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.reset_association().await;
+            done.map_err(|failure| error::streams(&link.name(), failure))
+        })
+    }
+
+    /// Asks the peer to add a local address of the endpoint to the connection.
+    fn add_local_address(&self, address: Address) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.add_local_address(address.0).await;
+            done.map_err(|failure| error::address(&link.name(), failure))
+        })
+    }
+
+    /// Ends the use of a local address by the connection.
+    fn remove_local_address(&self, address: Address) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.remove_local_address(address.0).await;
+            done.map_err(|failure| error::address(&link.name(), failure))
+        })
+    }
+
+    /// Asks the peer to send to a local address where it sends on one path only.
+    fn set_peer_primary(&self, address: Address) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.set_peer_primary(address.0).await;
+            done.map_err(|failure| error::address(&link.name(), failure))
+        })
+    }
+
+    /// Adds or replaces a key for AUTH.
+    fn set_auth_key(&self, key: AuthKey, secret: ByteString<'_>) -> Operation {
+        let link = self.link.clone();
+        let secret = secret.into_bytes();
+        Operation::nothing(async move {
+            let done = link.connection.set_auth_key(key.0, secret).await;
+            done.map_err(|failure| error::keys(&link.name(), failure))
+        })
+    }
+
+    /// Authenticates packets with this key from now on.
+    fn activate_auth_key(&self, key: AuthKey) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.activate_auth_key(key.0).await;
+            done.map_err(|failure| error::keys(&link.name(), failure))
+        })
+    }
+
+    /// Says that a key which is not active will not be activated again.
+    fn deactivate_auth_key(&self, key: AuthKey) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.deactivate_auth_key(key.0).await;
+            done.map_err(|failure| error::keys(&link.name(), failure))
+        })
+    }
+
+    /// Forgets a key that is not active.
+    fn remove_auth_key(&self, key: AuthKey) -> Operation {
+        let link = self.link.clone();
+        Operation::nothing(async move {
+            let done = link.connection.remove_auth_key(key.0).await;
+            done.map_err(|failure| error::keys(&link.name(), failure))
         })
     }
 

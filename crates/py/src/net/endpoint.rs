@@ -5,7 +5,7 @@ use super::connection::NetConnection;
 use super::error;
 use super::listener::NetListener;
 use super::operation::Operation;
-use crate::arguments::{Addresses, Port};
+use crate::arguments::{Address, Addresses, Port};
 use crate::options;
 use io::{Config, Endpoint, Peer};
 use pyo3::prelude::*;
@@ -73,9 +73,15 @@ impl SocketStats {
     }
 }
 
+/// An endpoint, as messages name it.
+fn name(endpoint: &Endpoint) -> String {
+    format!("endpoint {}", error::place(&endpoint.local_addresses(), endpoint.port()))
+}
+
 #[pymethods]
 impl NetEndpoint {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the Python face names them")]
     fn new(
         py: Python<'_>,
         local: OneOrMore,
@@ -83,6 +89,7 @@ impl NetEndpoint {
         udp_port: Port,
         remote_udp_port: Port,
         max_associations: usize,
+        watch_addresses: bool,
         options: &str,
     ) -> PyResult<Self> {
         let config = Arc::new(options::config_over(Config::recommended(), options)?);
@@ -92,6 +99,7 @@ impl NetEndpoint {
             .udp_port(udp_port.0)
             .remote_udp_port(remote_udp_port.0)
             .max_associations(max_associations)
+            .watch_addresses(watch_addresses)
             .config(config.clone());
         let inner = py.detach(|| builder.bind()).map_err(error::bind)?;
         Ok(NetEndpoint { inner, remote_udp_port: remote_udp_port.0, config })
@@ -129,10 +137,31 @@ impl NetEndpoint {
         NetListener::new(self.inner.listen(backlog))
     }
 
-    /// Local addresses.
+    /// Adds a local address to the endpoint and its connections.
+    fn add_local_address(&self, address: Address, device: Option<String>) -> Operation {
+        let endpoint = self.inner.clone();
+        Operation::nothing(async move {
+            let added = match device {
+                None => endpoint.add_local_address(address.0).await,
+                Some(device) => endpoint.add_local_address_on_device(address.0, device).await,
+            };
+            added.map_err(|failure| error::endpoint_address(&name(&endpoint), failure))
+        })
+    }
+
+    /// Removes a local address from the endpoint and its connections.
+    fn remove_local_address(&self, address: Address) -> Operation {
+        let endpoint = self.inner.clone();
+        Operation::nothing(async move {
+            let removed = endpoint.remove_local_address(address.0).await;
+            removed.map_err(|failure| error::endpoint_address(&name(&endpoint), failure))
+        })
+    }
+
+    /// Local addresses as they are now.
     #[getter]
     fn local_addresses(&self) -> Vec<IpAddr> {
-        self.inner.local_addresses().to_vec()
+        self.inner.local_addresses()
     }
 
     /// SCTP port.

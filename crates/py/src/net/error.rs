@@ -3,7 +3,9 @@
 use crate::arguments::Addresses;
 use crate::arrivals::{connect_error, list};
 use crate::error::ConfigError;
-use io::{BindError, CloseReason, ConnectError, ConnectionError, SendError};
+use io::{
+    AddressError, BindError, CloseReason, ConnectError, ConnectionError, KeyError, SendError, StreamError,
+};
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyBrokenPipeError, PyConnectionAbortedError, PyConnectionError, PyConnectionRefusedError,
@@ -25,6 +27,13 @@ create_exception!(
     EndpointClosedError,
     PyConnectionError,
     "The endpoint or the listener was closed."
+);
+
+create_exception!(
+    anabranch,
+    NotDeliveredError,
+    PyConnectionResetError,
+    "A message was given up, or lost because the peer began anew or shut the connection down."
 );
 
 /// Addresses and an SCTP port, as messages name them.
@@ -83,6 +92,39 @@ pub fn send(peer: &str, error: SendError) -> PyErr {
         SendError::Ended(reason) => ended(peer, reason),
         SendError::Shut => PyBrokenPipeError::new_err(format!("connection to {peer}: {error}")),
         _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// A call about streams of the connection to `peer` failed.
+pub fn streams(peer: &str, error: StreamError) -> PyErr {
+    match error {
+        StreamError::Ended(reason) => ended(peer, reason),
+        _ => PyValueError::new_err(format!("connection to {peer}: {error}")),
+    }
+}
+
+/// A call about keys of the connection to `peer` failed.
+pub fn keys(peer: &str, error: KeyError) -> PyErr {
+    match error {
+        KeyError::Ended(reason) => ended(peer, reason),
+        KeyError::Refused { .. } => PyValueError::new_err(format!("connection to {peer}: {error}")),
+    }
+}
+
+/// A call about local addresses of the connection to `peer` failed.
+pub fn address(peer: &str, error: AddressError) -> PyErr {
+    match error {
+        AddressError::Ended(reason) => ended(peer, reason),
+        error => endpoint_address(&format!("connection to {peer}"), error),
+    }
+}
+
+/// A call about local addresses of an endpoint failed.
+pub fn endpoint_address(endpoint: &str, error: AddressError) -> PyErr {
+    match error {
+        AddressError::Ended(_) => EndpointClosedError::new_err(format!("{endpoint}: {CLOSED}")),
+        AddressError::Bind(error) => bind(error),
+        _ => PyValueError::new_err(format!("{endpoint}: {error}")),
     }
 }
 

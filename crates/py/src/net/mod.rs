@@ -3,6 +3,7 @@
 
 mod arguments;
 mod connection;
+mod delivery;
 mod endpoint;
 mod error;
 mod events;
@@ -11,12 +12,15 @@ mod message;
 mod operation;
 mod pair;
 mod wakeups;
+mod writer;
 
 pub use connection::NetConnection;
+pub use delivery::NetDelivery;
 pub use endpoint::{NetEndpoint, SocketStats};
-pub use error::{ConnectionLostError, EndpointClosedError};
+pub use error::{ConnectionLostError, EndpointClosedError, NotDeliveredError};
 pub use events::NetEvents;
 pub use listener::NetListener;
 pub use message::Message;
 pub use operation::Operation;
 pub use wakeups::Wakeups;
+pub use writer::NetWriter;

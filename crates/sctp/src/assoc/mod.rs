@@ -66,7 +66,7 @@ use units::Instant;
 use wire::{StreamId, Tsn};
 
 /// What all associations of an endpoint have in common.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Local {
     pub(crate) port: u16,
     pub(crate) addresses: Vec<IpAddr>,

@@ -64,16 +64,7 @@ impl EndpointConfig {
     /// [`ConfigError`] with the first invalid option.
     pub fn check(&self) -> Result<(), ConfigError> {
         check(self.port != 0, "port", self.port, "1 to 65535")?;
-        check(
-            (1..=Paths::LIMIT).contains(&self.addresses.len()),
-            "addresses",
-            format_args!("{} addresses", self.addresses.len()),
-            "1 to 16 addresses",
-        )?;
-        for (n, &address) in self.addresses.iter().enumerate() {
-            check(is_unicast(address), "addresses", address, "unicast addresses only")?;
-            check(!self.addresses[..n].contains(&address), "addresses", address, "each address once")?;
-        }
+        check_addresses(&self.addresses)?;
         if let Some(Encapsulation { remote_port }) = self.encapsulation {
             check(remote_port != 0, "encapsulation", remote_port, "a UDP port from 1 to 65535")?;
         }
@@ -85,6 +76,21 @@ impl EndpointConfig {
         )?;
         self.config.check()
     }
+}
+
+/// Checks the addresses of an endpoint.
+pub(super) fn check_addresses(addresses: &[IpAddr]) -> Result<(), ConfigError> {
+    check(
+        (1..=Paths::LIMIT).contains(&addresses.len()),
+        "addresses",
+        format_args!("{} addresses", addresses.len()),
+        "1 to 16 addresses",
+    )?;
+    for (n, &address) in addresses.iter().enumerate() {
+        check(is_unicast(address), "addresses", address, "unicast addresses only")?;
+        check(!addresses[..n].contains(&address), "addresses", address, "each address once")?;
+    }
+    Ok(())
 }
 
 /// Upper bound of `max_associations`, so that the ids of thousands of successive associations in one slot fit an
@@ -151,5 +157,19 @@ mod tests {
         config(&mut endpoint).sack_delay = Span::from_secs(1);
         let error = endpoint.check().unwrap_err();
         assert_eq!(error.to_string(), "sack_delay = 1 s: expected at most 500 ms");
+    }
+
+    #[test]
+    fn an_endpoint_takes_new_addresses_unless_one_cannot_be_used() {
+        let mut endpoint = crate::Endpoint::new(endpoint()).unwrap();
+        let (first, second) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        for wrong in [vec![], vec![first; 2], vec![[224, 0, 0, 1].into()]] {
+            assert_eq!(endpoint.set_addresses(wrong).map_err(|error| error.option), Err("addresses"));
+        }
+        assert_eq!(endpoint.set_addresses(vec![second]), Ok(()));
+        let now = units::Instant::ZERO;
+        endpoint.connect(now, 9, &[[10, 0, 0, 9].into()]).unwrap();
+        let way = endpoint.poll_transmit(now, &mut transport::PacketBuf::default()).unwrap();
+        assert_eq!(way.src, second);
     }
 }

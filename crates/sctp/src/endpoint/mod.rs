@@ -28,8 +28,10 @@ use accept::Reply;
 use addresses::Addresses;
 use arrivals::Arrivals;
 use associations::Associations;
+use config::check_addresses;
 use out_of_the_blue::Answer;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use tags::Tags;
 use transport::{Agenda, Checksum, Datagram, PacketBuf, Transmit, Turn, is_unicast};
@@ -117,6 +119,17 @@ impl Endpoint {
                 key,
             }),
         })
+    }
+
+    /// Sets the addresses of associations that begin from now on. Those that exist keep theirs:
+    /// [`add_local_address`](Self::add_local_address) and [`remove_local_address`](Self::remove_local_address) change them.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names an address that cannot be used; nothing changes then.
+    pub fn set_addresses(&mut self, addresses: Vec<IpAddr>) -> Result<(), ConfigError> {
+        check_addresses(&addresses)?;
+        Arc::make_mut(&mut self.local).addresses = addresses;
+        Ok(())
     }
 
     /// Says who may begin associations; `true` is [`Listen::Accept`] and `false` [`Listen::Off`].

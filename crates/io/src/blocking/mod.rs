@@ -1,12 +1,14 @@
 //! The same for programs without a runtime: calls that wait. [`block_on`] waits for any other future, such as that of
 //! [`Events::next`](crate::Events::next).
 
-use crate::face::{BindError, Builder, Delivery};
+mod extensions;
+
+use crate::face::{Builder, Delivery};
 pub use crate::shared::wait::{block_on, block_on_for};
 use crate::stats::EndpointStats;
 use crate::types::{
-    ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer, Received,
-    SendError, TrySendError,
+    BindError, ConnectError, ConnectionError, EndpointClosed, Message, NotDelivered, PathError, Peer,
+    Received, SendError, TrySendError,
 };
 use bytes::Bytes;
 use sctp::{AssocStats, Config, PathInfo};
@@ -84,8 +86,8 @@ impl Endpoint {
         Listener { inner: self.inner.listen(backlog) }
     }
 
-    /// The local addresses.
-    pub fn local_addresses(&self) -> &[IpAddr] {
+    /// The local addresses as they are now.
+    pub fn local_addresses(&self) -> Vec<IpAddr> {
         self.inner.local_addresses()
     }
 
@@ -107,6 +109,12 @@ impl Endpoint {
     /// Shuts all connections down, and waits until they have ended and the driver with them.
     pub fn close(&self) {
         block_on(self.inner.close());
+    }
+
+    /// As [`Self::close`], for at most `timeout`; false if it passed, and the end goes on in the background then. A program that
+    /// exits before loses what was not delivered.
+    pub fn close_timeout(&self, timeout: Duration) -> bool {
+        block_on_for(self.inner.close(), timeout).is_some()
     }
 }
 
@@ -248,6 +256,22 @@ impl Connection {
     /// [`ConnectionError`] if the association did not end gracefully.
     pub fn shutdown(&self) -> Result<(), ConnectionError> {
         block_on(self.inner.shutdown())
+    }
+
+    /// As [`Self::shutdown`], but aborts the connection if it has not ended after `timeout` (`SO_LINGER` of sockets).
+    ///
+    /// # Errors
+    /// [`ConnectionError`] if the association did not end gracefully: after `timeout`, the abort.
+    pub fn linger(&self, timeout: Duration) -> Result<(), ConnectionError> {
+        let ended = block_on_for(self.inner.shutdown(), timeout);
+        ended.unwrap_or_else(|| {
+            self.inner.abort("it lingered too long");
+            match self.closed() {
+                // It ended in the last moment.
+                reason if reason.is_graceful() => Ok(()),
+                reason => Err(reason),
+            }
+        })
     }
 
     /// Ends the association at once and tells the peer the reason. Data that was not delivered is lost.

@@ -1,0 +1,161 @@
+//! Local addresses that come and go while the endpoint lives.
+//!
+//! Only the user of the endpoint and the interfaces of the host change them, never a peer.
+
+use super::Driver;
+use crate::net::{BindSpec, Socket, is_reachable, working_addresses};
+use crate::types::{AddressError, BindError};
+use sctp::{AssocId, Endpoint};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use units::{Instant, Span};
+
+/// What the driver knows of the local addresses beside those that the endpoint has now.
+#[derive(Debug)]
+pub(crate) struct Locals {
+    /// Those that the endpoint was bound to, with their interfaces. None: its sockets take packets to all addresses.
+    named: Vec<(IpAddr, Option<String>)>,
+    /// Bytes asked for each of a socket's two buffers.
+    buffers: usize,
+    /// Those that were added (true) or removed: handshakes that began before do not know.
+    changed: BTreeMap<IpAddr, bool>,
+    /// Removed addresses with sockets, and when they are to be closed.
+    leaving: Vec<(IpAddr, Instant)>,
+    /// How long packets to a removed address are received: a peer may have to be asked again to delete it.
+    linger: Span,
+}
+
+impl Locals {
+    pub(crate) fn new(named: Vec<(IpAddr, Option<String>)>, buffers: usize, linger: Span) -> Self {
+        Locals { named, buffers, changed: BTreeMap::new(), leaving: Vec::new(), linger }
+    }
+
+    /// Tells an association that begins what changed since its handshake began.
+    pub(super) fn catch_up(&self, now: Instant, endpoint: &mut Endpoint, id: AssocId) {
+        for (&address, &added) in &self.changed {
+            if added {
+                endpoint.add_local_address(now, id, address);
+            } else {
+                endpoint.remove_local_address(now, id, address);
+            }
+        }
+    }
+
+    /// When the next socket is to be closed.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.leaving.iter().map(|&(_, at)| at).min()
+    }
+}
+
+impl Driver {
+    /// Adds a local address: binds a socket to it, and tells all associations.
+    pub(super) fn add_address(
+        &mut self,
+        now: Instant,
+        address: IpAddr,
+        device: Option<String>,
+    ) -> Result<(), AddressError> {
+        let mut addresses = self.hub.places().addresses.clone();
+        if addresses.contains(&address) {
+            return Err(AddressError::Known { address });
+        }
+        let before = addresses.clone();
+        addresses.push(address);
+        self.endpoint.set_addresses(addresses.clone()).map_err(|_| AddressError::Unsuitable { address })?;
+        if !self.locals.named.is_empty()
+            && let Err(source) = self.bind(address, device)
+        {
+            // They were valid before.
+            let _ = self.endpoint.set_addresses(before);
+            let address = SocketAddr::new(address, self.hub.ports.udp);
+            return Err(BindError::Address { address, source }.into());
+        }
+        self.hub.places().addresses = addresses;
+        self.locals.changed.insert(address, true);
+        for id in self.connections.ids() {
+            self.endpoint.add_local_address(now, id, address);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, address: IpAddr, device: Option<String>) -> io::Result<()> {
+        // A socket from before may be bound to an interface that is gone.
+        self.close_socket(address);
+        let place = SocketAddr::new(address, self.hub.ports.udp);
+        let socket = Socket::bind(&BindSpec { address: place, device, buffers: self.locals.buffers })?;
+        let counters = socket.counters.clone();
+        self.sockets.add(socket)?;
+        self.hub.places().counters.push(counters);
+        Ok(())
+    }
+
+    /// Removes a local address from all associations, and closes its socket some time later.
+    pub(super) fn remove_address(&mut self, now: Instant, address: IpAddr) -> Result<(), AddressError> {
+        let mut addresses = self.hub.places().addresses.clone();
+        if !addresses.contains(&address) {
+            return Err(AddressError::Unknown { address });
+        }
+        addresses.retain(|&other| other != address);
+        self.endpoint.set_addresses(addresses.clone()).map_err(|_| AddressError::Last { address })?;
+        self.hub.places().addresses = addresses;
+        self.locals.changed.insert(address, false);
+        if !self.locals.named.is_empty() {
+            self.locals.leaving.push((address, now + self.locals.linger));
+        }
+        for id in self.connections.ids() {
+            self.endpoint.remove_local_address(now, id, address);
+        }
+        Ok(())
+    }
+
+    /// Closes the sockets of addresses that were removed some time ago, unless an association has no other path.
+    pub(super) fn close_leaving(&mut self, now: Instant) {
+        let leaving = self.locals.leaving.iter().filter(|entry| entry.1 <= now).map(|entry| entry.0);
+        for address in leaving.collect::<Vec<_>>() {
+            for id in self.connections.ids() {
+                self.endpoint.remove_local_address(now, id, address);
+            }
+            let uses =
+                |id| self.endpoint.paths(id).is_some_and(|mut paths| paths.any(|p| p.local == address));
+            if !self.connections.ids().any(uses) {
+                self.close_socket(address);
+            } else if let Some(entry) = self.locals.leaving.iter_mut().find(|entry| entry.0 == address) {
+                entry.1 = now + self.locals.linger;
+            }
+        }
+    }
+
+    fn close_socket(&mut self, address: IpAddr) {
+        self.locals.leaving.retain(|&(leaving, _)| leaving != address);
+        if let Some(socket) = self.sockets.remove(address) {
+            let gone = |counters: &std::sync::Arc<_>| std::sync::Arc::ptr_eq(counters, &socket.counters);
+            self.hub.places().counters.retain(|counters| !gone(counters));
+        }
+    }
+
+    /// Adds and removes addresses as the host's interfaces have them: those that the endpoint was bound to, or all that other
+    /// hosts may reach. Loopback addresses do not come and go.
+    pub(super) fn follow_interfaces(&mut self, now: Instant) {
+        let Ok(mut present) = working_addresses() else { return };
+        let named = self.locals.named.clone();
+        let is_watched = |address: IpAddr| match &named[..] {
+            [] => is_reachable(address),
+            named => !address.is_loopback() && named.iter().any(|(named, _)| *named == address),
+        };
+        present.retain(|&address| is_watched(address));
+        let current = self.hub.places().addresses.clone();
+        for &address in present.iter().filter(|address| !current.contains(address)) {
+            let device =
+                named.iter().find(|(named, _)| *named == address).and_then(|(_, device)| device.clone());
+            // An address of IPv6 that is still checked for duplicates cannot be bound yet; its next change is told.
+            let _ = self.add_address(now, address, device);
+        }
+        for &address in current.iter().filter(|address| !present.contains(address)) {
+            // The last one stays: it may come back.
+            if is_watched(address) {
+                let _ = self.remove_address(now, address);
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Calls about the local addresses of one connection (`rfc5061`).
+
+use super::Connection;
+use crate::types::AddressError;
+use sctp::{AssocId, Endpoint};
+use std::net::IpAddr;
+use units::Instant;
+
+impl Connection {
+    /// Asks the peer by ASCONF to add a local address of the endpoint to this connection, such as one that
+    /// [`Self::remove_local_address`] removed. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer. Then heartbeats
+    /// confirm the new paths, and they carry data. Both ends need [`asconf`](sctp::Config::asconf); without, only what was removed
+    /// can be added again.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub async fn add_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        if !self.mailbox().hub.places().addresses.contains(&address) {
+            return Err(AddressError::Unknown { address });
+        }
+        let why = "it has the address or 16 addresses, or its peer has no ASCONF";
+        self.change(address, ("add", why), Endpoint::add_local_address).await
+    }
+
+    /// Ends the use of a local address by this connection. What was in flight there is sent on other paths at once. A peer with
+    /// ASCONF is asked to delete the address, any other is not told.
+    ///
+    /// # Errors
+    /// [`AddressError`]; nothing changes then.
+    pub async fn remove_local_address(&self, address: IpAddr) -> Result<(), AddressError> {
+        let why = "it does not have the address, or would have no path left";
+        self.change(address, ("remove", why), Endpoint::remove_local_address).await
+    }
+
+    /// Asks the peer by ASCONF to send to this local address where it sends on one path only; with CMT only control chunks
+    /// follow. [`Event::AddressChange`](sctp::Event::AddressChange) tells its answer.
+    ///
+    /// # Errors
+    /// [`AddressError`].
+    pub async fn set_peer_primary(&self, address: IpAddr) -> Result<(), AddressError> {
+        let why = "it does not have the address, or its peer has no ASCONF";
+        self.change(address, ("prefer", why), Endpoint::set_peer_primary).await
+    }
+
+    async fn change(
+        &self,
+        address: IpAddr,
+        (what, why): (&'static str, &'static str),
+        change: fn(&mut Endpoint, Instant, AssocId, IpAddr) -> bool,
+    ) -> Result<(), AddressError> {
+        let id = self.id();
+        let done =
+            self.ask(move |endpoint, now| (change(endpoint, now, id, address), endpoint.state(id))).await;
+        match done {
+            Some((true, _)) => Ok(()),
+            Some((false, Some(_))) => Err(AddressError::Refused { what, address, why }),
+            Some((false, None)) | None => Err(AddressError::Ended(self.closed().await)),
+        }
+    }
+}

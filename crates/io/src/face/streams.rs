@@ -1,0 +1,79 @@
+//! Calls about the streams of a connection.
+
+use super::Connection;
+use crate::shared::Call;
+use crate::types::StreamError;
+use sctp::{Endpoint, ResetDirection, ResetError};
+use units::Instant;
+use wire::StreamId;
+
+impl Connection {
+    /// Sets what the [stream scheduler](sctp::Config::stream_scheduler) knows of a stream: its priority for `priority`, its
+    /// weight for `wfq`; others do not ask. It counts from the stream's next turn.
+    ///
+    /// # Errors
+    /// [`StreamError`].
+    pub async fn set_stream_value(&self, stream: StreamId, value: u16) -> Result<(), StreamError> {
+        let id = self.id();
+        let set = self.ask(move |endpoint, _| endpoint.set_stream_value(id, stream, value)).await;
+        match (set, self.outbound_streams()) {
+            (Some(true), _) => Ok(()),
+            (Some(false), Some(streams)) if stream.0 >= streams => {
+                Err(StreamError::NoSuchStream { stream, streams })
+            }
+            (Some(false), Some(_)) => Err(StreamError::ZeroWeight { stream }),
+            (None, _) | (_, None) => Err(StreamError::Ended(self.closed().await)),
+        }
+    }
+
+    /// Begins to reset streams: all, or those listed (`rfc6525`). Messages given before are sent before the reset, and those
+    /// given later behind it. Waits until the stack has the former. [`Event::StreamsReset`](crate::Event::StreamsReset) tells
+    /// what became of it, for each direction. Dropping the future does not stop the reset.
+    ///
+    /// Both ends need [`stream_reset`](sctp::Config::stream_reset). Streams that the peer has reset are told of once what it
+    /// sent on them before has been read, and what it sent behind can be read after that.
+    ///
+    /// # Errors
+    /// [`StreamError`]; nothing was begun then.
+    pub async fn reset_streams(
+        &self,
+        direction: ResetDirection,
+        streams: &[StreamId],
+    ) -> Result<(), StreamError> {
+        let (id, streams) = (self.id(), streams.to_vec());
+        self.reset(move |endpoint, now| endpoint.reset_streams(now, id, direction, &streams)).await
+    }
+
+    /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends (`rfc6525`).
+    /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
+    ///
+    /// # Errors
+    /// [`StreamError`]; nothing was begun then.
+    pub async fn add_streams(&self, outgoing: u16, incoming: u16) -> Result<(), StreamError> {
+        let id = self.id();
+        self.reset(move |endpoint, now| endpoint.add_streams(now, id, outgoing, incoming)).await
+    }
+
+    /// Begins to reset the association: all streams in both directions, and the TSNs (`rfc6525`). Otherwise as
+    /// [`Self::reset_streams`].
+    ///
+    /// # Errors
+    /// [`StreamError`]; nothing was begun then.
+    pub async fn reset_association(&self) -> Result<(), StreamError> {
+        let id = self.id();
+        self.reset(move |endpoint, now| endpoint.reset_association(now, id)).await
+    }
+
+    /// Asks for a reset behind all messages that were given.
+    async fn reset(
+        &self,
+        call: impl FnOnce(&mut Endpoint, Instant) -> Result<(), ResetError> + Send + 'static,
+    ) -> Result<(), StreamError> {
+        let (call, receiver) = Call::answered(call);
+        self.mailbox().call_in_order(call);
+        match receiver.await {
+            Ok(begun) => Ok(begun?),
+            Err(_) => Err(StreamError::Ended(self.closed().await)),
+        }
+    }
+}
