@@ -1,8 +1,9 @@
-"""Artificial results for tests: numbers that are known without a simulator."""
+"""Artificial results for tests, numbers that are known without a simulator, and signals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -50,3 +51,11 @@ def made_up() -> Callable[[Mapping[str, list[Any]], int, Value], Result]:
         return Result(pl.DataFrame(rows), empty, {"seed": 1})
 
     return build
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also in a process that was started with the signal ignored, as behind ``&``."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

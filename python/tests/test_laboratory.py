@@ -139,6 +139,7 @@ def test_an_exception_in_progress_stops_the_sweep() -> None:
 LONG = ONE.replace('stop_time = "3 s"', 'stop_time = "30000 s"')
 
 
+@pytest.mark.usefixtures("interrupts")
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent by number")
 @pytest.mark.parametrize("call", [anabranch.run, lambda s: anabranch.sweep(s, replicas=2)], ids=["run", "sweep"])
 def test_ctrl_c_stops_a_long_call(call: Any) -> None:

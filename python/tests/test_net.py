@@ -246,6 +246,7 @@ def test_other_threads_run_while_one_waits(pair: Pair) -> None:
     sender.join()
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_a_signal_ends_a_wait(pair: Pair) -> None:
     killer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
     killer.start()
