@@ -8,8 +8,8 @@ use std::net::IpAddr;
 use wire::StreamId;
 
 impl Connection {
-    /// Sets what the [stream scheduler](sctp::Config::stream_scheduler) knows of a stream: its priority for `priority`, its
-    /// weight for `wfq`; others do not ask.
+    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`, or its weight
+    /// for `wfq`; the other schedulers ignore it.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -20,7 +20,7 @@ impl Connection {
     /// Begins to reset streams: all, or those listed, as [`crate::Connection::reset_streams`].
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub fn reset_streams(&self, direction: ResetDirection, streams: &[StreamId]) -> Result<(), StreamError> {
         block_on(self.inner.reset_streams(direction, streams))
     }
@@ -28,7 +28,7 @@ impl Connection {
     /// Begins to add streams: `outgoing` on which we send, and `incoming` on which the peer sends.
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub fn add_streams(&self, outgoing: u16, incoming: u16) -> Result<(), StreamError> {
         block_on(self.inner.add_streams(outgoing, incoming))
     }
@@ -36,7 +36,7 @@ impl Connection {
     /// Begins to reset all streams in both directions, and the TSNs.
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub fn reset_association(&self) -> Result<(), StreamError> {
         block_on(self.inner.reset_association())
     }

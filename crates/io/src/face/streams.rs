@@ -8,8 +8,8 @@ use units::Instant;
 use wire::StreamId;
 
 impl Connection {
-    /// Sets what the [stream scheduler](sctp::Config::stream_scheduler) knows of a stream: its priority for `priority`, its
-    /// weight for `wfq`; others do not ask. It counts from the stream's next turn.
+    /// Sets the priority of a stream for the [stream scheduler](sctp::Config::stream_scheduler) `priority`, or its weight
+    /// for `wfq`; the other schedulers ignore it. It counts from the stream's next turn.
     ///
     /// # Errors
     /// [`StreamError`].
@@ -34,7 +34,7 @@ impl Connection {
     /// sent on them before has been read, and what it sent behind can be read after that.
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub async fn reset_streams(
         &self,
         direction: ResetDirection,
@@ -48,7 +48,7 @@ impl Connection {
     /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub async fn add_streams(&self, outgoing: u16, incoming: u16) -> Result<(), StreamError> {
         let id = self.id();
         self.reset(move |endpoint, now| endpoint.add_streams(now, id, outgoing, incoming)).await
@@ -58,7 +58,7 @@ impl Connection {
     /// [`Self::reset_streams`].
     ///
     /// # Errors
-    /// [`StreamError`]; nothing was begun then.
+    /// [`StreamError`]. After an error nothing has changed.
     pub async fn reset_association(&self) -> Result<(), StreamError> {
         let id = self.id();
         self.reset(move |endpoint, now| endpoint.reset_association(now, id)).await

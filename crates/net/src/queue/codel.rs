@@ -118,9 +118,10 @@ pub(super) struct Control {
     dropping: bool,
 }
 
-/// The next packet of a queue, and whether CoDel may drop it.
+/// The next packet of a queue.
 struct Head {
     packet: Option<Queued>,
+    /// The delay was above the target for an interval: CoDel may drop the packet.
     late: bool,
 }
 

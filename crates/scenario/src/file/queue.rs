@@ -106,7 +106,7 @@ table! {
         packets: u32 = FqCodelSpec::default().codel.limit;
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = true;
-        /// Queues, to which flows are assigned by a hash.
+        /// Number of queues; a hash assigns each flow to one of them.
         flows: u32 = FqCodelSpec::default().flows;
         /// Bytes that a flow may send in its turn.
         quantum: ByteCount = FqCodelSpec::default().quantum;

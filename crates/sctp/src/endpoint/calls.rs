@@ -54,7 +54,7 @@ impl Endpoint {
     /// first. [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it, for each direction.
     ///
     /// # Errors
-    /// [`ResetError`]; nothing was begun then.
+    /// [`ResetError`]. After an error nothing has changed.
     pub fn reset_streams(
         &mut self,
         now: Instant,
@@ -70,7 +70,7 @@ impl Endpoint {
     /// [`Event::StreamsAdded`](crate::Event::StreamsAdded) tells what became of it, for each direction.
     ///
     /// # Errors
-    /// [`ResetError`]; nothing was begun then.
+    /// [`ResetError`]. After an error nothing has changed.
     pub fn add_streams(
         &mut self,
         now: Instant,
@@ -87,7 +87,7 @@ impl Endpoint {
     /// [`Event::StreamsReset`](crate::Event::StreamsReset) tells what became of it.
     ///
     /// # Errors
-    /// [`ResetError`]; nothing was begun then.
+    /// [`ResetError`]. After an error nothing has changed.
     pub fn reset_association(&mut self, now: Instant, id: AssocId) -> Result<(), ResetError> {
         self.change(id, |association| association.reset_association(now)).unwrap_or(Err(ResetError::Closed))
     }
@@ -165,8 +165,8 @@ impl Endpoint {
         self.change(id, |association| association.set_path_mtu(now, address, mtu)).unwrap_or(false)
     }
 
-    /// Sets what the [stream scheduler](crate::Config::stream_scheduler) knows of a stream: its priority for `priority`, its weight
-    /// for `wfq`; others do not ask (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
+    /// Sets the priority of a stream for the [stream scheduler](crate::Config::stream_scheduler) `priority`, or its weight for
+    /// `wfq`; the other schedulers ignore it (`SCTP_STREAM_SCHEDULER_VALUE` of `rfc8260#section-4.3.3`). It counts from the stream's
     /// next turn. False if the association has ended or has no such stream, or if the weight is 0.
     pub fn set_stream_value(&mut self, id: AssocId, stream: StreamId, value: u16) -> bool {
         self.change(id, |association| association.set_stream_value(stream, value)).unwrap_or(false)

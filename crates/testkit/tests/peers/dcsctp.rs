@@ -26,7 +26,7 @@ pub struct DcSctp {
 }
 
 impl DcSctp {
-    /// With options of dcSCTP; ports and MTU are set here.
+    /// A peer with these options of dcSCTP, in which the ports and the MTU are replaced.
     pub fn new(seed: u64, local: IpAddr, remote: IpAddr, options: Options) -> Self {
         // dcSCTP draws tags and TSNs from the thread's random generator.
         fastrand::seed(seed);
