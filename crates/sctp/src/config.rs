@@ -70,6 +70,11 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// SACKs that fit a narrow return link, if the peer has `nr_sack`, too. As receiver without `reneging`: a SACK waits until it is
+        /// short for the data that it acknowledges, at most 20 ms more than `sack_frequency` says, and leaves out gap blocks
+        /// that were told of before. As sender: asks for a SACK at once (I bit, `rfc7053`) where its window has to grow or is
+        /// small, and raises the burst limit to what a SACK acknowledges.
+        lean_sacks: bool = false;
         /// Authenticates chunks that the peer wants authenticated, and accepts those in `auth_chunks` only so, if the peer has
         /// AUTH too (`rfc4895`; INET: `auth`).
         auth: bool = false;
@@ -202,6 +207,8 @@ impl Config {
             association_max_retrans: 20,
             fill_packets: true,
             nr_sack: true,
+            lean_sacks: true,
+            reneging: false,
             pr_sctp: true,
             auth: true,
             asconf: true,

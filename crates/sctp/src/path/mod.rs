@@ -63,6 +63,8 @@ pub struct PathStats {
     pub user_bytes: ByteCount,
     /// Bytes of all packets sent, without the IP header.
     pub packet_bytes: ByteCount,
+    /// Bytes of packets sent with a SACK and without user data, with the IP header.
+    pub ack_bytes: ByteCount,
     /// Chunks sent again after three missing reports.
     pub fast_retransmissions: u64,
     /// Chunks sent again after a timeout.

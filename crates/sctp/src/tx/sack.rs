@@ -22,6 +22,15 @@ pub(crate) struct SackOutcome {
     pub(crate) advanced: bool,
 }
 
+/// What an acknowledgement tells beside TSNs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// None in a SHUTDOWN, and in a SACK that a later one overtook.
+    pub(super) a_rwnd: Option<u32>,
+    /// Packets with data since the SACK before (DAC). None in a SHUTDOWN, which says nothing of gaps.
+    pub(super) packets: Option<u8>,
+}
+
 impl Sender {
     /// Takes a SACK. An error names what the peer broke (`rfc9260#section-6.2.1`).
     pub(crate) fn on_sack(
@@ -54,7 +63,8 @@ impl Sender {
                 self.hold_to(cum);
             }
         }
-        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)
+        let told = Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last) };
+        self.acknowledge_all(now, cum, told, paths, delta)
     }
 
     /// Processes the cumulative TSN of a SHUTDOWN, which has no gap ack blocks (`rfc9260#section-9.2`).
@@ -65,7 +75,7 @@ impl Sender {
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(cum);
-        self.acknowledge_all(now, cum, None, paths, &mut SackDelta::default())
+        self.acknowledge_all(now, cum, Told::default(), paths, &mut SackDelta::default())
     }
 
     /// Adds the non-renegable TSNs of earlier SACKs to the gap ack blocks of this one.
@@ -105,7 +115,7 @@ impl Sender {
         &mut self,
         now: Instant,
         cum: u64,
-        window: Option<(u32, u8)>,
+        told: Told,
         paths: &mut Paths,
         delta: &mut SackDelta,
     ) -> Result<SackOutcome, &'static str> {
@@ -118,13 +128,12 @@ impl Sender {
         self.heard = true;
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
-        let beyond_gap = match window {
+        let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
             None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
         };
         if let Some(last) = beyond_gap {
-            let packets = window.map_or(0, |(_, packets)| packets);
-            self.report_missing(packets, advanced, last, paths, delta);
+            self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
         }
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
@@ -134,7 +143,7 @@ impl Sender {
                 path.rto.sample(rtt, &self.config);
             }
         }
-        if let Some((a_rwnd, _)) = window {
+        if let Some(a_rwnd) = told.a_rwnd {
             self.take_window(a_rwnd, paths);
         }
         self.grow(now, paths, delta);
@@ -450,6 +459,9 @@ impl Sender {
                 self.end_silence(now, path);
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
+                    if self.config.lean_sacks {
+                        path.burst_left = burst_of(delta.new_bytes, path.mtu, self.config.max_burst);
+                    }
                 }
             }
             if path.flight.is_zero() {
@@ -461,6 +473,14 @@ impl Sender {
             }
         }
     }
+}
+
+/// Packets that may leave at once on a path where one SACK acknowledged so many bytes: as many, and two for growth, but not
+/// more than four times the burst limit.
+#[cold]
+fn burst_of(acked: ByteCount, mtu: ByteCount, max_burst: u32) -> u32 {
+    let packets = acked.get().div_ceil(mtu.get().max(1)) as u32;
+    (packets + 2).clamp(max_burst, max_burst.saturating_mul(4))
 }
 
 /// Adds what a congestion control wants that models the rate.

@@ -1,0 +1,337 @@
+//! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
+//!
+//! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
+//! since. Until reordering is seen on a path, three missing reports suffice, too, and in fast recovery the window is zero. The window
+//! is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
+//! needless, up to an SRTT.
+//!
+//! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner than a round trip allows, or if the
+//! peer reports the chunk as a duplicate. Once all retransmissions of a recovery have proved to be needless, cwnd and
+//! ssthresh are what they were before it (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
+
+use super::{ChunkState, Mark, SackDelta, Sender};
+use crate::path::{LossCause, NIL, Path, PathId, Paths};
+use crate::tx::partial::Cause;
+use cc::CongestionWindow;
+use std::collections::BTreeMap;
+use units::{Instant, Span};
+use wire::Tsn;
+
+/// Recoveries after which the reordering window is a quarter of the least RTT again, unless it grows meanwhile.
+const PERSISTENCE: u8 = 16;
+
+/// Retransmissions remembered, of which the peer may report duplicates.
+const MOST_REMEMBERED: usize = 1024;
+
+/// Chunks in another order than that of their transmission that are passed at once.
+const MOST_PASSED: u32 = 16;
+
+/// Weight of an interval between SACKs in their mean, as a divisor.
+const INTERVAL_WEIGHT: u64 = 8;
+
+/// State of loss detection on a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rack {
+    /// When and as which chunk the last sent of those left that arrived.
+    newest: (Instant, u64),
+    /// Its round-trip time.
+    rtt: Span,
+    /// The highest chunk that arrived at its first transmission.
+    highest: u64,
+    /// Chunks overtook each other here.
+    reordering: bool,
+    /// Quarters of the least RTT beyond the first in the reordering window.
+    more_quarters: u32,
+    /// The window grows by chunks from here on: those that were sent since it last grew.
+    round: u64,
+    /// Recoveries left until the window shrinks again.
+    persistence: u8,
+    /// When the first chunk that is late counts as lost unless a SACK comes.
+    deadline: Option<Instant>,
+    /// Number of the recovery.
+    episode: u32,
+    /// Chunks marked as lost in it that may yet prove to have arrived.
+    unproven: u32,
+    /// Chunks were marked as lost, and the recovery is yet to begin.
+    begins: bool,
+    /// The window before the recovery; none if there is nothing to undo.
+    before: Option<CongestionWindow>,
+}
+
+impl Rack {
+    /// When the first chunk that is late counts as lost unless a SACK comes.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// A chunk counts as lost.
+    pub(super) fn lost_one(&mut self, in_recovery: bool) {
+        if !in_recovery && !self.begins {
+            (self.begins, self.unproven) = (true, 0);
+            self.episode = self.episode.wrapping_add(1);
+        }
+        self.unproven += 1;
+    }
+
+    /// Fast recovery begins; `before`: the window before it.
+    pub(super) fn begin(&mut self, before: CongestionWindow) {
+        (self.begins, self.before) = (false, Some(before));
+    }
+
+    /// The window was reduced for another reason than a fast recovery, or the path is no more.
+    pub(super) fn forget_recovery(&mut self) {
+        (self.begins, self.before, self.deadline) = (false, None, None);
+    }
+
+    /// Fast recovery ended.
+    pub(super) fn recovered(&mut self) {
+        self.persistence = self.persistence.saturating_sub(1);
+        if self.persistence == 0 {
+            self.more_quarters = 0;
+        }
+    }
+
+    /// Three missing reports make a chunk lost here: no chunks have overtaken each other yet.
+    #[inline]
+    pub(super) fn counts_reports(&self) -> bool {
+        !self.reordering
+    }
+
+    /// Chunk `i`, sent once at that time, or again since, arrived.
+    fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant, again: bool, base: Option<Span>) {
+        let rtt = now.since(sent_at);
+        if again && base.is_none_or(|base| rtt < base) {
+            return;
+        }
+        if !again {
+            self.highest = self.highest.max(i);
+        }
+        if (sent_at, i) > self.newest {
+            (self.newest, self.rtt) = ((sent_at, i), rtt);
+        }
+    }
+}
+
+impl Path {
+    /// How long chunks may be behind those sent after them (`rfc8985#section-6.2`, step 4).
+    fn reordering_window(&self, rack: &Rack) -> Span {
+        if !rack.reordering && self.recovery.is_some() {
+            return Span::ZERO;
+        }
+        let (Some(base), Some(srtt)) = (self.rto.base(), self.rto.srtt()) else { return self.rto.current() };
+        (base / 4 * (u64::from(rack.more_quarters) + 1)).min(srtt)
+    }
+}
+
+/// What the sender remembers for loss detection on all paths.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    /// Chunks that were sent again after a fast retransmission: the path that lost them, and the number of its recovery.
+    resent: BTreeMap<u64, (PathId, u32)>,
+    /// When the last SACK came.
+    last_sack: Instant,
+    /// Mean interval between SACKs.
+    interval: Span,
+}
+
+impl Remembered {
+    fn sack(&mut self, now: Instant) {
+        let interval = now.since(self.last_sack);
+        let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
+        self.interval = Span::from_nanos(old - old / INTERVAL_WEIGHT + new / INTERVAL_WEIGHT);
+        self.last_sack = now;
+    }
+}
+
+impl Sender {
+    /// True if losses are found by time.
+    #[inline]
+    pub(super) fn detects_by_time(&self) -> bool {
+        self.remembered.is_some()
+    }
+
+    /// Chunk `i` of path `p` was in `state`, and arrived; it was not copied.
+    #[cold]
+    pub(super) fn note_arrival(
+        &mut self,
+        now: Instant,
+        i: u64,
+        state: ChunkState,
+        known: u64,
+        paths: &mut Paths,
+    ) {
+        let chunk = &self.out[i];
+        let (p, sent_at, again) = (chunk.path, chunk.sent_at, chunk.transmissions > 1);
+        let timed_out = chunk.is(Mark::TimedOut);
+        let path = &mut paths[p];
+        let base = path.rto.base();
+        let Some(rack) = &mut path.rack else { return };
+        let resent = self.remembered.as_ref().and_then(|it| it.resent.get(&i)).copied();
+        if state == ChunkState::Lost(LossCause::FastRetransmit) && !again {
+            let episode = rack.episode;
+            return self.note_needless(now, i, p, episode, paths);
+        }
+        if state == ChunkState::InFlight && !timed_out {
+            if !again && i < known {
+                rack.reordering = true;
+            }
+            rack.arrived(now, i, sent_at, again, base);
+        }
+        if let Some((on, episode)) = resent
+            && base.is_some_and(|base| now.since(sent_at) < base)
+        {
+            self.forget_resent(i);
+            self.note_needless(now, i, on, episode, paths);
+        }
+    }
+
+    /// The highest chunk of a path that arrived at its first transmission, before this SACK.
+    pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
+        let Some(remembered) = &mut self.remembered else { return };
+        remembered.sack(now);
+        for path in paths.iter_mut() {
+            if let Some(rack) = &mut path.rack {
+                rack.known = rack.highest;
+            }
+        }
+    }
+
+    /// Chunk `i`, lost on a path, is sent again after a fast retransmission.
+    #[cold]
+    pub(super) fn remember_resent(&mut self, i: u64, on: PathId, paths: &Paths) {
+        let (Some(remembered), Some(rack)) = (&mut self.remembered, &paths[on].rack) else { return };
+        remembered.resent.insert(i, (on, rack.episode));
+        if remembered.resent.len() > MOST_REMEMBERED {
+            remembered.resent.pop_first();
+        }
+    }
+
+    /// Chunk `i` is copied or times out: a duplicate of it proves nothing from now on.
+    pub(super) fn forget_resent(&mut self, i: u64) {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.resent.remove(&i);
+        }
+    }
+
+    /// The peer reports chunks that it got twice: if they were sent again, the first transmission was not lost.
+    pub(super) fn note_duplicates(
+        &mut self,
+        now: Instant,
+        duplicates: impl Iterator<Item = Tsn>,
+        paths: &mut Paths,
+    ) {
+        if !self.detects_by_time() {
+            return;
+        }
+        for tsn in duplicates {
+            let i = self.out.index_of(tsn);
+            let resent = self.remembered.as_mut().and_then(|it| it.resent.remove(&i));
+            if let Some((on, episode)) = resent {
+                self.note_needless(now, i, on, episode, paths);
+            }
+        }
+    }
+
+    /// Chunk `i` was taken for lost on a path, in the recovery of that number, and had arrived.
+    #[cold]
+    fn note_needless(&mut self, now: Instant, i: u64, on: PathId, episode: u32, paths: &mut Paths) {
+        let next = self.out.next_index();
+        let path = &mut paths[on];
+        let Some(rack) = &mut path.rack else { return };
+        path.stats.needless_retransmissions += 1;
+        rack.reordering = true;
+        rack.persistence = PERSISTENCE;
+        if i >= rack.round {
+            rack.round = next;
+            rack.more_quarters = rack.more_quarters.saturating_add(1);
+        }
+        if rack.episode != episode {
+            return;
+        }
+        rack.unproven = rack.unproven.saturating_sub(1);
+        if rack.unproven > 0 {
+            return;
+        }
+        if let Some(before) = rack.before.take() {
+            (path.recovery, path.one_shot) = (None, false);
+            path.stats.undone_recoveries += 1;
+            self.control(now, paths, |control, views, windows| {
+                control.on_spurious_loss(views, on.index(), before, windows);
+            });
+        }
+    }
+
+    /// Step C by time: chunks of each path that are late count as lost.
+    pub(super) fn find_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
+        if !self.detects_by_time() {
+            return;
+        }
+        for p in paths.ids() {
+            delta[p].hit |= self.lose_late(now, p, paths);
+        }
+    }
+
+    /// Marks the chunks of path `p` as lost that are behind by more than the reordering window, and sets the time at which the
+    /// next one is. Returns whether there are any.
+    fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
+        let path = &paths[p];
+        let Some(rack) = &path.rack else { return false };
+        let (newest, allowed) = (rack.newest, rack.rtt + path.reordering_window(rack));
+        let (mut found, mut passed, mut deadline) = (false, 0, None::<Instant>);
+        // Of those sent again only the earliest is looked at, and the next one if it is lost.
+        for (mut i, most_passed) in [(path.fresh.head, MOST_PASSED), (path.resent.head, 0)] {
+            while i != NIL {
+                let next = self.out.following(i);
+                let sent_at = self.out[i].sent_at;
+                let behind = (sent_at, i) < newest;
+                if behind && sent_at + allowed <= now {
+                    if !self.mark_lost_in_steps(i, paths) {
+                        break;
+                    }
+                    found = true;
+                } else {
+                    if behind {
+                        let due = sent_at + allowed;
+                        deadline = Some(deadline.map_or(due, |first| first.min(due)));
+                    }
+                    // Chunks leave in the order of their TSNs, but for copies and what was withdrawn.
+                    let unordered = self.out[i].is(Mark::Copied) || self.out[i].is(Mark::Credited);
+                    if !unordered || passed == most_passed {
+                        break;
+                    }
+                    passed += 1;
+                }
+                i = next;
+            }
+        }
+        let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
+        if let Some(rack) = &mut paths[p].rack {
+            // A SACK that is on its way may tell that the chunk has arrived.
+            rack.deadline = deadline.map(|due| due.max(now) + wait);
+        }
+        found
+    }
+
+    /// The reordering window of a path may have passed without a SACK.
+    pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let late = |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline).is_some_and(|at| at <= now);
+        if !late(&paths[p]) {
+            return;
+        }
+        self.limits.next_sack();
+        let mut delta = SackDelta::default();
+        delta.begin(paths);
+        delta[p].hit = self.lose_late(now, p, paths);
+        self.enter_recovery(now, paths, &delta);
+        self.after_losses(now, Cause::Sack, paths);
+    }
+
+    /// Loss detection of a path begins, if it is by time.
+    pub(super) fn begin_rack(&mut self, path: &mut Path) {
+        if self.detects_by_time() {
+            path.rack = Some(Box::new(Rack { round: self.out.next_index(), ..Rack::default() }));
+        }
+    }
+}
+
