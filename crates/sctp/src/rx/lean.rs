@@ -3,8 +3,8 @@
 //! With several paths of unequal delay there are hundreds of gaps at any time. A SACK would repeat all of them, although
 //! only few are new. Non-renegable blocks are final (draft-natarajan-tsvwg-sctp-nrsack): a sender frees the chunks that they
 //! name and keeps no account of whether a later SACK names them again. So where all blocks are non-renegable, a SACK may leave out
-//! those that earlier SACKs told of. It names each new block, those of the last SACKs again, since SACKs may be lost,
-//! and further ones by turns.
+//! those that earlier SACKs told of. It names each new block, those of the SACK before again, since SACKs may be
+//! lost, and further ones by turns.
 //!
 //! A SACK waits until the data that it acknowledges is [`SHARE`] times as long as itself, but no longer than [`PATIENCE`].
 
@@ -23,11 +23,8 @@ const AROUND: usize = 32;
 /// How long a SACK that is due by the number of packets may wait for more of them.
 const PATIENCE: Span = Span::from_millis(20);
 
-/// Blocks that a SACK may wait for to be short for its data.
-const AFFORDABLE: usize = 32;
-
 /// Packets after which a SACK waits no more.
-const MOST_PACKETS: u32 = 16;
+const MOST_PACKETS: u32 = 8;
 
 /// SACKs on each path that tell of an arrival.
 const REPORTS: usize = 2;
@@ -85,16 +82,18 @@ impl Lean {
         }
     }
 
-    /// Arrivals that none of the last `sacks` SACKs on a path told of.
-    fn news(&self, path: PathId, sacks: usize) -> usize {
-        let told = self.told.get(path.index()).map_or(0, |told| told[REPORTS - sacks]);
+    /// Arrivals that fewer than [`REPORTS`] SACKs on a path told of.
+    fn news(&self, path: PathId) -> usize {
+        let told = self.told.get(path.index()).map_or(0, |told| told[0]);
         self.recent.len() - told.saturating_sub(self.forgotten) as usize
     }
 
     /// True if a SACK that is due by the number of packets, and whose fixed parts have so many bytes, is to wait: it would be
     /// long for what it acknowledges, and at the present rate more arrives soon.
-    pub(super) fn waits(&self, now: Instant, path: PathId, packets: u32, fixed: usize) -> bool {
-        let blocks = self.news(path, 1).min(AFFORDABLE);
+    pub(super) fn waits(&self, now: Instant, packets: u32, fixed: usize) -> bool {
+        let last = self.told.iter().map(|told| told[REPORTS - 1]).max().unwrap_or(0);
+        let news = self.recent.len() - last.saturating_sub(self.forgotten) as usize;
+        let blocks = BY_TURNS + REPORTS * news;
         let wanted = (AROUND + fixed + GapBlock::LEN * blocks) as u64 * SHARE;
         let missing = wanted.saturating_sub(self.bytes);
         let elapsed = now.since(self.since).as_nanos();
@@ -126,16 +125,12 @@ impl Lean {
             return &self.blocks;
         }
         let affordable = ((self.bytes / SHARE) as usize).saturating_sub(AROUND + fixed) / GapBlock::LEN;
-        let most = affordable.max(self.news(path, 1) + BY_TURNS).min(room);
         self.runs.clear();
-        for &(first, _) in self.recent.iter().rev().take(self.news(path, REPORTS)) {
+        for &(first, _) in self.recent.iter().rev().take(self.news(path)) {
             let run = tsns.run_at(first).filter(|run| self.runs.last() != Some(run));
             self.runs.extend(run);
-            if self.runs.len() == most {
-                break;
-            }
         }
-        for _ in self.runs.len()..most {
+        for _ in 0..affordable.saturating_sub(self.runs.len()).max(BY_TURNS) {
             let next = tsns.run_after(self.turn).or_else(|| tsns.run_after(tsns.cumulative()));
             let Some(run) = next else { break };
             self.turn = run.last;
@@ -143,7 +138,7 @@ impl Lean {
         }
         self.runs.sort_unstable_by_key(|run| run.first);
         self.runs.dedup();
-        self.blocks.extend(self.runs.iter().filter_map(|&run| tsns.block(run)));
+        self.blocks.extend(self.runs.iter().filter_map(|&run| tsns.block(run)).take(room));
         &self.blocks
     }
 

@@ -121,7 +121,7 @@ impl SackPolicy {
         }
         let disorder = packet.gap || (packet.duplicate && !packet.fresh);
         let enough = self.packets >= self.frequency;
-        let waits = enough && lean.is_some_and(|lean| lean.waits(now, self.source, self.packets, fixed));
+        let waits = enough && lean.is_some_and(|lean| lean.waits(now, self.packets, fixed));
         let at_once = packet.urgent
             || (packet.stale && forward_only)
             || (enough && !waits)

@@ -64,6 +64,7 @@ impl Sender {
             Told { a_rwnd: Some(sack.a_rwnd).filter(|_| !overtaken), packets: Some(sack.packets_since_last) };
         let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.free(now, &known, paths);
+        self.note_duplicates(now, sack.duplicates(), paths);
         Ok(outcome)
     }
 

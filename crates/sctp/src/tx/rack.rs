@@ -10,15 +10,11 @@
 //! ssthresh are what they were before it (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
-use crate::path::{LossCause, NIL, Path, PathId, Paths};
+use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
 use crate::tx::partial::Cause;
-use cc::CongestionWindow;
 use std::collections::BTreeMap;
 use units::{Instant, Span};
 use wire::Tsn;
-
-/// Recoveries after which the reordering window is a quarter of the least RTT again, unless it grows meanwhile.
-const PERSISTENCE: u8 = 16;
 
 /// Retransmissions remembered, of which the peer may report duplicates.
 const MOST_REMEMBERED: usize = 1024;
@@ -28,101 +24,6 @@ const MOST_PASSED: u32 = 16;
 
 /// Weight of an interval between SACKs in their mean, as a divisor.
 const INTERVAL_WEIGHT: u64 = 8;
-
-/// State of loss detection on a path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Rack {
-    /// When and as which chunk the last sent of those left that arrived.
-    newest: (Instant, u64),
-    /// Its round-trip time.
-    rtt: Span,
-    /// The highest chunk that arrived at its first transmission.
-    highest: u64,
-    /// Chunks overtook each other here.
-    reordering: bool,
-    /// Quarters of the least RTT beyond the first in the reordering window.
-    more_quarters: u32,
-    /// The window grows by chunks from here on: those that were sent since it last grew.
-    round: u64,
-    /// Recoveries left until the window shrinks again.
-    persistence: u8,
-    /// When the first chunk that is late counts as lost unless a SACK comes.
-    deadline: Option<Instant>,
-    /// Number of the recovery.
-    episode: u32,
-    /// Chunks marked as lost in it that may yet prove to have arrived.
-    unproven: u32,
-    /// Chunks were marked as lost, and the recovery is yet to begin.
-    begins: bool,
-    /// The window before the recovery; none if there is nothing to undo.
-    before: Option<CongestionWindow>,
-}
-
-impl Rack {
-    /// When the first chunk that is late counts as lost unless a SACK comes.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
-    /// A chunk counts as lost.
-    pub(super) fn lost_one(&mut self, in_recovery: bool) {
-        if !in_recovery && !self.begins {
-            (self.begins, self.unproven) = (true, 0);
-            self.episode = self.episode.wrapping_add(1);
-        }
-        self.unproven += 1;
-    }
-
-    /// Fast recovery begins; `before`: the window before it.
-    pub(super) fn begin(&mut self, before: CongestionWindow) {
-        (self.begins, self.before) = (false, Some(before));
-    }
-
-    /// The window was reduced for another reason than a fast recovery, or the path is no more.
-    pub(super) fn forget_recovery(&mut self) {
-        (self.begins, self.before, self.deadline) = (false, None, None);
-    }
-
-    /// Fast recovery ended.
-    pub(super) fn recovered(&mut self) {
-        self.persistence = self.persistence.saturating_sub(1);
-        if self.persistence == 0 {
-            self.more_quarters = 0;
-        }
-    }
-
-    /// Three missing reports make a chunk lost here: no chunks have overtaken each other yet.
-    #[inline]
-    pub(super) fn counts_reports(&self) -> bool {
-        !self.reordering
-    }
-
-    /// Chunk `i`, sent once at that time, or again since, arrived.
-    fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant, again: bool, base: Option<Span>) {
-        let rtt = now.since(sent_at);
-        if again && base.is_none_or(|base| rtt < base) {
-            return;
-        }
-        if !again {
-            self.highest = self.highest.max(i);
-        }
-        if (sent_at, i) > self.newest {
-            (self.newest, self.rtt) = ((sent_at, i), rtt);
-        }
-    }
-}
-
-impl Path {
-    /// How long chunks may be behind those sent after them (`rfc8985#section-6.2`, step 4).
-    fn reordering_window(&self, rack: &Rack) -> Span {
-        if !rack.reordering && self.recovery.is_some() {
-            return Span::ZERO;
-        }
-        let (Some(base), Some(srtt)) = (self.rto.base(), self.rto.srtt()) else { return self.rto.current() };
-        (base / 4 * (u64::from(rack.more_quarters) + 1)).min(srtt)
-    }
-}
 
 /// What the sender remembers for loss detection on all paths.
 #[derive(Debug, Default)]
@@ -136,6 +37,11 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
+    #[cfg(test)]
+    pub(super) fn mean_interval(&self) -> Span {
+        self.interval
+    }
+
     fn sack(&mut self, now: Instant) {
         let interval = now.since(self.last_sack);
         let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
@@ -158,7 +64,6 @@ impl Sender {
         now: Instant,
         i: u64,
         state: ChunkState,
-        known: u64,
         paths: &mut Paths,
     ) {
         let chunk = &self.out[i];
@@ -169,13 +74,10 @@ impl Sender {
         let Some(rack) = &mut path.rack else { return };
         let resent = self.remembered.as_ref().and_then(|it| it.resent.get(&i)).copied();
         if state == ChunkState::Lost(LossCause::FastRetransmit) && !again {
-            let episode = rack.episode;
+            let episode = rack.episode();
             return self.note_needless(now, i, p, episode, paths);
         }
         if state == ChunkState::InFlight && !timed_out {
-            if !again && i < known {
-                rack.reordering = true;
-            }
             rack.arrived(now, i, sent_at, again, base);
         }
         if let Some((on, episode)) = resent
@@ -186,13 +88,13 @@ impl Sender {
         }
     }
 
-    /// The highest chunk of a path that arrived at its first transmission, before this SACK.
+    /// A SACK came.
     pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
         let Some(remembered) = &mut self.remembered else { return };
         remembered.sack(now);
         for path in paths.iter_mut() {
             if let Some(rack) = &mut path.rack {
-                rack.known = rack.highest;
+                rack.sack();
             }
         }
     }
@@ -201,7 +103,7 @@ impl Sender {
     #[cold]
     pub(super) fn remember_resent(&mut self, i: u64, on: PathId, paths: &Paths) {
         let (Some(remembered), Some(rack)) = (&mut self.remembered, &paths[on].rack) else { return };
-        remembered.resent.insert(i, (on, rack.episode));
+        remembered.resent.insert(i, (on, rack.episode()));
         if remembered.resent.len() > MOST_REMEMBERED {
             remembered.resent.pop_first();
         }
@@ -240,20 +142,7 @@ impl Sender {
         let path = &mut paths[on];
         let Some(rack) = &mut path.rack else { return };
         path.stats.needless_retransmissions += 1;
-        rack.reordering = true;
-        rack.persistence = PERSISTENCE;
-        if i >= rack.round {
-            rack.round = next;
-            rack.more_quarters = rack.more_quarters.saturating_add(1);
-        }
-        if rack.episode != episode {
-            return;
-        }
-        rack.unproven = rack.unproven.saturating_sub(1);
-        if rack.unproven > 0 {
-            return;
-        }
-        if let Some(before) = rack.before.take() {
+        if let Some(before) = rack.needless(i, episode, next) {
             (path.recovery, path.one_shot) = (None, false);
             path.stats.undone_recoveries += 1;
             self.control(now, paths, |control, views, windows| {
@@ -277,7 +166,8 @@ impl Sender {
     fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
         let path = &paths[p];
         let Some(rack) = &path.rack else { return false };
-        let (newest, allowed) = (rack.newest, rack.rtt + path.reordering_window(rack));
+        let (newest, rtt) = rack.latest();
+        let allowed = rtt + path.reordering_window(rack);
         let (mut found, mut passed, mut deadline) = (false, 0, None::<Instant>);
         // Of those sent again only the earliest is looked at, and the next one if it is lost.
         for (mut i, most_passed) in [(path.fresh.head, MOST_PASSED), (path.resent.head, 0)] {
@@ -308,14 +198,14 @@ impl Sender {
         let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
         if let Some(rack) = &mut paths[p].rack {
             // A SACK that is on its way may tell that the chunk has arrived.
-            rack.deadline = deadline.map(|due| due.max(now) + wait);
+            rack.set_deadline(deadline.map(|due| due.max(now) + wait));
         }
         found
     }
 
     /// The reordering window of a path may have passed without a SACK.
     pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let late = |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline).is_some_and(|at| at <= now);
+        let late = |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);
         if !late(&paths[p]) {
             return;
         }
@@ -330,7 +220,7 @@ impl Sender {
     /// Loss detection of a path begins, if it is by time.
     pub(super) fn begin_rack(&mut self, path: &mut Path) {
         if self.detects_by_time() {
-            path.rack = Some(Box::new(Rack { round: self.out.next_index(), ..Rack::default() }));
+            path.rack = Some(Box::new(Rack::new(self.out.next_index())));
         }
     }
 }

@@ -64,7 +64,9 @@ impl Sender {
             }
         }
         let told = Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last) };
-        self.acknowledge_all(now, cum, told, paths, delta)
+        let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
+        self.note_duplicates(now, sack.duplicates(), paths);
+        Ok(outcome)
     }
 
     /// Processes the cumulative TSN of a SHUTDOWN, which has no gap ack blocks (`rfc9260#section-9.2`).
@@ -126,6 +128,7 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
+        self.note_sack(now, paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
         let beyond_gap = match told.packets {
@@ -135,6 +138,7 @@ impl Sender {
         if let Some(last) = beyond_gap {
             self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
         }
+        self.find_late(now, paths, delta);
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if let Some(rtt) = delta.rtt
@@ -246,7 +250,7 @@ impl Sender {
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Returns its path.
     fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
-        let (p, flight_size) = (chunk.path, ByteCount::new(u64::from(chunk.flight_size)));
+        let (p, state, flight_size) = (chunk.path, chunk.state, ByteCount::new(u64::from(chunk.flight_size)));
         let (path, delta) = (&mut paths[p], &mut delta[p]);
         match chunk.state {
             ChunkState::InFlight => {
@@ -287,6 +291,9 @@ impl Sender {
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
+            }
+            if self.detects_by_time() {
+                self.note_arrival(now, i, state, paths);
             }
         }
         p
@@ -331,7 +338,12 @@ impl Sender {
             self.limits.steps = 0;
             return false;
         };
+        let by_time = self.detects_by_time();
         let chunk = &mut self.out[i];
+        if by_time {
+            // Perhaps an older SACK came late: what it does not name is not lost yet.
+            chunk.sent_at = now;
+        }
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
         path.flight += ByteCount::new(u64::from(chunk.flight_size));
@@ -349,6 +361,9 @@ impl Sender {
             let Some(exit) = path.recovery else { continue };
             if cum >= exit || (self.cmt.recovery_by_cuc && path.earliest_outstanding() > exit) {
                 path.recovery = None;
+                if let Some(rack) = &mut path.rack {
+                    rack.recovered();
+                }
             }
         }
     }
@@ -418,7 +433,7 @@ impl Sender {
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
     /// recovery is that of the association.
-    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
+    pub(super) fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         if !delta.iter().any(|delta| delta.hit) {
             return;
         }
@@ -430,6 +445,12 @@ impl Sender {
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
         let reduced = self.ecn.reduced_before(hit.clone(), paths);
+        for p in hit.clone() {
+            let before = paths[p].window;
+            if let Some(rack) = &mut paths[p].rack {
+                rack.begin(before);
+            }
+        }
         self.control(now, paths, |control, views, windows| {
             for p in hit.clone().filter(|p| reduced & 1 << p.0 == 0) {
                 control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);

@@ -73,7 +73,9 @@ impl Sender {
         if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
-                paths[p].burst_left = self.config.max_burst;
+                // With lean SACKs what the last one allows beyond the limit stays allowed.
+                let kept = if self.config.lean_sacks { paths[p].burst_left } else { 0 };
+                paths[p].burst_left = self.config.max_burst.max(kept);
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
@@ -454,6 +456,9 @@ impl Sender {
             match cause {
                 LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
                 LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,
+            }
+            if self.detects_by_time() && cause == LossCause::FastRetransmit {
+                self.remember_resent(i, on, paths);
             }
             self.resend(now, i, p, paths, w);
             sent += 1;
