@@ -97,6 +97,12 @@ impl Pieces {
         id
     }
 
+    /// The piece; none if `id` is [`PieceId::NONE`].
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: PieceId) -> Option<&mut Piece> {
+        self.nodes.get_mut(id.0 as usize).map(|node| &mut node.piece)
+    }
+
     /// The piece after `id` on its list.
     #[inline]
     pub(super) fn next(&self, id: PieceId) -> PieceId {
