@@ -120,7 +120,7 @@ impl Events {
         }
         let writable = std::mem::take(&mut self.writable);
         self.writable_told &= !writable;
-        writable.then_some(Event::Writable)
+        if writable { Some(Event::Writable) } else { None }
     }
 
     /// True if something waits in the queue.
