@@ -7,10 +7,29 @@ use units::ByteCount;
 /// A changed scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
+    /// What kind of change it is.
+    pub kind: Kind,
     /// What is changed, as one would write it in the scenario.
     pub change: String,
     /// The scenario with the change.
     pub scenario: Scenario,
+}
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Twice as large buffers.
+    Buffers,
+    /// Another scheduler of paths, or the use of several paths at all.
+    Scheduler,
+    /// Another congestion control.
+    Control,
+    /// All options of a profile.
+    Profile,
+    /// One path alone.
+    Path,
+    /// An application that always has data.
+    Traffic,
 }
 
 /// The schedulers that are tried, best first.
@@ -64,10 +83,10 @@ struct Tried {
 }
 
 impl Tried {
-    fn push(&mut self, change: String, apply: impl FnOnce(&mut Flow)) {
+    fn push(&mut self, kind: Kind, change: String, apply: impl FnOnce(&mut Flow)) {
         let mut scenario = self.base.clone();
         apply(&mut scenario.flows[self.flow]);
-        self.list.push(Alternative { change, scenario });
+        self.list.push(Alternative { kind, change, scenario });
     }
 
     fn sctp(&mut self) {
@@ -75,44 +94,52 @@ impl Tried {
         let flow = self.base.flows[self.flow].clone();
         let [sender, receiver] = ends(&flow, back);
         let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
-        self.push(format!("receive_buffer = {}", size(receive)), |flow| {
+        self.push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), |flow| {
             both(flow, back)[1].receive_buffer = receive;
         });
-        self.push(format!("send_buffer = {}", size(send)), |flow| both(flow, back)[0].send_buffer = send);
-        self.push(format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)), |flow| {
-            both(flow, back)[1].receive_buffer = receive;
-            both(flow, back)[0].send_buffer = send;
+        self.push(Kind::Buffers, format!("send_buffer = {}", size(send)), |flow| {
+            both(flow, back)[0].send_buffer = send
         });
+        self.push(
+            Kind::Buffers,
+            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
+            |flow| {
+                both(flow, back)[1].receive_buffer = receive;
+                both(flow, back)[0].send_buffer = send;
+            },
+        );
         let networks = self.networks(&flow);
         let several = networks.len() > 1;
         if several && sender.cmt.enabled {
             let present = sender.cmt.path_selection;
             let others = SCHEDULERS.iter().filter(|word| **word != present.name()).take(OTHERS);
             for (word, scheduler) in others.filter_map(|word| Some((word, word.parse().ok()?))) {
-                self.push(format!("cmt.path_selection = \"{word}\""), |flow| {
+                self.push(Kind::Scheduler, format!("cmt.path_selection = \"{word}\""), |flow| {
                     both(flow, back)[0].cmt.path_selection = scheduler;
                 });
             }
         } else if several {
-            self.push("cmt.enabled = true".to_owned(), |flow| {
+            self.push(Kind::Scheduler, "cmt.enabled = true".to_owned(), |flow| {
                 both(flow, back).into_iter().for_each(|options| options.cmt.enabled = true);
             });
         }
         let present = transport::Word::word(&sender.congestion_control);
         for (word, control) in controls(present) {
-            self.push(format!("congestion_control = \"{word}\""), |flow| {
+            self.push(Kind::Control, format!("congestion_control = \"{word}\""), |flow| {
                 both(flow, back)[0].congestion_control = control.into();
             });
         }
         let recommended = sctp::Config::recommended();
         let alike = [&flow.client_options, &flow.server_options].into_iter().all(|one| *one == recommended);
         if !alike {
-            self.push("profile = \"recommended\"".to_owned(), |flow| {
+            self.push(Kind::Profile, "profile = \"recommended\"".to_owned(), |flow| {
                 (flow.client_options, flow.server_options) = (recommended.clone(), recommended);
             });
         }
         for network in networks.into_iter().filter(|_| several) {
-            self.push(format!("networks = [{network}]"), |flow| flow.networks = Some(vec![network]));
+            self.push(Kind::Path, format!("networks = [{network}]"), |flow| {
+                flow.networks = Some(vec![network])
+            });
         }
     }
 
@@ -132,21 +159,27 @@ impl Tried {
         };
         let [sender, receiver] = ends(&mut flow.clone());
         let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
-        let mut push = |change: String, alter: &dyn Fn(&mut [tcp::Config; 2])| {
-            self.push(change, |flow| {
+        let mut push = |kind, change: String, alter: &dyn Fn(&mut [tcp::Config; 2])| {
+            self.push(kind, change, |flow| {
                 let mut configs = ends(flow);
                 alter(&mut configs);
                 set(flow, configs);
             });
         };
-        push(format!("receive_buffer = {}", size(receive)), &|ends| ends[1].receive_buffer = receive);
-        push(format!("send_buffer = {}", size(send)), &|ends| ends[0].send_buffer = send);
-        push(format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)), &|ends| {
-            ends[1].receive_buffer = receive;
-            ends[0].send_buffer = send;
+        push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), &|ends| {
+            ends[1].receive_buffer = receive
         });
+        push(Kind::Buffers, format!("send_buffer = {}", size(send)), &|ends| ends[0].send_buffer = send);
+        push(
+            Kind::Buffers,
+            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
+            &|ends| {
+                ends[1].receive_buffer = receive;
+                ends[0].send_buffer = send;
+            },
+        );
         for (word, control) in controls(transport::Word::word(&sender.control)) {
-            push(format!("control = \"{word}\""), &|ends| {
+            push(Kind::Control, format!("control = \"{word}\""), &|ends| {
                 ends[0].control = control.into();
             });
         }
@@ -160,7 +193,7 @@ impl Tried {
             .filter(|traffic| traffic.pace != Pace::Saturated);
         let Some(paced) = paced else { return };
         let saturated = crate::scenario::Traffic { pace: Pace::Saturated, on_off: None, ..paced };
-        self.push("frame_rate = \"0 Hz\"".to_owned(), |flow| {
+        self.push(Kind::Traffic, "frame_rate = \"0 Hz\"".to_owned(), |flow| {
             let place = if back { &mut flow.back } else { &mut flow.forward };
             *place = Some(saturated);
         });

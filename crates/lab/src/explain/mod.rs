@@ -2,7 +2,7 @@
 
 mod alternatives;
 
-pub use alternatives::{Alternative, alternatives};
+pub use alternatives::{Alternative, Kind, alternatives, size};
 
 use crate::metrics::quantity as q;
 use crate::output::Scalar;
