@@ -4,6 +4,7 @@
 //! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
 mod abandon;
+mod account;
 mod acked_paths;
 mod column;
 mod copies;
@@ -43,6 +44,7 @@ use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
+use account::Account;
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
@@ -145,6 +147,8 @@ pub(crate) struct Sender {
     partial: Option<Box<Partial>>,
     /// Messages may be abandoned: both ends have FORWARD TSN.
     abandons: bool,
+    /// None before the first message.
+    account: Option<Box<Account>>,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -191,6 +195,7 @@ impl Sender {
             deliveries: None,
             partial: None,
             abandons: false,
+            account: None,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,

@@ -95,8 +95,11 @@ impl Sender {
             return None;
         }
         let plan = self.plan(paths, departing);
-        if plan.is_none() && self.out.keeps_records() {
-            self.note_limited_paths(paths);
+        if plan.is_none() {
+            self.account(paths);
+            if self.out.keeps_records() {
+                self.note_limited_paths(paths);
+            }
         }
         plan
     }
@@ -168,11 +171,11 @@ impl Sender {
 
     /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
     #[inline]
-    fn has_numbers(&self) -> bool {
+    pub(super) fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
     }
 
-    fn nagle_holds(&self, paths: &Paths) -> bool {
+    pub(super) fn nagle_holds(&self, paths: &Paths) -> bool {
         self.config.nagle
             && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
             && !paths.flight().is_zero()
