@@ -42,11 +42,11 @@ options! {
     /// Options of [`Algorithm::Bbr`](crate::Algorithm::Bbr).
     #[derive(Copy)]
     pub struct BbrKnobs in "bbr" {
-        /// Share of lost bytes above which a probe has found the limit of the path.
+        /// Share of lost bytes above which a probe has found the limit of the path (d/x).
         loss_threshold: f64 = 0.02, "a number above 0, at most 0.5" if |part| part > 0.0 && part <= 0.5;
-        /// Part of the long-term bound that is left free for other flows while cruising.
+        /// Part of h that CRUISE leaves free for other flows.
         headroom: f64 = 0.15, "a number from 0 to 0.9" if |part| (0.0..=0.9).contains(&part);
-        /// Time without a lower RTT after which the queue is drained to measure the propagation delay.
+        /// Time without a lower RTT after which ProbeRTT begins.
         probe_rtt_interval: Span = Span::from_secs(5), "from 1 s to 1000 s"
             if |time| (Span::from_secs(1)..=Span::from_secs(1000)).contains(&time);
     }
