@@ -468,7 +468,7 @@ impl Sender {
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {
         if let Some(rate) = &mut paths[PathId(ack.path as u8)].rate {
-            ack.lost = std::mem::take(&mut rate.lost);
+            ack.lost = rate.estimator.take_lost();
             ack.rate = rate.estimator.take_sample();
         }
     }

@@ -317,7 +317,7 @@ impl Sender {
         if self.traits.each_packet {
             self.order.clear();
         }
-        if self.out.keeps_records() {
+        if self.paced {
             self.report_sent(now, p, paths);
         }
     }
@@ -328,6 +328,9 @@ impl Sender {
         let Some(rate) = &mut paths[p].rate else { return };
         let bytes = std::mem::take(&mut rate.written);
         rate.pacer.on_sent(now, bytes);
+        if !self.out.keeps_records() {
+            return;
+        }
         let limited = rate.estimator.is_app_limited();
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
@@ -492,11 +495,13 @@ impl Sender {
         path.stats.last_chunk = number;
         let list = chunk.flight_list(path);
         self.out.link(list, i);
-        if self.out.keeps_records()
+        if self.paced
             && let Some(rate) = &mut path.rate
         {
             rate.written += size;
-            self.out.set_record(i, rate.estimator.on_sent(now, before));
+            if self.out.keeps_records() {
+                self.out.set_record(i, rate.estimator.on_sent(now, before));
+            }
         }
         self.out.write(i, w);
     }

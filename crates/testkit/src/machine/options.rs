@@ -39,6 +39,7 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     config.nat_friendly = bit(8) && bit(9);
     config.pr_sctp = bit(10);
     config.fill_packets = bit(11);
+    config.pacing = bit(12) && bit(13);
     let streams = config.receive_buffer.get();
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
