@@ -6,7 +6,9 @@ use super::endpoint::{
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
-use transport::{Checksum, Datagram, Octets, PacketBuf, Transmit, internet_checksum};
+use transport::{
+    Checksum, Datagram, Limit, LimitTimes, Octets, PacketBuf, Stopwatch, Transmit, internet_checksum,
+};
 use units::{ByteCount, Instant};
 
 /// Length of the header in bytes: both ports, the length and the checksum.
@@ -145,12 +147,19 @@ impl Transport for Endpoint {
             fast_recoveries: 0,
             timeouts: 0,
             srtt: None,
+            limits: LimitTimes::default(),
+            blocks: Stopwatch::default(),
         };
         Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
     }
 
     /// None: UDP has no flow control.
     fn peer_window(&self, _: ConnId) -> Option<ByteCount> {
+        None
+    }
+
+    /// None: UDP sends at once.
+    fn limit(&self, _: ConnId) -> Option<Limit> {
         None
     }
 

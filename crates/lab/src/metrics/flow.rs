@@ -3,6 +3,7 @@ use super::report::{RowWriter, RunContext};
 use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
 use crate::host::{Ending, PathCounts, Side};
 use net::LinkDir;
+use transport::LimitTimes;
 use units::{ByteCount, Span};
 
 /// Rates of a flow in a window, for the sums over all flows.
@@ -157,12 +158,34 @@ impl<'a> Direction<'a> {
                 row(q::SRTT, Some(path), srtt.as_secs_f64());
             }
         }
+        self.limits(&mut row);
         if self.flow.concurrent {
             achieved.sent.extend(paths.map(sent));
         } else {
             achieved.sent.push(total);
         }
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
+    }
+
+    /// What kept the sender from sending more.
+    fn limits(&self, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
+        let (begin, end) = (&self.sender.begin.counted, &self.sender.end.counted);
+        let mut rows = |path, before: &LimitTimes, after: &LimitTimes| {
+            for (limit, share) in after.shares_since(before).into_iter().flatten() {
+                row(q::LIMITED_BY[limit as usize], path, share);
+            }
+        };
+        rows(None, &begin.limits, &end.limits);
+        for (path, after) in end.paths.iter().enumerate() {
+            let before = begin.paths.get(path).map(|path| path.limits).unwrap_or_default();
+            rows(Some(path), &before, &after.limits);
+        }
+        let counted = end.limits.total().saturating_sub(begin.limits.total()).as_secs_f64();
+        for (path, after) in end.paths.iter().enumerate().filter(|_| counted > 0.0) {
+            let before = begin.paths.get(path).map(|path| path.blocks.time()).unwrap_or_default();
+            let blocked = after.blocks.time().saturating_sub(before).as_secs_f64();
+            row(q::BLOCKS, Some(path), blocked / counted);
+        }
     }
 
     /// Converts bytes in the window to bit/s.

@@ -6,6 +6,7 @@ use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use transport::{LimitTimes, Stopwatch};
 use units::{ByteCount, Span};
 use wire::StreamId;
 
@@ -84,6 +85,10 @@ pub struct PathInfo {
     pub mtu: ByteCount,
     /// Its counters.
     pub stats: PathStats,
+    /// What kept the sender from sending more on this path, from its first message on.
+    pub limits: LimitTimes,
+    /// How long the whole sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    pub blocks: Stopwatch,
 }
 
 /// Counters and state of an association.
@@ -115,6 +120,8 @@ pub struct AssocStats {
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
+    /// What kept the sender from sending more, from its first message on.
+    pub limits: LimitTimes,
 }
 
 impl Association {
@@ -133,23 +140,28 @@ impl Association {
 
     pub(crate) fn path_infos(&self) -> impl Iterator<Item = PathInfo> {
         let paths = self.paths.ids().zip(self.paths.iter()).filter(|(_, path)| !path.removed);
-        paths.map(|(id, path)| PathInfo {
-            id,
-            remote: path.remote,
-            local: path.local,
-            udp_port: path.udp_port,
-            state: path.state,
-            is_primary: id == self.paths.primary,
-            cwnd: path.window.cwnd,
-            ssthresh: path.window.ssthresh,
-            partial_bytes_acked: self.sender.partial_bytes_acked(id),
-            flight: path.flight,
-            queued: path.queued,
-            srtt: path.rto.srtt(),
-            rto: path.rto.current(),
-            errors: path.errors,
-            mtu: path.mtu,
-            stats: path.stats,
+        paths.map(|(id, path)| {
+            let (limits, blocks) = self.sender.limits_of(id);
+            PathInfo {
+                limits,
+                blocks,
+                id,
+                remote: path.remote,
+                local: path.local,
+                udp_port: path.udp_port,
+                state: path.state,
+                is_primary: id == self.paths.primary,
+                cwnd: path.window.cwnd,
+                ssthresh: path.window.ssthresh,
+                partial_bytes_acked: self.sender.partial_bytes_acked(id),
+                flight: path.flight,
+                queued: path.queued,
+                srtt: path.rto.srtt(),
+                rto: path.rto.current(),
+                errors: path.errors,
+                mtu: path.mtu,
+                stats: path.stats,
+            }
         })
     }
 
@@ -168,6 +180,7 @@ impl Association {
             interleaving: self.extensions.has(Ext::Interleaving),
             reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
             resets: self.re_config.as_ref().map_or(0, |config| config.resets),
+            limits: self.sender.limits(),
         }
     }
 

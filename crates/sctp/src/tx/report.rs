@@ -129,7 +129,7 @@ impl Sender {
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         if let Some(rate) = &mut path.rate {
-            rate.lost += ByteCount::new(u64::from(chunk.flight_size));
+            rate.estimator.on_lost(ByteCount::new(u64::from(chunk.flight_size)));
         }
         self.queue_lost(before, i, cause, paths);
     }

@@ -509,7 +509,7 @@ fn burst_of(acked: ByteCount, mtu: ByteCount, max_burst: u32) -> u32 {
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {
         if let Some(rate) = &mut paths[PathId(ack.path as u8)].rate {
-            ack.lost = std::mem::take(&mut rate.lost);
+            ack.lost = rate.estimator.take_lost();
             ack.rate = rate.estimator.take_sample();
         }
     }

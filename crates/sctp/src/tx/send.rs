@@ -97,8 +97,11 @@ impl Sender {
             return None;
         }
         let plan = self.plan(paths, departing);
-        if plan.is_none() && self.out.keeps_records() {
-            self.note_limited_paths(paths);
+        if plan.is_none() {
+            self.account(paths);
+            if self.out.keeps_records() {
+                self.note_limited_paths(paths);
+            }
         }
         plan
     }
@@ -170,11 +173,11 @@ impl Sender {
 
     /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
     #[inline]
-    fn has_numbers(&self) -> bool {
+    pub(super) fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
     }
 
-    fn nagle_holds(&self, paths: &Paths) -> bool {
+    pub(super) fn nagle_holds(&self, paths: &Paths) -> bool {
         self.config.nagle
             && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
             && !paths.flight().is_zero()
@@ -316,7 +319,7 @@ impl Sender {
         if self.traits.each_packet {
             self.order.clear();
         }
-        if self.out.keeps_records() {
+        if self.paced {
             self.report_sent(now, p, paths);
         }
     }
@@ -327,6 +330,9 @@ impl Sender {
         let Some(rate) = &mut paths[p].rate else { return };
         let bytes = std::mem::take(&mut rate.written);
         rate.pacer.on_sent(now, bytes);
+        if !self.out.keeps_records() {
+            return;
+        }
         let limited = rate.estimator.is_app_limited();
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
@@ -515,11 +521,13 @@ impl Sender {
         path.stats.last_chunk = number;
         let list = chunk.flight_list(path);
         self.out.link(list, i);
-        if self.out.keeps_records()
+        if self.paced
             && let Some(rate) = &mut path.rate
         {
             rate.written += size;
-            self.out.set_record(i, rate.estimator.on_sent(now, before));
+            if self.out.keeps_records() {
+                self.out.set_record(i, rate.estimator.on_sent(now, before));
+            }
         }
         self.out.write(i, w);
     }

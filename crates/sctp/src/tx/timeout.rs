@@ -20,6 +20,7 @@ impl Sender {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
+        self.account_for_timeout(now, p, paths);
         self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
         });

@@ -40,9 +40,10 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     config.pr_sctp = bit(10);
     config.fill_packets = bit(11);
     if !recommended {
-        config.loss_detection = if bit(12) { LossDetection::Rack } else { LossDetection::MissingReports };
-        config.lean_sacks = bit(13);
+        config.loss_detection = if bit(14) { LossDetection::Rack } else { LossDetection::MissingReports };
+        config.lean_sacks = bit(15);
     }
+    config.pacing = bit(12) && bit(13);
     let streams = config.receive_buffer.get();
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];
