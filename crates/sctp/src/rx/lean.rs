@@ -38,6 +38,18 @@ const BY_TURNS: usize = 2;
 /// With more runs than this a SACK tells of the lowest: a sender need not keep more of what it hears only once.
 const MOST_RUNS: usize = 900;
 
+/// A path back to the sender.
+#[derive(Clone, Copy, Debug, Default)]
+struct Return {
+    /// The number of arrivals before each of the last SACKs there, the oldest first.
+    told: [u64; REPORTS],
+    /// Bytes of data that came there, less [`SHARE`] times the bytes of SACKs that left there.
+    credit: i64,
+}
+
+/// The most bytes of credit, of either sign, that a path keeps.
+const MOST_CREDIT: i64 = 100_000;
+
 /// What a receiver keeps that sends lean SACKs.
 ///
 /// SACKs on paths of different delays overtake each other. So those on each path by themselves tell of every arrival: what a
@@ -50,8 +62,10 @@ pub(super) struct Lean {
     forgotten: u64,
     /// A SACK told of the last arrival, which grows no more.
     closed: bool,
-    /// For each path, the number of arrivals before each of the last SACKs there, the oldest first.
-    told: Vec<[u64; REPORTS]>,
+    /// By path, as far as data came or SACKs left there.
+    paths: Vec<Return>,
+    /// A bit for each path on which data came since the last SACK.
+    sources: u32,
     /// The last TSN of the block that had its turn last.
     turn: u64,
     /// Bytes of data since the last SACK.
@@ -67,8 +81,11 @@ pub(super) struct Lean {
 impl Lean {
     /// A chunk with so many user bytes arrived; the block that it is in is told of, also if it had arrived before.
     #[inline]
-    pub(super) fn arrived(&mut self, index: u64, bytes: usize) {
+    pub(super) fn arrived(&mut self, index: u64, bytes: usize, path: PathId) {
         self.bytes += bytes as u64;
+        self.sources |= 1 << path.0;
+        let way = self.way(path);
+        way.credit = (way.credit + bytes as i64).min(MOST_CREDIT);
         match self.recent.back_mut() {
             Some((_, last)) if !self.closed && *last + 1 == index => *last = index,
             _ => {
@@ -82,16 +99,30 @@ impl Lean {
         }
     }
 
+    fn way(&mut self, path: PathId) -> &mut Return {
+        if self.paths.len() <= path.index() {
+            self.paths.resize(path.index() + 1, Return::default());
+        }
+        &mut self.paths[path.index()]
+    }
+
+    /// The path of the next SACK, of those on which data came since the last (`rfc9260#section-6.4`): the one whose SACKs were shortest
+    /// for its data.
+    pub(super) fn path(&self) -> Option<PathId> {
+        let ways = self.paths.iter().enumerate().filter(|&(p, _)| self.sources & 1 << p != 0);
+        ways.max_by_key(|(_, way)| way.credit).map(|(p, _)| PathId(p as u8))
+    }
+
     /// Arrivals that fewer than [`REPORTS`] SACKs on a path told of.
     fn news(&self, path: PathId) -> usize {
-        let told = self.told.get(path.index()).map_or(0, |told| told[0]);
+        let told = self.paths.get(path.index()).map_or(0, |way| way.told[0]);
         self.recent.len() - told.saturating_sub(self.forgotten) as usize
     }
 
     /// True if a SACK that is due by the number of packets, and whose fixed parts have so many bytes, is to wait: it would be
     /// long for what it acknowledges, and at the present rate more arrives soon.
     pub(super) fn waits(&self, now: Instant, packets: u32, fixed: usize) -> bool {
-        let last = self.told.iter().map(|told| told[REPORTS - 1]).max().unwrap_or(0);
+        let last = self.paths.iter().map(|way| way.told[REPORTS - 1]).max().unwrap_or(0);
         let news = self.recent.len() - last.saturating_sub(self.forgotten) as usize;
         let blocks = BY_TURNS + REPORTS * news;
         let wanted = (AROUND + fixed + GapBlock::LEN * blocks) as u64 * SHARE;
@@ -142,14 +173,14 @@ impl Lean {
         &self.blocks
     }
 
-    /// A SACK was written for a path.
-    pub(super) fn written(&mut self, now: Instant, path: PathId) {
-        (self.bytes, self.since, self.full, self.closed) = (0, now, false, true);
-        if self.told.len() <= path.index() {
-            self.told.resize(path.index() + 1, [0; REPORTS]);
-        }
-        let told = &mut self.told[path.index()];
-        told.rotate_left(1);
-        told[REPORTS - 1] = self.forgotten + self.recent.len() as u64;
+    /// A SACK with the blocks last asked for, whose fixed parts have so many bytes, was written for a path.
+    pub(super) fn written(&mut self, now: Instant, path: PathId, fixed: usize) {
+        let sent = AROUND + fixed + GapBlock::LEN * self.blocks.len();
+        let arrivals = self.forgotten + self.recent.len() as u64;
+        (self.bytes, self.since, self.full, self.closed, self.sources) = (0, now, false, true, 0);
+        let way = self.way(path);
+        way.credit = (way.credit - (sent as u64 * SHARE) as i64).max(-MOST_CREDIT);
+        way.told.rotate_left(1);
+        way.told[REPORTS - 1] = arrivals;
     }
 }

@@ -192,7 +192,7 @@ impl Receiver {
             self.stats.duplicates += 1;
             self.sacks.duplicate(tsn);
             if let Some(lean) = &mut self.lean {
-                lean.arrived(index, length);
+                lean.arrived(index, length, from);
             }
             return DataVerdict::Duplicate;
         }
@@ -206,7 +206,7 @@ impl Receiver {
             Ok(verdict) => {
                 self.sacks.fresh(had_gaps || self.tsns.has_gaps());
                 if let Some(lean) = &mut self.lean {
-                    lean.arrived(index, length);
+                    lean.arrived(index, length, from);
                 }
                 verdict
             }
@@ -432,10 +432,12 @@ impl Receiver {
         }
     }
 
-    /// The path that the latest DATA came from: SACKs go back there (`rfc9260#section-6.4`).
+    /// The path that the latest DATA came from, or with lean SACKs one of the paths that it came from: SACKs go back there
+    /// (`rfc9260#section-6.4`).
     #[inline]
     pub(crate) fn sack_path(&self) -> PathId {
-        self.sacks.source()
+        let lean = self.lean.as_ref().and_then(|lean| lean.path());
+        lean.unwrap_or(self.sacks.source())
     }
 
     /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
@@ -477,7 +479,7 @@ impl Receiver {
             self.window.tell();
             self.sacks.written();
             if let Some(lean) = &mut self.lean {
-                lean.written(now, path);
+                lean.written(now, path, fixed);
             }
             self.stats.sacks += 1;
         }

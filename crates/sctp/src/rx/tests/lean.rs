@@ -121,6 +121,24 @@ fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
     assert_eq!(tells(&mut f, PathId(0)), even(102, 144));
 }
 
+// Three quarters of the data came on the first path.
+#[test]
+fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
+    let mut f = started(&config());
+    let mut sacks = [0; 2];
+    for tsn in 101..2101 {
+        f.pass(1);
+        f.rx.on_data(&message(tsn, 1452), PathId(u8::from(tsn % 4 == 0)));
+        f.rx.packet_done(f.now);
+        if f.rx.sack_due() {
+            let path = f.rx.sack_path();
+            tells(&mut f, path);
+            sacks[path.index()] += 1;
+        }
+    }
+    assert!((280..320).contains(&sacks[0]) && (90..110).contains(&sacks[1]), "{sacks:?}");
+}
+
 // A peer that missed what was told of sends it again.
 #[test]
 fn what_arrives_again_is_told_of_again() {
