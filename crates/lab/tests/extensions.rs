@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use lab::output::RunOutput;
-use lab::scenario::Scenario;
+use lab::scenario::{Protocol, Scenario};
 use net::{CodelSpec, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use sctp::{Config, EcnMode};
 use units::{BitRate, ByteCount, Probability, Span};
