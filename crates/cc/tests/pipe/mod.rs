@@ -114,7 +114,7 @@ impl Flow {
     fn lose(&mut self, packets: &[u64]) {
         for packet in packets {
             self.out.remove(packet);
-            self.view.flight = self.view.flight - SEGMENT;
+            self.view.flight -= SEGMENT;
             self.rates.on_lost(SEGMENT);
             self.lost += 1;
         }
@@ -123,7 +123,7 @@ impl Flow {
     fn acknowledge(&mut self, now: Instant, packet: u64) {
         let Some((sent_at, record)) = self.out.remove(&packet) else { return };
         let before = self.view.flight;
-        self.view.flight = self.view.flight - SEGMENT;
+        self.view.flight -= SEGMENT;
         self.rates.on_delivered(now, SEGMENT, sent_at, record, false);
         self.delivered.push((now, SEGMENT.get()));
         let rtt = now.since(sent_at);

@@ -143,7 +143,7 @@ impl Subject<'_> {
             .collect();
         let beside = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
         format!(
-            "For {} of the time a chunk of path {n} was missing (RTT {}{beside}; {} of {} packets sent again), and what \
+            "For {} of the time a chunk of path {n} was missing (RTT {}{beside}; {} retransmissions for {} packets), and what \
              had arrived behind it filled a buffer (receive_buffer {}, send_buffer {})",
             percent(share),
             show::time(path.srtt),
@@ -158,7 +158,7 @@ impl Subject<'_> {
     fn windows(&self, control: &str) -> String {
         let of_path = |(n, path): (usize, &PathDiagnosis)| {
             format!(
-                "path {n} sent {}, {} of its tightest link, and repeated {} of {} packets ({})",
+                "path {n} sent {}, {} of its tightest link, with {} retransmissions for {} packets ({})",
                 show::rate(path.sent),
                 percent(path.sent_share),
                 show::count(path.retransmissions),
@@ -185,12 +185,7 @@ impl Subject<'_> {
                 format!("None of the {n} changes that were tried brings more than {}.", percent(WORTH))
             }
             ([first, rest @ ..], _) => {
-                let mut text = format!(
-                    "With {} it is {} instead of {}",
-                    first.0.words(),
-                    show::rate(first.1),
-                    show::rate(base)
-                );
+                let mut text = format!("With {} it is {}", first.0.words(), instead_of(first.1, base));
                 if let Some(second) = rest.first() {
                     text += &format!(", with {} {}", second.0.words(), show::rate(second.1));
                 }
@@ -211,6 +206,15 @@ impl Tried {
         } else {
             self.change.clone()
         }
+    }
+}
+
+/// Two rates, with one unit if both have the same.
+fn instead_of(rate: f64, base: f64) -> String {
+    let (rate, base) = (show::rate(rate), show::rate(base));
+    match (rate.split_once(' '), base.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} instead of {base}"),
+        _ => format!("{rate} instead of {base}"),
     }
 }
 

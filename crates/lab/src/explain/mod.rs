@@ -1,6 +1,7 @@
 //! Why a flow is not faster: what limited its sender in a run, and which changes of the scenario are worth a try.
 
 mod alternatives;
+pub mod capture;
 
 pub use alternatives::{Alternative, Kind, alternatives, size};
 

@@ -132,7 +132,8 @@ impl<'a> Direction<'a> {
 
         let counted = |path: &PathCounts| path.ack_bytes.is_some();
         if self.receiver.end.counted.paths.iter().any(counted) {
-            let bytes = |path| self.receiver.path_growth(path, |path| path.ack_bytes.map_or(0, ByteCount::get));
+            let bytes =
+                |path| self.receiver.path_growth(path, |path| path.ack_bytes.map_or(0, ByteCount::get));
             let paths = 0..self.receiver.end.counted.paths.len();
             let all: f64 = paths.clone().map(bytes).sum();
             row(q::ACK_BYTES, None, all);

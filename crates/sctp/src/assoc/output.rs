@@ -118,7 +118,9 @@ impl Association {
         let mut w =
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
         let mut place = None;
-        self.write_control(path, &mut w, &mut place);
+        if self.control.front().is_some() {
+            self.write_control(path, &mut w, &mut place);
+        }
         let mut acknowledges = false;
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };

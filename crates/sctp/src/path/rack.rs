@@ -111,7 +111,14 @@ impl Rack {
 
     /// Chunk `i` arrived, sent at that time, the only one or, with `again`, the last of several. Of several any may have arrived, if
     /// it is sooner than the least round-trip time (`rfc8985#section-6.2`, step 2).
-    pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant, again: bool, base: Option<Span>) {
+    pub(crate) fn arrived(
+        &mut self,
+        now: Instant,
+        i: u64,
+        sent_at: Instant,
+        again: bool,
+        base: Option<Span>,
+    ) {
         let rtt = now.since(sent_at);
         if again && base.is_none_or(|base| rtt < base) {
             return;

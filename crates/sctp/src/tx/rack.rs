@@ -59,13 +59,7 @@ impl Sender {
 
     /// Chunk `i` of path `p` was in `state`, and arrived; it was not copied.
     #[cold]
-    pub(super) fn note_arrival(
-        &mut self,
-        now: Instant,
-        i: u64,
-        state: ChunkState,
-        paths: &mut Paths,
-    ) {
+    pub(super) fn note_arrival(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) {
         let chunk = &self.out[i];
         let (p, sent_at, again) = (chunk.path, chunk.sent_at, chunk.transmissions > 1);
         let timed_out = chunk.is(Mark::TimedOut);
@@ -205,7 +199,8 @@ impl Sender {
 
     /// The reordering window of a path may have passed without a SACK.
     pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
-        let late = |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);
+        let late =
+            |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);
         if !late(&paths[p]) {
             return;
         }
@@ -224,4 +219,3 @@ impl Sender {
         }
     }
 }
-

@@ -1,7 +1,8 @@
 use super::Tape;
 use sctp::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection, PathSelection, PathSet,
-    PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
+    PathSelection, PathSet, PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    Timestamps,
 };
 use units::{ByteCount, Span};
 

@@ -78,12 +78,7 @@ impl Flow {
             State::Down | State::Cruise if self.is_time_to_probe(event.now) => self.start_refill(),
             State::Down if self.may_cruise(event.inflight) => self.state = State::Cruise,
             State::Refill if self.rounds.started => self.start_up(rate),
-            State::Up => {
-                if self.is_time_to_go_down(event.inflight, rate) {
-                    self.cycle.too_high = false;
-                    self.start_down(event.now);
-                }
-            }
+            State::Up => self.check_up(event, rate),
             _ => {}
         }
     }
@@ -182,6 +177,14 @@ impl Flow {
         inflight <= room && inflight <= self.inflight(self.rates.get(), 1.0)
     }
 
+    /// UP ends when the bandwidth is found, or with caution after a probe that lost too much.
+    fn check_up(&mut self, event: &Event, rate: f64) {
+        if self.is_time_to_go_down(event.inflight, rate) {
+            self.cycle.too_high = false;
+            self.start_down(event.now);
+        }
+    }
+
     fn is_time_to_go_down(&mut self, inflight: ByteCount, rate: f64) -> bool {
         if self.cycle.too_high && inflight >= self.bounds.long_term {
             self.cycle.cautious = true;
@@ -207,7 +210,7 @@ impl Flow {
         }
         self.cycle.up_acked += acked;
         let steps = self.cycle.up_acked.get() / self.cycle.step.get().max(1);
-        self.cycle.up_acked = self.cycle.up_acked - self.cycle.step * steps;
+        self.cycle.up_acked -= self.cycle.step * steps;
         self.bounds.long_term += self.segment * steps;
         if self.rounds.started {
             self.raise_slope();

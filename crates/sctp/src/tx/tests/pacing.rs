@@ -323,7 +323,7 @@ fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
         },
     );
     // Before the first RTT no rate is known.
-    let later = traces[0].0.iter().filter(|(at, _)| at.as_nanos() > 100_000_000);
+    let later = traces[0].0.iter().filter(|(at, _)| at.as_nanos() > 1_100_000_000);
     let mut sums = std::collections::BTreeMap::<Instant, u64>::new();
     for &(at, bytes) in later {
         *sums.entry(at).or_default() += bytes;

@@ -2,7 +2,9 @@
 
 use super::pacing::Paced;
 use super::*;
-use crate::config::{BufferSide, BurstControl, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy};
+use crate::config::{
+    BufferSide, BurstControl, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy,
+};
 use crate::tx::Outstanding;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
