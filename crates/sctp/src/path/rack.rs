@@ -109,26 +109,13 @@ impl Rack {
         !self.reordering
     }
 
-    /// Chunk `i` arrived, sent at that time, the only one or, with `again`, the last of several. Of several any may have arrived, if
-    /// it is sooner than the least round-trip time (`rfc8985#section-6.2`, step 2).
-    pub(crate) fn arrived(
-        &mut self,
-        now: Instant,
-        i: u64,
-        sent_at: Instant,
-        again: bool,
-        base: Option<Span>,
-    ) {
-        let rtt = now.since(sent_at);
-        if again && base.is_none_or(|base| rtt < base) {
-            return;
-        }
-        if !again {
-            self.reordering |= i < self.known;
-            self.highest = self.highest.max(i);
-        }
+    /// Chunk `i` arrived, which was sent once, at that time. Of a chunk that was sent again either transmission may have arrived, so that
+    /// it is no evidence.
+    pub(crate) fn arrived(&mut self, now: Instant, i: u64, sent_at: Instant) {
+        self.reordering |= i < self.known;
+        self.highest = self.highest.max(i);
         if (sent_at, i) > self.newest {
-            (self.newest, self.rtt) = ((sent_at, i), rtt);
+            (self.newest, self.rtt) = ((sent_at, i), now.since(sent_at));
         }
     }
 

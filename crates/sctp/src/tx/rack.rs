@@ -5,8 +5,8 @@
 //! is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
 //! needless, up to an SRTT.
 //!
-//! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner than a round trip allows, or if the
-//! peer reports the chunk as a duplicate. Once all retransmissions of a recovery have proved to be needless, cwnd and
+//! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner after it than half of the least
+//! RTT, or if the peer reports the chunk as a duplicate. Once all retransmissions of a recovery have proved to be needless, cwnd and
 //! ssthresh are what they were before it (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
 
 use super::{ChunkState, Mark, SackDelta, Sender};
@@ -62,7 +62,6 @@ impl Sender {
     pub(super) fn note_arrival(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) {
         let chunk = &self.out[i];
         let (p, sent_at, again) = (chunk.path, chunk.sent_at, chunk.transmissions > 1);
-        let timed_out = chunk.is(Mark::TimedOut);
         let path = &mut paths[p];
         let base = path.rto.base();
         let Some(rack) = &mut path.rack else { return };
@@ -71,11 +70,12 @@ impl Sender {
             let episode = rack.episode();
             return self.note_needless(now, i, p, episode, paths);
         }
-        if state == ChunkState::InFlight && !timed_out {
-            rack.arrived(now, i, sent_at, again, base);
+        if state == ChunkState::InFlight && !again {
+            rack.arrived(now, i, sent_at);
         }
+        // Half of the least RTT, since the acknowledgement may have come on a faster path.
         if let Some((on, episode)) = resent
-            && base.is_some_and(|base| now.since(sent_at) < base)
+            && base.is_some_and(|base| now.since(sent_at) < base / 2)
         {
             self.forget_resent(i);
             self.note_needless(now, i, on, episode, paths);

@@ -138,10 +138,10 @@ fn a_lost_chunk_that_is_acknowledged_before_it_is_sent_again_was_not_lost() {
     assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
 }
 
-// rfc8985#section-6.2, step 2, and rfc4015#section-3.2
+// rfc4015#section-3.2; acknowledgements may come on a faster path, so that half of the RTT may be enough.
 #[test]
-fn an_acknowledgement_sooner_than_the_least_rtt_is_that_of_the_first_transmission() {
-    for (after, needless) in [(99, true), (100, false)] {
+fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_transmission() {
+    for (after, needless) in [(49, true), (50, false)] {
         let mut rig = measured();
         let first = cut(&mut rig);
         assert_eq!(rig.poll(), Some((P1, vec![first])));
