@@ -73,7 +73,7 @@ options! {
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
         /// SACKs that fit a narrow return link, if the peer has `nr_sack`, too. As receiver without `reneging`: a SACK waits until it is
-        /// short for the data that it acknowledges, at most 20 ms more than `sack_frequency` says, and leaves out gap blocks
+        /// short for the data that it acknowledges, at most 10 ms more than `sack_frequency` says, and leaves out gap blocks
         /// that were told of before. As sender: asks for a SACK at once (I bit, `rfc7053`) where its window has to grow or is
         /// small, and raises the burst limit to what a SACK acknowledges.
         lean_sacks: bool = false;

@@ -21,10 +21,10 @@ const SHARE: u64 = 100;
 const AROUND: usize = 32;
 
 /// How long a SACK that is due by the number of packets may wait for more of them.
-const PATIENCE: Span = Span::from_millis(20);
+const PATIENCE: Span = Span::from_millis(10);
 
 /// Packets after which a SACK waits no more.
-const MOST_PACKETS: u32 = 6;
+const MOST_PACKETS: u32 = 4;
 
 /// SACKs on each path that tell of an arrival.
 const REPORTS: usize = 2;
