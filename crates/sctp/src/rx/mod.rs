@@ -150,7 +150,7 @@ impl Receiver {
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
-            lean: (config.lean_sacks && nr_sack && !reneging).then(|| Box::<Lean>::default()),
+            lean: (config.lean_sacks && nr_sack && !reneging).then(Box::<Lean>::default),
             resets: None,
             window: ReceiveWindow::new(config),
             cost,
