@@ -531,7 +531,7 @@ class Endpoint:
         """Makes the path to ``address`` the primary path. False if there is no such path, or it is not confirmed."""
 
     def set_stream_value(self, association: int, stream: int, value: int) -> bool:
-        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+        """Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
 
         False if there is no such stream, or the weight is 0.
         """
@@ -820,7 +820,7 @@ class NetConnection:
         """Makes an address of the peer the primary one."""
 
     def set_stream_value(self, stream: int, value: int) -> Operation[None]:
-        """Sets what the stream scheduler knows of a stream."""
+        """Sets the priority or the weight of a stream."""
 
     def reset_streams(self, direction: str, streams: list[int] | None) -> Operation[None]:
         """Begins to reset streams: all, or those listed."""

@@ -138,7 +138,12 @@ pub(crate) struct PathCounts {
     pub(crate) user_bytes: ByteCount,
     /// All packets, without the IP header.
     pub(crate) packet_bytes: ByteCount,
+    /// Packets with an acknowledgement and no data, with the IP header; none if they are not counted.
+    pub(crate) ack_bytes: Option<ByteCount>,
     pub(crate) fast_retransmissions: u64,
+    /// Fast retransmissions known to have been needless.
+    pub(crate) needless_retransmissions: u64,
+    pub(crate) undone_recoveries: u64,
     pub(crate) timer_retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,

@@ -86,7 +86,10 @@ impl Transport for Endpoint {
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes,
             packet_bytes: path.stats.packet_bytes,
+            ack_bytes: Some(path.stats.ack_bytes),
             fast_retransmissions: path.stats.fast_retransmissions,
+            needless_retransmissions: path.stats.needless_retransmissions,
+            undone_recoveries: path.stats.undone_recoveries,
             timer_retransmissions: path.stats.timer_retransmissions,
             fast_recoveries: path.stats.fast_recoveries,
             timeouts: path.stats.timeouts,
@@ -131,14 +134,23 @@ impl Transport for Endpoint {
 impl Protocolled for Endpoint {
     #[inline]
     fn shared(AssocId(id): AssocId, event: sctp::Event) -> (ConnId, Event) {
+        let frequent = match event {
+            sctp::Event::Readable => Some(Event::Readable),
+            sctp::Event::Writable => Some(Event::Writable),
+            _ => None,
+        };
+        if let Some(frequent) = frequent {
+            std::mem::forget(event); // these have nothing to drop, and the compiler does not see it
+            return (ConnId(id), frequent);
+        }
         let event = match event {
-            sctp::Event::Readable => Event::Readable,
-            sctp::Event::Writable => Event::Writable,
             sctp::Event::Connected { .. } => Event::Connected,
             sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
             sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
             // An SCTP shutdown ends both directions without a call of the application.
-            sctp::Event::ShutdownReceived
+            sctp::Event::Readable
+            | sctp::Event::Writable
+            | sctp::Event::ShutdownReceived
             | sctp::Event::Restarted
             | sctp::Event::PathChanged { .. }
             | sctp::Event::HeartbeatAnswered { .. }

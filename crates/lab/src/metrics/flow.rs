@@ -4,7 +4,7 @@ use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
 use crate::host::{Ending, PathCounts, Side};
 use net::LinkDir;
 use transport::LimitTimes;
-use units::Span;
+use units::{ByteCount, Span};
 
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
@@ -130,6 +130,16 @@ impl<'a> Direction<'a> {
         row(q::SACKS, None, acks);
         row(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
 
+        let counted = |path: &PathCounts| path.ack_bytes.is_some();
+        if self.receiver.end.counted.paths.iter().any(counted) {
+            let bytes =
+                |path| self.receiver.path_growth(path, |path| path.ack_bytes.map_or(0, ByteCount::get));
+            let paths = 0..self.receiver.end.counted.paths.len();
+            let all: f64 = paths.clone().map(bytes).sum();
+            row(q::ACK_BYTES, None, all);
+            row(q::ACK_SHARE, None, ratio(all, received));
+            paths.for_each(|path| row(q::ACK_BYTES, Some(path), bytes(path)));
+        }
         let paths = 0..self.sender.end.counted.paths.len();
         for (quantity, counter) in PATH_COUNTERS {
             let growth = |path| self.sender.path_growth(path, counter);
@@ -202,7 +212,7 @@ pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
 type PathCounter = fn(&PathCounts) -> u64;
 
 /// Quantities that are counted on each path and summed for the flow.
-const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
+const PATH_COUNTERS: [(Quantity, PathCounter); 10] = [
     (q::DATA_PACKETS, |path| path.data_packets),
     (q::SENT_BYTES, |path| path.user_bytes.get()),
     (q::TRANSPORT_BYTES, |path| path.packet_bytes.get()),
@@ -210,6 +220,8 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::TIMER_RETRANSMISSIONS, |path| path.timer_retransmissions),
     (q::RETRANSMISSIONS, |path| path.fast_retransmissions + path.timer_retransmissions),
     (q::FAST_RECOVERIES, |path| path.fast_recoveries),
+    (q::NEEDLESS_RETRANSMISSIONS, |path| path.needless_retransmissions),
+    (q::UNDONE_RECOVERIES, |path| path.undone_recoveries),
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 

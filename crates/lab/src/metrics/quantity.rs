@@ -60,6 +60,10 @@ quantities! {
     SACKS = "sack_packets";
     /// [`SACKS`] / [`DATA_PACKETS_RECEIVED`]: 0.5 when every second packet is acknowledged.
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
+    /// Bytes of the packets with a SACK and no data that the receiving endpoint sent, with the IP header, in all and on each path.
+    ACK_BYTES = "ack_bytes";
+    /// [`ACK_BYTES`] / [`RECEIVED_BYTES`].
+    ACK_SHARE = "ack_share";
     /// Packets with DATA sent, of the flow and of each path.
     DATA_PACKETS = "data_packets";
     /// Payload sent with all retransmissions, in bytes, of the flow and of each path.
@@ -75,6 +79,11 @@ quantities! {
     RETRANSMISSIONS = "retransmitted_chunks";
     /// Window cuts by fast retransmission, of the flow and of each path.
     FAST_RECOVERIES = "fast_recoveries";
+    /// Chunks taken for lost by fast retransmission of which the sender noticed that they had arrived, of the flow and of each
+    /// path that lost them. Only senders with `loss_detection = "rack"` notice.
+    NEEDLESS_RETRANSMISSIONS = "needless_retransmissions";
+    /// Fast recoveries undone because all their retransmissions were needless, of the flow and of each path.
+    UNDONE_RECOVERIES = "undone_recoveries";
     /// Expiries of the retransmission timer T3, of the flow and of each path.
     TIMEOUTS = "timeouts";
     /// Share of the time in which the flow was limited by head-of-line blocking because of a chunk that was last sent on this

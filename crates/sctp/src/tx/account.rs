@@ -20,6 +20,8 @@ pub(super) struct Account {
     paths: Vec<PathAccount>,
     /// The largest receive window of the peer so far.
     largest_window: ByteCount,
+    /// What the limits follow from, if that is simple; see [`Sender::plain_state`].
+    plain: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,10 +44,48 @@ enum Common {
 
 impl Sender {
     /// No further packet may be sent now: time counts from now on for what keeps the flow and each path from it.
+    #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
+        let window = self.peer_rwnd + paths.flight();
+        let plain = self.plain_state(paths);
+        match &mut self.account {
+            Some(account)
+                if plain.is_some() && account.plain == plain && window <= account.largest_window => {}
+            _ => self.account_anew(plain, window, paths),
+        }
+    }
+
+    /// The state of the sender where the limits follow from little: all data is sent, or the windows of all paths are full and
+    /// some are in recovery. As long as it stays the same, so do the limits.
+    #[inline]
+    fn plain_state(&self, paths: &Paths) -> Option<u64> {
+        let waits = self.queue.head_len().is_some();
+        let simple = if waits {
+            self.queue.head_path().is_none()
+                && (self.cmt.enabled || paths.len() == 1)
+                && !self.nagle_holds(paths)
+        } else {
+            !self.blocked && self.lost_chunks == 0
+        };
+        if !simple {
+            return None;
+        }
+        let mut state = u64::from(waits);
+        for (p, path) in paths.iter().enumerate() {
+            if path.timed_out || !path.is_usable() || (waits && !path.space().is_zero()) {
+                return None;
+            }
+            state |= (2 | u64::from(waits && path.recovery.is_some())) << (2 * p + 1);
+        }
+        Some(state)
+    }
+
+    #[inline(never)]
+    fn account_anew(&mut self, plain: Option<u64>, window: ByteCount, paths: &Paths) {
         let mut account = self.account.take().unwrap_or_default();
+        account.plain = plain;
         account.paths.resize(paths.len().max(account.paths.len()), PathAccount::default());
-        account.largest_window = account.largest_window.max(self.peer_rwnd + paths.flight());
+        account.largest_window = account.largest_window.max(window);
         let common = self.common_limit(account.largest_window, paths);
         let only = self.only_path(paths);
         let mut nearest = None;

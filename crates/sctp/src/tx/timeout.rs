@@ -42,6 +42,9 @@ impl Sender {
         let span = self.t3_span(&paths[p]);
         let path = &mut paths[p];
         path.recovery = None;
+        if let Some(rack) = &mut path.rack {
+            rack.forget_recovery();
+        }
         path.blocked_until = Instant::ZERO;
         path.one_shot = path.has_lost();
         path.stats.timeouts += 1;
@@ -59,6 +62,10 @@ impl Sender {
         }
         let path = &mut paths[p];
         (path.t3, path.patience, path.recovery) = (None, None, None);
+        if let Some(rack) = &mut path.rack {
+            rack.forget_recovery();
+            rack.set_deadline(None);
+        }
         (path.timed_out, path.silent, path.one_shot) = (false, false, path.has_lost());
         self.after_losses(now, Cause::Timeout, paths);
     }
