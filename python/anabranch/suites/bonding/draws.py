@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .topology import PAYLOAD, Line, Timing
@@ -79,13 +80,13 @@ def draw(seed: int, number: int) -> Draw:
     dice = _Dice(seed, number)
     lines = tuple(_line(dice) for _ in range(2 + dice.below(3)))
     buffer = _SMALLEST_BUFFER << dice.below(_BUFFERS)
-    timing = _timing(lines, buffer)
+    length = timing(lines, buffer)
     survivor = dice.below(len(lines))
     with_outages = tuple(
-        replace(line, outage=_outage(dice, timing)) if number != survivor and dice.chance(0.15) else line
+        replace(line, outage=_outage(dice, length)) if number != survivor and dice.chance(0.15) else line
         for number, line in enumerate(lines)
     )
-    return Draw(seed, number, with_outages, buffer, timing)
+    return Draw(seed, number, with_outages, buffer, length)
 
 
 def _line(dice: _Dice) -> Line:
@@ -123,10 +124,11 @@ def _expected(line: Line, buffer: int) -> float:
     return rate
 
 
-def _timing(lines: tuple[Line, ...], buffer: int) -> Timing:
+def timing(lines: Sequence[Line], buffer: int, least: float = LEAST_TIME) -> Timing:
+    """How long a transfer over these paths runs: see ``LEAST_TIME`` and ``MOST_PACKETS``."""
     expected = [_expected(line, buffer) for line in lines]
     wanted = max(
-        LEAST_TIME,
+        least,
         LEAST_ROUND_TRIPS * max(line.rtt for line in lines),
         LEAST_PACKETS * 8 * PAYLOAD / min(expected),
     )

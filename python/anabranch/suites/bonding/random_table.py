@@ -32,9 +32,10 @@ def legend(found: Distribution) -> str:
     return (
         f"Seed {found.seed}, draws {numbers[0]} to {numbers[-1]}, {many} of each point. A draw lasts {LEAST_TIME:g} s, "
         f"{LEAST_ROUND_TRIPS} RTTs of its longest path, or the time of {LEAST_PACKETS} packets on its slowest path, "
-        f"whichever is longest, but at most {MOST_TIME:g} s or about {MOST_PACKETS} packets. The last three quarters of "
-        "it count. Ratio: throughput over that of the best single path with the recommended options and the same buffer. "
-        "Share: throughput over the sum of what each path carries alone."
+        f"whichever is longest, but at most {MOST_TIME:g} s or about {MOST_PACKETS} packets. The last three quarters "
+        "count. Ratio: throughput over that of the best single path with the recommended options and the same "
+        "buffer. Share: throughput over the sum of what each path carries alone. At most: the share that buffer, delays "
+        "and return links allow any scheduler."
     )
 
 
@@ -180,7 +181,7 @@ def figure(found: Distribution) -> Figure:
         axes.axvline(target, color="0.5", linewidth=0.8, linestyle=":")
         axes.set_ylim(0, 1)
     left.set(xlabel="throughput / best single path", ylabel="share of the draws", xlim=(0, 3))
-    right.set(xlabel="throughput / sum of the paths alone", xlim=(0, 1.1))
+    right.set(xlabel="throughput / sum of the paths alone", xlim=(0, 1.3))
     left.set_title(f"{len(found.outcomes)} draws", fontsize=7)
     right.set_title(f"{len(found.ample)} draws with an ample buffer", fontsize=7)
     drawn.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize=7)
