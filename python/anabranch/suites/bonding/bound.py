@@ -20,23 +20,25 @@ class Bound:
     limit: str
 
 
-def throughput(lines: Sequence[Line], alone: Sequence[float], buffer: int) -> Bound:
-    """The most that all paths together can carry in order, given what each of them carries alone in bit/s.
+def throughput(lines: Sequence[Line], rates: Sequence[float], buffer: int, carried: float = 0.0) -> Bound:
+    """The most that all paths together can carry in order, given what each of them can carry in bit/s.
 
     A byte on a path with the one-way delay d is delivered in order after d at the earliest, and the sender may send it
     only into a window that ends one buffer beyond what was acknowledged. The acknowledgement takes at least the
     shortest delay back, b. So while a path with delay d is used, all paths together carry at most W / (d + b). The best
     choice is to use the k paths of the least delay, for some k. Queues only make it worse.
+
+    Acknowledgements fit the return links if the receiver acknowledges every second packet. A transfer may get by with
+    fewer, so what it ``carried`` is never beyond the bound.
     """
     back = min(line.rtt for line in lines) / 2
-    paths = sorted(zip((line.rtt / 2 for line in lines), alone, strict=True))
+    paths = sorted(zip((line.rtt / 2 for line in lines), rates, strict=True))
     best, total = 0.0, 0.0
     for delay, rate in paths:
         total += rate
         best = max(best, min(total, 8 * buffer / (delay + back)))
     acknowledged = sum(line.back for line in lines) * PACKETS_PER_SACK * PAYLOAD / SACK_PACKET
-    # What a path carried alone is no more than buffer and return links allow.
-    bps = max(min(best, acknowledged), *alone)
+    bps = max(min(best, acknowledged), carried)
     if bps >= 0.999 * total:
         return Bound(total, PATHS)
     return Bound(bps, RETURN if acknowledged < best else BUFFER)

@@ -21,6 +21,8 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     given = parser.parse_args(arguments)
     if given.draw is not None and given.random is None:
         parser.error("--draw needs --random")
+    if given.choice is not None and (given.random is not None or given.path is not None):
+        parser.error("--options selects sets of options of the suite, not of --random or --path")
     if given.random is not None:
         return MISSED if command.execute(_random(given), given, 1).is_missed else OK
     if given.path is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ class Point:
     singles: list[Estimate]
     """Over each line alone, with the recommended options."""
     bound: Bound
-    """What no scheduler can exceed, given what each line carries alone with the largest buffer."""
+    """What no scheduler and no congestion control can exceed."""
 
     @property
     def best(self) -> Estimate:
@@ -173,27 +173,21 @@ def measure(
     each = alone(scenario(lines, BUFFERS, length, (RECOMMENDED,), seed=seed, title=title), len(lines))
     run = Runner("paths", Running(running.out, running.replicas, seed, running.jobs), report)
     both, singles = run("together", together), run("alone", each)
-    points = _points(lines, both, singles)
+    points = list(_points(lines, both, singles))
     enough = _enough(points)
     _write(running.out / "scenario.toml", scenario(lines, [enough.buffer], length, (), seed=seed, title=title))
     return Gain(list(lines), list(texts), points, _uses(lines, both, enough), seed, running.replicas)
 
 
-def _points(lines: Sequence[Line], both: Result, singles: Result) -> list[Point]:
-    together = _throughputs(both, "options")
-    apart = _throughputs(singles, "network")
-    numbers = range(1, len(lines) + 1)
-    most = [apart[f"[{number}]", buffer_text(BUFFERS[-1])].mean for number in numbers]
-    return [
-        Point(
-            size,
-            together[RECOMMENDED, buffer_text(size)],
-            together[PAPER, buffer_text(size)],
-            [apart[f"[{number}]", buffer_text(size)] for number in numbers],
-            bound.throughput(lines, most, size),
-        )
-        for size in BUFFERS
-    ]
+def _points(lines: Sequence[Line], both: Result, singles: Result) -> Iterator[Point]:
+    together, apart = _throughputs(both, "options"), _throughputs(singles, "network")
+    rates = [line.payload_rate for line in lines]
+    for size in BUFFERS:
+        text = buffer_text(size)
+        all_lines = together[RECOMMENDED, text]
+        each = [apart[f"[{number}]", text] for number in range(1, len(lines) + 1)]
+        possible = bound.throughput(lines, rates, size, all_lines.mean)
+        yield Point(size, all_lines, together[PAPER, text], each, possible)
 
 
 def _throughputs(result: Result, axis: str) -> dict[tuple[str, str], Estimate]:

@@ -10,7 +10,7 @@ from ... import plots
 from ...plots import Look
 from ..tables import Grid, basis, number
 from .own_lines import Gain, Point
-from .topology import PACKET, PAYLOAD, buffer_text
+from .topology import buffer_text
 
 _TOGETHER = Look("together, recommended", plots.BLUE, "-", "o")
 _PAPER = Look("together, CMT of paper 001", plots.VERMILION, "-", "s")
@@ -26,13 +26,13 @@ def legend(found: Gain) -> str:
     """The answer in two sentences, and the text that explains the numbers of the tables."""
     point = found.enough
     gain = 100 * (point.gain.mean - 1)
+    more = "more" if gain >= 0 else "less"
     return (
         f"With a receive buffer of {buffer_text(point.buffer)} all paths together carry "
-        f"{point.together.mean / 1e6:.1f} Mbit/s, {abs(gain):.0f} % {'more' if gain >= 0 else 'less'} than the best one "
-        f"alone ({point.best.mean / 1e6:.1f} Mbit/s). {_more(found)}\n"
-        f"{basis(found.seed, found.replicas)}, recommended options. Throughput of payload in Mbit/s, at most "
-        f"{PAYLOAD} bytes of every {PACKET}. At most: what buffer, delays and return links allow if each path carries what "
-        "it carries alone with the largest buffer. scenario.toml in the folder of results is the scenario."
+        f"{point.together.mean / 1e6:.1f} Mbit/s, {abs(gain):.0f} % {more} than the best one alone "
+        f"({point.best.mean / 1e6:.1f} Mbit/s). {_more(found)}\n"
+        f"{basis(found.seed, found.replicas)}, recommended options. Throughput of payload in Mbit/s. At most: what "
+        "rates, delays, return links and the buffer allow. scenario.toml in the folder of results is the scenario."
     )
 
 

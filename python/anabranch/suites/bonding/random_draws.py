@@ -76,7 +76,7 @@ class Outcome:
     @cached_property
     def bound(self) -> Bound:
         """What no scheduler can exceed."""
-        return bound.throughput(self.draw.lines, self.alone, self.draw.buffer)
+        return bound.throughput(self.draw.lines, self.alone, self.draw.buffer, max(self.alone))
 
     def ratio(self, options: str = RECOMMENDED) -> Estimate:
         """Throughput over that of the best single path."""

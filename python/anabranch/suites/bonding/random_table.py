@@ -34,8 +34,8 @@ def legend(found: Distribution) -> str:
         f"{LEAST_ROUND_TRIPS} RTTs of its longest path, or the time of {LEAST_PACKETS} packets on its slowest path, "
         f"whichever is longest, but at most {MOST_TIME:g} s or about {MOST_PACKETS} packets. The last three quarters "
         "count. Ratio: throughput over that of the best single path with the recommended options and the same "
-        "buffer. Share: throughput over the sum of what each path carries alone. At most: the share that buffer, delays "
-        "and return links allow any scheduler."
+        "buffer. Share: throughput over the sum of what each path carries alone. At most: the share that buffer, "
+        "delays and return links allow any scheduler."
     )
 
 
