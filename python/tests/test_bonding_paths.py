@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch import command
+from anabranch import SimulationError, command
 from anabranch.result import Result
 from anabranch.statistics import Estimate
 from anabranch.suites import running
@@ -138,6 +138,12 @@ def test_two_lines_from_end_to_end(
     shown = capsys.readouterr().out
     assert f"{ample['together_bps']['mean'] / 1e6:.1f}" in shown
     assert "8/2 Mbit/s, 20 ms" in (tmp_path / "table.md").read_text()
+
+
+def test_paths_over_which_nothing_arrives_are_reported() -> None:
+    own_lines.check(gain([0.0], (0.0, 1e6)).points)
+    with pytest.raises(SimulationError, match="nothing arrives"):
+        own_lines.check(gain([0.0], (0.0, 0.0)).points)
 
 
 def test_the_suite_itself_is_what_runs_without_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

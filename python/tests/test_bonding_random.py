@@ -197,7 +197,7 @@ def test_a_grid_of_two_draws_runs_and_resumes(tmp_path: Path, capsys: pytest.Cap
         assert one["bound_bps"] <= sum(one["alone_bps"]) * 1.001
         assert (one["failure"] is None) == all(path["outage"] is None for path in one["paths"])
         assert (tmp_path / "scenarios" / f"draw-3-{one['draw']}.toml").exists()
-    assert (tmp_path / "bonding-random.png").stat().st_size > 5000
+    assert (tmp_path / "bonding-draws.png").stat().st_size > 5000
     assert (tmp_path / "table.md").read_text() in page.read_text()
     assert "--draw 29`" in page.read_text()
 

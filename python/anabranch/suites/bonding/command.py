@@ -36,7 +36,7 @@ def _random(given: argparse.Namespace) -> Experiment[Distribution]:
     first = 1 if given.draw is None else given.draw
     numbers = range(first, first + given.random)
     return Experiment(
-        name="bonding-random",
+        name="bonding-random" if given.draw is None else "bonding-draws",
         unit="draw",
         measure=lambda running, report: random_draws.measure(seed, numbers, running, report),
         legend=random_table.legend,

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from ..._core import SimulationError
 from ...result import Result
 from ...scenario import to_toml
 from ...statistics import Estimate, estimate, finite
@@ -174,6 +175,7 @@ def measure(
     run = Runner("paths", Running(running.out, running.replicas, seed, running.jobs), report)
     both, singles = run("together", together), run("alone", each)
     points = list(_points(lines, both, singles))
+    check(points)
     enough = _enough(points)
     _write(running.out / "scenario.toml", scenario(lines, [enough.buffer], length, (), seed=seed, title=title))
     return Gain(list(lines), list(texts), points, _uses(lines, both, enough), seed, running.replicas)
@@ -188,6 +190,12 @@ def _points(lines: Sequence[Line], both: Result, singles: Result) -> Iterator[Po
         each = [apart[f"[{number}]", text] for number in range(1, len(lines) + 1)]
         possible = bound.throughput(lines, rates, size, all_lines.mean)
         yield Point(size, all_lines, together[PAPER, text], each, possible)
+
+
+def check(points: Sequence[Point]) -> None:
+    """Raises :class:`SimulationError` if no line carries anything alone."""
+    if not all(point.best.mean > 0 for point in points):
+        raise SimulationError("nothing arrives over any of these paths alone; expected at least one that works")
 
 
 def _throughputs(result: Result, axis: str) -> dict[tuple[str, str], Estimate]:
