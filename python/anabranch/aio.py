@@ -297,7 +297,7 @@ class Connection(BaseConnection):
         return await _run(self._handle.heartbeat(address))
 
     async def set_stream_value(self, stream: int, value: int) -> None:
-        """Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+        """Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
 
         Raises :class:`ValueError` if there is no such stream, or the weight is 0.
         """

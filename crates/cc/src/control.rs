@@ -40,6 +40,19 @@ pub trait CongestionControl: Send + Debug {
         w: &mut [CongestionWindow],
     );
 
+    /// The chunks or segments whose loss [`Self::on_loss`] last reported on path `p` as [`LossKind::FastRetransmit`] had arrived:
+    /// they were only late. `window` is the window of the path before (`rfc4015#section-3.2`).
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        let _ = all;
+        w[p] = CongestionWindow { cwnd: w[p].cwnd.max(window.cwnd), ssthresh: window.ssthresh };
+    }
+
     /// Path `p` carried no data for one more RTO. In TCP, called before data is sent again.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]);
 

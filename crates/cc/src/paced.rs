@@ -78,6 +78,17 @@ impl CongestionControl for Paced {
         self.update(all, w);
     }
 
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.control.on_spurious_loss(all, p, window, w);
+        self.update(all, w);
+    }
+
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.control.on_idle(now, all, p, w);
         self.update(all, w);

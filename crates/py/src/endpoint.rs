@@ -376,7 +376,7 @@ impl Endpoint {
         self.inner().set_primary(association.id(), address.0)
     }
 
-    /// Sets what the stream scheduler knows of a stream: its priority for ``priority``, its weight for ``wfq``.
+    /// Sets what the stream scheduler goes by: the priority of a stream for ``priority``, its weight for ``wfq``.
     ///
     /// False if there is no such stream, or the weight is 0.
     fn set_stream_value(&mut self, association: Association, stream: Stream, value: StreamValue) -> bool {

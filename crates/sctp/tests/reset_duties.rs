@@ -440,6 +440,21 @@ fn our_reset_of_the_association_continues_with_the_tsns_of_the_answer() {
     assert_eq!(desk.said(), [format!("data {} 1:1 d", 0x9000_0002_u32 as i32)]);
 }
 
+// rfc6525#section-5.1.4: usrsctp takes a later acknowledgement for one of TSNs that it never sent, and aborts
+#[test]
+fn data_is_acknowledged_before_a_reset_of_the_association() {
+    let mut desk = Desk::new(&allowing(AllowReset::None));
+    let first = desk.pair.sent.len();
+    desk.data(1, 1, 0, "a");
+    desk.data(2, 1, 1, "b");
+    let (now, id) = (desk.pair.now, desk.id);
+    desk.pair.endpoint(Side::Server).reset_association(now, id).expect("begun");
+    desk.pair.drain();
+    let ours = desk.pair.sent[first..].iter().filter(|sent| sent.from == Side::Server);
+    let chunks: Vec<_> = ours.map(|sent| sent.chunks()).collect();
+    assert_eq!(chunks, ["SACK", "RE_CONFIG SACK"]);
+}
+
 // rfc6525#section-4.4: the answer to a reset of the association has both TSNs
 #[test]
 fn a_reset_of_the_association_without_tsns_breaks_the_protocol() {

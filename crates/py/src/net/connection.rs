@@ -235,7 +235,7 @@ impl NetConnection {
         })
     }
 
-    /// Sets what the stream scheduler knows of a stream.
+    /// Sets the priority or the weight of a stream.
     fn set_stream_value(&self, stream: Stream, value: StreamValue) -> Operation {
         let link = self.link.clone();
         Operation::nothing(async move {

@@ -5,7 +5,7 @@ use super::asconf::{bytes_of, reports_asconf};
 use super::control::Pending;
 use super::phase::Phase;
 use crate::event::CloseReason;
-use crate::ext::{Ext, Transit, micros};
+use crate::ext::{Ext, Transit};
 use crate::path::{PathId, Paths};
 use crate::rx::{DataVerdict, Receiver};
 use crate::tx::{SackOutcome, Sender};
@@ -32,6 +32,14 @@ pub(crate) enum Handled {
 
 /// What a SACK did, or how it broke the protocol.
 type Acknowledged = Result<SackOutcome, &'static str>;
+
+/// What the chunks of a packet have been so far.
+struct Taken {
+    /// The path for answers.
+    answer: PathId,
+    had_data: bool,
+    transit: Transit,
+}
 
 /// Whether to continue with the next chunk or to discard the rest of the packet.
 type Flow = ControlFlow<()>;
@@ -113,48 +121,66 @@ impl Association {
         from: PathId,
         datagram: &Datagram<'_>,
         mut chunks: Chunks<'_>,
-        mut authenticated: bool,
+        authenticated: bool,
     ) -> bool {
-        let mut first = true;
-        let mut had_data = false;
-        let mut had_heartbeat = false;
-        let mut answer = self.answer_path(from);
-        let mut transit = Transit { departure: datagram.sent_at.map(micros), first: None };
+        let mut taken =
+            Taken { answer: self.answer_path(from), had_data: false, transit: Transit::default() };
+        let mut go_on = true;
+        if !self.extensions.has(Ext::Auth) {
+            while go_on && let Some(data) = chunks.next_data() {
+                taken.had_data |= self.phase.receives_data();
+                taken.transit.first.get_or_insert(data.tsn);
+                go_on = self.on_data(taken.answer, &data).is_continue() && !self.phase.is_closed();
+            }
+        }
         let mut whole = true;
+        if go_on && !chunks.rest().is_empty() {
+            whole = self.take_other_chunks(now, from, datagram, chunks, authenticated, &mut taken);
+        }
+        if taken.had_data && !self.phase.is_closed() {
+            self.end_of_data(now, datagram, &taken);
+        }
+        whole
+    }
+
+    /// Takes what follows the DATA chunks at the begin of a packet; false if a chunk could not be read.
+    #[inline(never)]
+    fn take_other_chunks(
+        &mut self,
+        now: Instant,
+        from: PathId,
+        datagram: &Datagram<'_>,
+        mut chunks: Chunks<'_>,
+        mut authenticated: bool,
+        so_far: &mut Taken,
+    ) -> bool {
+        let mut first = so_far.transit.first.is_none();
+        let mut had_heartbeat = false;
         let protected = self.extensions.has(Ext::Auth);
         loop {
-            if !protected && let Some(data) = chunks.next_data() {
-                first = false;
-                had_data |= self.phase.receives_data();
-                transit.first.get_or_insert(data.tsn);
-                if self.on_data(answer, &data).is_break() || self.phase.is_closed() {
-                    break;
-                }
-                continue;
-            }
             let before = chunks.rest();
-            let Some(chunk) = chunks.next() else { break };
+            let Some(chunk) = chunks.next() else { return true };
             // After a malformed chunk the rest of the packet cannot be parsed; the chunks before it remain processed.
-            let Ok(chunk) = chunk else {
-                whole = false;
-                break;
-            };
+            let Ok(chunk) = chunk else { return false };
             let mut taken = None;
             if protected {
                 taken = self.take_protected(now, datagram, &chunk, chunks.rest(), &mut authenticated);
-                answer = if self.paths[answer].removed { self.paths.default_path() } else { answer };
+                if self.paths[so_far.answer].removed {
+                    so_far.answer = self.paths.default_path();
+                }
             }
+            let answer = so_far.answer;
             let alone = || first && chunks.clone().next().is_none();
             let flow = match &chunk {
                 _ if taken.is_some() => taken.unwrap_or(GO_ON),
                 Chunk::Data(data) => {
-                    had_data |= self.phase.receives_data();
-                    transit.first.get_or_insert(data.tsn);
-                    self.on_data_behind_auth(answer, data)
+                    so_far.had_data |= self.phase.receives_data();
+                    so_far.transit.first.get_or_insert(data.tsn);
+                    self.on_other_data(answer, data)
                 }
                 Chunk::IData(data) => {
-                    had_data |= self.phase.receives_data();
-                    transit.first.get_or_insert(data.tsn);
+                    so_far.had_data |= self.phase.receives_data();
+                    so_far.transit.first.get_or_insert(data.tsn);
                     self.on_i_data(answer, data)
                 }
                 Chunk::Sack(sack) => self.on_sack(|sender, paths| sender.on_sack(now, sack, paths)),
@@ -168,13 +194,13 @@ impl Association {
                     self.mixed("FORWARD TSN where I-DATA was agreed upon")
                 }
                 Chunk::ForwardTsn(forward) if self.extensions.has(Ext::PrSctp) => {
-                    had_data |= self.skip(|receiver| receiver.on_forward_tsn(forward, answer));
+                    so_far.had_data |= self.skip(|receiver| receiver.on_forward_tsn(forward, answer));
                     GO_ON
                 }
                 Chunk::IForwardTsn(forward)
                     if self.extensions.has(Ext::Interleaving) && self.extensions.may_skip() =>
                 {
-                    had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
+                    so_far.had_data |= self.skip(|receiver| receiver.on_i_forward_tsn(forward, answer));
                     GO_ON
                 }
                 // rfc3758#section-3.3.1: not negotiated, so unknown; the top bits of its type say to skip and report it.
@@ -183,7 +209,7 @@ impl Association {
                     self.on_unknown(answer, &UnknownChunk { chunk_type: ForwardTsn::TYPE, bytes })
                 }
                 Chunk::Timestamp(stamp) if self.extensions.has(Ext::Delays) => {
-                    transit.departure = Some(stamp.micros);
+                    so_far.transit.departure = Some(stamp.micros);
                     GO_ON
                 }
                 Chunk::Heartbeat(heartbeat) => {
@@ -208,18 +234,15 @@ impl Association {
             };
             first = false;
             if flow.is_break() || self.phase.is_closed() {
-                break;
+                return true;
             }
         }
-        if had_data && !self.phase.is_closed() {
-            self.end_of_data(now, answer, datagram, &transit);
-        }
-        whole
     }
 
     /// A packet with data has been taken.
     #[inline]
-    fn end_of_data(&mut self, now: Instant, answer: PathId, datagram: &Datagram<'_>, transit: &Transit) {
+    fn end_of_data(&mut self, now: Instant, datagram: &Datagram<'_>, taken: &Taken) {
+        let Taken { answer, ref transit, .. } = *taken;
         if let Some(receiver) = &mut self.receiver {
             receiver.packet_done(now);
             if datagram.ecn == Ecn::CongestionExperienced
@@ -228,7 +251,7 @@ impl Association {
             {
                 receiver.note_mark(answer, first);
             }
-            receiver.note_delay(|| transit.delay(now));
+            receiver.note_delay(|| transit.delay(now, datagram.sent_at));
         }
         self.on_data_in_shutdown_sent(now, answer);
     }
@@ -270,9 +293,9 @@ impl Association {
         if self.paths[from].is_unconfirmed() { self.paths.default_path() } else { from }
     }
 
-    /// As [`Self::on_data`], for a peer that has AUTH.
-    #[cold]
-    fn on_data_behind_auth(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
+    /// As [`Self::on_data`], behind a chunk of another type.
+    #[inline(never)]
+    fn on_other_data(&mut self, answer: PathId, data: &Data<'_>) -> Flow {
         self.on_data(answer, data)
     }
 

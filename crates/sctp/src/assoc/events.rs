@@ -103,22 +103,30 @@ impl Events {
         }
     }
 
-    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let event = if let Some(event) = self.queue.pop_front() {
-            if self.queue.is_empty() {
-                self.queue = VecDeque::new(); // other events are rare; do not keep the memory in each association
-            }
-            Some(event)
-        } else if std::mem::take(&mut self.readable) {
-            Some(Event::Readable)
-        } else if std::mem::take(&mut self.writable) {
-            Some(Event::Writable)
-        } else {
-            None
-        };
-        self.writable_told &= !matches!(event, Some(Event::Writable));
-        event
+        let Some(event) = self.queue.pop_front() else { return self.pop_frequent() };
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new(); // these events are rare; do not keep the memory in each association
+        }
+        self.writable_told &= event != Event::Writable;
+        Some(event)
+    }
+
+    /// The next event once the queue is empty.
+    #[inline]
+    pub(crate) fn pop_frequent(&mut self) -> Option<Event> {
+        if std::mem::take(&mut self.readable) {
+            return Some(Event::Readable);
+        }
+        let writable = std::mem::take(&mut self.writable);
+        self.writable_told &= !writable;
+        if writable { Some(Event::Writable) } else { None }
+    }
+
+    /// True if something waits in the queue.
+    #[inline]
+    pub(crate) fn has_rare(&self) -> bool {
+        !self.queue.is_empty()
     }
 
     #[inline]

@@ -399,7 +399,17 @@ impl Association {
         }
     }
 
+    #[inline]
     pub(crate) fn next_event(&mut self) -> Option<Event> {
+        if self.events.has_rare() || self.has_other_events() {
+            self.next_rare_event()
+        } else {
+            self.events.pop_frequent()
+        }
+    }
+
+    #[inline(never)]
+    fn next_rare_event(&mut self) -> Option<Event> {
         // Before the end of the association is told.
         if let Some((first, last)) = self.sender.next_delivered() {
             return Some(Event::Delivered { first, last });
@@ -415,8 +425,13 @@ impl Association {
 
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
-            || self.sender.has_delivered()
+        !self.events.is_empty() || self.has_other_events()
+    }
+
+    /// True if there are events that wait elsewhere.
+    #[inline]
+    fn has_other_events(&self) -> bool {
+        self.sender.has_delivered()
             || self.sender.has_abandoned()
             || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
@@ -426,6 +441,7 @@ impl Association {
         self.receiver.as_ref().is_some_and(Receiver::readable)
     }
 
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.phase.is_closed()
     }

@@ -298,6 +298,7 @@ impl Endpoint {
 
     /// The next event; none if nothing happened. The answer may change after every call that takes the time but
     /// [`Self::poll_transmit`].
+    #[inline]
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
             if let Some(association) = self.associations.get_mut(slot)

@@ -97,9 +97,17 @@ impl Endpoint {
     }
 
     /// Frees the slot of an ended association once no packet, event or data of it is left.
+    #[inline]
     pub(super) fn reap(&mut self, slot: u32) {
-        let over = |association: &Association| association.is_closed() && !association.is_readable();
-        if self.agenda.is_idle(slot) && self.associations.get(slot).is_some_and(over) {
+        if self.associations.get(slot).is_some_and(Association::is_closed) {
+            self.reap_closed(slot);
+        }
+    }
+
+    #[cold]
+    fn reap_closed(&mut self, slot: u32) {
+        let read = self.associations.get(slot).is_some_and(|association| !association.is_readable());
+        if read && self.agenda.is_idle(slot) {
             self.associations.remove(slot);
         }
     }

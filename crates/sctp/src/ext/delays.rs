@@ -11,15 +11,17 @@ pub(super) fn announced(config: &Config) -> bool {
 }
 
 /// When a packet left, in microseconds of the peer's clock, and its first DATA chunk.
+#[derive(Default)]
 pub(crate) struct Transit {
+    /// As a TIMESTAMP tells.
     pub(crate) departure: Option<u64>,
     pub(crate) first: Option<Tsn>,
 }
 
 impl Transit {
-    /// How long it took, by two clocks.
-    pub(crate) fn delay(&self, now: Instant) -> Option<PacketDelay> {
-        let (departure, tsn) = (self.departure?, self.first?);
+    /// How long it took, by two clocks. `sent_at`: what the network knows of its departure.
+    pub(crate) fn delay(&self, now: Instant, sent_at: Option<Instant>) -> Option<PacketDelay> {
+        let (departure, tsn) = (self.departure.or(sent_at.map(micros))?, self.first?);
         Some(PacketDelay { tsn, micros: micros(now).wrapping_sub(departure) as i64 })
     }
 }

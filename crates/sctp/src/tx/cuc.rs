@@ -2,7 +2,7 @@
 
 use super::{Outstanding, PathDelta, TxChunk};
 use crate::config::Cuc;
-use crate::path::{CucState, Path, Paths};
+use crate::path::{CucState, List, NIL, Path, Paths};
 
 impl CucState {
     /// Chunk `i` of the path is newly acknowledged: was it the one waited for?
@@ -24,33 +24,64 @@ impl CucState {
 pub(super) fn find(cuc: Cuc, out: &Outstanding, last: Option<u64>, paths: &mut Paths) {
     let (Some(last), false) = (last, cuc == Cuc::Normal) else { return };
     let mut left = MOST_LOST;
-    let mut earliest =
-        |path: &Path, of: fn(&TxChunk) -> bool| earliest(path, out, &mut left, |i| of(&out[i]));
-    for p in paths.ids() {
-        let path = &paths[p];
-        let sent_once = if cuc == Cuc::V1 { |_: &TxChunk| true } else { |chunk: &TxChunk| chunk.is_fresh() };
-        let pc = if path.cuc.pc.is_none() { earliest(path, sent_once) } else { None };
-        let wanted = cuc == Cuc::V2 && path.cuc.rpc.is_none();
-        let rpc = if wanted { earliest(path, |chunk| !chunk.is_fresh()) } else { None };
-        let found = &mut paths[p].cuc;
-        found.pc = found.pc.or(pc.filter(|&i| i <= last));
-        found.rpc = found.rpc.or(rpc.filter(|&i| i <= last));
+    let sent_once = if cuc == Cuc::V1 { Sent::Ever } else { Sent::Once };
+    for path in paths.iter_mut() {
+        if path.cuc.pc.is_none() {
+            path.cuc.pc = earliest(path, out, last, sent_once, &mut left);
+        }
+        if cuc == Cuc::V2 && path.cuc.rpc.is_none() {
+            path.cuc.rpc = earliest(path, out, last, Sent::Again, &mut left);
+        }
     }
 }
 
 /// Lost chunks looked at for one SACK.
 const MOST_LOST: usize = 1024;
 
-/// The earliest chunk in flight or lost on a path of which `of` is true; whether it was sent once decides its list,
-/// so that this looks at few. It looks at `left` lost chunks at most, which it takes off.
-fn earliest(path: &Path, out: &Outstanding, left: &mut usize, of: impl Fn(u64) -> bool) -> Option<u64> {
-    let flying = [path.fresh, path.resent].into_iter().filter_map(|list| list.first().filter(|&i| of(i)));
-    let lost = [path.lost_fast, path.lost_timer].into_iter().filter_map(|list| {
-        out.along(list).find(|&i| {
-            *left = left.saturating_sub(1);
-            crate::steps::count(1);
-            *left == 0 || of(i)
-        })
+/// Chunks by how often they were sent.
+#[derive(Clone, Copy)]
+enum Sent {
+    Ever,
+    Once,
+    Again,
+}
+
+impl Sent {
+    #[inline(always)]
+    fn is_of(self, chunk: &TxChunk) -> bool {
+        match self {
+            Sent::Ever => true,
+            Sent::Once => chunk.is_fresh(),
+            Sent::Again => !chunk.is_fresh(),
+        }
+    }
+}
+
+/// The earliest chunk of this kind in flight or lost on a path, if it is not above `last`; its kind decides its list, so that
+/// this looks at few. It looks at `left` lost chunks at most, which it takes off.
+#[inline]
+fn earliest(path: &Path, out: &Outstanding, last: u64, sent: Sent, left: &mut usize) -> Option<u64> {
+    let mut first = None;
+    for list in [path.fresh, path.resent] {
+        if list.head <= first.unwrap_or(last) && sent.is_of(&out[list.head]) {
+            first = Some(list.head);
+        }
+    }
+    for list in [path.lost_fast, path.lost_timer] {
+        if list.head != NIL {
+            first =
+                first.into_iter().chain(earliest_lost(list, out, sent, left)).filter(|&i| i <= last).min();
+        }
+    }
+    first
+}
+
+#[cold]
+fn earliest_lost(list: List, out: &Outstanding, sent: Sent, left: &mut usize) -> Option<u64> {
+    let found = out.along(list).find(|&i| {
+        *left = left.saturating_sub(1);
+        crate::steps::count(1);
+        *left == 0 || sent.is_of(&out[i])
     });
-    flying.chain(lost.filter(|&i| of(i))).min()
+    found.filter(|&i| sent.is_of(&out[i]))
 }

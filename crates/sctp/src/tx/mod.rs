@@ -4,6 +4,7 @@
 //! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
 mod abandon;
+mod account;
 mod acked_paths;
 mod column;
 mod copies;
@@ -19,6 +20,7 @@ mod outstanding;
 mod partial;
 mod pieces;
 mod queue;
+mod rack;
 mod ranges;
 mod reinject;
 mod report;
@@ -38,11 +40,12 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy, StreamScheduler};
+use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, StreamScheduler};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
+use account::Account;
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
@@ -54,6 +57,7 @@ use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use partial::Partial;
 use queue::SendQueue;
+use rack::Remembered;
 use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
@@ -142,12 +146,16 @@ pub(crate) struct Sender {
     starved: bool,
     /// The TSNs were reset.
     jumped: bool,
+    /// Only with time-based loss detection.
+    remembered: Option<Box<Remembered>>,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
     /// None before the first message that may be abandoned or has a context.
     partial: Option<Box<Partial>>,
     /// Messages may be abandoned: both ends have FORWARD TSN.
     abandons: bool,
+    /// None before the first message.
+    account: Option<Box<Account>>,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -191,9 +199,11 @@ impl Sender {
             turn: 0,
             copy_turn: 0,
             jumped: false,
+            remembered: (config.loss_detection == LossDetection::Rack).then(Box::default),
             deliveries: None,
             partial: None,
             abandons: false,
+            account: None,
             paced: false,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
@@ -275,6 +285,7 @@ impl Sender {
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
             path.rate = Some(rate);
         }
+        self.begin_rack(&mut paths[p]);
         self.fit_fragments(paths);
     }
 
@@ -286,6 +297,7 @@ impl Sender {
         if self.paced {
             paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
         }
+        self.begin_rack(&mut paths[p]);
         if let Some(copies) = self.copies.get_mut(p.index()) {
             *copies = Copies::default();
         }

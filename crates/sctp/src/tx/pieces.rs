@@ -35,13 +35,10 @@ fn is_repeated(last: &Message, next: &Message) -> bool {
     let &Message { stream, ppid, unordered, immediate_sack, end_of_record, .. } = next;
     let Message { path, tracked, reliability, context, ref payload, .. } = *next;
     let (Payload::Filler(length), Payload::Filler(before)) = (payload, &last.payload) else { return false };
-    (length, stream, ppid, context) == (before, last.stream, last.ppid, last.context)
-        && (unordered, immediate_sack) == (last.unordered, last.immediate_sack)
-        && (end_of_record, tracked) == (last.end_of_record, last.tracked)
-        && end_of_record
-        && !tracked
-        && path == last.path
-        && reliability == last.reliability
+    let same_kind = (stream == last.stream) & (ppid == last.ppid) & (unordered == last.unordered);
+    let same_rest = (immediate_sack == last.immediate_sack) & (context == last.context) & (length == before);
+    let whole = end_of_record & last.end_of_record & !tracked & !last.tracked;
+    same_kind & same_rest & whole && path == last.path && reliability == last.reliability
 }
 
 /// A piece by its place in memory.
@@ -95,6 +92,12 @@ impl Pieces {
         self.free = empty.next;
         *empty = node;
         id
+    }
+
+    /// The piece; none if `id` is [`PieceId::NONE`].
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: PieceId) -> Option<&mut Piece> {
+        self.nodes.get_mut(id.0 as usize).map(|node| &mut node.piece)
     }
 
     /// The piece after `id` on its list.

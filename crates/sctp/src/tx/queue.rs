@@ -80,21 +80,14 @@ impl Outbound {
         next.wrapping_sub(1)
     }
 
-    /// Appends a piece to the queue, or to the run at its end. True if the queue was empty.
-    #[inline(always)]
+    /// Appends a piece to the queue. True if the queue was empty.
     fn append(&mut self, piece: Piece, pieces: &mut Pieces) -> bool {
-        let last = self.last;
+        let last = std::mem::replace(&mut self.last, pieces.add(piece, PieceId::NONE));
         if last == PieceId::NONE {
-            self.last = pieces.add(piece, PieceId::NONE);
             self.first = self.last;
             return true;
         }
-        if piece.beginning && pieces[last].is_followed_by(&piece.message) {
-            pieces[last].copies += 1;
-        } else {
-            self.last = pieces.add(piece, PieceId::NONE);
-            pieces.link(last, self.last);
-        }
+        pieces.link(last, self.last);
         false
     }
 }
@@ -238,8 +231,16 @@ impl SendQueue {
         self.len += 1;
         let outbound = self.outbound.of(stream);
         let number = outbound.number(beginning, unordered);
-        let piece = Piece { message, number, tag, record, beginning, copies: 1 };
-        let was_empty = outbound.append(piece, &mut self.pieces);
+        let was_empty = match self.pieces.get_mut(outbound.last) {
+            Some(run) if beginning && run.is_followed_by(&message) => {
+                run.copies += 1;
+                false
+            }
+            _ => {
+                let piece = Piece { message, number, tag, record, beginning, copies: 1 };
+                outbound.append(piece, &mut self.pieces)
+            }
+        };
         match &mut self.scheduler {
             Scheduler::FirstCome(first_come) => {
                 first_come.add(stream);

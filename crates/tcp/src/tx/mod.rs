@@ -1,5 +1,6 @@
 //! The sending half of a connection: queues user data, sends it, and keeps it until it is acknowledged.
 
+mod account;
 mod ack;
 mod control;
 mod flight;

@@ -92,6 +92,11 @@ impl Meeting {
 
     /// Both sides handle what there is to handle. `what` is awaited.
     pub fn turn(&mut self, what: &str) {
+        let failure =
+            |event: &&Event| matches!(event, Event::Closed { reason } if *reason != CloseReason::Graceful);
+        if let Some(closed) = self.ours.events.iter().find(failure) {
+            panic!("{closed:?} instead of: {what}; usrsctp: {:?}", self.theirs.events());
+        }
         assert!(
             self.start.elapsed() < LIMIT,
             "not in time: {what}; ours: {:?}; usrsctp: {:?}",

@@ -82,9 +82,13 @@ impl Association {
                 });
             }
             Wish::ResetAssociation => {
-                let complete = self.receiver.as_ref().is_some_and(|receiver| receiver.is_complete());
-                if !self.sender.is_at_rest() || !complete {
+                let receiver = self.receiver.as_mut().filter(|receiver| receiver.is_complete())?;
+                if !self.sender.is_at_rest() {
                     return None;
+                }
+                // What the peer has sent must not stay unacknowledged until its TSNs mean something else.
+                if receiver.sack_pending() {
+                    receiver.sack_now();
                 }
                 list.push(&ReConfigParameter::AssociationReset { request });
             }

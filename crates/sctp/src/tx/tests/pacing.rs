@@ -97,6 +97,15 @@ impl CongestionControl for Paced {
     ) {
         self.change(all, w, |inner, w| inner.on_loss(now, all, p, kind, w));
     }
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.change(all, w, |inner, w| inner.on_spurious_loss(all, p, window, w));
+    }
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.change(all, w, |inner, w| inner.on_idle(now, all, p, w));
     }
