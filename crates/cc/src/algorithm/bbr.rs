@@ -23,8 +23,8 @@
 //!
 //! Deviations: the loss rate d/x is that of the packets that are acknowledged, not of each lost packet; an acknowledgement
 //! that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold; after a timeout the window
-//! grows from one segment by the bytes acknowledged and is not restored; spurious recoveries are not undone; where the draft
-//! draws random numbers, they are a hash of the time and of the bytes delivered.
+//! grows from one segment by the bytes acknowledged and is not restored; a spurious recovery restores the bounds and the
+//! window, not the state; where the draft draws random numbers, they are a hash of the time and of the bytes delivered.
 
 mod bounds;
 mod cycle;
@@ -144,6 +144,17 @@ impl CongestionControl for Bbr {
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
             LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),
         }
+    }
+
+    fn on_spurious_loss(
+        &mut self,
+        _all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.paths[p].bounds.restore();
+        w[p].cwnd = w[p].cwnd.max(window.cwnd);
     }
 
     /// The model stays as it is.

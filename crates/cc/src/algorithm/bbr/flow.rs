@@ -183,6 +183,9 @@ impl Flow {
             self.delivered = sample.prior_delivered + sample.delivered;
         }
         if !event.lost.is_zero() {
+            if !event.in_recovery {
+                self.bounds.save();
+            }
             self.bounds.note_loss(self.delivered);
         }
         if let Some(sample) = sample {
