@@ -24,7 +24,7 @@ const AROUND: usize = 32;
 const PATIENCE: Span = Span::from_millis(20);
 
 /// Packets after which a SACK waits no more.
-const MOST_PACKETS: u32 = 8;
+const MOST_PACKETS: u32 = 6;
 
 /// SACKs on each path that tell of an arrival.
 const REPORTS: usize = 2;

@@ -73,8 +73,9 @@ impl Sender {
         if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
-                // With lean SACKs what the last one allows beyond the limit stays allowed.
-                let kept = if self.config.lean_sacks { paths[p].burst_left } else { 0 };
+                // With lean SACKs what the last one allows beyond the limit stays allowed while data is in flight.
+                let keeps = self.config.lean_sacks && !paths[p].flight.is_zero();
+                let kept = if keeps { paths[p].burst_left } else { 0 };
                 paths[p].burst_left = self.config.max_burst.max(kept);
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
