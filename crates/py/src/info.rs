@@ -68,8 +68,12 @@ pub struct Path {
     user_bytes: u64,
     /// Bytes of all packets sent, without IP and UDP headers.
     packet_bytes: u64,
-    /// Chunks retransmitted after three missing reports.
+    /// Bytes of packets sent with a SACK and without user data, with the IP header.
+    ack_bytes: u64,
+    /// Chunks retransmitted before an expiry of T3-rtx.
     fast_retransmissions: u64,
+    /// Chunks taken for lost by fast retransmission that had arrived; counted only with `loss_detection="rack"`.
+    needless_retransmissions: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
     timer_retransmissions: u64,
     /// Chunks sent again on this path to free a buffer before they counted as lost.
@@ -78,6 +82,8 @@ pub struct Path {
     copies: u64,
     /// Fast recoveries.
     fast_recoveries: u64,
+    /// Fast recoveries undone because all their retransmissions were needless.
+    undone_recoveries: u64,
     /// Reductions of the congestion window because the peer reported marks of congestion (ECN).
     ecn_reductions: u64,
     /// Chunks that the peer reported as dropped for a wrong checksum.
@@ -109,6 +115,9 @@ impl From<PathInfo> for Path {
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes.get(),
             packet_bytes: path.stats.packet_bytes.get(),
+            ack_bytes: path.stats.ack_bytes.get(),
+            needless_retransmissions: path.stats.needless_retransmissions,
+            undone_recoveries: path.stats.undone_recoveries,
             fast_retransmissions: path.stats.fast_retransmissions,
             timer_retransmissions: path.stats.timer_retransmissions,
             rescheduled: path.stats.rescheduled,

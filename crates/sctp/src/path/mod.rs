@@ -67,7 +67,7 @@ pub struct PathStats {
     pub packet_bytes: ByteCount,
     /// Bytes of packets sent with a SACK and without user data, with the IP header.
     pub ack_bytes: ByteCount,
-    /// Chunks sent again after three missing reports.
+    /// Chunks sent again before an expiry of T3.
     pub fast_retransmissions: u64,
     /// Chunks taken for lost by fast retransmission that had arrived; only with time-based loss detection.
     pub needless_retransmissions: u64,

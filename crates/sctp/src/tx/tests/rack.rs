@@ -138,7 +138,7 @@ fn a_lost_chunk_that_is_acknowledged_before_it_is_sent_again_was_not_lost() {
     assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
 }
 
-// rfc4015#section-3.2; acknowledgements may come on a faster path, so that half of the RTT may be enough.
+// rfc4015#section-3.2: acknowledgements may come on a faster path, so that half of the RTT may be enough.
 #[test]
 fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_transmission() {
     for (after, needless) in [(49, true), (50, false)] {
@@ -151,7 +151,7 @@ fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_tra
     }
 }
 
-// rfc8985#section-6.2: SCTP's duplicate TSNs are what DSACK is in TCP.
+// rfc8985#section-6.2, rfc4015#section-3.2: SCTP's duplicate TSNs are what DSACK is in TCP.
 #[test]
 fn a_duplicate_of_a_retransmitted_chunk_undoes_the_recovery() {
     let mut rig = measured();
