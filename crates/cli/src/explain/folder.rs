@@ -56,7 +56,8 @@ fn choose(chosen: &ArgMatches, manifest: &Json) -> Result<i32, Failure> {
         runs.retain(|run| match &run["parameters"][axis] {
             Json::String(text) => text == value,
             Json::Number(number) => value.parse().ok() == number.as_f64(),
-            other => other.to_string() == value,
+            Json::Bool(flag) => value.parse() == Ok(*flag),
+            _ => false,
         });
     }
     if runs.len() > 1 {
