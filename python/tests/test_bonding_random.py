@@ -234,6 +234,8 @@ def test_wrong_uses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
             command.main(["bonding", *wrong])
         assert stopped.value.code == 2
     assert "--draw needs --random" in capsys.readouterr().err
+    assert command.main(["bonding", "--random", "1", "--seed", "-1"]) == 2
+    assert "--seed -1: expected a seed from 0" in capsys.readouterr().err
 
 
 def test_draws_have_typical_values_in_the_middle() -> None:

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +194,16 @@ class Distribution:
 
 def measure(seed: int, numbers: Sequence[int], running: Running, report: Report | None = None) -> Distribution:
     """Runs the draws of a seed; finished runs of an earlier, stopped call are reused."""
-    return Distribution([_outcome(draw(seed, number), running, report) for number in numbers], seed, running.replicas)
+
+    def outcome(place: int, number: int) -> Outcome:
+        tell = None if report is None else partial(_tell, report, f"{place} of {len(numbers)}")
+        return _outcome(draw(seed, number), running, tell)
+
+    return Distribution([outcome(*pair) for pair in enumerate(numbers, 1)], seed, running.replicas)
+
+
+def _tell(report: Report, place: str, _: str, done: int, total: int, left: float | None) -> None:
+    report(place, done, total, left)
 
 
 def scenarios(draw: Draw) -> tuple[dict[str, Any], dict[str, Any]]:
