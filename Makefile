@@ -38,6 +38,7 @@ bonding: $(VENV)/.module
 # The pictures of docs/controls.
 control-pictures: $(VENV)/.module
 	$(PY) suites/controls/pictures.py docs/controls
+	$(PY) suites/controls/shares.py docs/controls/bbr-share.png $(REPLICAS)
 
 # The picture of docs/interleaving.md.
 interleaving-picture: $(VENV)/.module

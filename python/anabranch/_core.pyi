@@ -159,8 +159,12 @@ class Path:
     """User bytes sent, with retransmissions."""
     packet_bytes: int
     """Bytes of all packets sent, without IP and UDP headers."""
+    ack_bytes: int
+    """Bytes of packets sent with a SACK and without user data, with the IP header."""
     fast_retransmissions: int
-    """Chunks retransmitted after three missing reports."""
+    """Chunks retransmitted before an expiry of T3-rtx."""
+    needless_retransmissions: int
+    """Chunks taken for lost by fast retransmission that had arrived; counted only with `loss_detection="rack"`."""
     timer_retransmissions: int
     """Chunks retransmitted after an expiry of T3-rtx."""
     rescheduled: int
@@ -169,12 +173,18 @@ class Path:
     """Copies sent of chunks in flight on other paths."""
     fast_recoveries: int
     """Fast recoveries."""
+    undone_recoveries: int
+    """Fast recoveries undone because all their retransmissions were needless."""
     ecn_reductions: int
     """Reductions of the congestion window because the peer reported marks of congestion (ECN)."""
     reported_drops: int
     """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
+    limited_by: dict[str, int]
+    """For how long each limit kept the sender from sending more on this path."""
+    blocks: int
+    """For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
 
 @final
 class Stats:
@@ -216,6 +226,8 @@ class Stats:
     """Requests sent to reset or add streams, retransmissions included."""
     resets: int
     """Resets performed, of streams of either direction or of the association."""
+    limited_by: dict[str, int]
+    """For how long each limit kept the sender from sending more, since its first message."""
 
 @final
 class EndpointStats:

@@ -156,6 +156,7 @@ class Options(AssociationOptions, total=False):
         "wvegas",
         "fast",
         "fast-weighted",
+        "bbr",
         "ledbat",
         "ledbat-mp",
         "ledbat-pp",
@@ -205,6 +206,10 @@ class Options(AssociationOptions, total=False):
     (draft-natarajan-tsvwg-sctp-nrsack). Default: false."""
     outbound_streams: int
     """Outbound streams requested. Expected: at least 1. Default: 10."""
+    pacing: bool
+    """Spreads the packets of each path over its round-trip time under every congestion control. The rate is that
+    of the control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in
+    Linux. Default: false."""
     packet_drop_reports: bool
     """Reports packets that arrive with a wrong checksum, and retransmits what the peer reports without reducing a
     window, if the peer does so too (draft-stewart-sctp-pktdrprep-16; INET: ``packetDrop``). Default: false."""

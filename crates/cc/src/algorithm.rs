@@ -3,6 +3,7 @@
 use crate::{CongestionControl, Setup};
 use transport::{named, options};
 
+pub use bbr::BbrKnobs;
 pub use braid::BraidKnobs;
 pub use cubic::CubicKnobs;
 pub use fast::FastKnobs;
@@ -66,6 +67,10 @@ algorithms! {
     Fast = "fast" in fast, alone Fast;
     #[doc = "Multipath FAST, weighted: keeps α packets of all paths together in queues."]
     FastWeighted = "fast-weighted" in fast_weighted, alone Fast;
+    #[doc = "BBR, version 3, on each path for itself: a model of bandwidth and propagation delay sets rate and window."]
+    Bbr = "bbr" in bbr, alone Bbr;
+    #[doc = "BBR, coupled: ours, the paths together take what one flow of BBR would take."]
+    BbrCoupled = "bbr-coupled" in bbr_coupled, alone Bbr;
     #[doc = "LEDBAT on each path for itself: a background flow that keeps the queue at a target delay."]
     Ledbat = "ledbat" in ledbat, alone Ledbat;
     #[doc = "LEDBAT-MP: LEDBAT on each path for itself, with the shorter memory of its paper."]
@@ -96,6 +101,8 @@ options! {
         wvegas: wvegas::WVegasKnobs = Default::default();
         /// Options of FAST and multipath FAST.
         fast: fast::FastKnobs = Default::default();
+        /// Options of BBR.
+        bbr: bbr::BbrKnobs = Default::default();
         /// Options of LEDBAT, and of LEDBAT-MP but for its `base_history`.
         ledbat: ledbat::LedbatKnobs = Default::default();
         /// Options of LEDBAT-MP.

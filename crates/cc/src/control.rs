@@ -40,6 +40,19 @@ pub trait CongestionControl: Send + Debug {
         w: &mut [CongestionWindow],
     );
 
+    /// The chunks or segments whose loss [`Self::on_loss`] last reported on path `p` as [`LossKind::FastRetransmit`] had arrived:
+    /// they were only late. `window` is the window of the path before (`rfc4015#section-3.2`).
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        let _ = all;
+        w[p] = CongestionWindow { cwnd: w[p].cwnd.max(window.cwnd), ssthresh: window.ssthresh };
+    }
+
     /// Path `p` carried no data for one more RTO. In TCP, called before data is sent again.
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]);
 
@@ -51,8 +64,8 @@ pub trait CongestionControl: Send + Debug {
     }
 
     /// Whether the controller models the rate of the paths. Asked once, before the first path. If false, the transport
-    /// keeps no state for each transmission, does not call [`Self::on_sent`], does not ask for
-    /// [`Self::pacing_rate`], and [`PathAck`] has neither a rate sample nor the bytes lost.
+    /// keeps no state for each transmission, does not call [`Self::on_sent`], and [`PathAck`] has neither a rate sample
+    /// nor the bytes lost.
     fn wants_rate_samples(&self) -> bool {
         false
     }
@@ -61,6 +74,11 @@ pub trait CongestionControl: Send + Debug {
     /// copies of chunks that are in flight elsewhere. `app_limited`: the sender, not the path, limits the rate.
     fn on_sent(&mut self, now: Instant, all: &[PathView], p: usize, bytes: ByteCount, app_limited: bool) {
         let _ = (now, all, p, bytes, app_limited);
+    }
+
+    /// Whether the transport asks for [`Self::pacing_rate`]. Asked once, before the first path.
+    fn is_paced(&self) -> bool {
+        self.wants_rate_samples()
     }
 
     /// The rate at which path `p` may send data, as the window counts bytes; `None`: not paced. Asked after each other

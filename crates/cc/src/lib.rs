@@ -80,7 +80,8 @@
 //!
 //! A controller whose [`CongestionControl::wants_rate_samples`] is true is told of each packet sent, gets a
 //! [`RateSample`] and the bytes lost with each acknowledgement, and may have its paths paced. The transports keep the
-//! state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for such a controller only.
+//! state for that ([`RateEstimator`], [`SendRecord`], [`Pacer`]) for such a controller only. [`paced()`] has the paths of any
+//! other control paced by their windows.
 #![forbid(unsafe_code)]
 
 mod algorithm;
@@ -92,6 +93,7 @@ mod fraction;
 mod idle;
 mod loss_based;
 mod one_way_delay;
+mod paced;
 mod pacer;
 mod policy;
 mod rate;
@@ -104,6 +106,7 @@ pub use control::CongestionControl;
 pub use delay_based::{DelayBased, DelayPolicy, Exact};
 pub use loss_based::LossBased;
 pub use one_way_delay::OneWayDelay;
+pub use paced::paced;
 pub use pacer::Pacer;
 pub use policy::{Growth, Phase, Snapshot, WindowPolicy};
 pub use rate::{RateEstimator, RateSample, SendRecord};

@@ -175,6 +175,17 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         self.paths[p].forget();
     }
 
+    fn on_spurious_loss(
+        &mut self,
+        _all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.policy.on_spurious_loss(p);
+        w[p] = CongestionWindow { cwnd: w[p].cwnd.max(window.cwnd), ssthresh: window.ssthresh };
+    }
+
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.policy.on_idle(&Snapshot::new(&self.setup, now, all, p));
         w[p] = self.paths[p].idle.decay(&self.setup, all[p].mtu, w[p]);

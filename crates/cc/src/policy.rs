@@ -30,6 +30,11 @@ pub trait WindowPolicy: Send + Debug {
         let _ = (ack, at);
     }
 
+    /// The last fast retransmission on path `p` was needless: what a policy derived from it is as it was before.
+    fn on_spurious_loss(&mut self, p: usize) {
+        let _ = p;
+    }
+
     /// The path was idle for one more RTO.
     fn on_idle(&mut self, at: &Snapshot<'_>) {
         let _ = at;

@@ -17,6 +17,10 @@ pub struct SendRecord {
     first_sent_at: Instant,
     /// The path was application-limited (`P.is_app_limited`).
     app_limited: bool,
+    /// Bytes in flight before it was sent.
+    flight: ByteCount,
+    /// Bytes lost on the path up to then (`P.lost`).
+    lost: ByteCount,
 }
 
 /// What one acknowledgement says about the delivery rate of a path (the draft's `rs` variables).
@@ -36,12 +40,17 @@ pub struct RateSample {
     pub app_limited: bool,
     /// Round-trip time of that transmission; `None` if it was a retransmission.
     pub rtt: Option<Span>,
+    /// Bytes in flight when it had been sent, itself included (`rs.tx_in_flight`).
+    pub tx_in_flight: ByteCount,
+    /// Bytes found lost on the path since it was sent (`rs.lost`).
+    pub lost: ByteCount,
 }
 
 /// Newest transmission that the acknowledgement at hand covers.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     record: SendRecord,
+    bytes: ByteCount,
     sent_at: Instant,
     rtt: Option<Span>,
 }
@@ -56,6 +65,10 @@ pub struct RateEstimator {
     app_limited: Option<ByteCount>,
     min_rtt: Option<Span>,
     newest: Option<Newest>,
+    /// Bytes lost (`C.lost`).
+    lost: ByteCount,
+    /// Part of them that [`Self::take_lost`] has returned.
+    lost_taken: ByteCount,
 }
 
 impl RateEstimator {
@@ -70,7 +83,26 @@ impl RateEstimator {
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
             app_limited: self.is_app_limited(),
+            flight,
+            lost: self.lost,
         }
+    }
+
+    /// So many bytes in flight were found lost.
+    pub fn on_lost(&mut self, bytes: ByteCount) {
+        self.lost += bytes;
+    }
+
+    /// True if [`Self::take_lost`] would return bytes.
+    pub fn has_lost(&self) -> bool {
+        self.lost > self.lost_taken
+    }
+
+    /// Bytes lost since the last call.
+    pub fn take_lost(&mut self) -> ByteCount {
+        let lost = self.lost - self.lost_taken;
+        self.lost_taken = self.lost;
+        lost
     }
 
     /// The path could have carried more than the sender had to send, with `flight` bytes in flight.
@@ -102,7 +134,7 @@ impl RateEstimator {
         let is_newest =
             |newest: &Newest| (record.delivered, sent_at) >= (newest.record.delivered, newest.sent_at);
         if self.newest.as_ref().is_none_or(is_newest) {
-            self.newest = Some(Newest { record, sent_at, rtt });
+            self.newest = Some(Newest { record, bytes, sent_at, rtt });
             self.first_sent_at = sent_at;
         }
     }
@@ -112,7 +144,7 @@ impl RateEstimator {
         if self.app_limited.is_some_and(|limit| self.delivered > limit) {
             self.app_limited = None;
         }
-        let Newest { record, sent_at, rtt } = self.newest.take()?;
+        let Newest { record, bytes, sent_at, rtt } = self.newest.take()?;
         let send_interval = sent_at.since(record.first_sent_at);
         let ack_interval = self.delivered_at.since(record.delivered_at);
         let interval = send_interval.max(ack_interval);
@@ -126,6 +158,8 @@ impl RateEstimator {
             prior_at: record.delivered_at,
             app_limited: record.app_limited,
             rtt,
+            tx_in_flight: record.flight + bytes,
+            lost: self.lost - record.lost,
         })
     }
 }
@@ -185,6 +219,8 @@ mod tests {
             prior_at: at(140),
             app_limited: false,
             rtt: Some(ms(40)),
+            tx_in_flight: FULL * 4,
+            lost: ByteCount::ZERO,
         };
         assert_eq!(sample, expected);
         assert_eq!(path.take_sample(), None);
@@ -263,5 +299,25 @@ mod tests {
         // In any order.
         let sample = ack(&mut path, 90, &[new, other]);
         assert_eq!((sample.delivered, sample.prior_at, sample.rtt), (FULL * 2, at(40), Some(ms(49))));
+    }
+
+    // draft-ietf-ccwg-bbr, RS.lost and RS.tx_in_flight
+    #[test]
+    fn a_sample_has_the_losses_since_its_packet_was_sent_and_the_flight_at_that_time() {
+        let mut path = RateEstimator::default();
+        path.on_lost(FULL * 7);
+        let sent: Vec<_> = (0..3).map(|n| send(&mut path, n, 1000 * n)).collect();
+        path.on_lost(FULL);
+        let later = send(&mut path, 10, 2000);
+        path.on_lost(FULL * 2);
+        let early = ack(&mut path, 40, &sent[1..2]);
+        assert_eq!((early.tx_in_flight, early.lost), (FULL * 2, FULL * 3));
+        let late = ack(&mut path, 50, &[later]);
+        assert_eq!((late.tx_in_flight, late.lost), (FULL * 3, FULL * 2));
+        assert!(path.has_lost());
+        assert_eq!(
+            (path.take_lost(), path.take_lost(), path.has_lost()),
+            (FULL * 10, ByteCount::ZERO, false)
+        );
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use anabranch_cc::{
-    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, Setup, TcpRules, UnsetShare,
+    Algorithm, CongestionWindow, GrowthRule, LossKind, OneWayDelay, RateSample, Setup, TcpRules, UnsetShare,
 };
 use common::{Bench, bytes, setup};
 use proptest::prelude::*;
@@ -12,10 +12,27 @@ use units::Span;
 /// Something that happens to a path.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Sack { acked: u64, full: bool, advanced: bool, emptied: bool, rtt: Option<u64>, owd: Option<i64> },
+    Sack {
+        acked: u64,
+        full: bool,
+        advanced: bool,
+        emptied: bool,
+        rtt: Option<u64>,
+        owd: Option<i64>,
+    },
     Loss(LossKind),
     Recovery(bool),
     Idle,
+    /// A SACK of so many bytes with a rate sample, the bytes lost, and the bytes delivered before.
+    Sample {
+        acked: u64,
+        lost: u64,
+        prior: u64,
+        rate: u64,
+        rtt: u64,
+        app_limited: bool,
+    },
+    Sent(u64),
     Later(u64),
     Srtt(u64),
 }
@@ -26,6 +43,16 @@ fn event() -> impl Strategy<Value = Event> {
     let sack = (1..60_000u64, flags, delays).prop_map(|(acked, (full, advanced, emptied), (rtt, owd))| {
         Event::Sack { acked, full, advanced, emptied: emptied && !full, rtt, owd }
     });
+    let sample =
+        (1..60_000u64, 0..30_000u64, 0..10_000_000u64, any::<u64>(), 1..2_000_000_000u64, any::<bool>())
+            .prop_map(|(acked, lost, prior, rate, rtt, app_limited)| Event::Sample {
+                acked,
+                lost,
+                prior,
+                rate,
+                rtt,
+                app_limited,
+            });
     prop_oneof![
         20 => sack,
         1 => Just(Event::Loss(LossKind::FastRetransmit)),
@@ -33,6 +60,8 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::Loss(LossKind::Timeout)),
         1 => any::<bool>().prop_map(Event::Recovery),
         1 => Just(Event::Idle),
+        10 => sample,
+        2 => (1..60_000u64).prop_map(Event::Sent),
         4 => (0..100_000_000_000u64).prop_map(Event::Later),
         2 => (0..2_000_000_000u64).prop_map(Event::Srtt),
     ]
@@ -68,6 +97,26 @@ fn happen(bench: &mut Bench, p: usize, event: Event) {
             ack.owd = owd.map(OneWayDelay::from_nanos);
             ack.flight_after = if emptied { bytes(0) } else { bytes(acked / 2 + 1) };
             bench.sack(&[ack]);
+        }
+        Event::Sample { acked, lost, prior, rate, rtt, app_limited } => {
+            let mut ack = bench.ack_of(p, acked, false);
+            ack.lost = bytes(lost);
+            ack.rate = Some(RateSample {
+                delivered: bytes(acked),
+                interval: Span::from_nanos(rtt),
+                rate: Some(units::BitRate::from_bps(rate)),
+                prior_delivered: bytes(prior),
+                prior_at: bench.now,
+                app_limited,
+                rtt: Some(Span::from_nanos(rtt)),
+                tx_in_flight: bytes(acked + lost),
+                lost: bytes(lost),
+            });
+            bench.sack(&[ack]);
+        }
+        Event::Sent(sent) => {
+            let now = bench.now;
+            bench.changing(|control, all, _| control.on_sent(now, all, p, bytes(sent), sent % 2 == 0));
         }
         Event::Loss(kind) => {
             bench.paths[p].flight = bytes(bench.cwnd(p) / 2);

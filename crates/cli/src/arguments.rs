@@ -11,6 +11,7 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(run())
         .subcommand(sweep())
+        .subcommand(explain())
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")
@@ -32,7 +33,9 @@ fn run() -> Command {
         .arg(file("SCENARIO", SCENARIO))
         .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
         .arg(value("out", "DIR", "Write tables, manifest and captures to this folder"))
-        .args(common())
+        .args(choice())
+        .arg(flag("csv", "Write tables as CSV, too"))
+        .args(shown())
 }
 
 fn sweep() -> Command {
@@ -43,18 +46,39 @@ fn sweep() -> Command {
         .arg(positive("replicas", "N", "Runs of each combination").default_value("30"))
         .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
         .arg(value("out", "DIR", "Folder of results (default: out/ and the name of the scenario)"))
-        .args(common())
+        .args(choice())
+        .arg(flag("csv", "Write tables as CSV, too"))
+        .args(shown())
 }
 
-fn common() -> [Arg; 5] {
+fn explain() -> Command {
+    Command::new("explain")
+        .about("Says why a transfer is not faster, and runs what would change it")
+        .after_help("The flow is the first one of the scenario, in the direction in which it sends. Each change is run, not guessed: \
+             changes are tried for scenarios only.")
+        .arg(file(
+            "SCENARIO|RUN|CAPTURE",
+            "Scenario (file or name), folder of results, or capture of SCTP (pcapng or pcap)",
+        ))
+        .arg(value("flow", "NAME", "Another flow than the first one"))
+        .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
+        .arg(flag("quick", "Do not run changed scenarios"))
+        .args(choice())
+        .args(shown())
+}
+
+/// Which of the scenarios of a file.
+fn choice() -> [Arg; 2] {
     [
         number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
         value("set", "AXIS=VALUE", "Choose one value of an axis of variation; may be repeated")
             .action(ArgAction::Append),
-        flag("json", "Print results as JSON"),
-        flag("csv", "Write tables as CSV, too"),
-        flag("quiet", "Print errors only").short('q'),
     ]
+}
+
+/// What is printed.
+fn shown() -> [Arg; 2] {
+    [flag("json", "Print results as JSON"), flag("quiet", "Print errors only").short('q')]
 }
 
 /// A subcommand that the Python package runs; it parses its arguments itself.

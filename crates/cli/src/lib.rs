@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod explain;
 mod interrupt;
 mod python;
 mod run;
@@ -57,6 +58,7 @@ pub fn main(arguments: Vec<String>) -> i32 {
     let result = match matches.subcommand() {
         Some(("run", chosen)) => run::run(chosen),
         Some(("sweep", chosen)) => sweep::sweep(chosen),
+        Some(("explain", chosen)) => explain::explain(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
         Some(("schema", _)) => {
             say(&lab::scenario::schema());

@@ -46,7 +46,7 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
 }
 
 /// The error for a scenario with variations: its axes, and how to choose.
-fn varies(sweep: &Sweep) -> String {
+pub fn varies(sweep: &Sweep) -> String {
     let mut text =
         format!("this scenario stands for {} combinations of variations:\n", sweep.variants().len());
     for axis in sweep.axes() {

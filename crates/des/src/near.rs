@@ -8,8 +8,8 @@ use units::Instant;
 /// times, since it would be unpredictable.
 #[derive(Debug)]
 pub(crate) struct Near<E> {
-    /// Nanoseconds after `base` less [`BIAS`]; [`FREE`] where there is no event.
-    times: [i32; PLACES],
+    /// Nanoseconds after `base`; [`FREE`] where there is no event.
+    times: [u32; PLACES],
     order: u64,
     len: u32,
     /// No event is before this time.
@@ -20,21 +20,7 @@ pub(crate) struct Near<E> {
 
 const PLACES: usize = 8;
 
-const FREE: i32 = i32::MAX;
-
-/// Processors compare several signed integers at once.
-const BIAS: u32 = 1 << 31;
-
-/// The bytes of `order` below a rank.
-const BELOW: [u64; PLACES + 1] = {
-    let mut below = [u64::MAX; PLACES + 1];
-    let mut rank = 0;
-    while rank < PLACES {
-        below[rank] = (1 << (8 * rank)) - 1;
-        rank += 1;
-    }
-    below
-};
+const FREE: u32 = u32::MAX;
 
 impl<E> Default for Near<E> {
     fn default() -> Self {
@@ -92,15 +78,13 @@ impl<E: Copy> Near<E> {
     #[inline]
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
-        let time = (at.since(self.base).as_nanos() as u32 ^ BIAS) as i32;
-        let later: i32 = self.times.iter().map(|&other| i32::from(other > time)).sum();
-        let rank = PLACES - later as usize;
-        let len = self.len();
+        let time = at.since(self.base).as_nanos() as u32;
+        let rank: u32 = self.times.iter().map(|&other| u32::from(other <= time)).sum();
         let place = self.place(self.len);
-        let (below, taken) = (BELOW[rank], BELOW[len]);
-        let (before, behind) = (self.order & below, self.order & (taken ^ below));
-        let free = self.order & !BELOW[len + 1];
-        self.order = before | (place as u64) << (8 * rank) | behind << 8 | free;
+        let below = |rank: u32| (1 << (8 * rank)) - 1;
+        let (before, taken) = (self.order & below(rank), self.order & below(self.len));
+        let free = self.order & !below(self.len) & !(0xff << (8 * self.len));
+        self.order = before | (place as u64) << (8 * rank) | (taken ^ before) << 8 | free;
         self.len += 1;
         self.times[place] = time;
         match self.entries.get_mut(place) {

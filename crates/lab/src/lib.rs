@@ -1,9 +1,10 @@
 //! The laboratory: [`parse`] reads a scenario, [`world`] simulates it, [`output`] is the output of a run, and
-//! [`metrics`] defines its quantities. [`sweep`] runs all combinations and replicas of a scenario, and [`results`]
-//! writes their tables.
+//! [`metrics`] defines its quantities. [`sweep`] runs all combinations and replicas of a scenario, [`results`] writes their
+//! tables, and [`explain`] reads from them why a flow is not faster.
 #![forbid(unsafe_code)]
 
 mod app;
+pub mod explain;
 mod host;
 pub mod metrics;
 pub mod output;

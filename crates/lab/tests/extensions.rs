@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use lab::output::RunOutput;
-use lab::scenario::Scenario;
-use net::{QueueSpec, RedQuirk, RedSpec, RedUnit};
+use lab::scenario::{Protocol, Scenario};
+use net::{CodelSpec, QueueSpec, RedQuirk, RedSpec, RedUnit};
 use sctp::{Config, EcnMode};
 use units::{BitRate, ByteCount, Probability, Span};
 
@@ -62,6 +62,28 @@ fn with_ecn_a_red_queue_marks_data_that_it_would_drop_early_and_nothing_is_retra
     }
     // In a single run it may be 2 % less: when the marks fall is chance.
     assert!(sums[1] >= 0.99 * sums[0], "{sums:?}");
+}
+
+#[test]
+fn with_ecn_a_codel_queue_marks_tcp_and_bbr_and_nothing_is_retransmitted() {
+    let marking = CodelSpec { ecn: true, ..CodelSpec::default() };
+    for control in [cc::Algorithm::Standard, cc::Algorithm::Bbr] {
+        let output = |ecn: bool| {
+            let mut scenario = scenario(|_| {});
+            scenario.links[1].forward.queue = QueueSpec::Codel(marking);
+            let flow = &mut scenario.flows[0];
+            flow.protocol = Protocol::Tcp;
+            flow.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
+            for config in [&mut flow.client_tcp, &mut flow.server_tcp] {
+                (config.ecn, config.control) = (ecn, control);
+            }
+            run(&scenario)
+        };
+        let (off, on) = (output(false), output(true));
+        let again = [&off, &on].map(|output| scalar(output, "flow", "retransmitted_chunks"));
+        assert!(again[0] > 0.0 && again[1] == 0.0, "{control}: {again:?}");
+        assert!(throughput(&on) > 0.95 * throughput(&off), "{control}");
+    }
 }
 
 #[test]

@@ -64,7 +64,7 @@ mod wire;
 pub use address::InterfaceAddress;
 pub use bucket::TokenBucket;
 pub use builder::{ConfigError, NetworkBuilder};
-pub use capture::FinishPacket;
+pub use capture::{CaptureError, CaptureReader, FinishPacket, Frame, IpPacket, is_capture};
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
 pub use fault::SpecFault;

@@ -1,9 +1,37 @@
 //! State and counters of endpoints, associations and paths, as Python sees them.
 
 use pyo3::prelude::*;
-use sctp::{PathInfo, PathState, State};
+use pyo3::types::PyDict;
+use sctp::{Limit, LimitTimes, PathInfo, PathState, State};
+use std::fmt;
 use std::net::IpAddr;
 use units::Span;
+
+/// For how long each limit kept a sender from sending more; in Python a dictionary of nanoseconds.
+#[derive(Clone, Copy)]
+pub struct LimitedBy(LimitTimes);
+
+impl<'py> IntoPyObject<'py> for LimitedBy {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let times = PyDict::new(py);
+        for &limit in Limit::ALL {
+            times.set_item(limit.name(), self.0.of(limit).as_nanos())?;
+        }
+        Ok(times)
+    }
+}
+
+impl fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), self.0.of(limit).as_nanos())))
+            .finish()
+    }
+}
 
 /// The state of a path and its counters: windows in bytes, times in nanoseconds.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
@@ -40,8 +68,12 @@ pub struct Path {
     user_bytes: u64,
     /// Bytes of all packets sent, without IP and UDP headers.
     packet_bytes: u64,
-    /// Chunks retransmitted after three missing reports.
+    /// Bytes of packets sent with a SACK and without user data, with the IP header.
+    ack_bytes: u64,
+    /// Chunks retransmitted before an expiry of T3-rtx.
     fast_retransmissions: u64,
+    /// Chunks taken for lost by fast retransmission that had arrived; counted only with `loss_detection="rack"`.
+    needless_retransmissions: u64,
     /// Chunks retransmitted after an expiry of T3-rtx.
     timer_retransmissions: u64,
     /// Chunks sent again on this path to free a buffer before they counted as lost.
@@ -50,12 +82,18 @@ pub struct Path {
     copies: u64,
     /// Fast recoveries.
     fast_recoveries: u64,
+    /// Fast recoveries undone because all their retransmissions were needless.
+    undone_recoveries: u64,
     /// Reductions of the congestion window because the peer reported marks of congestion (ECN).
     ecn_reductions: u64,
     /// Chunks that the peer reported as dropped for a wrong checksum.
     reported_drops: u64,
     /// Expiries of T3-rtx.
     timeouts: u64,
+    /// For how long each limit kept the sender from sending more on this path.
+    limited_by: LimitedBy,
+    /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    blocks: u64,
 }
 
 impl From<PathInfo> for Path {
@@ -77,6 +115,9 @@ impl From<PathInfo> for Path {
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes.get(),
             packet_bytes: path.stats.packet_bytes.get(),
+            ack_bytes: path.stats.ack_bytes.get(),
+            needless_retransmissions: path.stats.needless_retransmissions,
+            undone_recoveries: path.stats.undone_recoveries,
             fast_retransmissions: path.stats.fast_retransmissions,
             timer_retransmissions: path.stats.timer_retransmissions,
             rescheduled: path.stats.rescheduled,
@@ -85,6 +126,8 @@ impl From<PathInfo> for Path {
             ecn_reductions: path.stats.ecn_reductions,
             reported_drops: path.stats.reported_drops,
             timeouts: path.stats.timeouts,
+            limited_by: LimitedBy(path.limits),
+            blocks: path.blocks.time().as_nanos(),
         }
     }
 }
@@ -155,6 +198,8 @@ counters! {
         reset_requests: u64,
         /// Resets performed, of streams of either direction or of the association.
         resets: u64,
+        /// For how long each limit kept the sender from sending more, since its first message.
+        limited_by: LimitedBy,
     }
 }
 
@@ -179,6 +224,7 @@ impl From<sctp::AssocStats> for Stats {
             unauthenticated: stats.unauthenticated,
             reset_requests: stats.reset_requests,
             resets: stats.resets,
+            limited_by: LimitedBy(stats.limits),
         }
     }
 }

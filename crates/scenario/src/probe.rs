@@ -61,6 +61,10 @@ named! {
         /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are subtracted; for
         /// TCP they are not.
         PeerRwnd = "peer-rwnd",
+        /// What keeps the sender from sending more, of the flow and of each path: 0 the application, 1 the send buffer, 2 the
+        /// peer's receive window, 3 head-of-line blocking, 4 the scheduler, 5 pacing or a burst limit, 6 cwnd, 7 cwnd in loss
+        /// recovery, 8 a timeout. SCTP and TCP only.
+        Limit = "limit",
         /// Payload in bit/s over each interval: received by the flow's server, or carried by the link.
         Throughput = "throughput",
         /// Payload sent in bit/s over each interval, retransmissions included, of the flow and of each path of its

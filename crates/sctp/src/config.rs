@@ -59,6 +59,8 @@ options! {
             if |interval| interval != Some(Span::ZERO);
         /// Heartbeats sent at one instant (`HB.Max.Burst`).
         hb_max_burst: u32 = 1, "at least 1" if |heartbeats| heartbeats > 0;
+        /// How the sender finds that a chunk is lost before T3 expires.
+        loss_detection: LossDetection = LossDetection::MissingReports;
         /// A retransmission is presumed lost once data sent a quarter of an RTT later on its path is acknowledged
         /// (`rfc8985#section-6.2`). Otherwise only T3 detects its loss.
         rtx_losses: bool = false;
@@ -70,6 +72,11 @@ options! {
         /// Acknowledges with NR-SACK chunks, which name the data that will never be reneged on, if the peer does so too
         /// (draft-natarajan-tsvwg-sctp-nrsack).
         nr_sack: bool = false;
+        /// SACKs that fit a narrow return link, if the peer has `nr_sack`, too. As receiver without `reneging`: a SACK waits until it is
+        /// short for the data that it acknowledges, at most 20 ms more than `sack_frequency` says, and leaves out gap blocks
+        /// that were told of before. As sender: asks for a SACK at once (I bit, `rfc7053`) where its window has to grow or is
+        /// small, and raises the burst limit to what a SACK acknowledges.
+        lean_sacks: bool = false;
         /// Authenticates chunks that the peer wants authenticated, and accepts those in `auth_chunks` only so, if the peer has
         /// AUTH too (`rfc4895`; INET: `auth`).
         auth: bool = false;
@@ -155,6 +162,9 @@ options! {
 
         /// The congestion control.
         congestion_control: cc::ControlChoice = cc::Algorithm::Standard.into();
+        /// Spreads the packets of each path over its round-trip time under every congestion control. The rate is that of the
+        /// control or, if it has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux.
+        pacing: bool = false;
         /// The edition of SCTP whose rules drive the growth of cwnd: RFC 2960 and RFC 4960 require that the cumulative TSN
         /// advances, RFC 9260 does not.
         growth: cc::GrowthRule = cc::GrowthRule::Rfc9260;
@@ -194,6 +204,7 @@ impl Config {
         Config {
             congestion_control: cc::Algorithm::Cubic.into(),
             idle_threshold: cc::IdleThreshold::Kept,
+            loss_detection: LossDetection::Rack,
             rtx_losses: true,
             potentially_failed: Some(0),
             hb_interval: Some(Span::from_secs(5)),
@@ -202,6 +213,8 @@ impl Config {
             association_max_retrans: 20,
             fill_packets: true,
             nr_sack: true,
+            lean_sacks: true,
+            reneging: false,
             pr_sctp: true,
             auth: true,
             asconf: true,
@@ -284,6 +297,18 @@ named! {
         Chunk = "chunk",
         /// User bytes, chunk header, and the share of common and IP header of a packet of its own.
         Packet = "packet",
+    }
+}
+
+named! {
+    /// What makes a chunk lost before T3 expires.
+    "loss detection" LossDetection {
+        /// Three missing reports (`rfc9260#section-7.2.4`).
+        MissingReports = "missing-reports",
+        /// Time, for each path (RACK, `rfc8985`): data sent later on the path has arrived, and the reordering window has passed since. The
+        /// window adapts to reordering, recoveries from losses that were none are undone, and the loss of a retransmission is
+        /// found in the same way.
+        Rack = "rack",
     }
 }
 

@@ -83,8 +83,9 @@ mod tx;
 
 pub use assoc::{AssocOptions, AssocStats, PathInfo, State};
 pub use config::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet,
-    PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
+    PathSelection, PathSet, PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    Timestamps,
 };
 pub use endpoint::{
     AcceptError, Arrival, ArrivalId, ConfigError, ConnectError, Discarded, Encapsulation, Endpoint,
@@ -101,5 +102,5 @@ pub use random::Seed;
 #[cfg(feature = "system-seed")]
 pub use random::SeedError;
 pub use rx::ReceiveStats;
-pub use transport::{Datagram, Transmit, UnknownName};
+pub use transport::{Datagram, Limit, LimitTimes, Stopwatch, Transmit, UnknownName};
 pub use wire::asconf::AddressChange;

@@ -11,6 +11,9 @@ options! {
         variant: Variant = Variant::Sack;
         /// The congestion control. A coupled one is here what it is on one path.
         control: cc::Algorithm = cc::Algorithm::Standard;
+        /// Spreads segments over the round-trip time under every congestion control. The rate is that of the control or, if it
+        /// has none, cwnd/SRTT times 2 below half of ssthresh and times 1.2 above, as in Linux.
+        pacing: bool = false;
         /// Options of the congestion controls, a table for each.
         knobs: cc::Knobs = cc::Knobs::default();
         /// Appropriate byte counting (`rfc3465`) with this limit L, in segments per acknowledgement in slow start.

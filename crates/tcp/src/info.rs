@@ -1,6 +1,6 @@
 //! State and counters of a connection.
 
-use transport::named;
+use transport::{LimitTimes, named};
 use units::{ByteCount, Span};
 
 named! {
@@ -93,4 +93,6 @@ pub struct Stats {
     pub loss_probes: u64,
     /// Zero window probes sent (`rfc9293#section-3.8.6.1`).
     pub window_probes: u64,
+    /// What kept the sender from sending more, from its first byte on.
+    pub limits: LimitTimes,
 }

@@ -30,7 +30,7 @@ fn config(draw: &mut Draw) -> Config {
     let base = if draw.chance(50) { Config::modern() } else { Config::qualnet() };
     Config {
         variant: Variant::ALL[draw.below(4) as usize],
-        control: [cc::Algorithm::Standard, cc::Algorithm::Cubic][draw.below(2) as usize],
+        control: [cc::Algorithm::Standard, cc::Algorithm::Cubic, cc::Algorithm::Bbr][draw.below(3) as usize],
         mss: [536, 1212, 1460][draw.below(3) as usize],
         timestamps: draw.chance(70),
         window_scale: draw.chance(70),
@@ -41,6 +41,7 @@ fn config(draw: &mut Draw) -> Config {
         prr: draw.chance(50),
         rack_tlp: draw.chance(50),
         limited_transmit: draw.chance(50),
+        pacing: draw.chance(30),
         send_buffer: ByteCount::new([2_000, 20_000, 200_000][draw.below(3) as usize]),
         receive_buffer: ByteCount::new([1_500, 9_000, 65_535][draw.below(3) as usize]),
         // So long that a FIN that is lost again and again is still answered.

@@ -10,6 +10,7 @@ mod check;
 mod checksum;
 mod datagram;
 mod internet_checksum;
+mod limit;
 mod octets;
 mod options;
 mod payload;
@@ -23,6 +24,7 @@ pub use check::{ConfigError, check};
 pub use checksum::Checksum;
 pub use datagram::{Datagram, Ecn, Endpoint, Transmit};
 pub use internet_checksum::internet_checksum;
+pub use limit::{Limit, LimitTimes, Stopwatch};
 pub use octets::{Octets, PacketBuf};
 pub use options::{
     List, Maybe, OptionType, OptionValue, Options, Setting, UnknownName, Whole, Word, wrong_option,

@@ -5,8 +5,8 @@ use units::Span;
 /// Mean and variation of the round-trip time (`rfc6298#section-2`, `rfc9260#section-6.3.1`).
 #[derive(Clone, Debug)]
 pub struct SmoothedRtt {
-    alpha: f64,
-    beta: f64,
+    alpha: Weight,
+    beta: Weight,
     least_variation: Span,
     mean: Option<Span>,
     variation: Span,
@@ -16,6 +16,7 @@ impl SmoothedRtt {
     /// An estimator without samples. A new sample has weight `alpha` in the mean and `beta` in the variation, which is never
     /// less than `least_variation`.
     pub fn new(alpha: f64, beta: f64, least_variation: Span) -> Self {
+        let (alpha, beta) = (Weight::new(alpha), Weight::new(beta));
         SmoothedRtt { alpha, beta, least_variation, mean: None, variation: Span::ZERO }
     }
 
@@ -29,8 +30,8 @@ impl SmoothedRtt {
             }
             Some(mean) => {
                 let deviation = Span::from_nanos(mean.as_nanos().abs_diff(rtt.as_nanos()));
-                self.variation = self.variation.mul_f64(1.0 - self.beta) + deviation.mul_f64(self.beta);
-                mean.mul_f64(1.0 - self.alpha) + rtt.mul_f64(self.alpha)
+                self.variation = self.beta.mean(self.variation, deviation);
+                self.alpha.mean(mean, rtt)
             }
         };
         self.variation = self.variation.max(self.least_variation);
@@ -47,5 +48,68 @@ impl SmoothedRtt {
     #[inline]
     pub fn variation(&self) -> Span {
         self.variation
+    }
+}
+
+/// Weight of a new sample. The usual weights are eighths and quarters, for which integers give the same result.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    weight: f64,
+    /// The weight in parts of [`WHOLE`], if it is a whole number of them.
+    parts: Option<u64>,
+}
+
+const WHOLE: u64 = 1 << 16;
+
+/// Up to this span, parts of it are exact in floating point, too.
+const EXACT: Span = Span::from_nanos(1 << 36);
+
+impl Weight {
+    fn new(weight: f64) -> Self {
+        let parts = weight * WHOLE as f64;
+        let whole = (0.0..=WHOLE as f64).contains(&parts) && parts.fract() == 0.0;
+        Weight { weight, parts: whole.then_some(parts as u64) }
+    }
+
+    /// Old and new value with their weights, each rounded to the nearest nanosecond.
+    #[inline]
+    fn mean(self, old: Span, new: Span) -> Span {
+        match self.parts {
+            Some(parts) if old < EXACT && new < EXACT => {
+                let part = |span: Span, parts| (span.as_nanos() * parts + WHOLE / 2) / WHOLE;
+                Span::from_nanos(part(old, WHOLE - parts) + part(new, parts))
+            }
+            _ => old.mul_f64(1.0 - self.weight) + new.mul_f64(self.weight),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn integers_give_what_floating_point_gives(
+            old in 0..1_u64 << 36,
+            new in 0..1_u64 << 36,
+            parts in 0..=WHOLE,
+        ) {
+            let weight = Weight::new(parts as f64 / WHOLE as f64);
+            prop_assert_eq!(weight.parts, Some(parts));
+            let float = Weight { parts: None, ..weight };
+            let (old, new) = (Span::from_nanos(old), Span::from_nanos(new));
+            prop_assert_eq!(weight.mean(old, new), float.mean(old, new));
+        }
+    }
+
+    #[test]
+    fn other_weights_and_long_times_are_taken_as_they_are() {
+        assert_eq!(Weight::new(0.3).parts, None);
+        assert_eq!(Weight::new(f64::NAN).parts, None);
+        let (hour, zero) = (Span::from_secs(3600), Span::ZERO);
+        assert_eq!(Weight::new(0.25).mean(zero, hour), Span::from_secs(900));
+        assert_eq!(Weight::new(0.3).mean(zero, Span::from_secs(10)), Span::from_secs(3));
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
 #[derive(Debug)]
 struct Cubic {
     knobs: CubicKnobs,
-    paths: Vec<Memory>,
+    paths: Vec<Undoable>,
 }
 
 /// State of CUBIC for one path; windows in segments.
@@ -54,6 +54,13 @@ struct Memory {
     /// The window before the last loss.
     before_loss: f64,
     epoch: Option<Epoch>,
+}
+
+/// What a path remembers, and what it remembered before its last fast retransmission.
+#[derive(Clone, Copy, Debug, Default)]
+struct Undoable {
+    now: Memory,
+    before: Memory,
 }
 
 /// One stage of congestion avoidance.
@@ -87,7 +94,7 @@ impl WindowPolicy for Cubic {
     }
 
     fn initial(&mut self, at: &Snapshot<'_>) -> ByteCount {
-        self.paths.push(Memory::default());
+        self.paths.push(Undoable::default());
         at.initial_window()
     }
 
@@ -97,12 +104,12 @@ impl WindowPolicy for Cubic {
         }
         let segment = at.segment().as_f64();
         let cwnd = at.cwnd().as_f64() / segment;
-        let memory = self.paths[at.index()];
+        let memory = self.paths[at.index()].now;
         let mut epoch = memory.epoch.unwrap_or_else(|| self.begin(at.now(), cwnd, &memory));
         let beta = self.knobs.beta;
         let alpha = if epoch.reno < memory.before_loss { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
         epoch.reno += alpha * growth.standard / segment;
-        self.paths[at.index()].epoch = Some(epoch);
+        self.paths[at.index()].now.epoch = Some(epoch);
         let t = at.now().since(epoch.began).as_secs_f64();
         if self.at(&epoch, t) < epoch.reno {
             return (epoch.reno - cwnd).max(0.0) * segment;
@@ -114,7 +121,9 @@ impl WindowPolicy for Cubic {
 
     fn decrease(&mut self, kind: LossKind, at: &Snapshot<'_>) -> ByteCount {
         let cwnd = at.cwnd().as_f64() / at.segment().as_f64();
-        let memory = &mut self.paths[at.index()];
+        let path = &mut self.paths[at.index()];
+        path.before = path.now;
+        let memory = &mut path.now;
         memory.epoch = None;
         memory.before_loss = cwnd;
         memory.plateau = match kind {
@@ -129,8 +138,13 @@ impl WindowPolicy for Cubic {
         at.reduced_by(1.0 - self.knobs.beta)
     }
 
+    /// `rfc9438#section-4.9`
+    fn on_spurious_loss(&mut self, p: usize) {
+        self.paths[p].now = self.paths[p].before;
+    }
+
     /// Idle time does not count for the cubic function (`rfc9438#section-5.8`).
     fn on_idle(&mut self, at: &Snapshot<'_>) {
-        self.paths[at.index()].epoch = None;
+        self.paths[at.index()].now.epoch = None;
     }
 }

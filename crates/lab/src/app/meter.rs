@@ -109,7 +109,7 @@ impl Meter {
             }
             Event::Closed(ending) => {
                 self.read(now, endpoint, id);
-                self.last = Some(Box::new(endpoint.counted(id)));
+                self.last = Some(Box::new(endpoint.counted(id).until(now)));
                 self.conn = None;
                 return Reaction::Closed(ending);
             }
@@ -150,10 +150,10 @@ impl Meter {
         self.source.is_some()
     }
 
-    /// The current counters.
-    pub(crate) fn tally(&self, endpoint: &impl Transport) -> Tally {
+    /// The counters now.
+    pub(crate) fn tally(&self, now: Instant, endpoint: &impl Transport) -> Tally {
         let counted = match (self.conn, &self.last) {
-            (Some(id), _) => endpoint.counted(id),
+            (Some(id), _) => endpoint.counted(id).until(now),
             (None, Some(last)) => (**last).clone(),
             (None, None) => Counted::default(),
         };

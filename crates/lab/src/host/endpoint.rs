@@ -4,6 +4,7 @@ use super::udp;
 use net::Protocol;
 use scenario::StreamResets;
 use std::net::IpAddr;
+use transport::{Limit, LimitTimes, Stopwatch};
 use units::{ByteCount, Instant, Span};
 
 /// Names a connection of an endpoint: an association of SCTP, a peer of UDP.
@@ -35,6 +36,8 @@ pub(crate) trait Transport {
     fn counted(&self, id: ConnId) -> Counted;
     /// The receive window of the peer, if the protocol has one.
     fn peer_window(&self, id: ConnId) -> Option<ByteCount>;
+    /// What keeps a connection from sending more now; none before it first sends, and for UDP.
+    fn limit(&self, id: ConnId) -> Option<Limit>;
     /// Calls `show` with the state of each path of a connection.
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView));
 }
@@ -105,8 +108,22 @@ pub(crate) struct Counted {
     pub(crate) refused: u64,
     /// Packets with an acknowledgement sent: for SCTP those with a SACK, for TCP those without data.
     pub(crate) acks: u64,
+    /// What kept it from sending more; zero for UDP.
+    pub(crate) limits: LimitTimes,
     /// The counters of each path.
     pub(crate) paths: Vec<PathCounts>,
+}
+
+impl Counted {
+    /// The same counters, with times counted up to `now`.
+    pub(crate) fn until(mut self, now: Instant) -> Self {
+        self.limits = self.limits.until(now);
+        for path in &mut self.paths {
+            path.limits = path.limits.until(now);
+            path.blocks = path.blocks.until(now);
+        }
+        self
+    }
 }
 
 /// The counters of a path.
@@ -121,12 +138,21 @@ pub(crate) struct PathCounts {
     pub(crate) user_bytes: ByteCount,
     /// All packets, without the IP header.
     pub(crate) packet_bytes: ByteCount,
+    /// Packets with an acknowledgement and no data, with the IP header; none if they are not counted.
+    pub(crate) ack_bytes: Option<ByteCount>,
     pub(crate) fast_retransmissions: u64,
+    /// Fast retransmissions known to have been needless.
+    pub(crate) needless_retransmissions: u64,
+    pub(crate) undone_recoveries: u64,
     pub(crate) timer_retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
     /// The current smoothed RTT.
     pub(crate) srtt: Option<Span>,
+    /// What kept the sender from sending more on this path.
+    pub(crate) limits: LimitTimes,
+    /// The time in which a chunk of this path blocked the whole connection.
+    pub(crate) blocks: Stopwatch,
 }
 
 /// The state of a path.
@@ -141,6 +167,8 @@ pub(crate) struct PathView {
     pub(crate) data_packets: u64,
     /// The number of the chunk sent last, counted from 1; zero before the first. None for TCP and UDP.
     pub(crate) last_chunk: Option<u64>,
+    /// What keeps the sender from sending more on this path now.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// An endpoint of any protocol.
@@ -206,6 +234,10 @@ impl Transport for Endpoint {
 
     fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
         with!(self, it => it.peer_window(id))
+    }
+
+    fn limit(&self, id: ConnId) -> Option<Limit> {
+        with!(self, it => it.limit(id))
     }
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {

@@ -7,6 +7,7 @@ use net::Protocol;
 use scenario::{StreamResetType, StreamResets};
 use sctp::{AssocId, CloseReason, Endpoint, Message, Payload, ResetDirection, SendError};
 use std::net::IpAddr;
+use transport::Limit;
 use units::{ByteCount, Instant};
 use wire::StreamId;
 
@@ -76,7 +77,8 @@ impl Transport for Endpoint {
     }
 
     fn counted(&self, id: ConnId) -> Counted {
-        let received = self.stats(AssocId(id.0)).unwrap_or_default().received;
+        let stats = self.stats(AssocId(id.0)).unwrap_or_default();
+        let received = stats.received;
         let paths = Endpoint::paths(self, AssocId(id.0)).into_iter().flatten();
         let counts = paths.map(|path| PathCounts {
             local: path.local,
@@ -84,23 +86,33 @@ impl Transport for Endpoint {
             data_packets: path.stats.data_packets,
             user_bytes: path.stats.user_bytes,
             packet_bytes: path.stats.packet_bytes,
+            ack_bytes: Some(path.stats.ack_bytes),
             fast_retransmissions: path.stats.fast_retransmissions,
+            needless_retransmissions: path.stats.needless_retransmissions,
+            undone_recoveries: path.stats.undone_recoveries,
             timer_retransmissions: path.stats.timer_retransmissions,
             fast_recoveries: path.stats.fast_recoveries,
             timeouts: path.stats.timeouts,
             srtt: path.srtt,
+            limits: path.limits,
+            blocks: path.blocks,
         });
         Counted {
             data_packets: received.data_packets,
             duplicates: received.duplicates,
             refused: received.dropped,
             acks: received.sacks,
+            limits: stats.limits,
             paths: counts.collect(),
         }
     }
 
     fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
         Some(self.stats(AssocId(id.0))?.peer_rwnd)
+    }
+
+    fn limit(&self, id: ConnId) -> Option<Limit> {
+        self.stats(AssocId(id.0))?.limits.present()
     }
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
@@ -113,6 +125,7 @@ impl Transport for Endpoint {
                 rto: path.rto,
                 data_packets: path.stats.data_packets,
                 last_chunk: Some(path.stats.last_chunk),
+                limit: path.limits.present(),
             });
         }
     }

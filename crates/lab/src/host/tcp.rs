@@ -6,6 +6,7 @@ use super::endpoint::{
 use net::Protocol;
 use std::net::IpAddr;
 use tcp::{CloseReason, Endpoint, Payload};
+use transport::{Limit, Stopwatch};
 use units::{ByteCount, Instant};
 
 impl Transport for Endpoint {
@@ -59,23 +60,33 @@ impl Transport for Endpoint {
             data_packets: stats.data_segments_sent,
             user_bytes: stats.user_bytes_sent,
             packet_bytes: stats.transport_bytes_sent,
+            ack_bytes: None,
+            needless_retransmissions: 0,
+            undone_recoveries: 0,
             fast_retransmissions: stats.fast_retransmissions,
             timer_retransmissions: stats.timeout_retransmissions,
             fast_recoveries: stats.recoveries,
             timeouts: stats.timeouts,
             srtt: self.info(id).and_then(|info| info.srtt),
+            limits: stats.limits,
+            blocks: Stopwatch::default(),
         };
         Counted {
             data_packets: stats.data_segments_received,
             duplicates: 0,
             refused: 0,
             acks: stats.acks_sent,
+            limits: stats.limits,
             paths: vec![path],
         }
     }
 
     fn peer_window(&self, id: ConnId) -> Option<ByteCount> {
         Some(self.info(tcp::ConnId(id.0))?.peer_rwnd)
+    }
+
+    fn limit(&self, id: ConnId) -> Option<Limit> {
+        self.stats(tcp::ConnId(id.0))?.limits.present()
     }
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
@@ -89,6 +100,7 @@ impl Transport for Endpoint {
                 rto: info.rto,
                 data_packets: stats.data_segments_sent,
                 last_chunk: None,
+                limit: stats.limits.present(),
             });
         }
     }

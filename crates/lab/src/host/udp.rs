@@ -6,7 +6,9 @@ use super::endpoint::{
 use net::Protocol;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
-use transport::{Checksum, Datagram, Octets, PacketBuf, Transmit, internet_checksum};
+use transport::{
+    Checksum, Datagram, Limit, LimitTimes, Octets, PacketBuf, Stopwatch, Transmit, internet_checksum,
+};
 use units::{ByteCount, Instant};
 
 /// Length of the header in bytes: both ports, the length and the checksum.
@@ -137,17 +139,27 @@ impl Transport for Endpoint {
             data_packets: peer.sent,
             user_bytes: ByteCount::new(peer.sent_bytes),
             packet_bytes: ByteCount::new(peer.sent_bytes + peer.sent * HEADER as u64),
+            ack_bytes: None,
+            needless_retransmissions: 0,
+            undone_recoveries: 0,
             fast_retransmissions: 0,
             timer_retransmissions: 0,
             fast_recoveries: 0,
             timeouts: 0,
             srtt: None,
+            limits: LimitTimes::default(),
+            blocks: Stopwatch::default(),
         };
         Counted { data_packets: peer.received, paths: vec![path], ..Counted::default() }
     }
 
     /// None: UDP has no flow control.
     fn peer_window(&self, _: ConnId) -> Option<ByteCount> {
+        None
+    }
+
+    /// None: UDP sends at once.
+    fn limit(&self, _: ConnId) -> Option<Limit> {
         None
     }
 

@@ -3,7 +3,8 @@ use super::report::{RowWriter, RunContext};
 use crate::app::{Fate, Flow, Measured, Meter, Tally, Window};
 use crate::host::{Ending, PathCounts, Side};
 use net::LinkDir;
-use units::Span;
+use transport::LimitTimes;
+use units::{ByteCount, Span};
 
 /// Rates of a flow in a window, for the sums over all flows.
 #[derive(Debug, Default)]
@@ -129,6 +130,16 @@ impl<'a> Direction<'a> {
         row(q::SACKS, None, acks);
         row(q::SACKS_PER_DATA_PACKET, None, ratio(acks, data_packets));
 
+        let counted = |path: &PathCounts| path.ack_bytes.is_some();
+        if self.receiver.end.counted.paths.iter().any(counted) {
+            let bytes =
+                |path| self.receiver.path_growth(path, |path| path.ack_bytes.map_or(0, ByteCount::get));
+            let paths = 0..self.receiver.end.counted.paths.len();
+            let all: f64 = paths.clone().map(bytes).sum();
+            row(q::ACK_BYTES, None, all);
+            row(q::ACK_SHARE, None, ratio(all, received));
+            paths.for_each(|path| row(q::ACK_BYTES, Some(path), bytes(path)));
+        }
         let paths = 0..self.sender.end.counted.paths.len();
         for (quantity, counter) in PATH_COUNTERS {
             let growth = |path| self.sender.path_growth(path, counter);
@@ -148,12 +159,34 @@ impl<'a> Direction<'a> {
                 row(q::SRTT, Some(path), srtt.as_secs_f64());
             }
         }
+        self.limits(&mut row);
         if self.flow.concurrent {
             achieved.sent.extend(paths.map(sent));
         } else {
             achieved.sent.push(total);
         }
         achieved.carried.extend(ways.into_iter().enumerate().map(|(path, way)| (sent(path), way)));
+    }
+
+    /// What kept the sender from sending more.
+    fn limits(&self, row: &mut dyn FnMut(Quantity, Option<usize>, f64)) {
+        let (begin, end) = (&self.sender.begin.counted, &self.sender.end.counted);
+        let mut rows = |path, before: &LimitTimes, after: &LimitTimes| {
+            for (limit, share) in after.shares_since(before).into_iter().flatten() {
+                row(q::LIMITED_BY[limit as usize], path, share);
+            }
+        };
+        rows(None, &begin.limits, &end.limits);
+        for (path, after) in end.paths.iter().enumerate() {
+            let before = begin.paths.get(path).map(|path| path.limits).unwrap_or_default();
+            rows(Some(path), &before, &after.limits);
+        }
+        let counted = end.limits.total().saturating_sub(begin.limits.total()).as_secs_f64();
+        for (path, after) in end.paths.iter().enumerate().filter(|_| counted > 0.0) {
+            let before = begin.paths.get(path).map(|path| path.blocks.time()).unwrap_or_default();
+            let blocked = after.blocks.time().saturating_sub(before).as_secs_f64();
+            row(q::BLOCKS, Some(path), blocked / counted);
+        }
     }
 
     /// Converts bytes in the window to bit/s.
@@ -179,7 +212,7 @@ pub(super) fn ratio(numerator: f64, denominator: f64) -> f64 {
 type PathCounter = fn(&PathCounts) -> u64;
 
 /// Quantities that are counted on each path and summed for the flow.
-const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
+const PATH_COUNTERS: [(Quantity, PathCounter); 10] = [
     (q::DATA_PACKETS, |path| path.data_packets),
     (q::SENT_BYTES, |path| path.user_bytes.get()),
     (q::TRANSPORT_BYTES, |path| path.packet_bytes.get()),
@@ -187,6 +220,8 @@ const PATH_COUNTERS: [(Quantity, PathCounter); 8] = [
     (q::TIMER_RETRANSMISSIONS, |path| path.timer_retransmissions),
     (q::RETRANSMISSIONS, |path| path.fast_retransmissions + path.timer_retransmissions),
     (q::FAST_RECOVERIES, |path| path.fast_recoveries),
+    (q::NEEDLESS_RETRANSMISSIONS, |path| path.needless_retransmissions),
+    (q::UNDONE_RECOVERIES, |path| path.undone_recoveries),
     (q::TIMEOUTS, |path| path.timeouts),
 ];
 

@@ -60,6 +60,10 @@ quantities! {
     SACKS = "sack_packets";
     /// [`SACKS`] / [`DATA_PACKETS_RECEIVED`]: 0.5 when every second packet is acknowledged.
     SACKS_PER_DATA_PACKET = "sacks_per_data_packet";
+    /// Bytes of the packets with a SACK and no data that the receiving endpoint sent, with the IP header, in all and on each path.
+    ACK_BYTES = "ack_bytes";
+    /// [`ACK_BYTES`] / [`RECEIVED_BYTES`].
+    ACK_SHARE = "ack_share";
     /// Packets with DATA sent, of the flow and of each path.
     DATA_PACKETS = "data_packets";
     /// Payload sent with all retransmissions, in bytes, of the flow and of each path.
@@ -75,11 +79,35 @@ quantities! {
     RETRANSMISSIONS = "retransmitted_chunks";
     /// Window cuts by fast retransmission, of the flow and of each path.
     FAST_RECOVERIES = "fast_recoveries";
+    /// Chunks taken for lost by fast retransmission of which the sender noticed that they had arrived, of the flow and of each
+    /// path that lost them. Only senders with `loss_detection = "rack"` notice.
+    NEEDLESS_RETRANSMISSIONS = "needless_retransmissions";
+    /// Fast recoveries undone because all their retransmissions were needless, of the flow and of each path.
+    UNDONE_RECOVERIES = "undone_recoveries";
     /// Expiries of the retransmission timer T3, of the flow and of each path.
     TIMEOUTS = "timeouts";
+    /// Share of the time in which the flow was limited by head-of-line blocking because of a chunk that was last sent on this
+    /// path. Over all paths it adds up to the share of the flow that [`LIMITED_BY`] gives.
+    BLOCKS = "blocks_share";
     /// Smoothed round-trip time of a path at `stop_time`, in seconds.
     SRTT = "srtt_s";
 }
+
+macro_rules! limited_by {
+    ($($limit:literal)+) => {
+        [$(Quantity {
+            forward: concat!("limited_by_", $limit, "_share"),
+            back: concat!("back_limited_by_", $limit, "_share"),
+        },)+]
+    };
+}
+
+/// Share of the time in which this kept the sender from sending more, of the flow and of each path, in the order of
+/// [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1, and so do those of each path. None for UDP, and
+/// none in a window in which the sender had never sent.
+pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
+    "application" "send_buffer" "peer_window" "head_of_line" "scheduler" "pacing" "cwnd" "recovery" "timeout"
+);
 
 /// Time from the first INIT to the established association at the client, in seconds.
 pub const HANDSHAKE: &str = "handshake_s";

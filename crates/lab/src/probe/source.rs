@@ -19,6 +19,8 @@ pub(super) enum ProbeSource {
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// The chunk that each path of a flow's client sent last, with the number of packets it had sent before.
     Tsn { flow: usize, before: Vec<u64> },
+    /// What limits a flow's client and each of its paths.
+    Limit { flow: usize },
     /// The peer's receive window as a flow's client knows it.
     PeerRwnd { flow: usize },
     /// The payload that a flow's server received.
@@ -55,8 +57,8 @@ impl ProbeSource {
     /// The source of a probe's values; the error says why there is none.
     pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<ProbeSource, &'static str> {
         use ProbeQuantity::{
-            Bursts, Cwnd, Drops, Flight, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt, Ssthresh,
-            Throughput, Tsn,
+            Bursts, Cwnd, Drops, Flight, Limit, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt,
+            Ssthresh, Throughput, Tsn,
         };
         if matches!(probe.quantity, Throughput | SentThroughput) && probe.every == Every::Change {
             return Err("throughput needs an interval");
@@ -71,6 +73,7 @@ impl ProbeSource {
                     Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
                     Tsn => Ok(ProbeSource::Tsn { flow, before: Vec::new() }),
+                    Limit => Ok(ProbeSource::Limit { flow }),
                     PeerRwnd => Ok(ProbeSource::PeerRwnd { flow }),
                     Throughput => Ok(ProbeSource::Received { flow, before: Meter::default() }),
                     SentThroughput => Ok(ProbeSource::Sent { flow, before: Vec::new() }),
@@ -85,7 +88,7 @@ impl ProbeSource {
                     Drops => Ok(ProbeSource::Drops { direction }),
                     QueueAverage => Ok(ProbeSource::QueueAverage { direction }),
                     Throughput => Ok(ProbeSource::Carried { direction, before: Meter::default() }),
-                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | PeerRwnd | SentThroughput => {
+                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | Limit | PeerRwnd | SentThroughput => {
                         Err("a link has no paths: name a flow")
                     }
                 }
@@ -98,6 +101,7 @@ impl ProbeSource {
         match self {
             ProbeSource::Paths { name, .. } => name,
             ProbeSource::Tsn { .. } => "tsn",
+            ProbeSource::Limit { .. } => "limit",
             ProbeSource::PeerRwnd { .. } => "peer-rwnd",
             ProbeSource::Received { .. } | ProbeSource::Carried { .. } => "throughput",
             ProbeSource::Sent { .. } => "sent-throughput",
@@ -143,6 +147,18 @@ impl ProbeSource {
                     number += 1;
                 });
             }
+            ProbeSource::Limit { flow } => {
+                let client = view.flows[*flow].end(Side::Client);
+                let Some(conn) = client.conn else { return };
+                let endpoint = view.hosts.endpoint(client.endpoint);
+                let number = |limit| limit as u8 as f64;
+                endpoint.limit(conn).into_iter().for_each(|limit| show(None, number(limit)));
+                let mut path_number = 0;
+                endpoint.paths(conn, &mut |path| {
+                    path.limit.into_iter().for_each(|limit| show(Some(path_number), number(limit)));
+                    path_number += 1;
+                });
+            }
             ProbeSource::PeerRwnd { flow } => {
                 let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };
@@ -155,7 +171,7 @@ impl ProbeSource {
             }
             ProbeSource::Sent { flow, before } => {
                 let client = view.flows[*flow].end(Side::Client);
-                let sent = client.tally(view.hosts.endpoint(client.endpoint)).counted.paths;
+                let sent = client.tally(now, view.hosts.endpoint(client.endpoint)).counted.paths;
                 before.resize_with(before.len().max(sent.len() + 1), Meter::default);
                 let total = sent.iter().map(|path| path.user_bytes.get()).sum();
                 before[0].rate(now, total).into_iter().for_each(|rate| show(None, rate));

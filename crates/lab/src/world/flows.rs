@@ -198,11 +198,8 @@ impl World {
     /// The counters of both ends as they are now.
     fn tally(&mut self, index: usize) -> Window {
         let flow = &self.flows[index];
-        let mut count = |meter: &Meter| meter.tally(self.hosts.endpoint(meter.endpoint));
-        Window {
-            client: count(flow.end(Side::Client)),
-            server: count(flow.end(Side::Server)),
-            from: self.kernel.now(),
-        }
+        let now = self.kernel.now();
+        let mut count = |meter: &Meter| meter.tally(now, self.hosts.endpoint(meter.endpoint));
+        Window { client: count(flow.end(Side::Client)), server: count(flow.end(Side::Server)), from: now }
     }
 }

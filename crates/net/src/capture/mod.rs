@@ -2,6 +2,7 @@
 
 mod ip;
 mod pcapng;
+mod read;
 
 use crate::address::AddressTable;
 use crate::counters::DropCause;
@@ -11,6 +12,8 @@ use pcapng::{Direction, PcapNg};
 use std::io::{self, Write};
 use std::net::IpAddr;
 use units::Instant;
+
+pub use read::{CaptureError, CaptureReader, Frame, IpPacket, is_capture};
 
 /// Completes the IP payload of a captured packet in place.
 ///

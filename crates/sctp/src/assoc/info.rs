@@ -6,7 +6,8 @@ use crate::path::{PathId, PathState, PathStats};
 use crate::rx::ReceiveStats;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use units::{ByteCount, Span};
+use transport::{LimitTimes, Stopwatch};
+use units::{ByteCount, Instant, Span};
 use wire::StreamId;
 
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
@@ -84,6 +85,10 @@ pub struct PathInfo {
     pub mtu: ByteCount,
     /// Its counters.
     pub stats: PathStats,
+    /// What kept the sender from sending more on this path, from its first message on.
+    pub limits: LimitTimes,
+    /// How long the whole sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    pub blocks: Stopwatch,
 }
 
 /// Counters and state of an association.
@@ -115,6 +120,26 @@ pub struct AssocStats {
     pub reset_requests: u64,
     /// Resets performed, of streams of either direction or of the association.
     pub resets: u64,
+    /// What kept the sender from sending more, from its first message on.
+    pub limits: LimitTimes,
+}
+
+impl PathInfo {
+    /// The same state, with its times counted up to `now` instead of up to the last event.
+    #[must_use]
+    pub fn until(mut self, now: Instant) -> Self {
+        (self.limits, self.blocks) = (self.limits.until(now), self.blocks.until(now));
+        self
+    }
+}
+
+impl AssocStats {
+    /// The same counters, with their times counted up to `now` instead of up to the last event.
+    #[must_use]
+    pub fn until(mut self, now: Instant) -> Self {
+        self.limits = self.limits.until(now);
+        self
+    }
 }
 
 impl Association {
@@ -133,23 +158,28 @@ impl Association {
 
     pub(crate) fn path_infos(&self) -> impl Iterator<Item = PathInfo> {
         let paths = self.paths.ids().zip(self.paths.iter()).filter(|(_, path)| !path.removed);
-        paths.map(|(id, path)| PathInfo {
-            id,
-            remote: path.remote,
-            local: path.local,
-            udp_port: path.udp_port,
-            state: path.state,
-            is_primary: id == self.paths.primary,
-            cwnd: path.window.cwnd,
-            ssthresh: path.window.ssthresh,
-            partial_bytes_acked: self.sender.partial_bytes_acked(id),
-            flight: path.flight,
-            queued: path.queued,
-            srtt: path.rto.srtt(),
-            rto: path.rto.current(),
-            errors: path.errors,
-            mtu: path.mtu,
-            stats: path.stats,
+        paths.map(|(id, path)| {
+            let (limits, blocks) = self.sender.limits_of(id);
+            PathInfo {
+                limits,
+                blocks,
+                id,
+                remote: path.remote,
+                local: path.local,
+                udp_port: path.udp_port,
+                state: path.state,
+                is_primary: id == self.paths.primary,
+                cwnd: path.window.cwnd,
+                ssthresh: path.window.ssthresh,
+                partial_bytes_acked: self.sender.partial_bytes_acked(id),
+                flight: path.flight,
+                queued: path.queued,
+                srtt: path.rto.srtt(),
+                rto: path.rto.current(),
+                errors: path.errors,
+                mtu: path.mtu,
+                stats: path.stats,
+            }
         })
     }
 
@@ -168,6 +198,7 @@ impl Association {
             interleaving: self.extensions.has(Ext::Interleaving),
             reset_requests: self.re_config.as_ref().map_or(0, |config| config.requests),
             resets: self.re_config.as_ref().map_or(0, |config| config.resets),
+            limits: self.sender.limits(),
         }
     }
 

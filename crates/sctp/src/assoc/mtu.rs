@@ -40,10 +40,17 @@ impl Association {
     }
 
     /// Writes the next probe that is due, if there is one.
+    #[inline]
     pub(super) fn write_probe(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
-        if !self.config().pmtud || !self.phase.sends_heartbeats() {
-            return None;
+        if self.config().pmtud && self.phase.sends_heartbeats() {
+            self.write_due_probe(now, buf)
+        } else {
+            None
         }
+    }
+
+    #[inline(never)]
+    fn write_due_probe(&mut self, now: Instant, buf: &mut PacketBuf) -> Option<Transmit> {
         let probe = |path: &Path| path.pmtud.as_ref().filter(|_| path.is_active())?.probe(now);
         let (p, size) = self.paths.ids().find_map(|p| Some((p, probe(&self.paths[p])?)))?;
         let nonce = self.random.number();

@@ -118,10 +118,14 @@ impl Association {
         let mut w =
             PacketWriter::new(buf, header, if echo { limit.max(self.cookie_echo_len()) } else { limit });
         let mut place = None;
-        self.write_control(path, &mut w, &mut place);
+        if self.control.front().is_some() {
+            self.write_control(path, &mut w, &mut place);
+        }
+        let mut acknowledges = false;
         if (w.is_empty() || bundling) && self.sack_rides(path, plan.as_ref(), &w, &place) {
             let kind = if self.extensions.has(Ext::NrSack) { NrSack::TYPE } else { Sack::TYPE };
-            self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(path, w));
+            self.push_authenticated(kind, &mut w, &mut place, |this, w| this.write_sack(now, path, w));
+            acknowledges = true;
         }
         let plain = self.extensions.is_empty();
         if !plain && (w.is_empty() || bundling) && self.forward_rides(path, plan.as_ref(), &w, &place) {
@@ -136,6 +140,7 @@ impl Association {
             w.extend(CommonHeader::LEN + needed);
         }
         let mut ecn = Ecn::NotCapable;
+        let data = self.paths[path].stats.data_packets;
         if let Some(plan) = plan
             && (w.is_empty() || bundling)
             && needed <= w.room()
@@ -149,6 +154,10 @@ impl Association {
         }
         let written = !w.is_empty();
         self.finish(w, &place);
+        if acknowledges && self.paths[path].stats.data_packets == data {
+            let bytes = self.paths[path].ip_header() + buf.len();
+            self.paths[path].stats.ack_bytes += ByteCount::from(bytes);
+        }
         written.then_some(ecn)
     }
 
@@ -192,9 +201,9 @@ impl Association {
     }
 
     #[inline]
-    fn write_sack(&mut self, path: PathId, w: &mut PacketWriter<'_>) -> bool {
+    fn write_sack(&mut self, now: Instant, path: PathId, w: &mut PacketWriter<'_>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
-        let written = receiver.write_sack(w);
+        let written = receiver.write_sack(now, path, w);
         if written {
             self.paths[path].last_sack = receiver.stats().sacks;
         }

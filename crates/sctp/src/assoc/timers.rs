@@ -16,6 +16,9 @@ impl Association {
         for path in self.paths.iter() {
             next = next.min(path.t3.unwrap_or(Instant::FAR));
             next = next.min(path.patience.unwrap_or(Instant::FAR));
+            if let Some(rack) = &path.rack {
+                next = next.min(rack.deadline().unwrap_or(Instant::FAR));
+            }
             if heartbeats {
                 next = next.min(path.heartbeat.deadline().unwrap_or(Instant::FAR));
             }
@@ -71,6 +74,9 @@ impl Association {
         for p in self.paths.ids() {
             if self.phase.is_open() && self.paths[p].t3.is_some_and(|at| at <= now) {
                 self.on_t3(now, p);
+            }
+            if self.phase.is_open() && self.paths[p].rack.is_some() {
+                self.sender.on_reordering_timeout(now, p, &mut self.paths);
             }
             if self.phase.is_open() && self.sender.fall_silent(now, p, &mut self.paths) {
                 self.suspect_mtu_in_silence(p);

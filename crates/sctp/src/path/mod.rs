@@ -6,6 +6,7 @@ mod heartbeat;
 mod list;
 mod pacer;
 mod pmtud;
+mod rack;
 mod rto;
 
 pub(crate) use cuc::CucState;
@@ -13,6 +14,7 @@ pub(crate) use heartbeat::{Heartbeat, HeartbeatTimer};
 pub(crate) use list::{List, NIL};
 pub(crate) use pacer::RateControl;
 pub(crate) use pmtud::Pmtud;
+pub(crate) use rack::Rack;
 pub(crate) use rto::Rto;
 
 use crate::config::Config;
@@ -63,8 +65,14 @@ pub struct PathStats {
     pub user_bytes: ByteCount,
     /// Bytes of all packets sent, without the IP header.
     pub packet_bytes: ByteCount,
-    /// Chunks sent again after three missing reports.
+    /// Bytes of packets sent with a SACK and without user data, with the IP header.
+    pub ack_bytes: ByteCount,
+    /// Chunks sent again before an expiry of T3.
     pub fast_retransmissions: u64,
+    /// Chunks taken for lost by fast retransmission that had arrived; only with time-based loss detection.
+    pub needless_retransmissions: u64,
+    /// Fast recoveries undone because all their retransmissions were needless.
+    pub undone_recoveries: u64,
     /// Chunks sent again after a timeout.
     pub timer_retransmissions: u64,
     /// Chunks sent again here to free a buffer before they counted as lost.
@@ -158,6 +166,8 @@ pub(crate) struct Path {
     /// It has no local address any more: it is unconfirmed, nothing is sent there, and packets find another path. It keeps
     /// its number, and may come back.
     pub(crate) removed: bool,
+    /// Only with time-based loss detection.
+    pub(crate) rack: Option<Box<Rack>>,
     /// Only for a congestion control that wants rate samples.
     pub(crate) rate: Option<Box<RateControl>>,
     /// None: the MTU is fixed.
@@ -179,6 +189,7 @@ impl Path {
             flight: ByteCount::ZERO,
             queued: ByteCount::ZERO,
             t3: None,
+            rack: None,
             rate: None,
             pmtud: None,
             patience: None,

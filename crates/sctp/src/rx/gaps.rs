@@ -17,9 +17,9 @@ pub(super) struct TsnTracker {
 
 /// TSNs that arrived one after the other, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
-    first: u64,
-    last: u64,
+pub(super) struct Run {
+    pub(super) first: u64,
+    pub(super) last: u64,
 }
 
 /// Runs kept at most. A SACK in a packet of 1500 bytes can report fewer than 400.
@@ -74,6 +74,23 @@ impl TsnTracker {
             count_search(self.below.len());
             self.below.range(..=index).next_back().map(|(&first, &last)| Run { first, last })
         })
+    }
+
+    /// The run with this TSN, if it lies above a gap.
+    pub(super) fn run_at(&self, index: u64) -> Option<Run> {
+        self.at_or_before(index).filter(|run| index <= run.last)
+    }
+
+    /// The first run that begins above this TSN.
+    pub(super) fn run_after(&self, index: u64) -> Option<Run> {
+        count_search(self.below.len());
+        let mut below = self.below.range(index + 1..).map(|(&first, &last)| Run { first, last });
+        below.next().or(self.top.filter(|top| top.first > index))
+    }
+
+    /// True if there are more runs than this.
+    pub(super) fn is_crowded(&self, most: usize) -> bool {
+        self.below.len() >= most
     }
 
     #[inline]
@@ -272,13 +289,16 @@ impl TsnTracker {
 
     /// The runs as far as the 16-bit offsets of gap blocks reach (`rfc9260#section-3.3.4`).
     pub(super) fn gap_blocks(&self) -> impl Iterator<Item = GapBlock> {
-        let reach = u64::from(u16::MAX);
         let below = self.below.iter().map(|(&first, &last)| Run { first, last });
-        below.chain(self.top).map(|run| (run.first - self.cumulative, run.last - self.cumulative)).map_while(
-            move |(start, end)| {
-                (start <= reach).then(|| GapBlock { start: start as u16, end: end.min(reach) as u16 })
-            },
-        )
+        below.chain(self.top).map_while(|run| self.block(run))
+    }
+
+    /// A run as a gap block; none if it begins beyond the 16-bit offsets.
+    #[inline]
+    pub(super) fn block(&self, run: Run) -> Option<GapBlock> {
+        let reach = u64::from(u16::MAX);
+        let (start, end) = (run.first - self.cumulative, run.last - self.cumulative);
+        (start <= reach).then(|| GapBlock { start: start as u16, end: end.min(reach) as u16 })
     }
 }
 

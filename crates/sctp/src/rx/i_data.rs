@@ -12,8 +12,8 @@ use wire::IData;
 impl Receiver {
     /// Processes an I-DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     pub(crate) fn on_i_data(&mut self, data: &IData<'_>, from: PathId) -> DataVerdict {
-        let (immediate, empty) = (data.flags.immediate, data.payload.is_empty());
-        self.on_chunk(data.tsn, immediate, empty, from, |this, index| this.take_i_data(index, data))
+        let (immediate, length) = (data.flags.immediate, data.payload.len());
+        self.on_chunk(data.tsn, immediate, length, from, |this, index| this.take_i_data(index, data))
     }
 
     fn take_i_data(&mut self, index: u64, data: &IData<'_>) -> Result<DataVerdict, &'static str> {

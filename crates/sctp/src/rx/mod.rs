@@ -15,6 +15,7 @@ mod fragments;
 mod gaps;
 mod i_data;
 mod interleaved;
+mod lean;
 mod non_renegable;
 mod reassembly;
 mod reset;
@@ -31,6 +32,7 @@ use echoes::Echoes;
 use fragments::Chain;
 use gaps::{TsnTracker, tsn_of};
 use interleaved::Interleaved;
+use lean::Lean;
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
 pub(crate) use reset::Reset;
@@ -96,6 +98,8 @@ pub(crate) struct Receiver {
     sacks: SackPolicy,
     /// Only with NR-SACK.
     non_renegable: Option<Box<NonRenegable>>,
+    /// Only with lean SACKs.
+    lean: Option<Box<Lean>>,
     /// Only where the peer is told of one-way delays.
     delays: Option<Box<Delays>>,
     /// Marks of congestion that the peer has not answered.
@@ -146,6 +150,7 @@ impl Receiver {
             streams: Streams::new(interleaved),
             ready: VecDeque::new(),
             non_renegable: nr_sack.then(|| Box::new(NonRenegable::new(peer_initial_tsn, reneging))),
+            lean: (config.lean_sacks && nr_sack && !reneging).then(|| Box::<Lean>::default()),
             resets: None,
             window: ReceiveWindow::new(config),
             cost,
@@ -160,8 +165,8 @@ impl Receiver {
     /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
-        let (immediate, empty) = (data.flags.immediate, data.payload.is_empty());
-        self.on_chunk(data.tsn, immediate, empty, from, |this, index| this.take_new(index, data))
+        let (immediate, length) = (data.flags.immediate, data.payload.len());
+        self.on_chunk(data.tsn, immediate, length, from, |this, index| this.take_new(index, data))
     }
 
     /// Processes a chunk with user data; `take` takes one that has not arrived before.
@@ -170,7 +175,7 @@ impl Receiver {
         &mut self,
         tsn: Tsn,
         immediate: bool,
-        empty: bool,
+        length: usize,
         from: PathId,
         take: impl FnOnce(&mut Self, u64) -> Result<DataVerdict, &'static str>,
     ) -> DataVerdict {
@@ -179,13 +184,16 @@ impl Receiver {
             return DataVerdict::Duplicate;
         }
         self.sacks.chunk(from, immediate);
-        if empty {
+        if length == 0 {
             return DataVerdict::NoUserData;
         }
         let index = self.tsns.index_of(tsn);
         if self.tsns.contains(index) {
             self.stats.duplicates += 1;
             self.sacks.duplicate(tsn);
+            if let Some(lean) = &mut self.lean {
+                lean.arrived(index, length, from);
+            }
             return DataVerdict::Duplicate;
         }
         let had_gaps = self.tsns.has_gaps();
@@ -197,6 +205,9 @@ impl Receiver {
             }
             Ok(verdict) => {
                 self.sacks.fresh(had_gaps || self.tsns.has_gaps());
+                if let Some(lean) = &mut self.lean {
+                    lean.arrived(index, length, from);
+                }
                 verdict
             }
             Err(what) => DataVerdict::Violation(what),
@@ -358,7 +369,8 @@ impl Receiver {
     /// Ends a packet that contained DATA or FORWARD TSN: decides whether a SACK is due.
     #[inline]
     pub(crate) fn packet_done(&mut self, now: Instant) {
-        if self.sacks.packet_done(now) {
+        let fixed = self.least_sack_len();
+        if self.sacks.packet_done(now, self.lean.as_deref(), fixed) {
             self.stats.data_packets += 1;
         }
         self.streams.packet_done();
@@ -413,13 +425,19 @@ impl Receiver {
 
     /// Makes a delayed SACK due if its time has come.
     pub(crate) fn on_sack_timeout(&mut self, now: Instant) {
-        self.sacks.on_timeout(now);
+        if self.sacks.on_timeout(now)
+            && let Some(lean) = &mut self.lean
+        {
+            lean.expired();
+        }
     }
 
-    /// The path that the latest DATA came from: SACKs go back there (`rfc9260#section-6.4`).
+    /// The path that the latest DATA came from, or with lean SACKs one of the paths that it came from: SACKs go back there
+    /// (`rfc9260#section-6.4`).
     #[inline]
     pub(crate) fn sack_path(&self) -> PathId {
-        self.sacks.source()
+        let lean = self.lean.as_ref().and_then(|lean| lean.path());
+        lean.unwrap_or(self.sacks.source())
     }
 
     /// Bytes of a SACK without gaps, and of the delays and marks reported with it.
@@ -433,9 +451,9 @@ impl Receiver {
         if self.non_renegable.is_some() { NrSack::FIXED_LEN } else { Sack::FIXED_LEN }
     }
 
-    /// Writes a SACK; false, and nothing changed, if there is no room for it.
+    /// Writes a SACK that leaves on `path`; false, and nothing changed, if there is no room for it.
     #[inline]
-    pub(crate) fn write_sack(&mut self, w: &mut PacketWriter<'_>) -> bool {
+    pub(crate) fn write_sack(&mut self, now: Instant, path: PathId, w: &mut PacketWriter<'_>) -> bool {
         let fixed = self.fixed_sack_len();
         if fixed > w.room() {
             return false;
@@ -449,13 +467,20 @@ impl Receiver {
         let written = match &mut self.non_renegable {
             None => w.sack(cumulative, window, packets, self.tsns.gap_blocks(), duplicates),
             Some(non_renegable) => {
-                let (gaps, nr_gaps) = non_renegable.blocks(&self.tsns, w.room() / GapBlock::LEN);
+                let most = w.room() / GapBlock::LEN;
+                let (gaps, nr_gaps) = match &mut self.lean {
+                    None => non_renegable.blocks(&self.tsns, most),
+                    Some(lean) => (&[][..], lean.blocks(&self.tsns, path, fixed, most)),
+                };
                 w.nr_sack(cumulative, window, packets, gaps, nr_gaps, duplicates)
             }
         };
         if written {
             self.window.tell();
             self.sacks.written();
+            if let Some(lean) = &mut self.lean {
+                lean.written(now, path, fixed);
+            }
             self.stats.sacks += 1;
         }
         written

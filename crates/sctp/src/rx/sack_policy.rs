@@ -1,5 +1,6 @@
 //! When a SACK is sent.
 
+use super::lean::Lean;
 use crate::config::Config;
 use crate::path::PathId;
 use units::{Instant, Span};
@@ -109,9 +110,9 @@ impl SackPolicy {
         self.packet.urgent |= gap;
     }
 
-    /// Called at the end of a packet with DATA or FORWARD TSN. True if it had DATA.
+    /// Called at the end of a packet with DATA or FORWARD TSN. True if it had DATA. `fixed`: bytes of a SACK without gap blocks.
     #[inline]
-    pub(super) fn packet_done(&mut self, now: Instant) -> bool {
+    pub(super) fn packet_done(&mut self, now: Instant, lean: Option<&Lean>, fixed: usize) -> bool {
         let packet = std::mem::take(&mut self.packet);
         let forward_only = packet.forward && !packet.data;
         // DAC counts packets with data: the number says how many missing reports a SACK stands for.
@@ -119,15 +120,20 @@ impl SackPolicy {
             self.packets = self.packets.saturating_add(1);
         }
         let disorder = packet.gap || (packet.duplicate && !packet.fresh);
+        let enough = self.packets >= self.frequency;
+        let waits = enough && lean.is_some_and(|lean| lean.waits(now, self.packets, fixed));
         let at_once = packet.urgent
             || (packet.stale && forward_only)
-            || self.packets >= self.frequency
+            || (enough && !waits)
             || !self.started
             // DAC: gaps are the rule on several paths, and the count of packets tells what was delayed.
-            || (disorder && !self.dac);
+            || (disorder && !self.dac && lean.is_none());
         self.started = true;
         if at_once {
             self.due = true;
+        } else if waits {
+            let latest = Lean::deadline(now);
+            self.deadline = Some(self.deadline.map_or(latest, |deadline| deadline.min(latest)));
         } else if self.deadline.is_none() {
             self.deadline = Some(now + self.delay);
         }
@@ -154,8 +160,11 @@ impl SackPolicy {
         if self.due { None } else { self.deadline }
     }
 
-    pub(super) fn on_timeout(&mut self, now: Instant) {
-        self.due |= self.deadline.is_some_and(|deadline| deadline <= now);
+    /// True if a delayed SACK becomes due.
+    pub(super) fn on_timeout(&mut self, now: Instant) -> bool {
+        let due = self.deadline.is_some_and(|deadline| deadline <= now);
+        self.due |= due;
+        due
     }
 
     #[inline]
@@ -207,7 +216,7 @@ mod tests {
     fn packet(p: &mut SackPolicy, now: Instant, gap: bool) {
         p.chunk(PathId(0), false);
         p.fresh(gap);
-        p.packet_done(now);
+        p.packet_done(now, None, 16);
     }
 
     /// A policy past the first SACK of the association.
@@ -264,10 +273,10 @@ mod tests {
         let mut p = started(4, false);
         p.duplicate(Tsn(7));
         p.fresh(false);
-        p.packet_done(at(1));
+        p.packet_done(at(1), None, 16);
         assert!(!p.is_due(), "new DATA came along");
         p.duplicate(Tsn(8));
-        p.packet_done(at(2));
+        p.packet_done(at(2), None, 16);
         assert!(p.is_due());
         assert_eq!(p.duplicates(), [Tsn(7), Tsn(8)]);
         p.written();
@@ -292,7 +301,7 @@ mod tests {
             let mut p = started(2, dac);
             p.chunk(PathId(1), true);
             p.fresh(false);
-            p.packet_done(at(1));
+            p.packet_done(at(1), None, 16);
             assert!(p.is_due());
         }
     }
@@ -303,7 +312,7 @@ mod tests {
         for dac in [false, true] {
             let mut p = started(2, dac);
             p.dropped();
-            p.packet_done(at(1));
+            p.packet_done(at(1), None, 16);
             assert!(p.is_due());
         }
     }
@@ -315,7 +324,7 @@ mod tests {
         packet(&mut p, at(1), true);
         assert!(!p.is_due());
         p.duplicate(Tsn(3));
-        p.packet_done(at(2));
+        p.packet_done(at(2), None, 16);
         assert!(p.is_due(), "the second packet does");
         assert_eq!((p.packets_since_last(), p.duplicates()), (2, [Tsn(3)].as_slice()));
     }

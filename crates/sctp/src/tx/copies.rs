@@ -192,6 +192,7 @@ impl Sender {
             if !self.traits.copies {
                 self.out[i].mark(Mark::Copied);
                 self.out[i].sent_at = now;
+                self.forget_resent(i);
             }
             if before == 0 {
                 self.copies[p.index()].next = i + 1;

@@ -91,6 +91,9 @@ impl Sender {
             marks.reduced = highest;
             cwr.same_window = false;
             paths[p].stats.ecn_reductions += 1;
+            if let Some(rack) = &mut paths[p].rack {
+                rack.forget_recovery();
+            }
             self.control(now, paths, |control, views, windows| {
                 control.on_loss(now, views, p.index(), LossKind::Mark, windows);
             });

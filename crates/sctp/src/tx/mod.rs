@@ -4,6 +4,7 @@
 //! acknowledged or abandoned and kept only until the cumulative TSN passes it.
 
 mod abandon;
+mod account;
 mod acked_paths;
 mod column;
 mod copies;
@@ -19,6 +20,7 @@ mod outstanding;
 mod partial;
 mod pieces;
 mod queue;
+mod rack;
 mod ranges;
 mod reinject;
 mod report;
@@ -38,11 +40,12 @@ pub(crate) use ecn::Echoed;
 pub(crate) use sack::SackOutcome;
 pub(crate) use send::Plan;
 
-use crate::config::{Accounting, Cmt, Config, Cuc, PfCwnd, RtxPolicy, StreamScheduler};
+use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, StreamScheduler};
 use crate::draws::Draws;
 use crate::message::{Message, MessageId, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
+use account::Account;
 use acked_paths::AckedPaths;
 use arrayvec::ArrayVec;
 use cc::{CongestionControl, CongestionWindow, PathView, WindowRule};
@@ -54,6 +57,7 @@ use limits::Limits;
 use outstanding::{ChunkState, Mark, Outstanding, TxChunk};
 use partial::Partial;
 use queue::SendQueue;
+use rack::Remembered;
 use ranges::Range;
 use std::sync::Arc;
 use units::{ByteCount, Instant};
@@ -121,6 +125,9 @@ pub(crate) struct Sender {
     /// Kept only where the peer may tell of one-way delays.
     acked_paths: AckedPaths,
 
+    /// The congestion control paces the paths.
+    paced: bool,
+
     /// The time of the last [`wake`](Sender::wake): that of what is sent until the next one.
     now: Instant,
     total_burst_left: u32,
@@ -139,12 +146,16 @@ pub(crate) struct Sender {
     starved: bool,
     /// The TSNs were reset.
     jumped: bool,
+    /// Only with time-based loss detection.
+    remembered: Option<Box<Remembered>>,
     /// None before the first chunk of a tracked message.
     deliveries: Option<Box<Deliveries>>,
     /// None before the first message that may be abandoned or has a context.
     partial: Option<Box<Partial>>,
     /// Messages may be abandoned: both ends have FORWARD TSN.
     abandons: bool,
+    /// None before the first message.
+    account: Option<Box<Account>>,
 }
 
 /// One value for each path, on the stack. It has room for the most paths there can be, so fill it in place: to move it
@@ -188,9 +199,12 @@ impl Sender {
             turn: 0,
             copy_turn: 0,
             jumped: false,
+            remembered: (config.loss_detection == LossDetection::Rack).then(Box::default),
             deliveries: None,
             partial: None,
             abandons: false,
+            account: None,
+            paced: false,
             now: Instant::ZERO,
             total_burst_left: config.max_burst,
             packets: 0,
@@ -243,13 +257,16 @@ impl Sender {
             knobs: self.config.knobs,
             ..cc::Setup::sctp(self.config.growth, ByteCount::from(ip_header), initial_ssthresh, paths_used)
         };
-        self.start_control(self.config.congestion_control.build(&setup), paths);
+        let control = self.config.congestion_control.build(&setup);
+        let control = if self.config.pacing { cc::paced(control, &setup) } else { control };
+        self.start_control(control, paths);
     }
 
     fn start_control(&mut self, control: Box<dyn CongestionControl>, paths: &mut Paths) {
         if control.wants_rate_samples() {
             self.out.keep_records();
         }
+        self.paced = control.is_paced();
         self.control = Some(control);
         for p in paths.ids() {
             self.path_added(p, paths);
@@ -263,11 +280,12 @@ impl Sender {
         let path = &mut paths[p];
         path.window = control.on_path_added(&views, p.index());
         path.initial_cwnd = path.window.cwnd;
-        if self.out.keeps_records() {
+        if self.paced {
             let mut rate = Box::new(RateControl::new(path.mtu));
             rate.pacer.set_rate(Instant::ZERO, control.pacing_rate(p.index()), path.mtu);
             path.rate = Some(rate);
         }
+        self.begin_rack(&mut paths[p]);
         self.fit_fragments(paths);
     }
 
@@ -276,9 +294,10 @@ impl Sender {
         let cwnd = paths[p].initial_cwnd;
         paths[p].window = CongestionWindow { cwnd, ssthresh: None };
         self.apply_rule(now, p, WindowRule::Set(cwnd), paths);
-        if self.out.keeps_records() {
+        if self.paced {
             paths[p].rate = Some(Box::new(RateControl::new(paths[p].mtu)));
         }
+        self.begin_rack(&mut paths[p]);
         if let Some(copies) = self.copies.get_mut(p.index()) {
             *copies = Copies::default();
         }
@@ -438,7 +457,7 @@ impl Sender {
         for (path, window) in paths.iter_mut().zip(&windows) {
             path.window = *window;
         }
-        if self.out.keeps_records() {
+        if self.paced {
             Self::set_rates(&**control, now, paths);
         }
     }

@@ -4,7 +4,7 @@
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, union};
-use super::sack::SackOutcome;
+use super::sack::{SackOutcome, Told};
 use super::{ChunkState, SackDelta, Sender};
 use crate::path::Paths;
 use crate::steps;
@@ -32,15 +32,24 @@ impl Sender {
         if std::mem::replace(&mut self.sack_taken, true) {
             return Ok(SackOutcome::default());
         }
-        let cum = self.out.index_of(sack.cumulative_tsn_ack);
+        let told_cum = self.out.index_of(sack.cumulative_tsn_ack);
         self.blocks.clear();
-        if cum + 1 < self.out.first_index() || self.is_from_before_reset(cum) {
+        let overtaken = told_cum + 1 < self.out.first_index();
+        if (overtaken && !self.config.lean_sacks) || self.is_from_before_reset(told_cum) {
             return Ok(SackOutcome::default());
         }
         self.nr_sacks = true;
-        self.read_blocks(cum, sack.nr_gap_blocks())?;
-        let said = std::mem::take(&mut self.blocks);
-        self.read_blocks(cum, sack.gap_blocks())?;
+        self.read_blocks(told_cum, sack.nr_gap_blocks())?;
+        let mut said = std::mem::take(&mut self.blocks);
+        let mut cum = told_cum;
+        if overtaken {
+            // Later SACKs may leave out what it says for good; nothing else in it counts any more.
+            cum = self.out.first_index() - 1;
+            cut_below(&mut said, cum);
+            self.blocks.clone_from(&self.gap_acked);
+        } else {
+            self.read_blocks(cum, sack.gap_blocks())?;
+        }
         cut_below(&mut self.non_renegable, cum);
         let known = std::mem::take(&mut self.non_renegable);
         union(&known, &said, &mut self.non_renegable);
@@ -51,9 +60,11 @@ impl Sender {
             union(&gaps, &said, &mut self.blocks);
         }
         self.hold_to(cum);
-        let outcome =
-            self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)?;
+        let told =
+            Told { a_rwnd: Some(sack.a_rwnd).filter(|_| !overtaken), packets: Some(sack.packets_since_last) };
+        let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
         self.free(now, &known, paths);
+        self.note_duplicates(now, sack.duplicates(), paths);
         Ok(outcome)
     }
 

@@ -32,6 +32,9 @@ impl Sender {
                 highest
             };
             let Some(limit) = limit else { continue };
+            if paths[p].rack.as_ref().is_some_and(|rack| !rack.counts_reports()) {
+                continue;
+            }
             let evidence = dac::Evidence { paths: fresh_evidence, lo: delta[p].lo, packets };
             let mut i = paths[p].fresh.head;
             while i != NIL && i < limit {
@@ -48,7 +51,7 @@ impl Sender {
                 }
                 i = next;
             }
-            if self.config.rtx_losses {
+            if self.config.rtx_losses && !self.detects_by_time() {
                 delta[p].hit |= self.report_lost_again(p, paths);
             }
         }
@@ -73,7 +76,7 @@ impl Sender {
     /// Marks chunk `i`, which is in flight, as lost by missing reports. If this packet has no steps left to find the
     /// position of the chunk in the queue of lost chunks, returns false and leaves the chunk one missing report short
     /// of being lost.
-    fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
+    pub(super) fn mark_lost_in_steps(&mut self, i: u64, paths: &mut Paths) -> bool {
         if self.out[i].is(Mark::Abandoned) {
             self.lose_abandoned(i, paths);
             return true;
@@ -111,14 +114,22 @@ impl Sender {
     }
 
     fn mark_lost_after(&mut self, before: u64, i: u64, cause: LossCause, paths: &mut Paths) {
+        if cause == LossCause::Timeout {
+            self.forget_resent(i);
+        }
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
         if cause == LossCause::Timeout {
             chunk.mark(Mark::TimedOut);
         }
+        if cause == LossCause::FastRetransmit
+            && let Some(rack) = &mut path.rack
+        {
+            rack.lost_one(path.recovery.is_some());
+        }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         if let Some(rate) = &mut path.rate {
-            rate.lost += ByteCount::new(u64::from(chunk.flight_size));
+            rate.estimator.on_lost(ByteCount::new(u64::from(chunk.flight_size)));
         }
         self.queue_lost(before, i, cause, paths);
     }

@@ -93,7 +93,7 @@ impl Sender {
 
     /// When the first path that rests, or is held back by its pacer, may send again, if there is one.
     pub(crate) fn rest_ends(&self, paths: &Paths) -> Option<Instant> {
-        if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.out.keeps_records()) {
+        if self.never_used || (self.cmt.rescheduling == BufferSide::None && !self.paced) {
             return None;
         }
         paths.ids().filter_map(|p| self.rests_until(p, paths)).min()
@@ -102,15 +102,14 @@ impl Sender {
     /// True if a path sends no data for now: it was too slow, or its pacer holds it back.
     #[inline]
     pub(super) fn rests(&self, p: PathId, paths: &Paths) -> bool {
-        (self.cmt.rescheduling != BufferSide::None || self.out.keeps_records())
-            && self.rests_until(p, paths).is_some()
+        (self.cmt.rescheduling != BufferSide::None || self.paced) && self.rests_until(p, paths).is_some()
     }
 
     #[cold]
     fn rests_until(&self, p: PathId, paths: &Paths) -> Option<Instant> {
         let rests = self.cmt.rescheduling != BufferSide::None && paths[p].blocked_until > self.now;
         let blocked = rests.then_some(paths[p].blocked_until);
-        if self.out.keeps_records() { blocked.max(self.paced_until(p, paths)) } else { blocked }
+        if self.paced { blocked.max(self.paced_until(p, paths)) } else { blocked }
     }
 
     /// When the pacer of a path lets the next packet out, if that is to come and something waits or is in flight.

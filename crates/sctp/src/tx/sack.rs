@@ -22,6 +22,15 @@ pub(crate) struct SackOutcome {
     pub(crate) advanced: bool,
 }
 
+/// What an acknowledgement tells beside TSNs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// None in a SHUTDOWN, and in a SACK that a later one overtook.
+    pub(super) a_rwnd: Option<u32>,
+    /// Packets with data since the SACK before (DAC). None in a SHUTDOWN, which says nothing of gaps.
+    pub(super) packets: Option<u8>,
+}
+
 impl Sender {
     /// Takes a SACK. An error names what the peer broke (`rfc9260#section-6.2.1`).
     pub(crate) fn on_sack(
@@ -54,7 +63,10 @@ impl Sender {
                 self.hold_to(cum);
             }
         }
-        self.acknowledge_all(now, cum, Some((sack.a_rwnd, sack.packets_since_last)), paths, delta)
+        let told = Told { a_rwnd: Some(sack.a_rwnd), packets: Some(sack.packets_since_last) };
+        let outcome = self.acknowledge_all(now, cum, told, paths, delta)?;
+        self.note_duplicates(now, sack.duplicates(), paths);
+        Ok(outcome)
     }
 
     /// Processes the cumulative TSN of a SHUTDOWN, which has no gap ack blocks (`rfc9260#section-9.2`).
@@ -65,7 +77,7 @@ impl Sender {
         paths: &mut Paths,
     ) -> Result<SackOutcome, &'static str> {
         let cum = self.out.index_of(cum);
-        self.acknowledge_all(now, cum, None, paths, &mut SackDelta::default())
+        self.acknowledge_all(now, cum, Told::default(), paths, &mut SackDelta::default())
     }
 
     /// Adds the non-renegable TSNs of earlier SACKs to the gap ack blocks of this one.
@@ -105,7 +117,7 @@ impl Sender {
         &mut self,
         now: Instant,
         cum: u64,
-        window: Option<(u32, u8)>,
+        told: Told,
         paths: &mut Paths,
         delta: &mut SackDelta,
     ) -> Result<SackOutcome, &'static str> {
@@ -116,16 +128,17 @@ impl Sender {
             return Ok(SackOutcome::default()); // overtaken by a later one
         }
         self.heard = true;
+        self.note_sack(now, paths);
         delta.begin(paths);
         let advanced = self.take_cumulative(now, cum, paths, delta);
-        let beyond_gap = match window {
+        let beyond_gap = match told.packets {
             Some(_) => self.take_gaps(now, paths, delta)?,
             None => self.gap_acked.last().map(|range| range.last), // a SHUTDOWN says nothing of gaps
         };
         if let Some(last) = beyond_gap {
-            let packets = window.map_or(0, |(_, packets)| packets);
-            self.report_missing(packets, advanced, last, paths, delta);
+            self.report_missing(told.packets.unwrap_or(0), advanced, last, paths, delta);
         }
+        self.find_late(now, paths, delta);
         self.end_recovery(cum, paths);
         for (path, delta) in paths.iter_mut().zip(delta.iter()) {
             if let Some(rtt) = delta.rtt
@@ -134,7 +147,7 @@ impl Sender {
                 path.rto.sample(rtt, &self.config);
             }
         }
-        if let Some((a_rwnd, _)) = window {
+        if let Some(a_rwnd) = told.a_rwnd {
             self.take_window(a_rwnd, paths);
         }
         self.grow(now, paths, delta);
@@ -237,7 +250,7 @@ impl Sender {
     /// The peer has chunk `i`: it leaves flight or the queue of lost chunks. Returns its path.
     fn acknowledge(&mut self, now: Instant, i: u64, paths: &mut Paths, delta: &mut SackDelta) -> PathId {
         let chunk = &self.out[i];
-        let (p, flight_size) = (chunk.path, ByteCount::new(u64::from(chunk.flight_size)));
+        let (p, state, flight_size) = (chunk.path, chunk.state, ByteCount::new(u64::from(chunk.flight_size)));
         let (path, delta) = (&mut paths[p], &mut delta[p]);
         match chunk.state {
             ChunkState::InFlight => {
@@ -278,6 +291,9 @@ impl Sender {
             }
             if self.out.keeps_records() {
                 self.count_delivery(now, i, path);
+            }
+            if self.detects_by_time() {
+                self.note_arrival(now, i, state, paths);
             }
         }
         p
@@ -322,7 +338,12 @@ impl Sender {
             self.limits.steps = 0;
             return false;
         };
+        let by_time = self.detects_by_time();
         let chunk = &mut self.out[i];
+        if by_time {
+            // Perhaps an older SACK came late: what it does not name is not lost yet.
+            chunk.sent_at = now;
+        }
         chunk.state = ChunkState::InFlight;
         chunk.missing = 1;
         path.flight += ByteCount::new(u64::from(chunk.flight_size));
@@ -340,6 +361,9 @@ impl Sender {
             let Some(exit) = path.recovery else { continue };
             if cum >= exit || (self.cmt.recovery_by_cuc && path.earliest_outstanding() > exit) {
                 path.recovery = None;
+                if let Some(rack) = &mut path.rack {
+                    rack.recovered();
+                }
             }
         }
     }
@@ -409,7 +433,7 @@ impl Sender {
 
     /// Step G: each path with a chunk that became lost begins fast recovery, one cut a recovery. Without CMT the
     /// recovery is that of the association.
-    fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
+    pub(super) fn enter_recovery(&mut self, now: Instant, paths: &mut Paths, delta: &SackDelta) {
         if !delta.iter().any(|delta| delta.hit) {
             return;
         }
@@ -421,6 +445,12 @@ impl Sender {
         let hits = hits.fold(0u32, |set, p| set | 1 << p.0);
         let hit = paths.ids().filter(|p| hits & 1 << p.0 != 0);
         let reduced = self.ecn.reduced_before(hit.clone(), paths);
+        for p in hit.clone() {
+            let before = paths[p].window;
+            if let Some(rack) = &mut paths[p].rack {
+                rack.begin(before);
+            }
+        }
         self.control(now, paths, |control, views, windows| {
             for p in hit.clone().filter(|p| reduced & 1 << p.0 == 0) {
                 control.on_loss(now, views, p.index(), LossKind::FastRetransmit, windows);
@@ -450,6 +480,9 @@ impl Sender {
                 self.end_silence(now, path);
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
+                    if self.config.lean_sacks {
+                        path.burst_left = burst_of(delta.new_bytes, path.mtu, self.config.max_burst);
+                    }
                 }
             }
             if path.flight.is_zero() {
@@ -463,12 +496,20 @@ impl Sender {
     }
 }
 
+/// Packets that may leave at once on a path where one SACK acknowledged so many bytes: as many, and two for growth, but not
+/// more than four times the burst limit.
+#[cold]
+fn burst_of(acked: ByteCount, mtu: ByteCount, max_burst: u32) -> u32 {
+    let packets = acked.get().div_ceil(mtu.get().max(1)) as u32;
+    (packets + 2).clamp(max_burst, max_burst.saturating_mul(4))
+}
+
 /// Adds what a congestion control wants that models the rate.
 #[cold]
 fn add_rates(acks: &mut [PathAck], paths: &mut Paths) {
     for ack in acks {
         if let Some(rate) = &mut paths[PathId(ack.path as u8)].rate {
-            ack.lost = std::mem::take(&mut rate.lost);
+            ack.lost = rate.estimator.take_lost();
             ack.rate = rate.estimator.take_sample();
         }
     }

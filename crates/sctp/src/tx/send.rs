@@ -6,7 +6,7 @@ use crate::cmt::rtx;
 use crate::config::BurstControl;
 use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
-use cc::WindowRule;
+use cc::{CongestionWindow, WindowRule};
 use units::{ByteCount, Instant};
 use wire::PacketWriter;
 
@@ -73,7 +73,9 @@ impl Sender {
         if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
-                paths[p].burst_left = self.config.max_burst;
+                // With lean SACKs what the last one allows beyond the limit stays allowed.
+                let kept = if self.config.lean_sacks { paths[p].burst_left } else { 0 };
+                paths[p].burst_left = self.config.max_burst.max(kept);
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
@@ -95,8 +97,11 @@ impl Sender {
             return None;
         }
         let plan = self.plan(paths, departing);
-        if plan.is_none() && self.out.keeps_records() {
-            self.note_limited_paths(paths);
+        if plan.is_none() {
+            self.account(paths);
+            if self.out.keeps_records() {
+                self.note_limited_paths(paths);
+            }
         }
         plan
     }
@@ -168,11 +173,11 @@ impl Sender {
 
     /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
     #[inline]
-    fn has_numbers(&self) -> bool {
+    pub(super) fn has_numbers(&self) -> bool {
         self.out.len() < MOST_OUTSTANDING
     }
 
-    fn nagle_holds(&self, paths: &Paths) -> bool {
+    pub(super) fn nagle_holds(&self, paths: &Paths) -> bool {
         self.config.nagle
             && self.queue.bytes() < ByteCount::new(u64::from(self.fragment))
             && !paths.flight().is_zero()
@@ -314,7 +319,7 @@ impl Sender {
         if self.traits.each_packet {
             self.order.clear();
         }
-        if self.out.keeps_records() {
+        if self.paced {
             self.report_sent(now, p, paths);
         }
     }
@@ -325,6 +330,9 @@ impl Sender {
         let Some(rate) = &mut paths[p].rate else { return };
         let bytes = std::mem::take(&mut rate.written);
         rate.pacer.on_sent(now, bytes);
+        if !self.out.keeps_records() {
+            return;
+        }
         let limited = rate.estimator.is_app_limited();
         self.control(now, paths, |control, views, _| control.on_sent(now, views, p.index(), bytes, limited));
     }
@@ -371,6 +379,9 @@ impl Sender {
             self.peer_rwnd -= ByteCount::new(u64::from(flight_size));
             fragment.flags.immediate |=
                 probing || (self.closing && self.queue.is_empty()) || self.fills_peer();
+            if sent == 0 && self.config.lean_sacks {
+                fragment.flags.immediate |= self.needs_sack(&paths[p]);
+            }
             if self.queue.held.is_some() {
                 fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
             }
@@ -391,6 +402,21 @@ impl Sender {
         }
         self.queue.packet_done();
         sent
+    }
+
+    /// True if the next packet of a path is to ask for a SACK, since the peer may delay it: every second one in slow start, where
+    /// cwnd grows with each SACK, and in a small window every second or third.
+    #[cold]
+    fn needs_sack(&self, path: &Path) -> bool {
+        let CongestionWindow { cwnd, ssthresh } = path.window;
+        let packets = cwnd.get() / path.mtu.get().max(1);
+        let every = match packets {
+            _ if ssthresh.is_none_or(|ssthresh| cwnd < ssthresh) => 2,
+            0..12 => 2,
+            12..SMALL_WINDOW => 3,
+            _ => return false,
+        };
+        self.nr_sacks && path.stats.data_packets % every == 1
     }
 
     /// True if the receive window of the peer has no room for the next chunk. Then the last one before it asks for a SACK at
@@ -437,6 +463,9 @@ impl Sender {
                 LossCause::FastRetransmit => paths[p].stats.fast_retransmissions += 1,
                 LossCause::Timeout => paths[p].stats.timer_retransmissions += 1,
             }
+            if self.detects_by_time() && cause == LossCause::FastRetransmit {
+                self.remember_resent(i, on, paths);
+            }
             self.resend(now, i, p, paths, w);
             sent += 1;
         }
@@ -469,6 +498,9 @@ impl Sender {
             path.t3 = None;
         }
         let chunk = &mut self.out[i];
+        if self.config.lean_sacks {
+            chunk.ask_for_sack();
+        }
         chunk.state = ChunkState::InFlight;
         chunk.path = p;
         self.peer_rwnd -= ByteCount::new(u64::from(chunk.flight_size));
@@ -489,11 +521,13 @@ impl Sender {
         path.stats.last_chunk = number;
         let list = chunk.flight_list(path);
         self.out.link(list, i);
-        if self.out.keeps_records()
+        if self.paced
             && let Some(rate) = &mut path.rate
         {
             rate.written += size;
-            self.out.set_record(i, rate.estimator.on_sent(now, before));
+            if self.out.keeps_records() {
+                self.out.set_record(i, rate.estimator.on_sent(now, before));
+            }
         }
         self.out.write(i, w);
     }
@@ -502,6 +536,9 @@ impl Sender {
 /// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle
 /// (`rfc9260#section-1.6`).
 const MOST_OUTSTANDING: usize = 1 << 15;
+
+/// Packets of a window in which a SACK that is delayed by some packets does not matter.
+const SMALL_WINDOW: u64 = 24;
 
 /// Fewest user bytes of a fragment that fills a packet.
 const LEAST_FILLING: usize = 128;

@@ -20,6 +20,7 @@ impl Sender {
         let probing = self.peer_closed && self.out.len() == 1;
         let outcome = T3Outcome { counts_as_error: !(probing && self.heard) };
         self.heard = false;
+        self.account_for_timeout(now, p, paths);
         self.control(now, paths, |control, views, windows| {
             control.on_loss(now, views, p.index(), LossKind::Timeout, windows);
         });
@@ -41,6 +42,9 @@ impl Sender {
         let span = self.t3_span(&paths[p]);
         let path = &mut paths[p];
         path.recovery = None;
+        if let Some(rack) = &mut path.rack {
+            rack.forget_recovery();
+        }
         path.blocked_until = Instant::ZERO;
         path.one_shot = path.has_lost();
         path.stats.timeouts += 1;
@@ -58,6 +62,10 @@ impl Sender {
         }
         let path = &mut paths[p];
         (path.t3, path.patience, path.recovery) = (None, None, None);
+        if let Some(rack) = &mut path.rack {
+            rack.forget_recovery();
+            rack.set_deadline(None);
+        }
         (path.timed_out, path.silent, path.one_shot) = (false, false, path.has_lost());
         self.after_losses(now, Cause::Timeout, paths);
     }

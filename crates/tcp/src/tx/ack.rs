@@ -58,13 +58,13 @@ impl Sender {
                 self.timed_out = None;
             }
             if !in_recovery {
-                if !cut && self.rate.is_none() {
+                if !cut && !self.models_rate() {
                     self.control_ack(now, news.acked, news.flight_before, rtt);
                 }
                 self.restart_rto(now);
             }
         }
-        if self.rate.is_some() && (news.delivered > 0 || self.flight.newly_lost() > 0) {
+        if self.models_rate() && (news.delivered > 0 || self.has_losses_to_tell()) {
             self.control_ack(now, news.delivered, news.flight_before, rtt);
         }
         let dsack = duplicate_report(ack);
@@ -148,7 +148,7 @@ impl Sender {
         }
         if self.recovery.is_none() && ack.to > self.ecn.answered {
             self.stats.ecn_reductions += 1;
-            self.control_loss(now, news.flight_before, LossKind::FastRetransmit);
+            self.control_loss(now, news.flight_before, LossKind::Mark);
             self.ecn.answered = self.flight.nxt();
             self.ecn.tell = true;
         }

@@ -15,14 +15,19 @@ impl Sender {
         };
         let ssthresh = self.config.initial_ssthresh.unwrap_or(ByteCount::MAX);
         let setup = Setup { knobs: self.config.knobs, ..Setup::tcp(rules, ssthresh) };
-        self.start_control(now, self.config.control.build(&setup));
+        let control = self.config.control.build(&setup);
+        let control = if self.config.pacing { cc::paced(control, &setup) } else { control };
+        self.start_control(now, control);
     }
 
     pub(super) fn start_control(&mut self, now: Instant, mut control: Box<dyn CongestionControl>) {
         let view = self.view(0);
-        if control.wants_rate_samples() {
-            self.rate = Some(Box::new(RateControl::new(view.mtu)));
+        let samples = control.wants_rate_samples();
+        if samples {
             self.flight.keep_records();
+        }
+        if control.is_paced() {
+            self.rate = Some(Box::new(RateControl::new(view.mtu, samples)));
         }
         self.window = control.on_path_added(&[view], 0);
         self.control = Some(control);
@@ -74,8 +79,9 @@ impl Sender {
     /// Reports new data acknowledged outside recovery; to a control that wants rate samples, each ACK that delivers
     /// data.
     pub(super) fn control_ack(&mut self, now: Instant, acked: u64, flight: u64, rtt: Option<Span>) {
+        self.count_lost();
         let (lost, rate) = match &mut self.rate {
-            Some(rate) => (ByteCount::new(self.flight.take_newly_lost()), rate.estimator.take_sample()),
+            Some(rate) => (rate.estimator.take_lost(), rate.estimator.take_sample()),
             None => Default::default(),
         };
         let ack = PathAck {

@@ -1,5 +1,6 @@
 //! The sending half of a connection: queues user data, sends it, and keeps it until it is acknowledged.
 
+mod account;
 mod ack;
 mod control;
 mod flight;
@@ -60,7 +61,7 @@ pub(crate) struct Sender {
     /// begin no recovery.
     recover: u64,
     rack: Option<Rack>,
-    /// Only for a congestion control that wants rate samples.
+    /// Only if the congestion control paces the connection.
     rate: Option<Box<RateControl>>,
     probe: Option<Probe>,
     ecn: Ecn,
@@ -257,12 +258,12 @@ impl Sender {
     }
 
     /// Bytes that may be in flight: the congestion window, or that of a recovery that is on, which is inflated or
-    /// reduced by what arrives.
+    /// reduced by what arrives. A control that models the rate sets its window in recoveries with SACK, too.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         match &self.recovery {
-            Some(recovery) => recovery.cwnd,
-            None => self.window.cwnd.get(),
+            Some(recovery) if self.variant != Variant::Sack || !self.models_rate() => recovery.cwnd,
+            _ => self.window.cwnd.get(),
         }
     }
 

@@ -1,20 +1,22 @@
-//! Rate samples and pacing, kept only for a congestion control that asks for them.
+//! Rate samples and pacing, kept only if the congestion control asks for them.
 
 use super::Sender;
 use super::flight::Sent;
 use cc::{Pacer, RateEstimator, SendRecord};
 use units::{ByteCount, Instant};
 
-/// What a connection keeps for a congestion control that models its rate. Bytes are user bytes.
+/// What a connection keeps if it is paced. Bytes are user bytes.
 #[derive(Debug)]
 pub(super) struct RateControl {
+    /// The congestion control models the rate: it wants samples.
+    samples: bool,
     pub(super) estimator: RateEstimator,
     pub(super) pacer: Pacer,
 }
 
 impl RateControl {
-    pub(super) fn new(mtu: ByteCount) -> Self {
-        RateControl { estimator: RateEstimator::default(), pacer: Pacer::new(mtu) }
+    pub(super) fn new(mtu: ByteCount, samples: bool) -> Self {
+        RateControl { samples, estimator: RateEstimator::default(), pacer: Pacer::new(mtu) }
     }
 
     /// Takes the first acknowledgement of a segment.
@@ -25,6 +27,25 @@ impl RateControl {
 }
 
 impl Sender {
+    /// True if the congestion control models the rate.
+    #[inline]
+    pub(super) fn models_rate(&self) -> bool {
+        self.rate.as_ref().is_some_and(|rate| rate.samples)
+    }
+
+    /// Counts bytes that were lost since the last call.
+    pub(super) fn count_lost(&mut self) {
+        let lost = self.flight.take_newly_lost();
+        if let Some(rate) = &mut self.rate {
+            rate.estimator.on_lost(ByteCount::new(lost));
+        }
+    }
+
+    /// True if the congestion control was not told of all lost bytes.
+    pub(super) fn has_losses_to_tell(&self) -> bool {
+        self.flight.newly_lost() > 0 || self.rate.as_ref().is_some_and(|rate| rate.estimator.has_lost())
+    }
+
     /// True if the pacer holds segments back now.
     #[inline]
     pub(super) fn is_held(&self, now: Instant) -> bool {
@@ -42,15 +63,22 @@ impl Sender {
         let Some(rate) = &mut self.rate else { return };
         if held {
             self.timers.pacing = rate.pacer.ready_at().filter(|_| waiting);
-        } else if room {
+        } else if room && rate.samples {
             rate.estimator.on_app_limited(flight);
         }
     }
 
     /// Counts the transmission of segment `i` with `bytes` user bytes; `flight` bytes were in flight before.
     pub(super) fn count_sent(&mut self, now: Instant, i: u64, bytes: u32, flight: u64) {
-        let Some(rate) = &mut self.rate else { return };
         let bytes = ByteCount::new(u64::from(bytes));
+        if !self.models_rate() {
+            if let Some(rate) = &mut self.rate {
+                rate.pacer.on_sent(now, bytes);
+            }
+            return;
+        }
+        self.count_lost();
+        let Some(rate) = &mut self.rate else { return };
         let limited = rate.estimator.is_app_limited();
         let record = rate.estimator.on_sent(now, ByteCount::new(flight));
         rate.pacer.on_sent(now, bytes);

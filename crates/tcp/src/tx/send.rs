@@ -35,8 +35,11 @@ impl Sender {
             None => None,
         };
         let plan = plan.or_else(|| if held { None } else { self.next_by_window(now, limit) });
-        if plan.is_none() && self.rate.is_some() {
-            self.note_limit(now);
+        if plan.is_none() {
+            self.account(now);
+            if self.rate.is_some() {
+                self.note_limit(now);
+            }
         }
         if plan.is_none()
             && !held

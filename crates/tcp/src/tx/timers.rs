@@ -55,6 +55,7 @@ impl Sender {
     fn on_rto(&mut self, now: Instant) {
         self.stats.timeouts += 1;
         self.expiries += 1;
+        self.account_for_timeout(now);
         // A segment that has timed out already does not reduce the window again (rfc5681#section-3.1).
         if self.timed_out != Some(self.flight.una()) {
             let flight = match self.recovery.take() {

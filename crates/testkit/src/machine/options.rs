@@ -1,7 +1,8 @@
 use super::Tape;
 use sctp::{
-    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, PathSelection, PathSet,
-    PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler, Timestamps,
+    Accounting, AllowReset, BufferSide, BurstControl, Cmt, Config, Cuc, EcnMode, LossDetection,
+    PathSelection, PathSet, PfCwnd, Reinjection, RttSamples, RtxPolicy, SackPath, SplitBy, StreamScheduler,
+    Timestamps,
 };
 use units::{ByteCount, Span};
 
@@ -39,6 +40,11 @@ pub fn any_config(tape: &mut Tape<'_>) -> Config {
     config.nat_friendly = bit(8) && bit(9);
     config.pr_sctp = bit(10);
     config.fill_packets = bit(11);
+    if !recommended {
+        config.loss_detection = if bit(14) { LossDetection::Rack } else { LossDetection::MissingReports };
+        config.lean_sacks = bit(15);
+    }
+    config.pacing = bit(12) && bit(13);
     let streams = config.receive_buffer.get();
     config.interleaving = streams & 1 == 1;
     config.stream_scheduler = StreamScheduler::ALL[(streams >> 1) as usize % StreamScheduler::ALL.len()];

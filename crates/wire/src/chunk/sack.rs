@@ -92,7 +92,14 @@ impl<'a> Sack<'a> {
         let most = gaps.size_hint().1.map_or(entries, |most| most.min(entries));
         out.resize(begin + Self::FIXED_LEN + most * GapBlock::LEN, 0);
         let (slots, _) = out[begin + Self::FIXED_LEN..].as_chunks_mut::<{ GapBlock::LEN }>();
-        let gaps = slots.iter_mut().zip(gaps).map(|(slot, gap)| *slot = gap.encode()).count();
+        let mut free = slots.iter_mut();
+        // Not zipped: the parts of a chain are then passed through one after the other.
+        gaps.take(most).for_each(|gap| {
+            if let Some(slot) = free.next() {
+                *slot = gap.encode();
+            }
+        });
+        let gaps = most - free.len();
         out.truncate(begin + Self::FIXED_LEN + gaps * GapBlock::LEN);
         let duplicates = &duplicates[..duplicates.len().min(entries - gaps)];
         for tsn in duplicates {

@@ -238,6 +238,6 @@ impl Fixture {
     fn report_any(&mut self) {
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let mut buf = PacketBuf::default();
-        assert!(self.rx.write_sack(&mut PacketWriter::new(&mut buf, header, 1480)));
+        assert!(self.rx.write_sack(self.now, PathId(0), &mut PacketWriter::new(&mut buf, header, 1480)));
     }
 }

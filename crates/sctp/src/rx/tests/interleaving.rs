@@ -157,7 +157,7 @@ fn with_interleaving_every_tsn_is_non_renegable() {
     f.take_parts(&[part("B", 101, (1, 0), 0, 10), part("BE", 103, (2, 1), 0, 10)]);
     let mut buf = PacketBuf::default();
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
-    assert!(f.rx.write_sack(&mut PacketWriter::new(&mut buf, header, 1480)));
+    assert!(f.rx.write_sack(f.now, PathId(0), &mut PacketWriter::new(&mut buf, header, 1480)));
     let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).expect("a packet");
     let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };
     assert_eq!(sack.gap_blocks().len(), 0);

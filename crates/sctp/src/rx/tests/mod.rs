@@ -3,6 +3,7 @@ mod cost;
 mod delivery;
 mod hostile;
 mod interleaving;
+mod lean;
 mod nr_sack;
 mod rules;
 mod skipping;
@@ -80,7 +81,7 @@ impl Fixture {
         let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
         let mut buf = PacketBuf::default();
         let mut writer = PacketWriter::new(&mut buf, header, 1480);
-        assert!(self.rx.write_sack(&mut writer));
+        assert!(self.rx.write_sack(self.now, PathId(0), &mut writer));
         writer.finish(Checksum::Offloaded);
         let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).expect("a packet");
         let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };

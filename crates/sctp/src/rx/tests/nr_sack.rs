@@ -10,7 +10,7 @@ type Blocks = Vec<(u16, u16)>;
 fn report(f: &mut Fixture, room: usize) -> (u32, Blocks, Blocks, usize) {
     let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
     let mut buf = PacketBuf::default();
-    assert!(f.rx.write_sack(&mut PacketWriter::new(&mut buf, header, 12 + room)));
+    assert!(f.rx.write_sack(f.now, PathId(0), &mut PacketWriter::new(&mut buf, header, 12 + room)));
     let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).expect("a packet");
     let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };
     let gaps = sack.gap_blocks().map(|block| (block.start, block.end)).collect();

@@ -5,6 +5,7 @@ mod cost;
 mod delays;
 mod ecn;
 mod pacing;
+mod rack;
 mod random;
 mod recovery;
 mod reinjection;
@@ -129,6 +130,21 @@ impl Rig {
         self.sender.wake(self.now, &mut self.paths);
         self.audit();
         outcome
+    }
+
+    /// Takes a SACK without gaps that reports duplicates.
+    fn duplicates(&mut self, cum: u32, duplicates: &[u32]) {
+        let header = CommonHeader { source_port: 2, destination_port: 1, verification_tag: 4 };
+        let mut buf = PacketBuf::default();
+        let mut w = PacketWriter::new(&mut buf, header, 1480);
+        let duplicates: Vec<Tsn> = duplicates.iter().map(|&tsn| Tsn(tsn)).collect();
+        assert!(w.sack(Tsn(cum), 1 << 30, 1, [].into_iter(), &duplicates));
+        w.finish(Checksum::Offloaded);
+        let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).unwrap();
+        let Some(Ok(Chunk::Sack(sack))) = packet.chunks().next() else { panic!("no SACK") };
+        self.sender.on_sack(self.now, &sack, &mut self.paths).unwrap();
+        self.sender.wake(self.now, &mut self.paths);
+        self.audit();
     }
 
     /// Takes an NR-SACK of renegable and of other gaps.

@@ -97,6 +97,15 @@ impl CongestionControl for Paced {
     ) {
         self.change(all, w, |inner, w| inner.on_loss(now, all, p, kind, w));
     }
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.change(all, w, |inner, w| inner.on_spurious_loss(all, p, window, w));
+    }
     fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
         self.change(all, w, |inner, w| inner.on_idle(now, all, p, w));
     }
@@ -294,6 +303,49 @@ fn a_control_that_does_not_ask_keeps_no_records() {
     saturate(&mut rig);
     while rig.poll().is_some() {}
     assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_none());
+}
+
+/// Largest number of chunks that leave at one instant, if 50 chunks are queued whenever all before are acknowledged.
+fn largest_burst(control: Algorithm, pacing: bool) -> u64 {
+    let congestion_control = control.into();
+    let config = Config { congestion_control, pacing, initial_window: Some(60), max_burst: 1000, ..config() };
+    let mut rig = Rig::new(&config, 1, random::FIRST);
+    let traces = transfer(
+        &mut rig,
+        Span::from_secs(1),
+        |_| false,
+        |rig| {
+            if rig.sender.is_drained() {
+                for _ in 0..50 {
+                    rig.push(Message::new(Payload::Filler(CHUNK as u32))).unwrap();
+                }
+            }
+        },
+    );
+    // Before the first RTT no rate is known.
+    let later = traces[0].0.iter().filter(|(at, _)| at.as_nanos() > 1_100_000_000);
+    let mut sums = std::collections::BTreeMap::<Instant, u64>::new();
+    for &(at, bytes) in later {
+        *sums.entry(at).or_default() += bytes;
+    }
+    assert!(sums.len() > 1);
+    sums.into_values().max().unwrap() / CHUNK
+}
+
+// A window of 60 packets in 40 ms or more: at most 3 packets in 1 ms at twice the rate.
+#[test]
+fn with_the_option_pacing_every_control_spreads_its_window_over_the_round_trip() {
+    for control in [Algorithm::Standard, Algorithm::Cubic, Algorithm::Lia] {
+        assert_eq!(largest_burst(control, false), 50, "{control}");
+        let paced = largest_burst(control, true);
+        assert!(paced <= 4, "{control}: {paced} packets at once");
+    }
+}
+
+#[test]
+fn with_the_option_pacing_a_control_without_samples_keeps_no_records() {
+    let rig = Rig::new(&Config { pacing: true, ..config() }, 1, random::FIRST);
+    assert!(!rig.sender.out.keeps_records() && rig.paths[P1].rate.is_some());
 }
 
 #[test]

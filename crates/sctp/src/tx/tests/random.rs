@@ -2,7 +2,9 @@
 
 use super::pacing::Paced;
 use super::*;
-use crate::config::{BufferSide, BurstControl, Cuc, PathSelection, Reinjection, RtxPolicy, SplitBy};
+use crate::config::{
+    BufferSide, BurstControl, Cuc, LossDetection, PathSelection, Reinjection, RtxPolicy, SplitBy,
+};
 use crate::tx::Outstanding;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -44,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let options = proptest::array::uniform11(any::<bool>());
+    let options = proptest::array::uniform13(any::<bool>());
     let sides = (proptest::sample::select(BufferSide::ALL), proptest::sample::select(BufferSide::ALL));
     let split = (sides, proptest::sample::select(SplitBy::ALL), prop_oneof![Just(20_000u64), Just(1 << 30)]);
     let reinjection = proptest::sample::select(Reinjection::ALL);
@@ -81,6 +83,8 @@ fn configs() -> impl Strategy<Value = Config> {
             config.cmt.enabled = options.enabled;
             config.send_buffer = ByteCount::new(buffer);
             config.rtx_losses = o[10];
+            config.loss_detection = if o[11] { LossDetection::Rack } else { LossDetection::MissingReports };
+            config.lean_sacks = o[12];
             (config.burst_control, config.growth, config.congestion_control) = (burst, rule, a.into());
             config
         },
@@ -195,6 +199,9 @@ proptest! {
         let mut world = World::default();
         for step in steps {
             rig.pass(Span::from_millis(3));
+            for p in [0, 1, 2].map(PathId) {
+                rig.sender.on_reordering_timeout(rig.now, p, &mut rig.paths);
+            }
             match step {
                 Step::Push(n) => for _ in 0..n {
                     let payload = Payload::Filler(CHUNK as u32 / u32::from(n));

@@ -108,13 +108,20 @@ struct Rig {
 
 impl Rig {
     fn new(config: Config, rate: Option<BitRate>) -> Rig {
+        let mut rig = Rig::with_own_control(config);
+        let told = rig.told.clone();
+        rig.sender.start_control(rig.now, Box::new(Paced { rate, told }));
+        rig
+    }
+
+    /// With the control that the options name.
+    fn with_own_control(config: Config) -> Rig {
         let mut sender = Sender::new(&Arc::new(config));
         let now = Instant::ZERO + Span::from_secs(1);
         let found = Negotiated { smss: SMSS as u32, headers: 40, sack: true, ecn: false, syn_lost: false };
         sender.establish(now, found);
         sender.take_first_window(ORIGIN, 1 << 30);
         let told = Arc::<Mutex<Told>>::default();
-        sender.start_control(now, Box::new(Paced { rate, told: told.clone() }));
         let (trace, arrivals, held) = (Vec::new(), VecDeque::new(), BTreeSet::new());
         Rig { sender, told, now, trace, free: now, arrivals, held, next: ORIGIN + 1 }
     }
@@ -228,7 +235,9 @@ fn retransmissions_are_paced_and_counted() {
         if sack {
             // What was sent is acknowledged, lost or in flight.
             let flight = rig.sender.flight().get();
-            assert_eq!(told.sent, told.acked + told.lost + rig.sender.flight.newly_lost() + flight);
+            rig.sender.count_lost();
+            let untold = rig.sender.rate.as_mut().map_or(0, |rate| rate.estimator.take_lost().get());
+            assert_eq!(told.sent, told.acked + told.lost + untold + flight);
         }
     }
 }
@@ -270,4 +279,35 @@ fn without_a_pacing_rate_there_is_no_pacing_timer() {
     saturate(&mut rig.sender, rig.now);
     while rig.sender.next(rig.now, SMSS as u32).is_some() {}
     assert_eq!(rig.sender.timers.pacing, None);
+}
+
+/// Largest number of segments that leave at one instant, if 50 segments are queued whenever all before are acknowledged.
+fn largest_burst(pacing: bool) -> u64 {
+    let [config, _] = configs();
+    let mut rig = Rig::with_own_control(Config { pacing, initial_window: 60, ..config });
+    rig.run(
+        Span::from_secs(1),
+        |_| false,
+        |sender, _| {
+            if sender.flight.is_empty() && sender.unsent() == 0 {
+                sender.push(Payload::Filler(50 * SMSS as u32));
+            }
+        },
+    );
+    // Before the first RTT no rate is known.
+    let later = Instant::ZERO + Span::from_millis(1100);
+    let mut sums = std::collections::BTreeMap::<Instant, u64>::new();
+    for &(at, bytes) in rig.trace.iter().filter(|(at, _)| *at > later) {
+        *sums.entry(at).or_default() += bytes;
+    }
+    assert!(sums.len() > 1);
+    sums.into_values().max().unwrap() / SMSS
+}
+
+// A window of 60 segments in 40 ms or more: at most 3 segments in 1 ms at twice the rate.
+#[test]
+fn with_the_option_pacing_a_window_is_spread_over_the_round_trip() {
+    assert_eq!(largest_burst(false), 50);
+    let paced = largest_burst(true);
+    assert!(paced <= 4, "{paced} segments at once");
 }

@@ -1,0 +1,175 @@
+//! BBR, version 3, each path for itself: a model of the path's bandwidth and propagation delay sets the rate and the
+//! window.
+//!
+//! Source: draft-ietf-ccwg-bbr-04. B is the largest delivery rate of the last two probing cycles, b the short-term bound of
+//! the rate, r the least RTT of the last 10 s, e the largest number of bytes acknowledged beyond B t in the last 10 round
+//! trips, M a segment, h the long-term and l the short-term bound of the bytes in flight, x the bytes in flight when a
+//! packet was sent, and d what was lost since:
+//!
+//! ```text
+//! rate    = 0.99 g min(B, b)
+//! window  = k r min(B, b) + e, no more than h and l, no less than 4 M
+//!           Startup    g = 2.77   k = 2      until B grows by less than 25 % in 3 round trips, or d > 0.02 x
+//!           Drain      g = 0.5    k = 2      until B r bytes are in flight
+//!           DOWN       g = 0.9    k = 2      until B r and 0.85 h bytes are in flight
+//!           CRUISE     g = 1      k = 2      for 2 to 3 s or min(B r/M, 63) round trips; window ≤ 0.85 h
+//!           REFILL     g = 1      k = 2      for a round trip; b and l are forgotten
+//!           UP         g = 1.25   k = 2.25   until the rate no longer grows or d > 0.02 x; h grows by M, 2 M, 4 M ...
+//!           ProbeRTT   g = 1      k = 0.5    for 200 ms, every 5 s
+//! loss    h = max(x, 0.7 min(B r, window))   if d > 0.02 x in REFILL or UP
+//!         b = max(rate of the last round trip, 0.7 b)     after a round trip with loss in other states
+//!         l = max(bytes of the last round trip, 0.7 l)
+//! ```
+//!
+//! Deviations: the loss rate d/x is that of the packets that are acknowledged, not of each lost packet; an acknowledgement
+//! that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold; after a timeout the window
+//! grows from one segment by the bytes acknowledged and is not restored; spurious recoveries are not undone; where the draft
+//! draws random numbers, they are a hash of the time and of the bytes delivered.
+
+mod bounds;
+mod cycle;
+mod filters;
+mod flow;
+mod rounds;
+
+use units::{BitRate, ByteCount, Instant, Span};
+
+use self::flow::{Event, Flow};
+use super::bbr_coupled::Coupling;
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, WindowRule};
+use transport::options;
+
+options! {
+    /// Options of [`Algorithm::Bbr`](crate::Algorithm::Bbr).
+    #[derive(Copy)]
+    pub struct BbrKnobs in "bbr" {
+        /// Share of lost bytes above which a probe has found the limit of the path (d/x).
+        loss_threshold: f64 = 0.02, "a number above 0, at most 0.5" if |part| part > 0.0 && part <= 0.5;
+        /// Part of h that CRUISE leaves free for other flows.
+        headroom: f64 = 0.15, "a number from 0 to 0.9" if |part| (0.0..=0.9).contains(&part);
+        /// Time without a lower RTT after which ProbeRTT begins.
+        probe_rtt_interval: Span = Span::from_secs(5), "from 1 s to 1000 s"
+            if |time| (Span::from_secs(1)..=Span::from_secs(1000)).contains(&time);
+    }
+}
+
+pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
+    build_as("bbr", None, setup)
+}
+
+/// BBR under another name, whose paths may be coupled.
+pub(super) fn build_as(
+    name: &'static str,
+    coupling: Option<Coupling>,
+    setup: &Setup,
+) -> Box<dyn CongestionControl> {
+    Box::new(Bbr { name, coupling, setup: *setup, paths: Vec::with_capacity(setup.paths) })
+}
+
+/// A model for each path.
+#[derive(Debug)]
+struct Bbr {
+    name: &'static str,
+    coupling: Option<Coupling>,
+    setup: Setup,
+    paths: Vec<Flow>,
+}
+
+impl Bbr {
+    /// The model of a path of which nothing is known.
+    fn fresh(&self, path: &PathView) -> Flow {
+        let segment = self.setup.segment(path.mtu);
+        Flow::new(self.setup.knobs.bbr, segment, self.setup.initial_window(path.mtu), path.srtt)
+    }
+
+    /// Divides what one flow would take among the coupled paths.
+    fn couple(&mut self, coupling: Coupling, now: Instant, before: &[PathView], p: usize) {
+        let at = Snapshot::new(&self.setup, now, before, p);
+        let flow = &self.paths[p];
+        let (Some(srtt), Some(least)) = (at.path().srtt, flow.rtt.get()) else { return };
+        let all = at.coupled_with_index().map(|(p, _)| self.paths[p].rates.get());
+        let part = coupling.part(flow.rates.get(), all, srtt.as_secs_f64(), least.as_secs_f64());
+        self.paths[p].part = part;
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
+        assert_eq!(p, self.paths.len(), "paths are numbered in the order they are added");
+        self.paths.push(self.fresh(&all[p]));
+        CongestionWindow { cwnd: self.setup.initial_window(all[p].mtu), ssthresh: None }
+    }
+
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
+        if let Some(coupling) = self.coupling {
+            for ack in acked {
+                self.couple(coupling, now, before, ack.path);
+            }
+        }
+        for ack in acked {
+            let path = &before[ack.path];
+            if ack.rate.is_some_and(|sample| self.paths[ack.path].is_outdated(&sample)) {
+                self.paths[ack.path] = self.fresh(path);
+            }
+            let flow = &mut self.paths[ack.path];
+            flow.segment = self.setup.segment(path.mtu);
+            let event = Event {
+                now,
+                acked: ack.acked,
+                lost: ack.lost,
+                before: ack.flight_before,
+                inflight: ack.flight_after,
+                in_recovery: path.in_recovery,
+            };
+            let window = &mut w[ack.path].cwnd;
+            *window = flow.on_ack(&event, ack.rate.as_ref(), *window);
+        }
+    }
+
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
+        match kind {
+            // The losses themselves are in the acknowledgements.
+            LossKind::FastRetransmit => {}
+            LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
+            LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),
+        }
+    }
+
+    /// The model stays as it is.
+    fn on_idle(&mut self, _now: Instant, _all: &[PathView], _p: usize, _w: &mut [CongestionWindow]) {}
+
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
+        w[p] = rule.apply(w[p]);
+        if matches!(rule, WindowRule::Replace(_)) {
+            self.paths[p] = self.fresh(&all[p]);
+        }
+    }
+
+    fn wants_rate_samples(&self) -> bool {
+        true
+    }
+
+    fn on_sent(&mut self, now: Instant, all: &[PathView], p: usize, bytes: ByteCount, app_limited: bool) {
+        let path = &all[p];
+        let flow = &mut self.paths[p];
+        if path.flight <= bytes && app_limited {
+            flow.on_restart(now);
+        }
+        flow.note_use(path.flight, path.window.cwnd);
+    }
+
+    fn pacing_rate(&self, p: usize) -> Option<BitRate> {
+        self.paths.get(p).map(Flow::pacing_rate)
+    }
+}

@@ -1,0 +1,178 @@
+//! Bounds of the rate and of the bytes in flight that losses have shown.
+
+use units::ByteCount;
+
+/// Factor by which a round trip with losses reduces a bound at most.
+const BETA: f64 = 0.7;
+
+/// Bounds; without losses there are none.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    /// Bytes in flight that a probe has found safe (`inflight_hi`, `inflight_longterm`).
+    pub(super) long_term: ByteCount,
+    /// Bytes in flight since a loss outside probes (`inflight_lo`, `inflight_shortterm`).
+    pub(super) short_term: ByteCount,
+    /// Rate in bytes/s since then (`bw_lo`, `bw_shortterm`).
+    pub(super) rate: f64,
+    latest: Latest,
+    /// There was a loss in the round trip at hand.
+    lossy: bool,
+    /// Acknowledgements of it that reported losses.
+    pub(super) loss_events: u32,
+    /// Bytes delivered at its beginning.
+    began: ByteCount,
+    /// The acknowledgement at hand ended it.
+    pub(super) round_ended: bool,
+}
+
+/// Largest samples of a round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latest {
+    pub(super) rate: f64,
+    pub(super) delivered: ByteCount,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            long_term: ByteCount::MAX,
+            short_term: ByteCount::MAX,
+            rate: f64::INFINITY,
+            latest: Latest::default(),
+            lossy: false,
+            loss_events: 0,
+            began: ByteCount::ZERO,
+            round_ended: false,
+        }
+    }
+}
+
+impl Bounds {
+    /// There are losses, after so many bytes were delivered.
+    pub(super) fn note_loss(&mut self, delivered: ByteCount) {
+        if !self.lossy {
+            self.began = delivered;
+        }
+        self.lossy = true;
+        self.loss_events += 1;
+    }
+
+    /// Takes a sample: `prior` bytes had been delivered when its packet was sent, `delivered` are now.
+    pub(super) fn take(&mut self, sample: Latest, prior: ByteCount, delivered: ByteCount) {
+        self.latest.rate = self.latest.rate.max(sample.rate);
+        self.latest.delivered = self.latest.delivered.max(sample.delivered);
+        self.round_ended = prior >= self.began;
+        if self.round_ended {
+            self.began = delivered;
+        }
+    }
+
+    /// Reduces the short-term bounds after a round trip with losses. `probing`: the losses are those of a probe.
+    pub(super) fn adapt(&mut self, probing: bool, max_rate: f64, window: ByteCount) {
+        if !self.round_ended {
+            return;
+        }
+        if self.lossy && !probing {
+            let rate = if self.rate.is_finite() { self.rate } else { max_rate };
+            let most = if self.short_term == ByteCount::MAX { window } else { self.short_term };
+            self.rate = self.latest.rate.max(BETA * rate);
+            self.short_term = self.latest.delivered.max(reduced(most));
+        }
+        self.lossy = false;
+    }
+
+    /// The end of an acknowledgement: the samples of a new round trip begin with its own.
+    pub(super) fn advance(&mut self, sample: Latest) {
+        if self.round_ended {
+            self.latest = sample;
+            self.loss_events = 0;
+            self.round_ended = false;
+        }
+    }
+
+    /// Largest volume delivered in the round trip at hand.
+    pub(super) fn latest_delivered(&self) -> ByteCount {
+        self.latest.delivered
+    }
+
+    /// Forgets the round trip at hand.
+    pub(super) fn reset_signals(&mut self) {
+        self.lossy = false;
+        self.latest = Latest::default();
+    }
+
+    /// Forgets the short-term bounds.
+    pub(super) fn reset_short_term(&mut self) {
+        (self.short_term, self.rate) = (ByteCount::MAX, f64::INFINITY);
+    }
+
+    /// A probe with so many bytes in flight has lost too much; `target` were wanted.
+    pub(super) fn limit(&mut self, in_flight: ByteCount, target: ByteCount) {
+        self.long_term = in_flight.max(reduced(target));
+    }
+
+    /// The long-term bound less the headroom, which is at least a segment.
+    pub(super) fn with_headroom(&self, headroom: f64, segment: ByteCount) -> ByteCount {
+        if self.long_term == ByteCount::MAX {
+            return ByteCount::MAX;
+        }
+        self.long_term - ByteCount::round_f64(self.long_term.as_f64() * headroom).max(segment)
+    }
+}
+
+fn reduced(bytes: ByteCount) -> ByteCount {
+    ByteCount::round_f64(bytes.as_f64() * BETA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(n: u64) -> ByteCount {
+        ByteCount::new(n)
+    }
+
+    fn sample(rate: f64, delivered: u64) -> Latest {
+        Latest { rate, delivered: bytes(delivered) }
+    }
+
+    #[test]
+    fn round_trip_with_losses_reduces_the_short_term_bounds_to_what_was_delivered_but_by_30_percent_at_most()
+    {
+        let mut bounds = Bounds::default();
+        bounds.note_loss(bytes(100));
+        bounds.take(sample(90.0, 900), bytes(99), bytes(200));
+        bounds.adapt(false, 100.0, bytes(2000));
+        assert_eq!(bounds.short_term, ByteCount::MAX, "the round trip is not over");
+        bounds.advance(sample(90.0, 900));
+        bounds.take(sample(80.0, 800), bytes(100), bytes(300));
+        bounds.adapt(false, 100.0, bytes(2000));
+        assert_eq!((bounds.rate, bounds.short_term), (90.0, bytes(1400)));
+        bounds.advance(sample(80.0, 800));
+        bounds.note_loss(bytes(300));
+        bounds.take(sample(10.0, 10), bytes(300), bytes(400));
+        bounds.adapt(false, 100.0, bytes(2000));
+        assert_eq!((bounds.rate, bounds.short_term), (80.0, bytes(980)));
+        bounds.reset_short_term();
+        assert_eq!((bounds.rate, bounds.short_term), (f64::INFINITY, ByteCount::MAX));
+    }
+
+    #[test]
+    fn losses_of_a_probe_do_not_change_the_short_term_bounds() {
+        let mut bounds = Bounds::default();
+        bounds.note_loss(bytes(100));
+        bounds.take(sample(90.0, 900), bytes(100), bytes(200));
+        bounds.adapt(true, 100.0, bytes(2000));
+        assert_eq!(bounds.short_term, ByteCount::MAX);
+    }
+
+    #[test]
+    fn headroom_is_a_part_of_the_long_term_bound_or_a_segment() {
+        let mut bounds = Bounds::default();
+        assert_eq!(bounds.with_headroom(0.15, bytes(1000)), ByteCount::MAX);
+        bounds.limit(bytes(20_000), bytes(10_000));
+        assert_eq!(bounds.with_headroom(0.15, bytes(1000)), bytes(17_000));
+        bounds.limit(bytes(2000), bytes(5000));
+        assert_eq!((bounds.long_term, bounds.with_headroom(0.15, bytes(1000))), (bytes(3500), bytes(2500)));
+    }
+}

@@ -1,0 +1,388 @@
+//! The model of one path: what an acknowledgement changes in it, and the rate and window that follow.
+
+use units::{BitRate, ByteCount, Instant, Span};
+
+use super::super::bbr_coupled;
+use super::BbrKnobs;
+use super::bounds::{Bounds, Latest};
+use super::cycle::Cycle;
+use super::filters::{Aggregation, MaxRate, MinRtt};
+use super::rounds::{FullPipe, Rounds};
+use crate::RateSample;
+
+/// What a path does now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// The rate doubles each round trip.
+    Startup,
+    /// The queue of Startup empties.
+    Drain { since: u64 },
+    /// ProbeBW: the queue of UP empties.
+    Down,
+    /// ProbeBW: the rate is the measured one.
+    Cruise,
+    /// ProbeBW: the pipe is filled before the rate is raised.
+    Refill,
+    /// ProbeBW: the rate is raised.
+    Up,
+    /// The queue is drained to measure the propagation delay.
+    ProbeRtt,
+}
+
+impl State {
+    fn pacing_gain(self) -> f64 {
+        match self {
+            State::Startup => STARTUP_GAIN,
+            State::Drain { .. } => 0.5,
+            State::Down => 0.9,
+            State::Up => 1.25,
+            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn window_gain(self) -> f64 {
+        match self {
+            State::Up => 2.25,
+            State::ProbeRtt => 0.5,
+            _ => 2.0,
+        }
+    }
+
+    /// One of the states of ProbeBW.
+    pub(super) fn is_probe_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// Losses are expected.
+    fn is_probing(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+}
+
+/// Pacing gain with which the rate doubles each round trip: 4 ln 2.
+const STARTUP_GAIN: f64 = 2.77;
+
+/// Part of the bandwidth that the pacing rate uses.
+const MARGIN: f64 = 0.99;
+
+/// RTT of the first pacing rate, before one is known.
+const NOMINAL_RTT: Span = Span::from_millis(1);
+
+/// Segments that are in flight at least.
+const LEAST_SEGMENTS: u64 = 4;
+
+/// Acknowledgements with losses in a round trip that end Startup.
+const STARTUP_LOSSES: u32 = 6;
+
+/// Round trips after which Drain ends in any case.
+const DRAIN_ROUNDS: u64 = 3;
+
+/// Longest burst at any rate.
+const LARGEST_QUANTUM: f64 = 65_536.0;
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) now: Instant,
+    pub(super) acked: ByteCount,
+    pub(super) lost: ByteCount,
+    /// Bytes in flight before and after it.
+    pub(super) before: ByteCount,
+    pub(super) inflight: ByteCount,
+    pub(super) in_recovery: bool,
+}
+
+/// The model of one path.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) knobs: BbrKnobs,
+    pub(super) segment: ByteCount,
+    /// Part of what one flow would take, if paths are coupled.
+    pub(super) part: f64,
+    initial_window: ByteCount,
+    pub(super) state: State,
+    /// The window as of the last acknowledgement.
+    pub(super) window: ByteCount,
+    /// Bytes delivered on the path.
+    pub(super) delivered: ByteCount,
+    pub(super) rounds: Rounds,
+    pub(super) rates: MaxRate,
+    pub(super) rtt: MinRtt,
+    extra: Aggregation,
+    pub(super) full: FullPipe,
+    pub(super) bounds: Bounds,
+    pub(super) cycle: Cycle,
+    /// ProbeRTT: when it may end. `None` until enough has left the path.
+    pub(super) probe_ends: Option<Instant>,
+    /// ProbeRTT: a round trip has passed since then.
+    pub(super) probe_round: bool,
+    /// Window before ProbeRTT, until it is restored.
+    pub(super) saved: Option<ByteCount>,
+    /// Nothing was acknowledged since the path was idle.
+    pub(super) restarted: bool,
+    /// The window was full in this round trip, and in the last.
+    used: (bool, bool),
+    /// Pacing rate in bytes/s.
+    rate: f64,
+    /// The rate is based on an RTT.
+    timed: bool,
+}
+
+impl Flow {
+    /// A path of which no more is known than its smoothed RTT.
+    pub(super) fn new(
+        knobs: BbrKnobs,
+        segment: ByteCount,
+        initial_window: ByteCount,
+        srtt: Option<Span>,
+    ) -> Self {
+        Flow {
+            knobs,
+            segment,
+            part: 1.0,
+            initial_window,
+            state: State::Startup,
+            window: initial_window,
+            delivered: ByteCount::ZERO,
+            rounds: Rounds::default(),
+            rates: MaxRate::default(),
+            rtt: MinRtt::default(),
+            extra: Aggregation::default(),
+            full: FullPipe::default(),
+            bounds: Bounds::default(),
+            cycle: Cycle::default(),
+            probe_ends: None,
+            probe_round: false,
+            saved: None,
+            restarted: false,
+            used: (false, false),
+            rate: first_rate(initial_window, srtt.unwrap_or(NOMINAL_RTT)),
+            timed: false,
+        }
+    }
+
+    /// True if the transport counts deliveries anew: the path was replaced.
+    pub(super) fn is_outdated(&self, sample: &RateSample) -> bool {
+        sample.prior_delivered + sample.delivered < self.delivered
+    }
+
+    pub(super) fn pacing_rate(&self) -> BitRate {
+        BitRate::from_bps((self.rate * 8.0) as u64)
+    }
+
+    /// Takes an acknowledgement, and returns the new window.
+    pub(super) fn on_ack(
+        &mut self,
+        event: &Event,
+        sample: Option<&RateSample>,
+        window: ByteCount,
+    ) -> ByteCount {
+        self.window = window;
+        self.note_use(event.before, window);
+        if let Some(sample) = sample {
+            self.delivered = sample.prior_delivered + sample.delivered;
+        }
+        if !event.lost.is_zero() {
+            self.bounds.note_loss(self.delivered);
+        }
+        if let Some(sample) = sample {
+            self.take(event, sample);
+        }
+        self.set_rate(self.state.pacing_gain());
+        self.set_window(event);
+        self.window
+    }
+
+    /// Updates the model and the state.
+    fn take(&mut self, event: &Event, sample: &RateSample) {
+        let rate = sample.rate.map_or(0.0, |rate| rate.as_bps() as f64 / 8.0);
+        let latest = Latest { rate, delivered: sample.delivered };
+        let limited = sample.app_limited || self.state == State::ProbeRtt;
+        self.bounds.take(latest, sample.prior_delivered, self.delivered);
+        self.rounds.take(sample.prior_delivered, self.delivered);
+        if self.rounds.started {
+            self.cycle.rounds += 1;
+            self.used = (false, self.used.0);
+        }
+        if rate >= self.rates.get() || !limited {
+            self.rates.take(rate);
+        }
+        self.bounds.adapt(self.state.is_probing(), self.rates.get(), self.window);
+        self.extra.take(event.now, event.acked, self.bandwidth(), self.window, self.rounds.count);
+        if self.rounds.started && !limited && rate > 0.0 {
+            self.full.check(rate);
+        }
+        self.check_startup(event, sample);
+        self.check_drain(event);
+        self.update_cycle(event, sample, limited, rate);
+        self.rtt.take(event.now, sample.rtt, self.knobs.probe_rtt_interval);
+        self.check_probe_rtt(event);
+        self.bounds.advance(latest);
+        if let Some(rtt) = self.rtt.get()
+            && !self.timed
+        {
+            self.timed = true;
+            self.rate = first_rate(self.initial_window, rtt);
+        }
+    }
+
+    /// Startup ends when the rate stops growing, or when a round trip loses too much.
+    fn check_startup(&mut self, event: &Event, sample: &RateSample) {
+        if self.state != State::Startup {
+            return;
+        }
+        let lossy = self.bounds.round_ended && self.bounds.loss_events >= STARTUP_LOSSES;
+        if lossy && event.in_recovery && self.is_too_high(sample) {
+            self.fill_by_loss();
+        }
+        if self.full.reached {
+            self.state = State::Drain { since: self.rounds.count };
+        }
+    }
+
+    /// Losses show that the pipe is full.
+    fn fill_by_loss(&mut self) {
+        self.full.reached = true;
+        self.bounds.long_term = self.volume(1.0).max(self.bounds.latest_delivered());
+    }
+
+    fn check_drain(&mut self, event: &Event) {
+        if let State::Drain { since } = self.state
+            && (event.inflight <= self.inflight(self.bandwidth(), 1.0)
+                || self.rounds.count > since + DRAIN_ROUNDS)
+        {
+            self.start_down(event.now);
+        }
+    }
+
+    /// A packet was marked (ECN).
+    pub(super) fn on_mark(&mut self, now: Instant, inflight: ByteCount, window: ByteCount) -> ByteCount {
+        self.window = window;
+        self.bounds.note_loss(self.delivered);
+        if self.state == State::Startup {
+            self.fill_by_loss();
+            self.state = State::Drain { since: self.rounds.count };
+        } else if self.cycle.sampling {
+            self.probed_too_high(now, Some(inflight));
+        }
+        self.bound_window();
+        self.window
+    }
+
+    /// Something is sent after the path was idle for want of data.
+    pub(super) fn on_restart(&mut self, now: Instant) {
+        self.restarted = true;
+        self.extra.restart(now);
+        if self.state.is_probe_bw() {
+            self.set_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_end(now);
+        }
+    }
+
+    /// Notes if so many bytes in flight fill the window.
+    pub(super) fn note_use(&mut self, flight: ByteCount, window: ByteCount) {
+        self.used.0 |= flight + self.segment > window;
+    }
+
+    /// True if the window was full at any time of the last round trip.
+    pub(super) fn is_window_limited(&self) -> bool {
+        self.used.0 || self.used.1
+    }
+
+    /// Bandwidth in bytes/s, with the short-term bound.
+    pub(super) fn bandwidth(&self) -> f64 {
+        self.rates.get().min(self.bounds.rate)
+    }
+
+    /// So many bandwidth-delay products.
+    fn volume(&self, gain: f64) -> ByteCount {
+        self.volume_at(self.bandwidth(), gain)
+    }
+
+    fn volume_at(&self, rate: f64, gain: f64) -> ByteCount {
+        let Some(rtt) = self.rtt.get() else { return self.initial_window };
+        ByteCount::round_f64(gain * rate * rtt.as_secs_f64())
+    }
+
+    /// Bytes in flight for so many bandwidth-delay products, with room for bursts.
+    pub(super) fn inflight(&self, rate: f64, gain: f64) -> ByteCount {
+        self.with_burst(self.volume_at(rate, gain))
+    }
+
+    fn with_burst(&self, volume: ByteCount) -> ByteCount {
+        let quantum = (self.rate / 1000.0).min(LARGEST_QUANTUM);
+        let most = volume.max(ByteCount::round_f64(quantum)).max(self.least_window());
+        if self.state == State::Up { most + self.segment * 2 } else { most }
+    }
+
+    /// What should be in flight: the bandwidth-delay product, unless the window is smaller.
+    pub(super) fn target(&self) -> ByteCount {
+        self.volume(1.0).min(self.window)
+    }
+
+    fn least_window(&self) -> ByteCount {
+        self.segment * LEAST_SEGMENTS
+    }
+
+    /// Bandwidth-delay products in the window.
+    fn window_gain(&self) -> f64 {
+        let gain = self.state.window_gain();
+        match self.state {
+            State::Startup | State::ProbeRtt => gain,
+            _ if self.part == 1.0 => gain,
+            _ => bbr_coupled::gain(gain, self.part),
+        }
+    }
+
+    /// Largest window of ProbeRTT.
+    pub(super) fn probe_window(&self) -> ByteCount {
+        self.volume(State::ProbeRtt.window_gain()).max(self.least_window())
+    }
+
+    /// Until the pipe is full the rate only rises.
+    fn set_rate(&mut self, gain: f64) {
+        let rate = gain * self.bandwidth() * MARGIN;
+        if rate > self.rate || (self.full.reached && rate > 0.0) {
+            self.rate = rate;
+        }
+    }
+
+    fn set_window(&mut self, event: &Event) {
+        if self.state != State::ProbeRtt
+            && let Some(saved) = self.saved.take()
+        {
+            self.window = self.window.max(saved);
+        }
+        let rounds = if self.full.reached { 10 } else { 1 };
+        let extra = ByteCount::round_f64(self.extra.get(self.rounds.count, rounds));
+        let most = self.with_burst(self.volume(self.window_gain()) + extra);
+        let grown = self.window + event.acked;
+        if self.full.reached {
+            self.window = grown.min(most);
+        } else if self.window < most || self.delivered < self.initial_window {
+            self.window = grown;
+        }
+        self.window = self.window.max(self.least_window());
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.probe_window());
+        }
+        self.bound_window();
+    }
+
+    /// The bounds that losses have shown hold for the window.
+    fn bound_window(&mut self) {
+        let long_term = match self.state {
+            State::Down | State::Refill | State::Up => self.bounds.long_term,
+            State::Cruise | State::ProbeRtt => self.bounds.with_headroom(self.knobs.headroom, self.segment),
+            State::Startup | State::Drain { .. } => ByteCount::MAX,
+        };
+        let most = long_term.min(self.bounds.short_term).max(self.least_window());
+        self.window = self.window.min(most);
+    }
+}
+
+/// Pacing rate in bytes/s that the initial window suggests.
+fn first_rate(initial_window: ByteCount, rtt: Span) -> f64 {
+    STARTUP_GAIN * initial_window.as_f64() / rtt.as_secs_f64().max(1e-6)
+}

@@ -1,0 +1,107 @@
+//! Round trips counted by packets, and the end of growth that they show.
+
+use units::ByteCount;
+
+/// Counts round trips: one ends with the acknowledgement of a packet that was sent after its beginning.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    pub(super) count: u64,
+    /// Bytes delivered at the beginning of the round trip at hand.
+    began: ByteCount,
+    /// The acknowledgement at hand ended a round trip.
+    pub(super) started: bool,
+}
+
+impl Rounds {
+    /// Takes an acknowledgement: `prior` bytes had been delivered when its packet was sent, `delivered` are now.
+    pub(super) fn take(&mut self, prior: ByteCount, delivered: ByteCount) {
+        self.started = prior >= self.began;
+        if self.started {
+            self.count += 1;
+            self.restart(delivered);
+        }
+    }
+
+    /// A new round trip begins now.
+    pub(super) fn restart(&mut self, delivered: ByteCount) {
+        self.began = delivered;
+    }
+}
+
+/// Round trips without growth after which the pipe is full.
+const FULL_ROUNDS: u32 = 3;
+
+/// Growth of the delivery rate in a round trip that counts as such.
+const GROWTH: f64 = 1.25;
+
+/// Notices that the delivery rate no longer grows.
+#[derive(Debug, Default)]
+pub(super) struct FullPipe {
+    /// Rate that the next ones are compared with.
+    rate: f64,
+    rounds: u32,
+    /// The rate has stopped growing since the last reset.
+    pub(super) now: bool,
+    /// It has once, or losses ended Startup.
+    pub(super) reached: bool,
+}
+
+impl FullPipe {
+    /// Looks for growth beyond `rate` from now on.
+    pub(super) fn reset(&mut self, rate: f64) {
+        *self = FullPipe { rate, rounds: 0, now: false, ..*self };
+    }
+
+    /// Takes the delivery rate at the end of a round trip.
+    pub(super) fn check(&mut self, rate: f64) {
+        if self.now {
+            return;
+        }
+        if rate >= self.rate * GROWTH {
+            return self.reset(rate);
+        }
+        self.rounds += 1;
+        self.now = self.rounds >= FULL_ROUNDS;
+        self.reached |= self.now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(n: u64) -> ByteCount {
+        ByteCount::new(n)
+    }
+
+    #[test]
+    fn round_trip_ends_with_a_packet_sent_after_its_beginning() {
+        let mut rounds = Rounds::default();
+        rounds.take(bytes(0), bytes(10));
+        assert!(rounds.started);
+        for (prior, delivered) in [(0, 20), (9, 30)] {
+            rounds.take(bytes(prior), bytes(delivered));
+            assert!(!rounds.started);
+        }
+        rounds.take(bytes(10), bytes(40));
+        assert!(rounds.started && rounds.count == 2);
+        rounds.restart(bytes(60));
+        rounds.take(bytes(50), bytes(70));
+        assert!(!rounds.started);
+    }
+
+    #[test]
+    fn pipe_is_full_after_three_round_trips_that_grow_by_less_than_a_quarter() {
+        let mut full = FullPipe::default();
+        for rate in [100.0, 125.0, 150.0, 150.0, 156.25] {
+            full.check(rate);
+            assert!(!full.now);
+        }
+        for (rate, now) in [(190.0, false), (180.0, false), (195.0, true)] {
+            full.check(rate);
+            assert_eq!((full.now, full.reached), (now, now), "{rate}");
+        }
+        full.reset(200.0);
+        assert!(!full.now && full.reached);
+    }
+}

@@ -1,0 +1,144 @@
+//! Pacing for controls that only have a window: the rate follows from the window and the round-trip time.
+//!
+//! Source: `tcp_update_pacing_rate` of Linux. The rate is g w/r: w is the larger of the window and the bytes in flight, r
+//! the smoothed round-trip time, and g is 2 below half of ssthresh and 1.2 above. A gain above 1 leaves the
+//! window the limit, so that pacing changes the bursts and not the share.
+
+use units::{BitRate, ByteCount, Instant};
+
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, WindowRule};
+
+/// Gain while the window is below half of ssthresh: it may double in the next round trip.
+const SLOW_START_GAIN: f64 = 2.0;
+
+/// Gain otherwise.
+const AVOIDANCE_GAIN: f64 = 1.2;
+
+/// Has the paths of `control` paced. A control with pacing rates of its own stays as it is.
+pub fn paced(control: Box<dyn CongestionControl>, setup: &Setup) -> Box<dyn CongestionControl> {
+    if control.is_paced() {
+        return control;
+    }
+    let rates = Vec::with_capacity(setup.paths);
+    Box::new(Paced { control, rates, initial_ssthresh: setup.initial_ssthresh })
+}
+
+/// A control whose paths are paced by their windows.
+#[derive(Debug)]
+struct Paced {
+    control: Box<dyn CongestionControl>,
+    /// Pacing rate of each path; none before its first round-trip time.
+    rates: Vec<Option<BitRate>>,
+    initial_ssthresh: ByteCount,
+}
+
+impl Paced {
+    fn update(&mut self, all: &[PathView], w: &[CongestionWindow]) {
+        for (rate, (path, window)) in self.rates.iter_mut().zip(all.iter().zip(w)) {
+            *rate = rate_of(path, *window, self.initial_ssthresh);
+        }
+    }
+}
+
+/// The pacing rate of a path with a new window.
+fn rate_of(path: &PathView, window: CongestionWindow, initial_ssthresh: ByteCount) -> Option<BitRate> {
+    let srtt = path.srtt.filter(|srtt| !srtt.is_zero())?;
+    let ssthresh = window.ssthresh.unwrap_or(initial_ssthresh);
+    let gain =
+        if window.cwnd < ByteCount::new(ssthresh.get() / 2) { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
+    let bytes = window.cwnd.max(path.flight).as_f64();
+    Some(BitRate::from_bps((gain * bytes * 8.0 / srtt.as_secs_f64()) as u64))
+}
+
+impl CongestionControl for Paced {
+    fn name(&self) -> &'static str {
+        self.control.name()
+    }
+
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
+        let window = self.control.on_path_added(all, p);
+        self.rates.push(all.get(p).and_then(|path| rate_of(path, window, self.initial_ssthresh)));
+        window
+    }
+
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
+        self.control.on_sack(now, before, acked, w);
+        self.update(before, w);
+    }
+
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
+        self.control.on_loss(now, all, p, kind, w);
+        self.update(all, w);
+    }
+
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.control.on_spurious_loss(all, p, window, w);
+        self.update(all, w);
+    }
+
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
+        self.control.on_idle(now, all, p, w);
+        self.update(all, w);
+    }
+
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
+        self.control.on_rule(all, p, rule, w);
+        self.update(all, w);
+    }
+
+    fn is_paced(&self) -> bool {
+        true
+    }
+
+    fn pacing_rate(&self, p: usize) -> Option<BitRate> {
+        self.rates.get(p).copied().flatten()
+    }
+
+    fn partial_bytes_acked(&self, p: usize) -> ByteCount {
+        self.control.partial_bytes_acked(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Span;
+
+    fn rate(cwnd: u64, ssthresh: Option<u64>, flight: u64, srtt_ms: u64) -> Option<u64> {
+        let window = CongestionWindow { cwnd: ByteCount::new(cwnd), ssthresh: ssthresh.map(ByteCount::new) };
+        let path = PathView {
+            window,
+            flight: ByteCount::new(flight),
+            mtu: ByteCount::new(1500),
+            srtt: (srtt_ms > 0).then(|| Span::from_millis(srtt_ms)),
+            rto: Span::from_secs(1),
+            active: true,
+            group: 0,
+            in_recovery: false,
+        };
+        rate_of(&path, window, ByteCount::new(1_000_000)).map(BitRate::as_bps)
+    }
+
+    // By hand: 10 000 bytes in 100 ms are 0.8 Mbit/s.
+    #[test]
+    fn pacing_rate_is_twice_the_window_per_rtt_below_half_of_ssthresh_and_1_2_times_above() {
+        assert_eq!(rate(10_000, None, 0, 100), Some(1_600_000));
+        assert_eq!(rate(10_000, Some(20_002), 0, 100), Some(1_600_000));
+        assert_eq!(rate(10_000, Some(20_000), 0, 100), Some(960_000));
+        assert_eq!(rate(10_000, Some(10_000), 20_000, 100), Some(1_920_000), "flight above the window");
+        assert_eq!(rate(10_000, Some(10_000), 0, 0), None, "no RTT yet");
+    }
+}

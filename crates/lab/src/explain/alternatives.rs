@@ -1,0 +1,253 @@
+//! The same scenario with one thing changed for one flow: what would make it faster is run, not guessed.
+
+use crate::scenario::{Flow, NodeKind, Pace, Protocol, Scenario};
+use std::collections::BTreeSet;
+use units::ByteCount;
+
+/// A changed scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// What kind of change it is.
+    pub kind: Kind,
+    /// What is changed, as one would write it in the scenario.
+    pub change: String,
+    /// The scenario with the change.
+    pub scenario: Scenario,
+}
+
+/// A kind of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Twice as large buffers.
+    Buffers,
+    /// Another scheduler of paths, or the use of several paths at all.
+    Scheduler,
+    /// Another congestion control.
+    Control,
+    /// All options of a profile.
+    Profile,
+    /// One path alone.
+    Path,
+    /// An application that always has data.
+    Traffic,
+}
+
+/// The schedulers that are tried, best first.
+const SCHEDULERS: [&str; 3] = ["in-time", "lowest-rtt", "ecf"];
+
+/// The congestion controls that are tried.
+const CONTROLS: [&str; 3] = ["cubic", "bbr", "standard"];
+
+/// Number of schedulers and of controls that are tried beside the present one.
+const OTHERS: usize = 2;
+
+/// The changes to try for a flow; `back`: its data goes from the server to the client. Each scenario has neither probes nor
+/// captures.
+pub fn alternatives(scenario: &Scenario, flow: usize, back: bool) -> Vec<Alternative> {
+    let mut base = scenario.clone();
+    base.probes.clear();
+    base.captures.clear();
+    own_port(&mut base, flow);
+    let mut tried = Tried { base, flow, back, list: Vec::new() };
+    match scenario.flows[flow].protocol {
+        Protocol::Sctp => tried.sctp(),
+        Protocol::Tcp => tried.tcp(),
+        Protocol::Udp => {}
+    }
+    tried.traffic();
+    tried.list
+}
+
+/// Gives a flow that shares its server's port a port of its own, so that its options may be others.
+fn own_port(scenario: &mut Scenario, flow: usize) {
+    let Flow { server, remote_port, .. } = scenario.flows[flow];
+    let shares = |other: &Flow| (other.server, other.remote_port) == (server, remote_port);
+    let used: BTreeSet<u16> = scenario
+        .flows
+        .iter()
+        .chain(scenario.transfers.iter().map(|transfers| &transfers.like))
+        .map(|flow| flow.remote_port)
+        .collect();
+    let others = scenario.flows.iter().enumerate().any(|(n, other)| n != flow && shares(other))
+        || scenario.transfers.iter().any(|transfers| shares(&transfers.like));
+    if others && let Some(free) = (1..u16::MAX).rev().find(|port| !used.contains(port)) {
+        scenario.flows[flow].remote_port = free;
+    }
+}
+
+struct Tried {
+    base: Scenario,
+    flow: usize,
+    back: bool,
+    list: Vec<Alternative>,
+}
+
+impl Tried {
+    fn push(&mut self, kind: Kind, change: String, apply: impl FnOnce(&mut Flow)) {
+        let mut scenario = self.base.clone();
+        apply(&mut scenario.flows[self.flow]);
+        self.list.push(Alternative { kind, change, scenario });
+    }
+
+    fn sctp(&mut self) {
+        let back = self.back;
+        let flow = self.base.flows[self.flow].clone();
+        let [sender, receiver] = ends(&flow, back);
+        let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
+        self.push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), |flow| {
+            both(flow, back)[1].receive_buffer = receive;
+        });
+        self.push(Kind::Buffers, format!("send_buffer = {}", size(send)), |flow| {
+            both(flow, back)[0].send_buffer = send
+        });
+        self.push(
+            Kind::Buffers,
+            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
+            |flow| {
+                both(flow, back)[1].receive_buffer = receive;
+                both(flow, back)[0].send_buffer = send;
+            },
+        );
+        let networks = self.networks(&flow);
+        let several = networks.len() > 1;
+        if several && sender.cmt.enabled {
+            let present = sender.cmt.path_selection;
+            let others = SCHEDULERS.iter().filter(|word| **word != present.name()).take(OTHERS);
+            for (word, scheduler) in others.filter_map(|word| Some((word, word.parse().ok()?))) {
+                self.push(Kind::Scheduler, format!("cmt.path_selection = \"{word}\""), |flow| {
+                    both(flow, back)[0].cmt.path_selection = scheduler;
+                });
+            }
+        } else if several {
+            self.push(Kind::Scheduler, "cmt.enabled = true".to_owned(), |flow| {
+                both(flow, back).into_iter().for_each(|options| options.cmt.enabled = true);
+            });
+        }
+        let present = transport::Word::word(&sender.congestion_control);
+        for (word, control) in controls(present) {
+            self.push(Kind::Control, format!("congestion_control = \"{word}\""), |flow| {
+                both(flow, back)[0].congestion_control = control.into();
+            });
+        }
+        let recommended = sctp::Config::recommended();
+        let alike = [&flow.client_options, &flow.server_options].into_iter().all(|one| *one == recommended);
+        if !alike {
+            self.push(Kind::Profile, "profile = \"recommended\"".to_owned(), |flow| {
+                (flow.client_options, flow.server_options) = (recommended.clone(), recommended);
+            });
+        }
+        for network in networks.into_iter().filter(|_| several) {
+            self.push(Kind::Path, format!("networks = [{network}]"), |flow| {
+                flow.networks = Some(vec![network])
+            });
+        }
+    }
+
+    fn tcp(&mut self) {
+        let back = self.back;
+        let flow = self.base.flows[self.flow].clone();
+        let ends = |flow: &mut Flow| {
+            let Flow { client_tcp, server_tcp, .. } = flow;
+            if back {
+                [server_tcp.clone(), client_tcp.clone()]
+            } else {
+                [client_tcp.clone(), server_tcp.clone()]
+            }
+        };
+        let set = |flow: &mut Flow, [sender, receiver]: [tcp::Config; 2]| {
+            (flow.client_tcp, flow.server_tcp) = if back { (receiver, sender) } else { (sender, receiver) };
+        };
+        let [sender, receiver] = ends(&mut flow.clone());
+        let (send, receive) = (sender.send_buffer * 2, receiver.receive_buffer * 2);
+        let mut push = |kind, change: String, alter: &dyn Fn(&mut [tcp::Config; 2])| {
+            self.push(kind, change, |flow| {
+                let mut configs = ends(flow);
+                alter(&mut configs);
+                set(flow, configs);
+            });
+        };
+        push(Kind::Buffers, format!("receive_buffer = {}", size(receive)), &|ends| {
+            ends[1].receive_buffer = receive
+        });
+        push(Kind::Buffers, format!("send_buffer = {}", size(send)), &|ends| ends[0].send_buffer = send);
+        push(
+            Kind::Buffers,
+            format!("receive_buffer = {}, send_buffer = {}", size(receive), size(send)),
+            &|ends| {
+                ends[1].receive_buffer = receive;
+                ends[0].send_buffer = send;
+            },
+        );
+        for (word, control) in controls(transport::Word::word(&sender.control)) {
+            push(Kind::Control, format!("control = \"{word}\""), &|ends| {
+                ends[0].control = control.into();
+            });
+        }
+    }
+
+    /// A paced application is replaced by one that always has data.
+    fn traffic(&mut self) {
+        let back = self.back;
+        let traffic = |flow: &mut Flow| if back { flow.back.take() } else { flow.forward.take() };
+        let paced = traffic(&mut self.base.flows[self.flow].clone())
+            .filter(|traffic| traffic.pace != Pace::Saturated);
+        let Some(paced) = paced else { return };
+        let saturated = crate::scenario::Traffic { pace: Pace::Saturated, on_off: None, ..paced };
+        self.push(Kind::Traffic, "frame_rate = \"0 Hz\"".to_owned(), |flow| {
+            let place = if back { &mut flow.back } else { &mut flow.forward };
+            *place = Some(saturated);
+        });
+    }
+
+    /// The networks that a flow may use and in which both of its hosts have a link.
+    fn networks(&self, flow: &Flow) -> Vec<u16> {
+        let at = |node: usize| {
+            let links = self.base.links.iter().filter(move |link| link.between.contains(&node));
+            links.map(|link| u16::from(link.net_id)).filter(|&id| id != 0).collect::<BTreeSet<u16>>()
+        };
+        let allowed = |id: &u16| flow.networks.as_ref().is_none_or(|networks| networks.contains(id));
+        let hosts = [flow.client, flow.server];
+        let translated = self.base.nodes.iter().any(|node| matches!(node.kind, NodeKind::Nat { .. }));
+        if translated {
+            return Vec::new();
+        }
+        at(hosts[0]).intersection(&at(hosts[1])).copied().filter(allowed).collect()
+    }
+}
+
+/// The options of the sender and of the receiver.
+fn ends(flow: &Flow, back: bool) -> [&sctp::Config; 2] {
+    let Flow { client_options, server_options, .. } = flow;
+    if back { [server_options, client_options] } else { [client_options, server_options] }
+}
+
+/// As [`ends`], to be changed.
+fn both(flow: &mut Flow, back: bool) -> [&mut sctp::Config; 2] {
+    let Flow { client_options, server_options, .. } = flow;
+    if back { [server_options, client_options] } else { [client_options, server_options] }
+}
+
+/// The controls to try beside the present one.
+fn controls(present: &str) -> impl Iterator<Item = (&'static str, cc::Algorithm)> {
+    let others = CONTROLS.into_iter().filter(move |word| *word != present);
+    others.filter_map(|word| Some((word, word.parse().ok()?))).take(OTHERS)
+}
+
+/// A number of bytes in the largest unit in which it is whole.
+pub fn size(bytes: ByteCount) -> String {
+    let n = bytes.get();
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1000, "kB")];
+    let whole = units.into_iter().find(|(unit, _)| n >= *unit && n % unit == 0);
+    whole.map_or_else(|| format!("{n} B"), |(unit, name)| format!("{} {name}", n / unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_largest_unit_in_which_they_are_whole() {
+        let sizes = [1 << 20, 3 << 19, 2_000_000, 65_536, 200_000, 1501].map(|n| size(ByteCount::new(n)));
+        assert_eq!(sizes, ["1 MiB", "1536 KiB", "2 MB", "64 KiB", "200 kB", "1501 B"].map(str::to_owned));
+    }
+}

@@ -1,0 +1,133 @@
+//! Which packets belong to one association: by ports and verification tags, and where the handshake was not captured by
+//! addresses.
+
+use super::data_of;
+use super::sending::{Acknowledgement, DirectionReport, Seen, Sending};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use wire::{Chunk, CommonHeader, Packet};
+
+/// Most associations, and most ways of packets to one, that are kept apart.
+const MOST_ASSOCIATIONS: usize = 1024;
+const MOST_KEYS: usize = 16 * MOST_ASSOCIATIONS;
+
+/// One side of an association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    association: usize,
+    side: usize,
+}
+
+impl End {
+    fn peer(self) -> End {
+        End { side: 1 - self.side, ..self }
+    }
+}
+
+#[derive(Default)]
+struct Association {
+    /// The verification tag of packets that each side sends.
+    tags: [Option<u32>; 2],
+    sending: [Sending; 2],
+}
+
+/// All associations of a capture.
+#[derive(Default)]
+pub(super) struct Associations {
+    list: Vec<Association>,
+    /// Who sends packets with these ports, source first, and this tag.
+    by_tag: BTreeMap<(u16, u16, u32), End>,
+    /// Who sent packets from and to these addresses and ports last.
+    by_route: BTreeMap<(IpAddr, IpAddr, u16, u16), End>,
+}
+
+impl Associations {
+    /// Takes a packet; false if it had to be left out.
+    pub(super) fn take(&mut self, seen: &Seen, packet: &Packet<'_>) -> bool {
+        let Some(from) = self.sender(seen, packet) else { return false };
+        let association = &mut self.list[from.association];
+        let has_data = packet.chunks().flatten().any(|chunk| data_of(&chunk).is_some());
+        let path = association.sending[from.side].path(seen.src, seen.dst);
+        let back = association.sending[1 - from.side].path(seen.dst, seen.src);
+        if has_data {
+            association.sending[from.side].on_packet(seen, path);
+        }
+        // After an error the next chunk cannot be found.
+        for chunk in packet.chunks().map_while(Result::ok) {
+            if let Some((tsn, length)) = data_of(&chunk) {
+                association.sending[from.side].on_data(seen.at, path, tsn, length);
+            }
+            if let Some(ack) = Acknowledgement::of(&chunk) {
+                let bytes = if has_data { ack.length } else { seen.length };
+                association.sending[1 - from.side].on_sack(seen.at, back, &ack, bytes);
+            }
+        }
+        true
+    }
+
+    /// Who sent a packet; none if there are too many.
+    fn sender(&mut self, seen: &Seen, packet: &Packet<'_>) -> Option<End> {
+        let CommonHeader { source_port: from, destination_port: to, verification_tag: tag } = packet.header;
+        let first = packet.chunks().next().and_then(Result::ok);
+        let route = (seen.src, seen.dst, from, to);
+        let end = match first {
+            Some(Chunk::Init(init)) => {
+                let answers = (to, from, init.initiate_tag);
+                let known = self.by_tag.get(&answers).map(|end| end.peer());
+                let end = known.or_else(|| self.open())?;
+                self.name(end.peer(), answers);
+                end
+            }
+            // An INIT that was cut.
+            _ if tag == 0 => self.by_route.get(&route).copied().or_else(|| self.open())?,
+            _ => {
+                let by_tag = self.by_tag.get(&(from, to, tag)).copied();
+                let end = by_tag.or_else(|| self.untagged(route)).or_else(|| self.open())?;
+                self.name(end, (from, to, tag));
+                end
+            }
+        };
+        if let Some(Chunk::InitAck(answer)) = first {
+            self.name(end.peer(), (to, from, answer.0.initiate_tag));
+        }
+        if self.by_route.len() < MOST_KEYS {
+            self.by_route.insert(route, end);
+            self.by_route.insert((seen.dst, seen.src, to, from), end.peer());
+        }
+        Some(end)
+    }
+
+    /// The sender on a route whose tag is not known yet.
+    fn untagged(&self, route: (IpAddr, IpAddr, u16, u16)) -> Option<End> {
+        let end = *self.by_route.get(&route)?;
+        self.list[end.association].tags[end.side].is_none().then_some(end)
+    }
+
+    fn open(&mut self) -> Option<End> {
+        if self.list.len() >= MOST_ASSOCIATIONS {
+            return None;
+        }
+        self.list.push(Association::default());
+        Some(End { association: self.list.len() - 1, side: 0 })
+    }
+
+    /// Packets with these ports and this tag come from `end`.
+    fn name(&mut self, end: End, key: (u16, u16, u32)) {
+        if self.by_tag.len() < MOST_KEYS {
+            self.by_tag.entry(key).or_insert(end);
+        }
+        let Association { tags, sending } = &mut self.list[end.association];
+        tags[end.side].get_or_insert(key.2);
+        sending[end.side].ports = (key.0, key.1);
+    }
+
+    /// What each side that sent data did.
+    pub(super) fn into_reports(self) -> Vec<DirectionReport> {
+        let numbered = self.list.into_iter().enumerate();
+        numbered
+            .flat_map(|(number, association)| {
+                association.sending.into_iter().filter_map(move |sending| sending.into_report(number))
+            })
+            .collect()
+    }
+}

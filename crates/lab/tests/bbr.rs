@@ -1,0 +1,102 @@
+//! BBR over SCTP and TCP in the simulated network.
+
+mod common;
+
+use anabranch_lab as lab;
+use cc::Algorithm;
+use common::*;
+use lab::output::RunOutput;
+use lab::scenario::{Protocol, Scenario};
+use net::{Limit, QueueSpec};
+use units::{BitRate, ByteCount, Probability, Span};
+
+/// Bandwidth-delay product of the link in bytes.
+const BDP: f64 = 52_500.0;
+
+/// Saturated flows over 10 Mbit/s and 42 ms with a queue of so many bandwidth-delay products, measured for 40 s.
+fn scenario(queue: f64, flows: &[(Protocol, Algorithm)]) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
+    impair(&mut scenario.links[1], |direction| {
+        direction.delay = Span::from_millis(21);
+        direction.queue = QueueSpec::DropTail(Limit::Bytes(ByteCount::round_f64(queue * BDP)));
+    });
+    scenario.flows.clear();
+    for (n, &(protocol, control)) in (0..).zip(flows) {
+        let mut flow = saturated_flow(&format!("flow-{n}"));
+        (flow.protocol, flow.local_port, flow.remote_port) = (protocol, 9000 + n, 9000 + n);
+        (flow.reset_time, flow.stop_time) = (Span::from_secs(10), Span::from_secs(50));
+        flow.client_options.congestion_control = control.into();
+        flow.client_tcp.control = control;
+        flow.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
+        scenario.flows.push(flow);
+    }
+    scenario
+}
+
+fn mbps(output: &RunOutput, flow: usize) -> f64 {
+    scalar(output, &format!("flow-{flow}"), "throughput_bps") / 1e6
+}
+
+#[test]
+fn alone_bbr_uses_the_link_with_any_queue_and_loses_little() {
+    for protocol in [Protocol::Sctp, Protocol::Tcp] {
+        for queue in [0.25, 1.0, 8.0] {
+            let output = run(&scenario(queue, &[(protocol, Algorithm::Bbr)]));
+            let rate = mbps(&output, 0);
+            // At most 9.6 Mbit/s of 10 are payload, and ProbeRTT costs 2 %.
+            assert!(rate > 9.1, "{protocol:?}, {queue} BDP: {rate}");
+            let lost = scalar(&output, "link:west1-east1", "drops_queue_full");
+            assert!(lost < 400.0, "{protocol:?}, {queue} BDP: {lost} of 33000 packets lost");
+        }
+    }
+}
+
+#[test]
+fn beside_cubic_both_have_a_share() {
+    for protocol in [Protocol::Sctp, Protocol::Tcp] {
+        for queue in [0.5, 2.0, 8.0] {
+            let flows = [(protocol, Algorithm::Bbr), (Protocol::Tcp, Algorithm::Cubic)];
+            let output = run(&scenario(queue, &flows));
+            let (bbr, cubic) = (mbps(&output, 0), mbps(&output, 1));
+            assert!(bbr > 2.0 && cubic > 2.0, "{protocol:?}, {queue} BDP: BBR {bbr}, CUBIC {cubic}");
+            assert!(bbr + cubic > 9.2, "{protocol:?}, {queue} BDP: BBR {bbr}, CUBIC {cubic}");
+        }
+    }
+}
+
+#[test]
+fn random_losses_of_1_percent_cost_bbr_less_than_cubic() {
+    for protocol in [Protocol::Sctp, Protocol::Tcp] {
+        let rate = |control| {
+            let mut scenario = scenario(1.0, &[(protocol, control)]);
+            scenario.links[1].forward.impairments.loss = Probability::new(0.01).expect("a probability");
+            mbps(&run(&scenario), 0)
+        };
+        let (bbr, cubic) = (rate(Algorithm::Bbr), rate(Algorithm::Cubic));
+        assert!(bbr > 7.0 && bbr > 1.5 * cubic, "{protocol:?}: BBR {bbr}, CUBIC {cubic}");
+    }
+}
+
+#[test]
+fn over_two_paths_each_has_its_own_model() {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
+    impair(&mut scenario.links[4], |direction| {
+        direction.delay = Span::from_millis(30);
+        direction.transmitter = BitRate::from_mbps(4).into();
+    });
+    let flow = &mut scenario.flows[0];
+    enable_cmt(flow);
+    flow.client_options.congestion_control = Algorithm::Bbr.into();
+    let output = run(&scenario);
+    let rate = scalar(&output, "flow", "throughput_bps") / 1e6;
+    assert!(rate > 12.5, "{rate} of 13.4 Mbit/s");
+}
+
+#[test]
+fn a_run_with_bbr_and_pacing_is_the_same_each_time() {
+    let flows = [(Protocol::Sctp, Algorithm::Bbr), (Protocol::Tcp, Algorithm::Cubic)];
+    let mut scenario = scenario(1.0, &flows);
+    scenario.flows[1].client_tcp.pacing = true;
+    assert_eq!(run(&scenario).digest, run(&scenario).digest);
+}

@@ -1,0 +1,55 @@
+//! The recommended options where acknowledgements share narrow uplinks, and where packets overtake each other.
+
+mod common;
+
+use common::*;
+use lab::output::RunOutput;
+use lab::scenario::{Scenario, Sweep};
+use std::path::Path;
+
+use anabranch_lab as lab;
+
+/// The scenarios of a file of `scenarios/` with these options, in the order of the other axis.
+fn variants(file: &str, options: &str) -> Vec<Scenario> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
+    let text = std::fs::read_to_string(&path).expect("a scenario file");
+    let sweep: Sweep = lab::parse(&text, file).unwrap_or_else(|error| panic!("{error}"));
+    let chosen = |parameters: &[_]| parameters.iter().any(|(_, value)| format!("{value}") == options);
+    sweep.variants().iter().filter(|v| chosen(&v.parameters)).map(|v| v.scenario.clone()).collect()
+}
+
+fn mbps(output: &RunOutput) -> f64 {
+    scalar(output, "transfer", "throughput_bps") / 1e6
+}
+
+/// Payload of 1452 bytes in packets of 1500 on 50 and 30 Mbit/s.
+const SUM: f64 = 80.0 * 1452.0 / 1500.0;
+
+// The uplinks have 1/25 and 1/15, then 1/50 and 1/30 of the rates of their downlinks.
+#[test]
+fn acknowledgements_leave_room_on_narrow_uplinks() {
+    for scenario in variants("narrow-uplinks.toml", "recommended") {
+        let output = run(&scenario);
+        assert!(mbps(&output) > 0.98 * SUM, "{} Mbit/s", mbps(&output));
+        let share = scalar(&output, "transfer", "ack_share");
+        assert!(share < 0.015, "{share} bytes of acknowledgements for a byte of data");
+        for link in ["link:first:back", "link:second:back"] {
+            let used = scalar(&output, link, "utilisation");
+            assert!(used < 0.6, "{link}: {used}");
+        }
+    }
+    let full = run(&variants("narrow-uplinks.toml", "full-sacks")[0]);
+    assert!(mbps(&full) < 50.0, "full SACKs fill the uplinks: {} Mbit/s", mbps(&full));
+}
+
+#[test]
+fn packets_that_overtake_each_other_are_not_taken_for_lost() {
+    for scenario in variants("reordering.toml", "recommended") {
+        let output = run(&scenario);
+        assert!(mbps(&output) > 28.5, "{} Mbit/s", mbps(&output));
+        let needless = scalar(&output, "transfer", "duplicate_chunks");
+        assert!(needless <= 50.0, "{needless} needless retransmissions in 20 s");
+    }
+    let worst = variants("reordering.toml", "missing-reports").pop().expect("four of them");
+    assert!(mbps(&run(&worst)) < 5.0);
+}

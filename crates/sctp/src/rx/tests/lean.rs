@@ -1,0 +1,161 @@
+//! Which blocks lean SACKs tell of, and when they leave.
+
+use super::*;
+
+fn config() -> Config {
+    let cmt = Cmt { enabled: true, ..Cmt::default() };
+    Config { nr_sack: true, reneging: false, lean_sacks: true, cmt, ..Config::default() }
+}
+
+/// Past the first DATA, 100.
+fn started(config: &Config) -> Fixture {
+    let mut f = Fixture::new(config, 100);
+    f.take(message(100, 10));
+    tells(&mut f, PathId(0));
+    f
+}
+
+/// Writes an NR-SACK for a path: the TSNs that begin its blocks.
+fn tells(f: &mut Fixture, path: PathId) -> Vec<u32> {
+    let header = CommonHeader { source_port: 1, destination_port: 2, verification_tag: 3 };
+    let mut buf = PacketBuf::default();
+    assert!(f.rx.write_sack(f.now, path, &mut PacketWriter::new(&mut buf, header, 1480)));
+    f.drain();
+    let packet = Packet::parse(buf.as_octets(), Checksum::Offloaded).expect("a packet");
+    let Some(Ok(Chunk::NrSack(sack))) = packet.chunks().next() else { panic!("no NR-SACK") };
+    assert_eq!(sack.gap_blocks().count(), 0, "all is for good");
+    assert!(GapBlock::are_well_formed(sack.nr_gap_blocks()));
+    sack.nr_gap_blocks().map(|block| sack.cumulative_tsn_ack.0 + u32::from(block.start)).collect()
+}
+
+/// Every second TSN arrives, each a millisecond after the one before.
+fn gappy(f: &mut Fixture, from: u32, to: u32) {
+    for tsn in (from..=to).step_by(2) {
+        f.pass(1);
+        f.take(message(tsn, 1452));
+    }
+}
+
+fn even(from: u32, to: u32) -> Vec<u32> {
+    (from..=to).step_by(2).collect()
+}
+
+// 4 packets have 5808 bytes; a SACK with three blocks has 64 with its headers, one packet of 5 more.
+#[test]
+fn a_sack_waits_until_it_is_a_hundredth_of_its_data() {
+    let mut f = started(&config());
+    for tsn in 101..=104 {
+        f.pass(1);
+        f.take(message(tsn, 1452));
+        assert!(!f.rx.sack_due(), "{tsn}");
+    }
+    assert_eq!(f.rx.sack_deadline(), Some(Instant::ZERO + Span::from_millis(2 + 20)));
+    f.take(message(105, 1452));
+    assert!(f.rx.sack_due());
+}
+
+#[test]
+fn a_sack_does_not_wait_for_packets_that_come_late() {
+    let mut f = started(&config());
+    f.pass(10);
+    f.take(message(101, 1452));
+    assert!(!f.rx.sack_due());
+    f.pass(10);
+    f.take(message(102, 1452));
+    assert!(f.rx.sack_due());
+}
+
+#[test]
+fn with_many_gaps_a_sack_waits_for_eight_packets_at_most() {
+    let mut f = started(&config());
+    gappy(&mut f, 102, 114);
+    assert!(!f.rx.sack_due());
+    gappy(&mut f, 116, 116);
+    assert!(f.rx.sack_due());
+}
+
+// rfc7053#section-5.2
+#[test]
+fn the_i_bit_is_answered_at_once() {
+    let mut f = started(&config());
+    f.take(chunk("UBEI", 101, 0, 0, 1452));
+    assert!(f.rx.sack_due());
+}
+
+#[test]
+fn two_sacks_tell_of_each_arrival_and_later_ones_by_turns() {
+    let mut f = started(&config());
+    gappy(&mut f, 102, 108);
+    assert_eq!(tells(&mut f, PathId(0)), even(102, 108));
+    gappy(&mut f, 110, 116);
+    assert_eq!(tells(&mut f, PathId(0)), even(102, 116));
+    gappy(&mut f, 118, 124);
+    assert_eq!(tells(&mut f, PathId(0)), even(110, 124));
+    let mut again: Vec<u32> = (0..8).flat_map(|_| tells(&mut f, PathId(0))).collect();
+    again.sort_unstable();
+    again.dedup();
+    assert_eq!(again, even(102, 124));
+}
+
+// SACKs on paths of different delays overtake each other.
+#[test]
+fn the_sacks_of_each_path_tell_of_every_arrival() {
+    let mut f = started(&config());
+    tells(&mut f, PathId(1));
+    gappy(&mut f, 102, 140);
+    for _ in 0..2 {
+        assert_eq!(tells(&mut f, PathId(0)), even(102, 140));
+    }
+    assert!(tells(&mut f, PathId(0)).len() < 5);
+    assert_eq!(tells(&mut f, PathId(1)), even(102, 140));
+}
+
+#[test]
+fn a_sack_that_waited_for_more_data_in_vain_tells_of_everything() {
+    let mut f = started(&config());
+    gappy(&mut f, 102, 140);
+    (0..3).for_each(|_| drop(tells(&mut f, PathId(0))));
+    gappy(&mut f, 142, 144);
+    f.pass(20);
+    assert!(f.rx.sack_due());
+    assert_eq!(tells(&mut f, PathId(0)), even(102, 144));
+}
+
+// Three quarters of the data came on the first path.
+#[test]
+fn sacks_leave_on_the_paths_in_proportion_to_their_data() {
+    let mut f = started(&config());
+    let mut sacks = [0; 2];
+    for tsn in 101..2101 {
+        f.pass(1);
+        f.rx.on_data(&message(tsn, 1452), PathId(u8::from(tsn % 4 == 0)));
+        f.rx.packet_done(f.now);
+        if f.rx.sack_due() {
+            let path = f.rx.sack_path();
+            tells(&mut f, path);
+            sacks[path.index()] += 1;
+        }
+    }
+    assert!((280..320).contains(&sacks[0]) && (90..110).contains(&sacks[1]), "{sacks:?}");
+}
+
+// A peer that missed what was told of sends it again.
+#[test]
+fn what_arrives_again_is_told_of_again() {
+    let mut f = started(&config());
+    gappy(&mut f, 102, 140);
+    (0..2).for_each(|_| drop(tells(&mut f, PathId(0))));
+    f.take(message(130, 1452));
+    assert!(tells(&mut f, PathId(0)).contains(&130));
+}
+
+// rfc9260#section-6.2.1: a block that may be withdrawn has to be told of in each SACK.
+#[test]
+fn sacks_are_lean_only_if_nothing_is_ever_reneged_on() {
+    let mut f = started(&config());
+    assert!(f.rx.lean.is_some());
+    for config in [Config { reneging: true, ..config() }, Config { nr_sack: false, ..config() }] {
+        f = Fixture::new(&config, 100);
+        assert!(f.rx.lean.is_none());
+    }
+}

@@ -1,0 +1,221 @@
+//! Time-based loss detection for each path, and recoveries that are undone: RACK (`rfc8985`).
+//!
+//! A chunk is lost once a chunk that was sent later on its path has arrived and the reordering window of the path has passed
+//! since. Until reordering is seen on a path, three missing reports suffice, too, and in fast recovery the window is zero. The window
+//! is a quarter of the least RTT, and one quarter more after each round trip in which a retransmission proves to have been
+//! needless, up to an SRTT.
+//!
+//! A retransmission was needless if the chunk is acknowledged before it leaves, or sooner after it than half of the least
+//! RTT, or if the peer reports the chunk as a duplicate. Once all retransmissions of a recovery have proved to be needless, cwnd and
+//! ssthresh are what they were before it (`rfc8985#section-6.2`, `rfc4015#section-3.2`).
+
+use super::{ChunkState, Mark, SackDelta, Sender};
+use crate::path::{LossCause, NIL, Path, PathId, Paths, Rack};
+use crate::tx::partial::Cause;
+use std::collections::BTreeMap;
+use units::{Instant, Span};
+use wire::Tsn;
+
+/// Retransmissions remembered, of which the peer may report duplicates.
+const MOST_REMEMBERED: usize = 1024;
+
+/// Chunks in another order than that of their transmission that are passed at once.
+const MOST_PASSED: u32 = 16;
+
+/// Weight of an interval between SACKs in their mean, as a divisor.
+const INTERVAL_WEIGHT: u64 = 8;
+
+/// What the sender remembers for loss detection on all paths.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    /// Chunks that were sent again after a fast retransmission: the path that lost them, and the number of its recovery.
+    resent: BTreeMap<u64, (PathId, u32)>,
+    /// When the last SACK came.
+    last_sack: Instant,
+    /// Mean interval between SACKs.
+    interval: Span,
+}
+
+impl Remembered {
+    #[cfg(test)]
+    pub(super) fn mean_interval(&self) -> Span {
+        self.interval
+    }
+
+    fn sack(&mut self, now: Instant) {
+        let interval = now.since(self.last_sack);
+        let (old, new) = (self.interval.as_nanos(), interval.as_nanos());
+        self.interval = Span::from_nanos(old - old / INTERVAL_WEIGHT + new / INTERVAL_WEIGHT);
+        self.last_sack = now;
+    }
+}
+
+impl Sender {
+    /// True if losses are found by time.
+    #[inline]
+    pub(super) fn detects_by_time(&self) -> bool {
+        self.remembered.is_some()
+    }
+
+    /// Chunk `i` of path `p` was in `state`, and arrived; it was not copied.
+    #[cold]
+    pub(super) fn note_arrival(&mut self, now: Instant, i: u64, state: ChunkState, paths: &mut Paths) {
+        let chunk = &self.out[i];
+        let (p, sent_at, again) = (chunk.path, chunk.sent_at, chunk.transmissions > 1);
+        let path = &mut paths[p];
+        let base = path.rto.base();
+        let Some(rack) = &mut path.rack else { return };
+        let resent = self.remembered.as_ref().and_then(|it| it.resent.get(&i)).copied();
+        if state == ChunkState::Lost(LossCause::FastRetransmit) && !again {
+            let episode = rack.episode();
+            return self.note_needless(now, i, p, episode, paths);
+        }
+        if state == ChunkState::InFlight && !again {
+            rack.arrived(now, i, sent_at);
+        }
+        // Half of the least RTT, since the acknowledgement may have come on a faster path.
+        if let Some((on, episode)) = resent
+            && base.is_some_and(|base| now.since(sent_at) < base / 2)
+        {
+            self.forget_resent(i);
+            self.note_needless(now, i, on, episode, paths);
+        }
+    }
+
+    /// A SACK came.
+    pub(super) fn note_sack(&mut self, now: Instant, paths: &mut Paths) {
+        let Some(remembered) = &mut self.remembered else { return };
+        remembered.sack(now);
+        for path in paths.iter_mut() {
+            if let Some(rack) = &mut path.rack {
+                rack.sack();
+            }
+        }
+    }
+
+    /// Chunk `i`, lost on a path, is sent again after a fast retransmission.
+    #[cold]
+    pub(super) fn remember_resent(&mut self, i: u64, on: PathId, paths: &Paths) {
+        let (Some(remembered), Some(rack)) = (&mut self.remembered, &paths[on].rack) else { return };
+        remembered.resent.insert(i, (on, rack.episode()));
+        if remembered.resent.len() > MOST_REMEMBERED {
+            remembered.resent.pop_first();
+        }
+    }
+
+    /// Chunk `i` is copied or times out: a duplicate of it proves nothing from now on.
+    pub(super) fn forget_resent(&mut self, i: u64) {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.resent.remove(&i);
+        }
+    }
+
+    /// The peer reports chunks that it got twice: if they were sent again, the first transmission was not lost.
+    pub(super) fn note_duplicates(
+        &mut self,
+        now: Instant,
+        duplicates: impl Iterator<Item = Tsn>,
+        paths: &mut Paths,
+    ) {
+        if !self.detects_by_time() {
+            return;
+        }
+        for tsn in duplicates {
+            let i = self.out.index_of(tsn);
+            let resent = self.remembered.as_mut().and_then(|it| it.resent.remove(&i));
+            if let Some((on, episode)) = resent {
+                self.note_needless(now, i, on, episode, paths);
+            }
+        }
+    }
+
+    /// Chunk `i` was taken for lost on a path, in the recovery of that number, and had arrived.
+    #[cold]
+    fn note_needless(&mut self, now: Instant, i: u64, on: PathId, episode: u32, paths: &mut Paths) {
+        let next = self.out.next_index();
+        let path = &mut paths[on];
+        let Some(rack) = &mut path.rack else { return };
+        path.stats.needless_retransmissions += 1;
+        if let Some(before) = rack.needless(i, episode, next) {
+            (path.recovery, path.one_shot) = (None, false);
+            path.stats.undone_recoveries += 1;
+            self.control(now, paths, |control, views, windows| {
+                control.on_spurious_loss(views, on.index(), before, windows);
+            });
+        }
+    }
+
+    /// Step C by time: chunks of each path that are late count as lost.
+    pub(super) fn find_late(&mut self, now: Instant, paths: &mut Paths, delta: &mut SackDelta) {
+        if !self.detects_by_time() {
+            return;
+        }
+        for p in paths.ids() {
+            delta[p].hit |= self.lose_late(now, p, paths);
+        }
+    }
+
+    /// Marks the chunks of path `p` as lost that are behind by more than the reordering window, and sets the time at which the
+    /// next one is. Returns whether there are any.
+    fn lose_late(&mut self, now: Instant, p: PathId, paths: &mut Paths) -> bool {
+        let path = &paths[p];
+        let Some(rack) = &path.rack else { return false };
+        let (newest, rtt) = rack.latest();
+        let allowed = rtt + path.reordering_window(rack);
+        let (mut found, mut passed, mut deadline) = (false, 0, None::<Instant>);
+        // Of those sent again only the earliest is looked at, and the next one if it is lost.
+        for (mut i, most_passed) in [(path.fresh.head, MOST_PASSED), (path.resent.head, 0)] {
+            while i != NIL {
+                let next = self.out.following(i);
+                let sent_at = self.out[i].sent_at;
+                let behind = (sent_at, i) < newest;
+                if behind && sent_at + allowed <= now {
+                    if !self.mark_lost_in_steps(i, paths) {
+                        break;
+                    }
+                    found = true;
+                } else {
+                    if behind {
+                        let due = sent_at + allowed;
+                        deadline = Some(deadline.map_or(due, |first| first.min(due)));
+                    }
+                    // Chunks leave in the order of their TSNs, but for copies and what was withdrawn.
+                    let unordered = self.out[i].is(Mark::Copied) || self.out[i].is(Mark::Credited);
+                    if !unordered || passed == most_passed {
+                        break;
+                    }
+                    passed += 1;
+                }
+                i = next;
+            }
+        }
+        let wait = self.remembered.as_ref().map_or(Span::ZERO, |it| it.interval * 2);
+        if let Some(rack) = &mut paths[p].rack {
+            // A SACK that is on its way may tell that the chunk has arrived.
+            rack.set_deadline(deadline.map(|due| due.max(now) + wait));
+        }
+        found
+    }
+
+    /// The reordering window of a path may have passed without a SACK.
+    pub(crate) fn on_reordering_timeout(&mut self, now: Instant, p: PathId, paths: &mut Paths) {
+        let late =
+            |path: &Path| path.rack.as_ref().and_then(|rack| rack.deadline()).is_some_and(|at| at <= now);
+        if !late(&paths[p]) {
+            return;
+        }
+        self.limits.next_sack();
+        let mut delta = SackDelta::default();
+        delta.begin(paths);
+        delta[p].hit = self.lose_late(now, p, paths);
+        self.enter_recovery(now, paths, &delta);
+        self.after_losses(now, Cause::Sack, paths);
+    }
+
+    /// Loss detection of a path begins, if it is by time.
+    pub(super) fn begin_rack(&mut self, path: &mut Path) {
+        if self.detects_by_time() {
+            path.rack = Some(Box::new(Rack::new(self.out.next_index())));
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Time-based loss detection against vectors worked by hand. The least RTT is 100 ms, so that the reordering window is 25 ms.
+
+use super::*;
+use crate::config::{LossDetection, RtxPolicy};
+use cc::CongestionWindow;
+
+fn ms(ms: u64) -> Span {
+    Span::from_millis(ms)
+}
+
+fn config() -> Config {
+    let rtx = Cmt { rtx: RtxPolicy::Same, ..Cmt::default() };
+    Config { loss_detection: LossDetection::Rack, rto_min: ms(1000), ..cmt(rtx) }
+}
+
+const BEFORE: CongestionWindow =
+    CongestionWindow { cwnd: ByteCount::new(100_000), ssthresh: Some(ByteCount::new(50_000)) };
+
+/// Both paths have measured 100 ms, with TSN 0 and 1.
+fn measured() -> Rig {
+    let mut rig = Rig::new(&config(), 2, 0);
+    rig.transmit(P1);
+    rig.transmit(P2);
+    rig.pass(ms(100));
+    rig.sack(1, &[], 1);
+    for p in [P1, P2] {
+        rig.paths[p].window = BEFORE;
+    }
+    rig
+}
+
+/// As `measured`, and 3 arrived after 4: chunks overtake each other on the first path.
+fn reordering() -> Rig {
+    let mut rig = measured();
+    for _ in 2..=4 {
+        rig.transmit(P1);
+        rig.pass(ms(1));
+    }
+    rig.pass(ms(100));
+    rig.sack(2, &[(4, 4)], 1);
+    rig.sack(4, &[], 1);
+    rig
+}
+
+/// Sends TSNs on the first path, one each millisecond, and returns after the RTT.
+fn transmit(rig: &mut Rig, count: u32) {
+    for _ in 0..count {
+        rig.transmit(P1);
+        rig.pass(ms(1));
+    }
+    rig.pass(ms(100));
+}
+
+fn deadline(rig: &Rig, p: PathId) -> Option<Instant> {
+    rig.paths[p].rack.as_ref().unwrap().deadline()
+}
+
+// rfc8985#section-6.2, step 5
+#[test]
+fn a_chunk_is_lost_once_it_is_behind_by_the_reordering_window() {
+    for (behind, lost) in [(24, false), (25, true)] {
+        let mut rig = measured();
+        rig.transmit(P1);
+        rig.pass(ms(behind));
+        rig.transmit(P1);
+        rig.pass(ms(100));
+        rig.sack(1, &[(3, 3)], 1);
+        assert_eq!(rig.is_lost(2), lost, "{behind} ms");
+        assert_eq!(deadline(&rig, P1).is_some(), !lost);
+    }
+}
+
+// rfc8985#section-6.2, step 5: the reordering timer. A SACK every 200 ms in the mean may be on its way.
+#[test]
+fn without_another_sack_the_reordering_timer_finds_the_loss() {
+    let mut rig = measured();
+    transmit(&mut rig, 2);
+    rig.sack(1, &[(3, 3)], 1);
+    let due = deadline(&rig, P1).unwrap();
+    // 2 left 102 ms ago; it is late 125 ms after it left, less 1 ms of the 101 ms that 3 took.
+    let interval = rig.sender.remembered.as_ref().unwrap().mean_interval();
+    assert_eq!(due, rig.now + ms(24) + interval * 2);
+    rig.now = due;
+    rig.sender.on_reordering_timeout(due, P1, &mut rig.paths);
+    assert!(rig.is_lost(2));
+    assert_eq!((rig.paths[P1].stats.fast_recoveries, deadline(&rig, P1)), (1, None));
+    assert_eq!(rig.poll(), Some((P1, vec![2])));
+}
+
+// rfc8985#section-6.2, step 4: before reordering was seen three reports suffice, afterwards they do not count.
+#[test]
+fn reports_count_until_chunks_overtake_each_other() {
+    for (mut rig, first, lost) in [(measured(), 2, true), (reordering(), 5, false)] {
+        transmit(&mut rig, 5);
+        for last in first + 1..=first + 3 {
+            rig.sack(first - 1, &[(first + 1, last)], 1);
+        }
+        assert_eq!(rig.is_lost(first), lost);
+    }
+}
+
+#[test]
+fn a_chunk_is_not_behind_those_of_another_path() {
+    let mut rig = measured();
+    rig.transmit(P1);
+    rig.pass(ms(50));
+    rig.transmit(P2);
+    rig.pass(ms(100));
+    rig.sack(1, &[(3, 3)], 1);
+    assert!(!rig.is_lost(2));
+    assert_eq!(deadline(&rig, P1), None);
+}
+
+/// The first of four chunks counts as lost, and cwnd is cut; the TSN of it.
+fn cut(rig: &mut Rig) -> u32 {
+    let first = rig.sender.next_tsn().0;
+    transmit(rig, 4);
+    for last in first + 1..=first + 3 {
+        rig.sack(first - 1, &[(first + 1, last)], 1);
+    }
+    assert!(rig.is_lost(first));
+    assert!(rig.paths[P1].window.cwnd < BEFORE.cwnd);
+    first
+}
+
+fn undone(rig: &Rig) -> bool {
+    let path = &rig.paths[P1];
+    assert_eq!(path.stats.undone_recoveries > 0, path.window == BEFORE);
+    path.stats.undone_recoveries > 0 && path.recovery.is_none()
+}
+
+#[test]
+fn a_lost_chunk_that_is_acknowledged_before_it_is_sent_again_was_not_lost() {
+    let mut rig = measured();
+    let first = cut(&mut rig);
+    rig.sack(first + 3, &[], 1);
+    assert!(undone(&rig));
+    assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
+}
+
+// rfc4015#section-3.2: acknowledgements may come on a faster path, so that half of the RTT may be enough.
+#[test]
+fn an_acknowledgement_sooner_than_half_of_the_least_rtt_is_that_of_the_first_transmission() {
+    for (after, needless) in [(49, true), (50, false)] {
+        let mut rig = measured();
+        let first = cut(&mut rig);
+        assert_eq!(rig.poll(), Some((P1, vec![first])));
+        rig.pass(ms(after));
+        rig.sack(first + 3, &[], 1);
+        assert_eq!(undone(&rig), needless, "{after} ms");
+    }
+}
+
+// rfc8985#section-6.2, rfc4015#section-3.2: SCTP's duplicate TSNs are what DSACK is in TCP.
+#[test]
+fn a_duplicate_of_a_retransmitted_chunk_undoes_the_recovery() {
+    let mut rig = measured();
+    let first = cut(&mut rig);
+    assert_eq!(rig.poll(), Some((P1, vec![first])));
+    rig.pass(ms(120));
+    rig.sack(first + 3, &[], 1);
+    assert!(!undone(&rig), "either transmission may have arrived");
+    rig.duplicates(first + 3, &[first + 1]);
+    assert!(!undone(&rig), "a duplicate that the network made");
+    rig.duplicates(first + 3, &[first]);
+    assert!(undone(&rig));
+    // The window is 50 ms from now on.
+    rig.transmit(P1);
+    rig.pass(ms(49));
+    rig.transmit(P1);
+    rig.pass(ms(100));
+    rig.sack(first + 3, &[(first + 5, first + 5)], 1);
+    assert!(!rig.is_lost(first + 4));
+}
+
+#[test]
+fn a_recovery_from_a_loss_among_late_chunks_is_not_undone() {
+    let mut rig = measured();
+    transmit(&mut rig, 5);
+    for last in 4..=6 {
+        rig.sack(1, &[(4, last)], 1);
+    }
+    assert!(rig.is_lost(2) && rig.is_lost(3));
+    rig.sack(2, &[(4, 6)], 1);
+    assert_eq!(rig.paths[P1].stats.needless_retransmissions, 1);
+    assert!(!undone(&rig));
+}
+
+#[test]
+fn a_timeout_is_not_undone() {
+    let mut rig = measured();
+    let first = cut(&mut rig);
+    rig.t3(P1);
+    rig.sack(first + 3, &[], 1);
+    assert_eq!(rig.paths[P1].stats.undone_recoveries, 0);
+}
+
+// rfc8985#section-6.2, step 4; a peer that lies gains no more than that.
+#[test]
+fn the_window_grows_once_a_round_trip_up_to_an_srtt() {
+    let mut rig = measured();
+    let window = |rig: &Rig| {
+        let path = &rig.paths[P1];
+        path.reordering_window(path.rack.as_ref().unwrap())
+    };
+    for round in 2..10 {
+        let first = rig.sender.next_tsn().0;
+        transmit(&mut rig, 2);
+        let i = rig.index(first);
+        for chunk in [i, i + 1] {
+            let path = &mut rig.paths[P1];
+            let rack = path.rack.as_mut().unwrap();
+            rack.needless(chunk, u32::MAX, rig.sender.out.next_index());
+        }
+        let srtt = rig.paths[P1].rto.srtt().unwrap();
+        assert_eq!(window(&rig), (ms(25) * round).min(srtt));
+        rig.sack(first + 1, &[], 1);
+    }
+}
+
+// rfc8985#section-6.2, step 4
+#[test]
+fn after_16_recoveries_without_needless_ones_the_window_is_small_again() {
+    let mut rack = crate::path::Rack::new(5);
+    rack.needless(5, 1, 10);
+    for recoveries in 1..=16 {
+        assert_eq!(rack.quarters(), 2);
+        rack.recovered();
+        assert_eq!(rack.quarters() == 1, recoveries == 16);
+    }
+}
+
+// rfc9260#section-6.2.1, step D iii: it may be that an older SACK came late.
+#[test]
+fn a_chunk_that_a_sack_withdraws_is_not_lost_at_once() {
+    let mut rig = reordering();
+    transmit(&mut rig, 40);
+    rig.sack(4, &[(6, 44)], 1);
+    assert!(rig.is_lost(5));
+    rig.sack(4, &[(8, 44)], 1);
+    assert!(!rig.is_lost(6) && !rig.is_lost(7));
+    rig.sack(4, &[(6, 44)], 1);
+    rig.pass(ms(500));
+    rig.sack(4, &[(7, 44)], 1);
+    rig.pass(ms(500));
+    rig.transmit(P1);
+    rig.pass(ms(100));
+    rig.sack(4, &[(7, 45)], 1);
+    assert!(rig.is_lost(6));
+}
+
+// rfc8985#section-6.2: the loss of a retransmission is found in the same way.
+#[test]
+fn a_retransmission_is_lost_again_once_it_is_behind() {
+    let mut rig = measured();
+    let first = cut(&mut rig);
+    assert_eq!(rig.poll(), Some((P1, vec![first])));
+    let again = rig.now;
+    rig.pass(ms(30));
+    rig.transmit(P1);
+    rig.pass(ms(100));
+    rig.sack(first - 1, &[(first + 1, first + 4)], 1);
+    assert!(rig.is_lost(first), "{:?}", again);
+}
+
+// Blocks that a receiver will not renege on need not be told of twice.
+#[test]
+fn what_an_overtaken_nr_sack_says_for_good_counts() {
+    for lean_sacks in [true, false] {
+        let mut rig = Rig::new(&Config { lean_sacks, ..config() }, 1, 0);
+        (0..6).for_each(|_| rig.transmit(P1));
+        rig.pass(ms(100));
+        rig.nr_sack(1, &[], &[(3, 3)]);
+        rig.nr_sack(0, &[(5, 5)], &[(4, 4)]);
+        assert_eq!(rig.state(3), ChunkState::Freed);
+        assert_eq!(rig.state(4) == ChunkState::Freed, lean_sacks);
+        assert_eq!((rig.state(2), rig.state(5)), (ChunkState::InFlight, ChunkState::InFlight));
+        rig.nr_sack(2, &[], &[]);
+        assert_eq!(rig.state(4) == ChunkState::Freed, lean_sacks, "left out, but not withdrawn");
+    }
+}
