@@ -140,6 +140,15 @@ def test_two_lines_from_end_to_end(
     assert "8/2 Mbit/s, 20 ms" in (tmp_path / "table.md").read_text()
 
 
+def test_the_help_shows_how_to_write_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        command.main(["bonding", "--help"])
+    assert stopped.value.code == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f'"{line_text.EXAMPLE}"' in shown
+    assert "3 a target of --random or --path was missed" in shown
+
+
 def test_paths_over_which_nothing_arrives_are_reported() -> None:
     own_lines.check(gain([0.0], (0.0, 1e6)).points)
     with pytest.raises(SimulationError, match="nothing arrives"):

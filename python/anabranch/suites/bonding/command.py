@@ -13,6 +13,8 @@ from .own_lines import Gain
 from .random_draws import Distribution
 
 OK, MISSED = 0, 3
+LARGEST_SEED = 1 << 40
+"""Seeds of random topologies are below this, since each draw makes a root seed of its own from them."""
 
 
 def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
@@ -33,6 +35,8 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
 
 def _random(given: argparse.Namespace) -> Experiment[Distribution]:
     seed = 1 if given.seed is None else given.seed
+    if not 0 <= seed < LARGEST_SEED:
+        raise SuiteError(f"--seed {seed}: expected a seed from 0 to {LARGEST_SEED - 1} for random topologies")
     first = 1 if given.draw is None else given.draw
     numbers = range(first, first + given.random)
     return Experiment(
@@ -63,16 +67,15 @@ def _own(given: argparse.Namespace) -> Experiment[Gain]:
 
 def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
     parser = command.parser(SUITE, count)
-    parser.epilog = (
-        "Exit codes: 0, 1 a run failed, 2 wrong arguments, 3 with --random or --path: a target was missed. "
-        f"{SUITE.epilog}"
+    defaults = (
+        f"By default --random runs each point once, --path {own_lines.DEFAULT_REPLICAS} times. Results are in "
+        "out/bonding-random and out/bonding-paths."
     )
-    other = parser.add_argument_group("instead of the suite").add_mutually_exclusive_group()
+    other = parser.add_argument_group("instead of the suite", defaults).add_mutually_exclusive_group()
     other.add_argument("--random", type=count, metavar="COUNT", help="run random topologies, which --seed determines")
-    other.add_argument(
-        "--path", action="append", metavar="TEXT",
-        help=f'one of your lines, once for each: "{line_text.EXAMPLE}" is 50 Mbit/s in the direction of the transfer, '
-        "10 back, RTT, loss; also `jitter 5 ms`, `queue 100 ms`, `codel`, `red`, `lte`, `wifi`, `satellite`",
-    )  # fmt: skip
+    example = line_text.EXAMPLE.replace("%", "%%")
+    words = f"rate (and that of the way back), RTT, loss; also `jitter 5 ms`, `queue 100 ms`, {line_text.FLAGS}"
+    which = f'one of your lines, once for each, such as "{example}": {words}'
+    other.add_argument("--path", action="append", metavar="TEXT", help=which)
     parser.add_argument("--draw", type=count, metavar="N", help="with --random: the first draw to run (default: 1)")
     return parser

@@ -21,6 +21,8 @@ _SHARES = {"%": 0.01}
 _TIMED = ("jitter", "queue")
 _MODELS, _DISCIPLINES = ("lte", "wifi", "satellite"), ("codel", "red")
 _WORDS = (*_TIMED, *_MODELS, *_DISCIPLINES)
+FLAGS = ", ".join(f"`{word}`" for word in (*_DISCIPLINES, *_MODELS))
+"""The words that stand alone, for help."""
 _PARTS = f"a rate, an RTT, a loss in %, or one of {', '.join(_WORDS)}"
 _AMOUNT = re.compile(r"(?P<first>\d+(?:\.\d+)?)(?:\s*/\s*(?P<second>\d+(?:\.\d+)?))?\s*(?P<unit>[^\s\d].*)?")
 

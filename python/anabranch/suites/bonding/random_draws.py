@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from . import bound
 from .bound import Bound
 from .draws import Draw, draw
 from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, longest_stall
-from .topology import FLOW, START, alone, scenario
+from .topology import FLOW, START, Line, alone, scenario
 
 SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
 """The sets of options that run over all paths; each path alone has the recommended ones."""
@@ -40,6 +40,8 @@ class Failure:
     """The shortest stall that such a failure can cause."""
     survivor: float
     """The longest time without any arrival over the best of the surviving paths alone, in the same interval."""
+    otherwise: float
+    """The longest time without any arrival over all paths in this interval if none of them fails."""
 
     @property
     def is_long(self) -> bool:
@@ -48,8 +50,8 @@ class Failure:
 
     @property
     def can_be_met(self) -> bool:
-        """Whether the target can be met: neither the floor nor the best surviving path alone exceeds it."""
-        return max(self.floor, self.survivor) <= STALL
+        """Whether the target can be met: the floor, the best survivor, and all paths without a failure are below it."""
+        return max(self.floor, self.survivor, self.otherwise) <= STALL
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class Outcome:
             "stall_s": failure.stall,
             "least_possible_s": failure.floor,
             "best_survivor_alone_s": failure.survivor,
+            "without_failure_s": failure.otherwise,
             "can_be_met": failure.can_be_met,
         }
 
@@ -194,23 +197,35 @@ class Distribution:
 
 def measure(seed: int, numbers: Sequence[int], running: Running, report: Report | None = None) -> Distribution:
     """Runs the draws of a seed; finished runs of an earlier, stopped call are reused."""
-    return Distribution([_outcome(draw(seed, number), running, report) for number in numbers], seed, running.replicas)
+
+    def outcome(place: int, number: int) -> Outcome:
+        tell = None if report is None else partial(_tell, report, f"{place} of {len(numbers)}")
+        return _outcome(draw(seed, number), running, tell)
+
+    return Distribution([outcome(*pair) for pair in enumerate(numbers, 1)], seed, running.replicas)
 
 
-def scenarios(draw: Draw) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The scenarios of a draw: all paths together with each set of options, and each path alone."""
+def _tell(report: Report, place: str, _: str, done: int, total: int, left: float | None) -> None:
+    report(place, done, total, left)
 
-    def varied(options: Sequence[str]) -> dict[str, Any]:
+
+def scenarios(draw: Draw) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The scenarios of a draw: ``together`` with each set of options, each path ``alone``, and ``without-failure``."""
+
+    def varied(options: Sequence[str], lines: Sequence[Line] = draw.lines) -> dict[str, Any]:
         title = f"Draw {draw.number} of `anabranch bonding --random`, seed {draw.seed}"
-        made = scenario(draw.lines, [draw.buffer], draw.timing, options, seed=draw.root_seed, title=title)
-        window = _failing(draw)
+        made = scenario(lines, [draw.buffer], draw.timing, options, seed=draw.root_seed, title=title)
         if window is None:
             return made
         start, end = (f"{START + at:.2f} s" for at in window)
         every = f"{BIN * 1e3:g} ms"
         return made | {"probe": [{"quantity": "throughput", "flow": FLOW, "every": every, "from": start, "to": end}]}
 
-    return varied(SETS), alone(varied([RECOMMENDED]), len(draw.lines))
+    window = _failing(draw)
+    yield "together", varied(SETS)
+    yield "alone", alone(varied([RECOMMENDED]), len(draw.lines))
+    if window is not None:
+        yield "without-failure", varied([RECOMMENDED], [replace(line, outage=None) for line in draw.lines])
 
 
 def _failing(draw: Draw) -> tuple[float, float] | None:
@@ -224,17 +239,17 @@ def _failing(draw: Draw) -> tuple[float, float] | None:
 
 def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
     name = f"draw-{draw.seed}-{draw.number}"
-    together, each = scenarios(draw)
     run = Runner(name, Running(running.out, running.replicas, draw.root_seed, running.jobs), report)
-    both, singles = run("together", together), run("alone", each)
-    _write(running.out / "scenarios" / f"{name}.toml", together)
-    found = _throughputs(both, "options")
-    apart = _throughputs(singles, "network")
+    made = dict(scenarios(draw))
+    results = {kind: run(kind, varied) for kind, varied in made.items()}
+    _write(running.out / "scenarios" / f"{name}.toml", made["together"])
+    found = _throughputs(results["together"], "options")
+    apart = _throughputs(results["alone"], "network")
     return Outcome(
         draw,
         {options: found[options] for options in SETS},
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
-        _failure(draw, both, singles),
+        _failure(draw, results),
     )
 
 
@@ -254,18 +269,19 @@ def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
     return {str(key[0]): group["value"].to_list() for key, group in groups}
 
 
-def _failure(draw: Draw, both: Result, singles: Result) -> Failure | None:
-    dying = [number for number, line in enumerate(draw.lines, 1) if line.outage is not None]
-    if not dying:
+def _failure(draw: Draw, results: Mapping[str, Result]) -> Failure | None:
+    if "without-failure" not in results:
         return None
+    dying = [number for number, line in enumerate(draw.lines, 1) if line.outage is not None]
     living = [number for number in range(1, len(draw.lines) + 1) if number not in dying]
-    loaded = _loaded(singles, draw)
+    loaded = _loaded(results["alone"], draw)
     survivors = [(draw.lines[number - 1], loaded[number]) for number in living]
-    gaps = _stalls(singles, "network")
+    gaps = _stalls(results["alone"], "network")
     return Failure(
-        _stalls(both, "options")[RECOMMENDED],
+        _stalls(results["together"], "options")[RECOMMENDED],
         max(bound.stall(draw.lines[number - 1], survivors) for number in dying),
         min(gaps[f"[{number}]"] for number in living),
+        _stalls(results["without-failure"], "options")[RECOMMENDED],
     )
 
 

@@ -140,13 +140,14 @@ def _stalls(found: Distribution) -> Grid:
             f"{failure.stall:.2f} ✗",
             f"{failure.floor:.2f}",
             f"{failure.survivor:.2f}",
+            f"{failure.otherwise:.2f}",
             buffer_text(outcome.draw.buffer),
             "; ".join(map(describe, outcome.draw.lines)),
             f"`{outcome.draw.command}`",
         ]
         for outcome, failure in stalled[:_FEW]
     ]
-    head = ["stall [s]", "least possible", "best other path alone", "buffer", "paths", "command"]
+    head = ["stall [s]", "least possible", "best other path alone", "without failure", "buffer", "paths", "command"]
     return Grid("The longest stalls when a path dies", head, rows)
 
 
