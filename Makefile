@@ -26,10 +26,14 @@ fairness: $(VENV)/.module
 	$(VENV)/bin/anabranch fairness --replicas $(REPLICAS) --out out/fairness --page docs/fairness.md \
 		--picture docs/figures/fairness.png
 
-# The table of docs/bonding.md and its figure.
+# The tables of docs/bonding.md and its figures, with DRAWS random topologies of seed DRAW_SEED.
+DRAWS ?= 1000
+DRAW_SEED ?= 1
 bonding: $(VENV)/.module
 	$(VENV)/bin/anabranch bonding --replicas $(REPLICAS) --out out/bonding --page docs/bonding.md \
 		--picture docs/figures/bonding.png
+	$(VENV)/bin/anabranch bonding --random $(DRAWS) --seed $(DRAW_SEED) --out out/bonding-random --page docs/bonding.md \
+		--picture docs/figures/bonding-random.png || [ $$? -eq 3 ]
 
 # The pictures of docs/controls.
 control-pictures: $(VENV)/.module

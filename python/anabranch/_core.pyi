@@ -181,6 +181,10 @@ class Path:
     """Chunks that the peer reported as dropped for a wrong checksum."""
     timeouts: int
     """Expiries of T3-rtx."""
+    limited_by: dict[str, int]
+    """For how long each limit kept the sender from sending more on this path."""
+    blocks: int
+    """For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path."""
 
 @final
 class Stats:
@@ -222,6 +226,8 @@ class Stats:
     """Requests sent to reset or add streams, retransmissions included."""
     resets: int
     """Resets performed, of streams of either direction or of the association."""
+    limited_by: dict[str, int]
+    """For how long each limit kept the sender from sending more, since its first message."""
 
 @final
 class EndpointStats:

@@ -85,9 +85,9 @@ def _fairness(arguments: Sequence[str]) -> int:
 
 
 def _bonding(arguments: Sequence[str]) -> int:
-    from .suites import bonding, command
+    from .suites.bonding import command
 
-    return command.run(bonding.SUITE, arguments, _count)
+    return command.run(arguments, _count)
 
 
 _COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness, "bonding": _bonding}

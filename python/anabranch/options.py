@@ -157,6 +157,7 @@ class Options(AssociationOptions, total=False):
         "fast",
         "fast-weighted",
         "bbr",
+        "bbr-coupled",
         "ledbat",
         "ledbat-mp",
         "ledbat-pp",

@@ -69,6 +69,8 @@ algorithms! {
     FastWeighted = "fast-weighted" in fast_weighted, alone Fast;
     #[doc = "BBR, version 3, on each path for itself: a model of bandwidth and propagation delay sets rate and window."]
     Bbr = "bbr" in bbr, alone Bbr;
+    #[doc = "BBR, coupled: ours, the paths together take what one flow of BBR would take."]
+    BbrCoupled = "bbr-coupled" in bbr_coupled, alone Bbr;
     #[doc = "LEDBAT on each path for itself: a background flow that keeps the queue at a target delay."]
     Ledbat = "ledbat" in ledbat, alone Ledbat;
     #[doc = "LEDBAT-MP: LEDBAT on each path for itself, with the shorter memory of its paper."]

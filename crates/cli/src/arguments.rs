@@ -54,8 +54,12 @@ fn sweep() -> Command {
 fn explain() -> Command {
     Command::new("explain")
         .about("Says why a transfer is not faster, and runs what would change it")
-        .after_help("The flow is the first one of the scenario, in the direction in which it sends. Each change is run, not guessed.")
-        .arg(file("SCENARIO", SCENARIO))
+        .after_help("The flow is the first one of the scenario, in the direction in which it sends. Each change is run, not guessed: \
+             changes are tried for scenarios only.")
+        .arg(file(
+            "SCENARIO|RUN|CAPTURE",
+            "Scenario (file or name), folder of results, or capture of SCTP (pcapng or pcap)",
+        ))
         .arg(value("flow", "NAME", "Another flow than the first one"))
         .arg(number("replica", "N", "Replica: each draws other random numbers").default_value("0"))
         .arg(flag("quick", "Do not run changed scenarios"))

@@ -41,8 +41,8 @@ pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
 pub use sctp::{
-    AddressChange, AssocId, AssocStats, CloseReason, Config, Event, PathId, PathInfo, PathState, Reliability,
-    ResetDirection, ResetError, ResetResult, State,
+    AddressChange, AssocId, AssocStats, CloseReason, Config, Event, Limit, LimitTimes, PathId, PathInfo,
+    PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
 pub use types::{

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")] // Other systems have one loopback address only.
 
 use anabranch_io::blocking::{Connection, Endpoint};
-use anabranch_io::{BindError, ConnectError, Message, SendError, StreamId};
+use anabranch_io::{BindError, ConnectError, Limit, Message, SendError, StreamId};
 use std::net::IpAddr;
 use std::thread;
 use std::time::Duration;
@@ -114,6 +114,9 @@ fn what_nobody_reads_stops_the_sender() {
         given += 1;
         assert!(given < 2000, "120 MB were taken though nobody reads");
     }
+    let limits = sender.stats().expect("it is open").limits;
+    let closed = limits.of(Limit::PeerWindow);
+    assert!(closed.as_secs_f64() > 0.25, "the window of a peer that does not read is the limit: {limits:?}");
     let mut received = 0;
     drop(sender);
     while receiver.recv().is_some() {

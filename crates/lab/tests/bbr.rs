@@ -79,6 +79,14 @@ fn random_losses_of_1_percent_cost_bbr_less_than_cubic() {
 
 #[test]
 fn over_two_paths_each_has_its_own_model() {
+    for control in [Algorithm::Bbr, Algorithm::BbrCoupled] {
+        let rate = over_two_paths(control);
+        assert!(rate > 12.5, "{control}: {rate} of 13.4 Mbit/s");
+    }
+}
+
+/// Throughput in Mbit/s over disjoint paths of 10 Mbit/s and 20 ms, and 4 Mbit/s and 60 ms.
+fn over_two_paths(control: Algorithm) -> f64 {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
     impair(&mut scenario.links[1], |direction| direction.delay = Span::from_millis(10));
     impair(&mut scenario.links[4], |direction| {
@@ -87,10 +95,51 @@ fn over_two_paths_each_has_its_own_model() {
     });
     let flow = &mut scenario.flows[0];
     enable_cmt(flow);
-    flow.client_options.congestion_control = Algorithm::Bbr.into();
-    let output = run(&scenario);
-    let rate = scalar(&output, "flow", "throughput_bps") / 1e6;
-    assert!(rate > 12.5, "{rate} of 13.4 Mbit/s");
+    flow.client_options.congestion_control = control.into();
+    scalar(&run(&scenario), "flow", "throughput_bps") / 1e6
+}
+
+/// An association over two paths through one bottleneck of 10 Mbit/s and 40 ms, beside three TCP flows of BBR.
+fn shared_bottleneck(control: Algorithm) -> Scenario {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
+    let nodes = &scenario.nodes;
+    let fast =
+        |between, net_id| link(nodes, between, net_id, BitRate::from_mbps(100), Span::from_millis(1), 1000);
+    // With net_id 0 the bottleneck belongs to both networks.
+    let tight = link(nodes, [2, 3], 0, BitRate::from_mbps(10), Span::from_millis(18), 125);
+    scenario.links = vec![fast([0, 2], 1), fast([0, 2], 2), tight, fast([3, 1], 1), fast([3, 1], 2)];
+    scenario.links[1].name += "-2";
+    scenario.links[4].name += "-2";
+    let contender = &mut scenario.flows[0];
+    enable_cmt(contender);
+    contender.client_options.congestion_control = control.into();
+    for n in 1..=3 {
+        let mut rival = saturated_flow(&format!("rival-{n}"));
+        rival.protocol = Protocol::Tcp;
+        rival.client_tcp.control = Algorithm::Bbr;
+        rival.networks = Some(vec![1]);
+        (rival.local_port, rival.remote_port) = (9000 + n, 9000 + n);
+        rival.start_time = Span::from_secs(1) + Span::from_millis(300 * u64::from(n));
+        rival.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
+        scenario.flows.push(rival);
+    }
+    for flow in &mut scenario.flows {
+        (flow.reset_time, flow.stop_time) = (Span::from_secs(20), Span::from_secs(80));
+    }
+    scenario
+}
+
+#[test]
+fn coupled_paths_over_one_bottleneck_take_what_one_flow_takes() {
+    let ratio = |control| {
+        let output = run(&shared_bottleneck(control));
+        let rate = |flow: &str| scalar(&output, flow, "throughput_bps");
+        let rivals = (1..=3).map(|n| rate(&format!("rival-{n}"))).sum::<f64>() / 3.0;
+        rate("flow") / rivals
+    };
+    let (alone, coupled) = (ratio(Algorithm::Bbr), ratio(Algorithm::BbrCoupled));
+    assert!(alone > 1.7, "two flows of BBR take {alone} times what one takes");
+    assert!((0.7..1.35).contains(&coupled), "{coupled}");
 }
 
 #[test]

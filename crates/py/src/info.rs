@@ -1,9 +1,37 @@
 //! State and counters of endpoints, associations and paths, as Python sees them.
 
 use pyo3::prelude::*;
-use sctp::{PathInfo, PathState, State};
+use pyo3::types::PyDict;
+use sctp::{Limit, LimitTimes, PathInfo, PathState, State};
+use std::fmt;
 use std::net::IpAddr;
 use units::Span;
+
+/// For how long each limit kept a sender from sending more; in Python a dictionary of nanoseconds.
+#[derive(Clone, Copy)]
+pub struct LimitedBy(LimitTimes);
+
+impl<'py> IntoPyObject<'py> for LimitedBy {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let times = PyDict::new(py);
+        for &limit in Limit::ALL {
+            times.set_item(limit.name(), self.0.of(limit).as_nanos())?;
+        }
+        Ok(times)
+    }
+}
+
+impl fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(Limit::ALL.iter().map(|&limit| (limit.name(), self.0.of(limit).as_nanos())))
+            .finish()
+    }
+}
 
 /// The state of a path and its counters: windows in bytes, times in nanoseconds.
 #[pyclass(frozen, get_all, module = "anabranch.endpoint")]
@@ -62,6 +90,10 @@ pub struct Path {
     reported_drops: u64,
     /// Expiries of T3-rtx.
     timeouts: u64,
+    /// For how long each limit kept the sender from sending more on this path.
+    limited_by: LimitedBy,
+    /// For how long the sender was limited by head-of-line blocking because of a chunk last sent on this path.
+    blocks: u64,
 }
 
 impl From<PathInfo> for Path {
@@ -94,6 +126,8 @@ impl From<PathInfo> for Path {
             ecn_reductions: path.stats.ecn_reductions,
             reported_drops: path.stats.reported_drops,
             timeouts: path.stats.timeouts,
+            limited_by: LimitedBy(path.limits),
+            blocks: path.blocks.time().as_nanos(),
         }
     }
 }
@@ -164,6 +198,8 @@ counters! {
         reset_requests: u64,
         /// Resets performed, of streams of either direction or of the association.
         resets: u64,
+        /// For how long each limit kept the sender from sending more, since its first message.
+        limited_by: LimitedBy,
     }
 }
 
@@ -188,6 +224,7 @@ impl From<sctp::AssocStats> for Stats {
             unauthenticated: stats.unauthenticated,
             reset_requests: stats.reset_requests,
             resets: stats.resets,
+            limited_by: LimitedBy(stats.limits),
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use anabranch_testkit::machine::{Tape, any_config};
 use anabranch_testkit::{Dialogue, Ending, Ours, Script, Speaker, Station, World, parse};
-use net::{ChannelSpec, Impairments, Limit, QueueSpec};
+use net::{ChannelSpec, Impairments, Limit as QueueLimit, QueueSpec};
 use proptest::prelude::*;
 use proptest::sample::select;
-use sctp::{Config, EndpointConfig, Message, Payload, Seed, SendError};
+use sctp::{Config, EndpointConfig, Limit, Message, Payload, Seed, SendError};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use transport::{Checksum, Octets, PacketBuf};
@@ -25,7 +25,7 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
         |(mbps, delay, (loss, duplication, reordering, bit_errors), held_back, packets)| ChannelSpec {
             transmitter: BitRate::from_mbps(mbps).into(),
             delay: Span::from_millis(delay),
-            queue: QueueSpec::DropTail(Limit::Packets(packets)),
+            queue: QueueSpec::DropTail(QueueLimit::Packets(packets)),
             impairments: Impairments {
                 loss: Probability::new(loss).expect("a probability"),
                 duplication: Probability::new(duplication).expect("a probability"),
@@ -72,6 +72,10 @@ struct Watched {
     rest: VecDeque<Message>,
     /// Time from which it reads the next message.
     reads_at: Instant,
+    /// When the times of what limits the sender began.
+    counted_from: Option<Instant>,
+    /// Highest number of a path that was listed, counted from 1.
+    most_paths: usize,
 }
 
 impl Watched {
@@ -113,6 +117,33 @@ impl Watched {
         let waits = stats.unsent_messages > 0 || stats.outstanding_chunks > 0;
         let timer = self.ours.endpoint().poll_timeout();
         assert!(!waits || self.ours.ending().is_some() || timer.is_some(), "no timer: {stats:?}");
+    }
+
+    /// Checks that the times of all limits add up: of the sender to the time since it began, of its paths to no more, and of
+    /// blocking paths to that of head-of-line blocking.
+    fn check_limits(&mut self, now: Instant) {
+        let Some(id) = self.ours.association() else { return };
+        let endpoint = self.ours.endpoint();
+        let Some(flow) = endpoint.stats(id).map(|stats| stats.until(now).limits) else { return };
+        if flow.present().is_none() {
+            return;
+        }
+        let began = Instant::ZERO + now.since(Instant::ZERO + flow.total());
+        assert_eq!(*self.counted_from.get_or_insert(began), began, "{flow:?}");
+        let paths: Vec<_> = endpoint.paths(id).into_iter().flatten().map(|path| path.until(now)).collect();
+        assert!(paths.iter().all(|path| path.limits.total() <= flow.total()), "{flow:?}: {paths:?}");
+        let blocked = paths.iter().fold(Span::ZERO, |sum, path| sum + path.blocks.time());
+        let all = flow.of(Limit::HeadOfLine);
+        // A path that was removed is not listed.
+        let numbered = paths.iter().map(|path| path.id.index() + 1).max().unwrap_or(0);
+        self.most_paths = self.most_paths.max(numbered);
+        let removed = paths.len() < self.most_paths;
+        assert!(blocked == all || (removed && blocked < all), "{flow:?}: {paths:?}");
+        if let [path] = paths.as_slice()
+            && self.remotes.len() == 1
+        {
+            assert_eq!(path.limits, flow, "the only path is limited as the flow is");
+        }
     }
 
     fn check_bounds(&mut self) {
@@ -175,6 +206,7 @@ impl Station for Watched {
             check_form(packet);
         } else {
             self.check_timer();
+            self.check_limits(now);
         }
         sent
     }
@@ -291,7 +323,8 @@ proptest! {
             }
             let (rest, reads_at) = (VecDeque::new(), world.now());
             let locals = world.addresses(host);
-            Watched { ours, config, habits, remotes, locals, packets: 0, rest, reads_at }
+            let counted_from = None;
+            Watched { ours, config, habits, remotes, locals, packets: 0, rest, reads_at, counted_from, most_paths: 0 }
         });
         let [first, second] = [0, 1].map(|host| {
             let (count, longest) = sides[host].messages;

@@ -41,9 +41,9 @@ mod writer;
 pub use io::{
     AddressChange, AddressError, AssocStats, BindError, Builder, CloseReason, Config, ConnectError,
     Connection, ConnectionError, Delivery, Endpoint, EndpointClosed, EndpointStats, Event, Events, KeyError,
-    Lagged, Listener, Message, Messages, NotDelivered, PathError, PathId, PathInfo, PathState, Peer, Ppid,
-    Received, Reliability, ResetDirection, ResetError, ResetResult, SendError, SocketStats, State,
-    StreamError, StreamId, StreamReader, TrySendError, sctp, units,
+    Lagged, Limit, LimitTimes, Listener, Message, Messages, NotDelivered, PathError, PathId, PathInfo,
+    PathState, Peer, Ppid, Received, Reliability, ResetDirection, ResetError, ResetResult, SendError,
+    SocketStats, State, StreamError, StreamId, StreamReader, TrySendError, sctp, units,
 };
 pub use resolve::resolve;
 pub use writer::MessageWriter;

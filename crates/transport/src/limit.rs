@@ -69,14 +69,14 @@ impl LimitTimes {
         }
     }
 
-    /// The same times, counted up to `now` and no further.
+    /// The same times, those of the present limit counted up to `now`.
     #[must_use]
     pub fn until(mut self, now: Instant) -> Self {
-        self.enter(now, None);
+        self.change(now, self.present());
         self
     }
 
-    /// The time of one limit; that of the present one counts once it has ended, or after [`Self::until`].
+    /// The time of one limit; that of the present one counts up to the last [`Self::until`] only.
     pub fn of(&self, limit: Limit) -> Span {
         self.ended[limit as usize]
     }
@@ -115,14 +115,16 @@ impl Stopwatch {
         }
     }
 
-    /// The same time, counted up to `now` and no further.
+    /// The same time, counted up to `now`.
     #[must_use]
     pub fn until(mut self, now: Instant) -> Self {
+        let holds = self.since.is_some();
         self.set(now, false);
+        self.set(now, holds);
         self
     }
 
-    /// The time so far, without the present stretch.
+    /// The time so far; the present stretch counts up to the last [`Self::until`] only.
     pub fn time(&self) -> Span {
         self.ended
     }
@@ -149,8 +151,7 @@ mod tests {
         assert_eq!((cwnd, window), (Span::from_millis(100), Span::from_millis(60)));
         assert_eq!((application, read.total()), (Span::ZERO, Span::from_millis(160)));
         assert_eq!(times.present(), Some(Limit::PeerWindow), "to read it does not stop it");
-        // What is stopped does not run on.
-        assert_eq!(read.until(at(1000)), read);
+        assert_eq!(read.until(at(270)), times.until(at(270)), "nor does it count anything twice");
     }
 
     #[test]

@@ -30,6 +30,20 @@ T = TypeVar("T", bound=Measured)
 
 
 @dataclass(frozen=True)
+class Experiment(Generic[T]):
+    """What a command measures and shows: the name of its figure, and what it runs one after another."""
+
+    name: str
+    unit: str
+    measure: Callable[[Running, Report | None], T]
+    legend: Callable[[T], str]
+    grids: Callable[[T], Iterator[tables.Grid]]
+    draw: Callable[[T], Figure]
+    mark: str = "table"
+    """The word in the marks around the tables of a page."""
+
+
+@dataclass(frozen=True)
 class Suite(Generic[T]):
     """The parts of a suite that its command uses."""
 
@@ -46,46 +60,64 @@ class Suite(Generic[T]):
     grids: Callable[[T], Iterator[tables.Grid]]
     draw: Callable[[T], Figure]
 
+    def experiment(self, choice: str | None) -> Experiment[T]:
+        """The suite with the chosen controls or sets of options."""
+        names = self.chosen(choice)
+        return Experiment(
+            self.name,
+            "topology",
+            lambda running, report: self.measure(running, names, report),
+            self.legend,
+            self.grids,
+            self.draw,
+        )
 
-def run(suite: Suite[T], arguments: Sequence[str], count: Callable[[str], int]) -> int:
+
+def run(suite: Suite[Any], arguments: Sequence[str], count: Callable[[str], int]) -> int:
     """Runs the suite, prints its table, and writes table.md, table.json and the figure."""
-    given = _parser(suite, count).parse_args(arguments)
-    names = suite.chosen(given.choice)
-    page = None if given.page is None else tables.Page.read(given.page)
-    progress = None if given.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "topology")
-    table = suite.measure(Running(given.out, given.replicas, given.seed, given.jobs), names, progress)
-    if progress is not None:
-        progress.clear()
-    legend = suite.legend(table)
-    report = json.dumps(table.as_dict(), indent=2, ensure_ascii=False)
-    markdown = tables.markdown(legend, suite.grids(table))
-    print(report if given.json else tables.text(legend, suite.grids(table)))
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "table.json").write_text(report + "\n", encoding="utf-8")
-    (given.out / "table.md").write_text(markdown, encoding="utf-8")
-    if page is not None:
-        page.write(markdown)
-    with plots.style():
-        figure = suite.draw(table)
-        plots.save(figure, given.out, suite.name, given.formats.split(","))
-        if given.picture is not None:
-            plots.save_small(figure, given.picture, dpi=170)
-    if not given.json:
-        print(f"Table, figure and runs are in {given.out}")
+    given = parser(suite, count).parse_args(arguments)
+    execute(suite.experiment(given.choice), given, suite.replicas)
     return 0
 
 
-def _parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.ArgumentParser:
+def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int) -> T:
+    """Measures, prints the tables, writes them and the figure, and returns what was measured."""
+    out = Path("out", experiment.name) if given.out is None else given.out
+    page = None if given.page is None else tables.Page.read(given.page, experiment.mark)
+    progress = None if given.quiet or not sys.stderr.isatty() else Progress(sys.stderr, experiment.unit)
+    running = Running(out, replicas if given.replicas is None else given.replicas, given.seed, given.jobs)
+    table = experiment.measure(running, progress)
+    if progress is not None:
+        progress.clear()
+    legend = experiment.legend(table)
+    report = json.dumps(table.as_dict(), indent=2, ensure_ascii=False)
+    markdown = tables.markdown(legend, experiment.grids(table))
+    print(report if given.json else tables.text(legend, experiment.grids(table)))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "table.json").write_text(report + "\n", encoding="utf-8")
+    (out / "table.md").write_text(markdown, encoding="utf-8")
+    if page is not None:
+        page.write(markdown)
+    with plots.style():
+        figure = experiment.draw(table)
+        plots.save(figure, out, experiment.name, given.formats.split(","))
+        if given.picture is not None:
+            plots.save_small(figure, given.picture, dpi=170)
+    if not given.json:
+        print(f"Table, figure and runs are in {out}")
+    return table
+
+
+def parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.ArgumentParser:
+    """The options of a suite."""
     parser = argparse.ArgumentParser(prog=f"anabranch {suite.name}", description=suite.description, epilog=suite.epilog)
     add = parser.add_argument
     option, value, which = suite.choice
     add(option, dest="choice", metavar=value, help=which)
-    help_of_replicas = "runs of each point (default: %(default)s)"
-    add("--replicas", type=count, metavar="N", default=suite.replicas, help=help_of_replicas)
+    add("--replicas", type=count, metavar="N", help=f"runs of each point (default: {suite.replicas})")
     add("--seed", type=int, help="root seed (default: the scenario's)")
     add("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
-    out = Path("out", suite.name)
-    add("--out", type=Path, metavar="DIR", default=out, help="folder of table, figure and runs (default: %(default)s)")
+    add("--out", type=Path, metavar="DIR", help=f"folder of table, figure and runs (default: out/{suite.name})")
     add("--page", type=Path, metavar="FILE", help="Markdown page: the table replaces its part between the marks")
     add("--picture", type=Path, metavar="FILE", help="write the figure here, too, as a small PNG")
     add("--formats", default=",".join(plots.FORMATS), help="file formats of the figure (default: %(default)s)")

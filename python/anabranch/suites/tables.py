@@ -53,19 +53,19 @@ def markdown(legend: str, grids: Iterable[Grid]) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A Markdown page that holds the tables between two marks."""
+    """A Markdown page that holds the tables between two marks, ``<!-- table -->`` and ``<!-- end of table -->``."""
 
     path: Path
     before: str
     after: str
 
     @classmethod
-    def read(cls, path: Path) -> Page:
-        """Reads a page. Raises :class:`SuiteError` if a mark is missing."""
-        before, begin, rest = path.read_text(encoding="utf-8").partition("<!-- table -->\n")
-        _, end, after = rest.partition("<!-- end of table -->")
+    def read(cls, path: Path, mark: str = "table") -> Page:
+        """Reads a page, whose marks may contain another word. Raises :class:`SuiteError` if a mark is missing."""
+        before, begin, rest = path.read_text(encoding="utf-8").partition(f"<!-- {mark} -->\n")
+        _, end, after = rest.partition(f"<!-- end of {mark} -->")
         if not begin or not end:
-            raise SuiteError(f"{path}: expected lines `<!-- table -->` and `<!-- end of table -->` around the table")
+            raise SuiteError(f"{path}: expected lines `<!-- {mark} -->` and `<!-- end of {mark} -->` around the table")
         return cls(path, before + begin, end + after)
 
     def write(self, table: str) -> None:

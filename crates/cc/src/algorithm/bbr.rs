@@ -23,8 +23,8 @@
 //!
 //! Deviations: the loss rate d/x is that of the packets that are acknowledged, not of each lost packet; an acknowledgement
 //! that reports losses is one loss event; a mark (ECN) counts as a loss above the threshold; after a timeout the window
-//! grows from one segment by the bytes acknowledged and is not restored; spurious recoveries are not undone; where the draft
-//! draws random numbers, they are a hash of the time and of the bytes delivered.
+//! grows from one segment by the bytes acknowledged and is not restored; a spurious recovery restores the bounds and the
+//! window, not the state; where the draft draws random numbers, they are a hash of the time and of the bytes delivered.
 
 mod bounds;
 mod cycle;
@@ -35,7 +35,8 @@ mod rounds;
 use units::{BitRate, ByteCount, Instant, Span};
 
 use self::flow::{Event, Flow};
-use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, WindowRule};
+use super::bbr_coupled::Coupling;
+use crate::{CongestionControl, CongestionWindow, LossKind, PathAck, PathView, Setup, Snapshot, WindowRule};
 use transport::options;
 
 options! {
@@ -53,12 +54,23 @@ options! {
 }
 
 pub(super) fn build(setup: &Setup) -> Box<dyn CongestionControl> {
-    Box::new(Bbr { setup: *setup, paths: Vec::with_capacity(setup.paths) })
+    build_as("bbr", None, setup)
 }
 
-/// A model for each path. Paths are not coupled.
+/// BBR under another name, whose paths may be coupled.
+pub(super) fn build_as(
+    name: &'static str,
+    coupling: Option<Coupling>,
+    setup: &Setup,
+) -> Box<dyn CongestionControl> {
+    Box::new(Bbr { name, coupling, setup: *setup, paths: Vec::with_capacity(setup.paths) })
+}
+
+/// A model for each path.
 #[derive(Debug)]
 struct Bbr {
+    name: &'static str,
+    coupling: Option<Coupling>,
     setup: Setup,
     paths: Vec<Flow>,
 }
@@ -69,11 +81,21 @@ impl Bbr {
         let segment = self.setup.segment(path.mtu);
         Flow::new(self.setup.knobs.bbr, segment, self.setup.initial_window(path.mtu), path.srtt)
     }
+
+    /// Divides what one flow would take among the coupled paths.
+    fn couple(&mut self, coupling: Coupling, now: Instant, before: &[PathView], p: usize) {
+        let at = Snapshot::new(&self.setup, now, before, p);
+        let flow = &self.paths[p];
+        let (Some(srtt), Some(least)) = (at.path().srtt, flow.rtt.get()) else { return };
+        let all = at.coupled_with_index().map(|(p, _)| self.paths[p].rates.get());
+        let part = coupling.part(flow.rates.get(), all, srtt.as_secs_f64(), least.as_secs_f64());
+        self.paths[p].part = part;
+    }
 }
 
 impl CongestionControl for Bbr {
     fn name(&self) -> &'static str {
-        "bbr"
+        self.name
     }
 
     fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
@@ -83,6 +105,11 @@ impl CongestionControl for Bbr {
     }
 
     fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
+        if let Some(coupling) = self.coupling {
+            for ack in acked {
+                self.couple(coupling, now, before, ack.path);
+            }
+        }
         for ack in acked {
             let path = &before[ack.path];
             if ack.rate.is_some_and(|sample| self.paths[ack.path].is_outdated(&sample)) {
@@ -117,6 +144,17 @@ impl CongestionControl for Bbr {
             LossKind::Mark => w[p].cwnd = self.paths[p].on_mark(now, all[p].flight, w[p].cwnd),
             LossKind::Timeout => w[p].cwnd = self.setup.segment(all[p].mtu),
         }
+    }
+
+    fn on_spurious_loss(
+        &mut self,
+        _all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.paths[p].bounds.restore();
+        w[p].cwnd = w[p].cwnd.max(window.cwnd);
     }
 
     /// The model stays as it is.

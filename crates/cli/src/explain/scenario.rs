@@ -1,11 +1,13 @@
 //! Runs a scenario and the changes of it that are worth a try.
 
-use super::words::{self, Subject};
+use super::report;
+use super::words::{Facts, Subject};
 use crate::{Failure, code, complain, interrupt, run, say};
 use clap::ArgMatches;
 use lab::explain::{Alternative, Diagnosis, Kind, alternatives};
 use lab::output::{RunControl, RunError};
 use lab::scenario::Scenario;
+use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -55,11 +57,16 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     let quiet = chosen.get_flag("quiet");
     let runs = Runs { flow: &flow.name, back, replica, control: &control };
     let tried = runs.all(&list, !quiet && std::io::stderr().is_terminal())?;
-    let subject = Subject { flow, back, found: &found, tried: &tried };
+    let facts = Some(Facts::of(flow, back));
+    let subject = Subject { name: &flow.name, back, facts, found: &found, tried: &tried };
     if chosen.get_flag("json") {
-        say(&format!("{:#}\n", words::as_json(&sweep, replica, &subject)));
+        let mut json = report::as_json(&subject);
+        json["title"] = json!(scenario.title);
+        json["seed"] = json!(scenario.seed);
+        json["replica"] = json!(replica);
+        say(&format!("{json:#}\n"));
     } else if !quiet {
-        say(&words::readable(&subject));
+        say(&report::readable(&subject));
         output.warnings.iter().for_each(|warning| complain(warning));
     }
     Ok(code::OK)

@@ -1,16 +1,18 @@
-//! What was found, in plain words, as tables and as JSON.
+//! What was found, in plain words.
 
 use super::scenario::Tried;
 use crate::show;
-use lab::explain::{Diagnosis, Kind, PathDiagnosis, size};
-use lab::scenario::{Flow, Protocol, Sweep};
-use serde_json::{Map, Value as Json, json};
+use lab::explain::{self, Diagnosis, Kind, PathDiagnosis};
+use lab::scenario::{Flow, Protocol};
 use transport::{Limit, Word};
+use units::ByteCount;
 
 /// A flow, its direction, and what was found.
 pub(super) struct Subject<'a> {
-    pub(super) flow: &'a Flow,
+    pub(super) name: &'a str,
     pub(super) back: bool,
+    /// None if only results are at hand, not the scenario.
+    pub(super) facts: Option<Facts<'a>>,
     pub(super) found: &'a Diagnosis,
     pub(super) tried: &'a [Tried],
 }
@@ -18,49 +20,40 @@ pub(super) struct Subject<'a> {
 /// A change that brings less than this share is not worth a word.
 const WORTH: f64 = 0.05;
 
-/// The options that sentences name.
-struct Facts<'a> {
-    send_buffer: String,
-    receive_buffer: String,
-    /// Bytes of the smaller buffer.
-    receive_bytes: f64,
-    send_bytes: f64,
+/// Options of the sender that sentences name.
+pub(super) struct Facts<'a> {
+    send_buffer: ByteCount,
+    /// That of the receiver.
+    receive_buffer: ByteCount,
     control: &'a str,
     scheduler: &'a str,
     max_burst: u32,
 }
 
-impl Subject<'_> {
-    fn facts(&self) -> Facts<'_> {
-        let Flow { client_options, server_options, client_tcp, server_tcp, .. } = self.flow;
-        let ends = |client, server| if self.back { (server, client) } else { (client, server) };
-        let (sender, receiver) =
-            if self.back { (server_options, client_options) } else { (client_options, server_options) };
-        let (send, receive, control) = match self.flow.protocol {
-            Protocol::Tcp => {
-                let (sender, receiver) = ends(client_tcp, server_tcp);
-                (sender.send_buffer, receiver.receive_buffer, sender.control.word())
-            }
+impl<'a> Facts<'a> {
+    /// Those of a direction of a flow.
+    pub(super) fn of(flow: &'a Flow, back: bool) -> Self {
+        let (client, server) = (&flow.client_options, &flow.server_options);
+        let (sender, receiver) = if back { (server, client) } else { (client, server) };
+        let (client, server) = (&flow.client_tcp, &flow.server_tcp);
+        let (tcp_sender, tcp_receiver) = if back { (server, client) } else { (client, server) };
+        let (send_buffer, receive_buffer, control) = match flow.protocol {
+            Protocol::Tcp => (tcp_sender.send_buffer, tcp_receiver.receive_buffer, tcp_sender.control.word()),
             _ => (sender.send_buffer, receiver.receive_buffer, sender.congestion_control.word()),
         };
-        Facts {
-            send_buffer: size(send),
-            receive_buffer: size(receive),
-            send_bytes: send.as_f64(),
-            receive_bytes: receive.as_f64(),
-            control,
-            scheduler: sender.cmt.path_selection.name(),
-            max_burst: sender.max_burst,
-        }
+        let (scheduler, max_burst) = (sender.cmt.path_selection.name(), sender.max_burst);
+        Facts { send_buffer, receive_buffer, control, scheduler, max_burst }
     }
+}
 
+impl Subject<'_> {
     /// The paths on which data was sent, by their numbers.
     fn used(&self) -> impl Iterator<Item = (usize, &PathDiagnosis)> {
         self.found.paths.iter().enumerate().filter(|(_, path)| path.packets > 0.0)
     }
 
     /// Three sentences: what limits it, the evidence, and what helps.
-    fn sentences(&self) -> [String; 3] {
+    pub(super) fn sentences(&self) -> [String; 3] {
         [self.what(), self.evidence(), self.help()]
     }
 
@@ -71,7 +64,7 @@ impl Subject<'_> {
             .collect();
         format!(
             "`{}` received {}, {} of what the links of its paths carry: its sender was limited {}.",
-            self.flow.name,
+            self.name,
             show::rate(self.found.throughput),
             percent(self.found.share_of_links),
             listed(&words)
@@ -79,26 +72,26 @@ impl Subject<'_> {
     }
 
     fn evidence(&self) -> String {
-        let facts = self.facts();
+        let facts = self.facts.as_ref();
         let Some((limit, _)) = self.found.main_limit() else { return String::new() };
         let mut text = match limit {
             Limit::Application => {
                 "The application gave less than the paths carry, and what it gave left at once".to_owned()
             }
-            Limit::SendBuffer => self.buffer("send buffer", &facts.send_buffer, facts.send_bytes),
-            Limit::PeerWindow => self.buffer("receive buffer", &facts.receive_buffer, facts.receive_bytes),
-            Limit::HeadOfLine => self.blocking(&facts),
+            Limit::SendBuffer => self.buffer("send buffer", facts.map(|facts| facts.send_buffer)),
+            Limit::PeerWindow => self.buffer("receive buffer", facts.map(|facts| facts.receive_buffer)),
+            Limit::HeadOfLine => self.blocking(facts),
             Limit::Scheduler => {
+                let name = facts.map_or(String::new(), |facts| format!(" `{}`", facts.scheduler));
+                format!("A path had room, but the scheduler{name} or a divided buffer kept new data from it")
+            }
+            Limit::Pacing => {
+                let burst = facts.map_or(String::new(), |facts| format!(" ({} packets)", facts.max_burst));
                 format!(
-                    "A path had room, but the scheduler `{}` or a divided buffer kept new data from it",
-                    facts.scheduler
+                    "There was room in the windows, but a limit of bursts{burst} or the pacer held packets back"
                 )
             }
-            Limit::Pacing => format!(
-                "There was room in the windows, but `max_burst` = {} or the pacer of `{}` held packets back",
-                facts.max_burst, facts.control
-            ),
-            Limit::Cwnd | Limit::Recovery => self.windows(facts.control),
+            Limit::Cwnd | Limit::Recovery => self.windows(facts),
             Limit::Timeout => {
                 "The retransmission timer had to expire before anything was sent again".to_owned()
             }
@@ -121,41 +114,40 @@ impl Subject<'_> {
     }
 
     /// A buffer that is too small for the round-trip time.
-    fn buffer(&self, name: &str, size: &str, bytes: f64) -> String {
+    fn buffer(&self, name: &str, size: Option<ByteCount>) -> String {
+        let full = match size {
+            None => format!("The {name} was full"),
+            Some(bytes) => format!("The {name} of {} was full", explain::size(bytes)),
+        };
         let slowest = self.used().max_by(|a, b| a.1.srtt.total_cmp(&b.1.srtt));
-        match slowest.filter(|(_, path)| path.srtt > 0.0) {
-            None => format!("The {name} of {size} was full"),
-            Some((n, path)) => format!(
-                "The {name} of {size} was full, and path {n} has an RTT of {}: no more than {} gets through",
-                show::time(path.srtt),
-                show::rate(8.0 * bytes / path.srtt)
-            ),
-        }
+        let Some((n, path)) = slowest.filter(|(_, path)| path.srtt > 0.0) else { return full };
+        let rtt = format!("{full}, and path {n} has an RTT of {}", show::time(path.srtt));
+        let rate = size.map(|bytes| show::rate(8.0 * bytes.as_f64() / path.srtt));
+        rate.map_or(rtt.clone(), |rate| format!("{rtt}: one buffer in each round trip is {rate}"))
     }
 
-    fn blocking(&self, facts: &Facts<'_>) -> String {
+    fn blocking(&self, facts: Option<&Facts<'_>>) -> String {
         let Some((n, share)) = self.found.blocking_path() else { return "A buffer was full".to_owned() };
         let path = &self.found.paths[n];
-        let others: Vec<String> = self
-            .used()
-            .filter(|&(other, _)| other != n)
-            .map(|(other, path)| format!("path {other}: {}", show::time(path.srtt)))
-            .collect();
-        let beside = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+        let others = self.used().filter(|&(other, _)| other != n);
+        let beside: String =
+            others.map(|(other, path)| format!("; path {other}: {}", show::time(path.srtt))).collect();
+        let buffers = facts.map_or(String::new(), |facts| {
+            let [receive, send] = [facts.receive_buffer, facts.send_buffer].map(explain::size);
+            format!(" (receive_buffer {receive}, send_buffer {send})")
+        });
         format!(
             "For {} of the time a chunk of path {n} was missing (RTT {}{beside}; {} retransmissions for {} packets), and what \
-             had arrived behind it filled a buffer (receive_buffer {}, send_buffer {})",
+             had arrived behind it filled a buffer{buffers}",
             percent(share),
             show::time(path.srtt),
             show::count(path.retransmissions),
             show::count(path.packets),
-            facts.receive_buffer,
-            facts.send_buffer
         )
     }
 
     /// Full links, or windows that losses keep small.
-    fn windows(&self, control: &str) -> String {
+    fn windows(&self, facts: Option<&Facts<'_>>) -> String {
         let of_path = |(n, path): (usize, &PathDiagnosis)| {
             format!(
                 "path {n} sent {}, {} of its tightest link, with {} retransmissions for {} packets ({})",
@@ -168,7 +160,8 @@ impl Subject<'_> {
         };
         let paths: Vec<String> = self.used().map(of_path).collect();
         let full = self.used().all(|(_, path)| path.sent_share >= FULL);
-        let lead = if full { "The links are full" } else { &format!("cwnd of `{control}` was full") };
+        let control = facts.map_or(String::new(), |facts| format!(" of `{}`", facts.control));
+        let lead = if full { "The links are full".to_owned() } else { format!("cwnd{control} was full") };
         format!("{lead}: {}", listed(&paths))
     }
 
@@ -200,7 +193,7 @@ const FULL: f64 = 0.9;
 
 impl Tried {
     /// The change, with a word on one that leaves out paths.
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         if self.kind == Kind::Path {
             format!("{} (that path alone)", self.change)
         } else {
@@ -218,7 +211,8 @@ fn instead_of(rate: f64, base: f64) -> String {
     }
 }
 
-fn phrase(limit: Limit) -> &'static str {
+/// What a limit is called.
+pub(super) fn phrase(limit: Limit) -> &'static str {
     match limit {
         Limit::Application => "the application",
         Limit::SendBuffer => "the send buffer",
@@ -245,100 +239,4 @@ fn listed(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-/// The sentences, the shares and the changes, for a reader.
-pub(super) fn readable(subject: &Subject<'_>) -> String {
-    let mut text = String::new();
-    for sentence in subject.sentences() {
-        text += &format!("{sentence}\n");
-    }
-    text += &format!("\n{}", limits(subject.found));
-    if !subject.tried.is_empty() {
-        text += &format!("\n{}", changes(subject));
-    }
-    text
-}
-
-/// A column for the flow and for each path, a line for each limit that has a share.
-fn limits(found: &Diagnosis) -> String {
-    let mut head = vec!["limited by".to_owned(), "flow".to_owned()];
-    head.extend((0..found.paths.len()).map(|n| format!("path {n}")));
-    let mut rows = vec![head];
-    for &limit in Limit::ALL {
-        let shares: Vec<f64> = std::iter::once(found.share(limit))
-            .chain(found.paths.iter().map(|path| path.share(limit)))
-            .collect();
-        if shares.iter().any(|share| *share >= 0.0005) {
-            let cells = shares.iter().map(|share| percent(*share));
-            rows.push(std::iter::once(phrase(limit).to_owned()).chain(cells).collect());
-        }
-    }
-    if found.paths.len() > 1 && found.paths.iter().any(|path| path.blocks >= 0.0005) {
-        let blocks = found.paths.iter().map(|path| percent(path.blocks));
-        rows.push(["blocks the others".to_owned(), String::new()].into_iter().chain(blocks).collect());
-    }
-    show::table(&rows)
-}
-
-fn changes(subject: &Subject<'_>) -> String {
-    let base = subject.found.throughput;
-    let mut rows = vec![["change", "throughput", "difference"].map(str::to_owned).to_vec()];
-    rows.push(vec!["none".to_owned(), show::rate(base), String::new()]);
-    for one in subject.tried {
-        rows.push(match &one.throughput {
-            Ok(rate) => {
-                let difference =
-                    if base > 0.0 { format!("{:+.1} %", (rate / base - 1.0) * 100.0) } else { String::new() };
-                vec![one.words(), show::rate(*rate), difference]
-            }
-            Err(why) => vec![one.words(), "failed".to_owned(), why.clone()],
-        });
-    }
-    show::table(&rows)
-}
-
-/// All of it for programs.
-pub(super) fn as_json(sweep: &Sweep, replica: u32, subject: &Subject<'_>) -> Json {
-    let found = subject.found;
-    let shares = |limits: &[(Limit, f64)]| -> Map<String, Json> {
-        limits.iter().map(|(limit, share)| (limit.name().to_owned(), json!(share))).collect()
-    };
-    let paths: Vec<Json> = found
-        .paths
-        .iter()
-        .map(|path| {
-            json!({
-                "limited_by": shares(&path.limits),
-                "blocks": path.blocks,
-                "sent_throughput_bps": path.sent,
-                "sent_share": path.sent_share,
-                "srtt_s": path.srtt,
-                "data_packets": path.packets,
-                "retransmissions": path.retransmissions,
-                "timeouts": path.timeouts,
-            })
-        })
-        .collect();
-    let tried: Vec<Json> = subject
-        .tried
-        .iter()
-        .map(|one| match &one.throughput {
-            Ok(rate) => json!({ "change": one.change, "throughput_bps": rate }),
-            Err(why) => json!({ "change": one.change, "error": why }),
-        })
-        .collect();
-    json!({
-        "title": sweep.title(),
-        "seed": sweep.variants()[0].scenario.seed,
-        "replica": replica,
-        "flow": subject.flow.name,
-        "direction": if subject.back { "back" } else { "forward" },
-        "throughput_bps": found.throughput,
-        "goodput_share": found.share_of_links,
-        "limited_by": shares(&found.limits),
-        "paths": paths,
-        "changes": tried,
-        "sentences": subject.sentences(),
-    })
 }

@@ -163,13 +163,15 @@ impl Connection {
     /// The paths as they are now; none if the association has ended.
     pub async fn paths(&self) -> Option<Vec<PathInfo>> {
         let id = self.mailbox().id;
-        self.ask(move |endpoint, _| Some(endpoint.paths(id)?.collect())).await.flatten()
+        self.ask(move |endpoint, now| Some(endpoint.paths(id)?.map(|path| path.until(now)).collect()))
+            .await
+            .flatten()
     }
 
     /// Counters and state of the association; `None` if it has ended.
     pub async fn stats(&self) -> Option<AssocStats> {
         let id = self.mailbox().id;
-        self.ask(move |endpoint, _| endpoint.stats(id)).await.flatten()
+        self.ask(move |endpoint, now| Some(endpoint.stats(id)?.until(now))).await.flatten()
     }
 
     /// Makes an address of the peer the primary one: without CMT, new data goes there as long as it works.

@@ -180,7 +180,7 @@ impl Tried {
         );
         for (word, control) in controls(transport::Word::word(&sender.control)) {
             push(Kind::Control, format!("control = \"{word}\""), &|ends| {
-                ends[0].control = control.into();
+                ends[0].control = control;
             });
         }
     }
@@ -237,7 +237,7 @@ fn controls(present: &str) -> impl Iterator<Item = (&'static str, cc::Algorithm)
 pub fn size(bytes: ByteCount) -> String {
     let n = bytes.get();
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1000, "kB")];
-    let whole = units.into_iter().find(|(unit, _)| n >= *unit && n % unit == 0);
+    let whole = units.into_iter().find(|(unit, _)| n >= *unit && n.is_multiple_of(*unit));
     whole.map_or_else(|| format!("{n} B"), |(unit, name)| format!("{} {name}", n / unit))
 }
 

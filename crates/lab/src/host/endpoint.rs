@@ -115,7 +115,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// The same counters, with times counted up to `now` and no further.
+    /// The same counters, with times counted up to `now`.
     pub(crate) fn until(mut self, now: Instant) -> Self {
         self.limits = self.limits.until(now);
         for path in &mut self.paths {

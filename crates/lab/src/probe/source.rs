@@ -1,7 +1,8 @@
 use crate::app::Flow;
-use crate::host::{Hosts, PathView, Side, Transport};
+use crate::host::{ConnId, Hosts, PathView, Side, Transport};
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use net::{LinkDir, LinkId, Network};
+use transport::Limit;
 use units::Instant;
 
 /// The parts of the simulation that probes can read.
@@ -150,14 +151,7 @@ impl ProbeSource {
             ProbeSource::Limit { flow } => {
                 let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };
-                let endpoint = view.hosts.endpoint(client.endpoint);
-                let number = |limit| limit as u8 as f64;
-                endpoint.limit(conn).into_iter().for_each(|limit| show(None, number(limit)));
-                let mut path_number = 0;
-                endpoint.paths(conn, &mut |path| {
-                    path.limit.into_iter().for_each(|limit| show(Some(path_number), number(limit)));
-                    path_number += 1;
-                });
+                limits(view.hosts.endpoint(client.endpoint), conn, show);
             }
             ProbeSource::PeerRwnd { flow } => {
                 let client = view.flows[*flow].end(Side::Client);
@@ -197,4 +191,15 @@ impl ProbeSource {
             ProbeSource::Nothing => {}
         }
     }
+}
+
+/// What limits a connection and each of its paths now, as numbers.
+fn limits(endpoint: &impl Transport, conn: ConnId, mut show: impl FnMut(Option<u8>, f64)) {
+    let number = |limit| f64::from(limit as u8);
+    endpoint.limit(conn).into_iter().for_each(|limit: Limit| show(None, number(limit)));
+    let mut path_number = 0;
+    endpoint.paths(conn, &mut |path| {
+        path.limit.into_iter().for_each(|limit| show(Some(path_number), number(limit)));
+        path_number += 1;
+    });
 }

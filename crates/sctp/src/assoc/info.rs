@@ -7,7 +7,7 @@ use crate::rx::ReceiveStats;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use transport::{LimitTimes, Stopwatch};
-use units::{ByteCount, Span};
+use units::{ByteCount, Instant, Span};
 use wire::StreamId;
 
 /// The states of an association (`rfc9260#section-4`), except CLOSED, in which it does not exist.
@@ -122,6 +122,24 @@ pub struct AssocStats {
     pub resets: u64,
     /// What kept the sender from sending more, from its first message on.
     pub limits: LimitTimes,
+}
+
+impl PathInfo {
+    /// The same state, with its times counted up to `now` instead of up to the last event.
+    #[must_use]
+    pub fn until(mut self, now: Instant) -> Self {
+        (self.limits, self.blocks) = (self.limits.until(now), self.blocks.until(now));
+        self
+    }
+}
+
+impl AssocStats {
+    /// The same counters, with their times counted up to `now` instead of up to the last event.
+    #[must_use]
+    pub fn until(mut self, now: Instant) -> Self {
+        self.limits = self.limits.until(now);
+        self
+    }
 }
 
 impl Association {

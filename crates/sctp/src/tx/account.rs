@@ -96,8 +96,10 @@ impl Sender {
                 nearest = nearest.into_iter().chain(limit).min();
             }
         }
-        account.flow.enter(self.now, nearest);
-        let blocking = self.blocking_path().filter(|_| nearest == Some(Limit::HeadOfLine));
+        // If no address is confirmed, the sender waits for an answer.
+        let limit = nearest.unwrap_or(Limit::Timeout);
+        account.flow.enter(self.now, Some(limit));
+        let blocking = self.blocking_path().filter(|_| limit == Limit::HeadOfLine);
         for (p, path) in account.paths.iter_mut().enumerate() {
             path.blocks.set(self.now, blocking.is_some_and(|blocking| blocking.index() == p));
         }

@@ -10,7 +10,8 @@ SUITE = Suite(
     description="Is the aggregate slower than the best link? Runs schedulers and the recommended options over two "
     "paths, compares them with the best single path and with the sum of both, and measures how long a path that fails "
     "stops the other one.",
-    epilog="An aggregate that is slower is a result, not a failure. A suite that was stopped reuses its finished runs.",
+    epilog="Exit codes: 0 success, 1 a run failed, 2 wrong arguments, 3 a target of --random or --path was missed. In "
+    "the suite an aggregate that is slower is a result, not a failure. Calls that were stopped reuse finished runs.",
     replicas=measure.DEFAULT_REPLICAS,
     choice=("--options", "A,B", "sets of options of suites/bonding/bonding.toml to compare (default: all)"),
     chosen=measure.chosen,

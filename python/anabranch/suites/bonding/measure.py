@@ -28,10 +28,12 @@ OUTAGE = (10.0, 15.0)
 """Start and end of the path failure, in seconds."""
 STALL = 1.0
 """Longest time without any arrival that such a failure may cause, in seconds."""
+BIN = 0.01
+"""The steps in which stalls are measured, in seconds."""
 
 _FLOW, _FIRST, _SECOND = "transfer", "first", "second"
 _PAYLOAD, _PACKET = 1452, 1500
-_BIN, _STEP, _FROM, _UNTIL = 0.01, 0.25, 5.0, 25.0
+_STEP, _FROM, _UNTIL = 0.25, 5.0, 25.0
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def with_outage(base: Mapping[str, Any], dead: str) -> dict[str, Any]:
         return {key: value for key, value in old.items() if key != "loss"} | down
 
     probe = {
-        "quantity": "throughput", "flow": _FLOW, "every": f"{_BIN * 1e3:g} ms",
+        "quantity": "throughput", "flow": _FLOW, "every": f"{BIN * 1e3:g} ms",
         "from": f"{_FROM:g} s", "to": f"{_UNTIL:g} s",
     }  # fmt: skip
     changed = with_options(base, [PAPER, FAILOVER, RECOMMENDED], stop_time=f"{_UNTIL:g} s")
@@ -265,7 +267,7 @@ def longest_stall(bins: Sequence[float]) -> float:
     for rate in bins:
         now = 0 if rate > 0 else now + 1
         longest = max(longest, now)
-    return longest * _BIN
+    return longest * BIN
 
 
 def _outages(topology: Topology, dead: str, result: Result) -> Iterator[Outage]:

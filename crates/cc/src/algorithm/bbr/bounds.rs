@@ -23,6 +23,8 @@ pub(super) struct Bounds {
     began: ByteCount,
     /// The acknowledgement at hand ended it.
     pub(super) round_ended: bool,
+    /// The three bounds before the recovery at hand.
+    saved: (ByteCount, ByteCount, f64),
 }
 
 /// Largest samples of a round trip.
@@ -43,11 +45,26 @@ impl Default for Bounds {
             loss_events: 0,
             began: ByteCount::ZERO,
             round_ended: false,
+            saved: (ByteCount::MAX, ByteCount::MAX, f64::INFINITY),
         }
     }
 }
 
 impl Bounds {
+    /// Keeps the bounds for the case that the losses which follow were none.
+    pub(super) fn save(&mut self) {
+        self.saved = (self.long_term, self.short_term, self.rate);
+    }
+
+    /// The losses were none: the bounds are no less than those saved.
+    pub(super) fn restore(&mut self) {
+        let (long_term, short_term, rate) = self.saved;
+        self.long_term = self.long_term.max(long_term);
+        self.short_term = self.short_term.max(short_term);
+        self.rate = self.rate.max(rate);
+        self.lossy = false;
+    }
+
     /// There are losses, after so many bytes were delivered.
     pub(super) fn note_loss(&mut self, delivered: ByteCount) {
         if !self.lossy {
@@ -164,6 +181,23 @@ mod tests {
         bounds.take(sample(90.0, 900), bytes(100), bytes(200));
         bounds.adapt(true, 100.0, bytes(2000));
         assert_eq!(bounds.short_term, ByteCount::MAX);
+    }
+
+    // draft-ietf-ccwg-bbr, "Handling a Spurious Loss Recovery"
+    #[test]
+    fn after_spurious_losses_the_bounds_are_those_before() {
+        let mut bounds = Bounds::default();
+        bounds.limit(bytes(20_000), bytes(10_000));
+        bounds.save();
+        bounds.note_loss(bytes(100));
+        bounds.take(sample(90.0, 900), bytes(100), bytes(200));
+        bounds.adapt(false, 100.0, bytes(2000));
+        bounds.limit(bytes(5000), bytes(5000));
+        bounds.restore();
+        assert_eq!(
+            (bounds.long_term, bounds.short_term, bounds.rate),
+            (bytes(20_000), ByteCount::MAX, f64::INFINITY)
+        );
     }
 
     #[test]

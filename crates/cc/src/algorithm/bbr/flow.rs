@@ -2,6 +2,7 @@
 
 use units::{BitRate, ByteCount, Instant, Span};
 
+use super::super::bbr_coupled;
 use super::BbrKnobs;
 use super::bounds::{Bounds, Latest};
 use super::cycle::Cycle;
@@ -96,6 +97,8 @@ pub(super) struct Event {
 pub(super) struct Flow {
     pub(super) knobs: BbrKnobs,
     pub(super) segment: ByteCount,
+    /// Part of what one flow would take, if paths are coupled.
+    pub(super) part: f64,
     initial_window: ByteCount,
     pub(super) state: State,
     /// The window as of the last acknowledgement.
@@ -136,6 +139,7 @@ impl Flow {
         Flow {
             knobs,
             segment,
+            part: 1.0,
             initial_window,
             state: State::Startup,
             window: initial_window,
@@ -179,6 +183,9 @@ impl Flow {
             self.delivered = sample.prior_delivered + sample.delivered;
         }
         if !event.lost.is_zero() {
+            if !event.in_recovery {
+                self.bounds.save();
+            }
             self.bounds.note_loss(self.delivered);
         }
         if let Some(sample) = sample {
@@ -321,6 +328,16 @@ impl Flow {
         self.segment * LEAST_SEGMENTS
     }
 
+    /// Bandwidth-delay products in the window.
+    fn window_gain(&self) -> f64 {
+        let gain = self.state.window_gain();
+        match self.state {
+            State::Startup | State::ProbeRtt => gain,
+            _ if self.part == 1.0 => gain,
+            _ => bbr_coupled::gain(gain, self.part),
+        }
+    }
+
     /// Largest window of ProbeRTT.
     pub(super) fn probe_window(&self) -> ByteCount {
         self.volume(State::ProbeRtt.window_gain()).max(self.least_window())
@@ -342,7 +359,7 @@ impl Flow {
         }
         let rounds = if self.full.reached { 10 } else { 1 };
         let extra = ByteCount::round_f64(self.extra.get(self.rounds.count, rounds));
-        let most = self.with_burst(self.volume(self.state.window_gain()) + extra);
+        let most = self.with_burst(self.volume(self.window_gain()) + extra);
         let grown = self.window + event.acked;
         if self.full.reached {
             self.window = grown.min(most);

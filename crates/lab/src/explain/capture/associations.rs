@@ -78,6 +78,8 @@ impl Associations {
                 self.name(end.peer(), answers);
                 end
             }
+            // An INIT that was cut.
+            _ if tag == 0 => self.by_route.get(&route).copied().or_else(|| self.open())?,
             _ => {
                 let by_tag = self.by_tag.get(&(from, to, tag)).copied();
                 let end = by_tag.or_else(|| self.untagged(route)).or_else(|| self.open())?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use transport::Stopwatch;
 use units::{Instant, Span};
-use wire::{Chunk, GapBlock, NrSack, Sack, Tsn};
+use wire::{Chunk, Data, GapBlock, NrSack, Sack, Tsn};
 
 /// One direction of an association in which data was sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,8 @@ pub struct DirectionReport {
     pub time: Span,
     /// User bytes, each counted once.
     pub user_bytes: u64,
-    /// Time in which the receive window, less what was outstanding, had no room for the largest chunk.
+    /// Time in which the receive window, less what was outstanding, had no room for the largest chunk; headers of chunks
+    /// count, as most senders count them.
     pub closed: Span,
     /// Its paths, in the order of their first packets.
     pub paths: Vec<PathReport>,
@@ -135,6 +136,9 @@ const MOST_PATHS: usize = 64;
 /// Most chunks that wait for the cumulative TSN, and most that were repaired, which are remembered.
 const MOST_CHUNKS: usize = 1 << 16;
 const MOST_REPAIRED: usize = 1 << 12;
+
+/// Bytes of a DATA chunk before its user data.
+const HEADER: u64 = Data::HEADER_LEN as u64;
 
 /// A chunk that the cumulative TSN has not passed.
 #[derive(Clone, Copy, Debug)]
@@ -297,7 +301,8 @@ impl Sending {
     }
 
     fn look_at_window(&mut self, at: Instant) {
-        let closed = self.a_rwnd.is_some_and(|room| u64::from(room) < self.outstanding + self.largest);
+        let needed = self.outstanding + self.largest + HEADER * (self.unacked.len() as u64 + 1);
+        let closed = self.a_rwnd.is_some_and(|room| u64::from(room) < needed);
         self.closed.set(at, closed);
     }
 

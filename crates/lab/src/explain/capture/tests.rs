@@ -146,6 +146,18 @@ fn packets_of_other_addresses_belong_to_the_association_of_their_tag() {
 }
 
 #[test]
+fn an_init_that_was_cut_does_not_divide_its_association() {
+    let mut file = File::new();
+    // Packets of A with tag 0, as an INIT has, then with the tag of B.
+    file.data(0, &[1]);
+    file.0[24 + 16 + 20 + 4..][..4].copy_from_slice(&[0; 4]);
+    file.sack(1, 0, 10_000, &[], &[]);
+    file.data(2, &[1]);
+    file.sack(30, 1, 10_000, &[], &[]);
+    assert_eq!(file.only().paths[0].sacks, 2);
+}
+
+#[test]
 fn sctp_in_udp_at_any_port_is_found_by_its_checksum() {
     let mut raw = File::new();
     raw.data(0, &[1]);

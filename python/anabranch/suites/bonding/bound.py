@@ -1,0 +1,53 @@
+"""What no scheduler can exceed: limits of the buffer, of the return links, and of a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .topology import PAYLOAD, Line
+
+SACK_PACKET, PACKETS_PER_SACK = 48, 2
+"""Bytes of the least packet with a SACK over IPv4, and the packets of data that it acknowledges (RFC 9260, 6.2)."""
+PATHS, BUFFER, RETURN = "paths", "buffer", "return links"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The largest possible throughput in bit/s, and what limits it: ``paths``, ``buffer`` or ``return links``."""
+
+    bps: float
+    limit: str
+
+
+def throughput(lines: Sequence[Line], rates: Sequence[float], buffer: int, carried: float = 0.0) -> Bound:
+    """The most that all paths together can carry in order, given what each of them can carry in bit/s.
+
+    A byte on a path with the one-way delay d is delivered in order after d at the earliest, and the sender may send it
+    only into a window that ends one buffer beyond what was acknowledged. The acknowledgement takes at least the
+    shortest delay back, b. So while a path with delay d is used, all paths together carry at most W / (d + b). The best
+    choice is to use the k paths of the least delay, for some k. Queues only make it worse.
+
+    Acknowledgements fit the return links if the receiver acknowledges every second packet. A transfer may get by with
+    fewer, so what it ``carried`` is never beyond the bound.
+    """
+    back = min(line.rtt for line in lines) / 2
+    paths = sorted(zip((line.rtt / 2 for line in lines), rates, strict=True))
+    best, total = 0.0, 0.0
+    for delay, rate in paths:
+        total += rate
+        best = max(best, min(total, 8 * buffer / (delay + back)))
+    acknowledged = sum(line.back for line in lines) * PACKETS_PER_SACK * PAYLOAD / SACK_PACKET
+    bps = max(min(best, acknowledged), carried)
+    if bps >= 0.999 * total:
+        return Bound(total, PATHS)
+    return Bound(bps, RETURN if acknowledged < best else BUFFER)
+
+
+def stall(dead: Line, survivors: Sequence[tuple[Line, float]]) -> float:
+    """The shortest possible stall in seconds when a path dies, unless everything is sent twice.
+
+    ``survivors`` are the other paths, each with the RTT that it has under load. The acknowledgement of a lost chunk is
+    due half an RTT after the chunk. A copy then waits in the queue of another path.
+    """
+    return dead.rtt / 2 + min(loaded - line.rtt / 2 for line, loaded in survivors)

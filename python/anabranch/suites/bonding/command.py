@@ -1,0 +1,81 @@
+"""The command ``anabranch bonding``: the suite, random topologies, or the lines of the user."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from .. import command
+from ..command import Experiment
+from ..running import SuiteError
+from . import SUITE, line_text, own_lines, own_table, random_draws, random_table
+from .own_lines import Gain
+from .random_draws import Distribution
+
+OK, MISSED = 0, 3
+LARGEST_SEED = 1 << 40
+"""Seeds of random topologies are below this, since each draw makes a root seed of its own from them."""
+
+
+def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
+    """Runs what the arguments ask for, and returns 0, or 3 if a target was missed."""
+    parser = _parser(count)
+    given = parser.parse_args(arguments)
+    if given.draw is not None and given.random is None:
+        parser.error("--draw needs --random")
+    if given.choice is not None and (given.random is not None or given.path is not None):
+        parser.error("--options selects sets of options of the suite, not of --random or --path")
+    if given.random is not None:
+        return MISSED if command.execute(_random(given), given, 1).is_missed else OK
+    if given.path is not None:
+        return MISSED if command.execute(_own(given), given, own_lines.DEFAULT_REPLICAS).is_missed else OK
+    command.execute(SUITE.experiment(given.choice), given, SUITE.replicas)
+    return OK
+
+
+def _random(given: argparse.Namespace) -> Experiment[Distribution]:
+    seed = 1 if given.seed is None else given.seed
+    if not 0 <= seed < LARGEST_SEED:
+        raise SuiteError(f"--seed {seed}: expected a seed from 0 to {LARGEST_SEED - 1} for random topologies")
+    first = 1 if given.draw is None else given.draw
+    numbers = range(first, first + given.random)
+    return Experiment(
+        name="bonding-random" if given.draw is None else "bonding-draws",
+        unit="draw",
+        measure=lambda running, report: random_draws.measure(seed, numbers, running, report),
+        legend=random_table.legend,
+        grids=random_table.grids,
+        draw=random_table.figure,
+        mark="random",
+    )
+
+
+def _own(given: argparse.Namespace) -> Experiment[Gain]:
+    lines = [line_text.read(text) for text in given.path]
+    if len(lines) < 2:
+        raise SuiteError(f'--path "{given.path[0]}": expected at least two paths; add another --path')
+    seed = 1 if given.seed is None else given.seed
+    return Experiment(
+        name="bonding-paths",
+        unit="lines",
+        measure=lambda running, report: own_lines.measure(lines, given.path, seed, running, report),
+        legend=own_table.legend,
+        grids=own_table.grids,
+        draw=own_table.figure,
+    )
+
+
+def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
+    parser = command.parser(SUITE, count)
+    defaults = (
+        f"By default --random runs each point once, --path {own_lines.DEFAULT_REPLICAS} times. Results are in "
+        "out/bonding-random and out/bonding-paths."
+    )
+    other = parser.add_argument_group("instead of the suite", defaults).add_mutually_exclusive_group()
+    other.add_argument("--random", type=count, metavar="COUNT", help="run random topologies, which --seed determines")
+    example = line_text.EXAMPLE.replace("%", "%%")
+    words = f"rate (and that of the way back), RTT, loss; also `jitter 5 ms`, `queue 100 ms`, {line_text.FLAGS}"
+    which = f'one of your lines, once for each, such as "{example}": {words}'
+    other.add_argument("--path", action="append", metavar="TEXT", help=which)
+    parser.add_argument("--draw", type=count, metavar="N", help="with --random: the first draw to run (default: 1)")
+    return parser

@@ -1,0 +1,327 @@
+"""``anabranch bonding --random``: random topologies, each with all paths together and each path alone."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ...result import Result
+from ...scenario import to_toml
+from ...statistics import Estimate, estimate, finite
+from ..running import Report, Runner, Running
+from . import bound
+from .bound import Bound
+from .draws import Draw, draw
+from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, longest_stall
+from .topology import FLOW, START, Line, alone, scenario
+
+SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
+"""The sets of options that run over all paths; each path alone has the recommended ones."""
+SUM = 0.95
+"""Share of the sum that the median of all draws with an ample buffer must reach."""
+AFTER = 10.0
+"""Time after a repair in which stalls still count, in seconds."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What the failures of paths cost in one draw, in seconds."""
+
+    stall: float
+    """The longest time without any arrival from the first failure on, with the recommended options."""
+    floor: float
+    """The shortest stall that such a failure can cause."""
+    survivor: float
+    """The longest time without any arrival over the best of the surviving paths alone, in the same interval."""
+    otherwise: float
+    """The longest time without any arrival over all paths in this interval if none of them fails."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the stall exceeds the target."""
+        return self.stall > STALL
+
+    @property
+    def can_be_met(self) -> bool:
+        """Whether the target can be met: the floor, the best survivor, and all paths without a failure are below it."""
+        return max(self.floor, self.survivor, self.otherwise) <= STALL
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The throughputs of one draw in bit/s, one for each replica."""
+
+    draw: Draw
+    together: Mapping[str, list[float]]
+    """By set of options, over all paths."""
+    singles: list[list[float]]
+    """Of each path alone."""
+    failure: Failure | None
+
+    @cached_property
+    def alone(self) -> list[float]:
+        """What each path carries alone, the mean over the replicas."""
+        return [statistics.fmean(samples) for samples in self.singles]
+
+    @cached_property
+    def best(self) -> int:
+        """The index of the best single path."""
+        return max(range(len(self.alone)), key=self.alone.__getitem__)
+
+    @cached_property
+    def bound(self) -> Bound:
+        """What no scheduler can exceed."""
+        return bound.throughput(self.draw.lines, self.alone, self.draw.buffer, max(self.alone))
+
+    def ratio(self, options: str = RECOMMENDED) -> Estimate:
+        """Throughput over that of the best single path."""
+        pairs = zip(self.together[options], self.singles[self.best], strict=True)
+        return estimate([found / one if one > 0 else 1.0 for found, one in pairs])
+
+    def share(self, options: str = RECOMMENDED) -> float:
+        """Throughput over the sum of what each path carries alone."""
+        total = sum(self.alone)
+        return statistics.fmean(self.together[options]) / total if total > 0 else 1.0
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the recommended options miss the target beside the best single path."""
+        return self.ratio().mean < NOT_SLOWER
+
+    @property
+    def sum_can_be_met(self) -> bool:
+        """Whether any scheduler could reach the target beside the sum."""
+        return not self.draw.is_short and self.bound.bps >= SUM * sum(self.alone)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON."""
+        ratio = self.ratio()
+        return {
+            "draw": self.draw.number,
+            "command": self.draw.command,
+            "paths": [vars(line) for line in self.draw.lines],
+            "buffer": self.draw.buffer,
+            "length_s": self.draw.timing.length,
+            "ample_buffer": self.draw.is_ample,
+            "short": self.draw.is_short,
+            "together_bps": {name: statistics.fmean(samples) for name, samples in self.together.items()},
+            "alone_bps": self.alone,
+            "bound_bps": self.bound.bps,
+            "bound_by": self.bound.limit,
+            "ratio": {"mean": ratio.mean, "half_width": finite(ratio.half_width)},
+            "share_of_sum": self.share(),
+            "slower_than_best_path": self.is_slower,
+            "failure": None if self.failure is None else self._failure(self.failure),
+        }
+
+    @staticmethod
+    def _failure(failure: Failure) -> dict[str, Any]:
+        return {
+            "stall_s": failure.stall,
+            "least_possible_s": failure.floor,
+            "best_survivor_alone_s": failure.survivor,
+            "without_failure_s": failure.otherwise,
+            "can_be_met": failure.can_be_met,
+        }
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The outcomes of all draws."""
+
+    outcomes: list[Outcome]
+    seed: int
+    replicas: int
+
+    @property
+    def slower(self) -> list[Outcome]:
+        """The draws in which the aggregate is slower than the best single path."""
+        return [outcome for outcome in self.outcomes if outcome.is_slower]
+
+    @property
+    def ample(self) -> list[Outcome]:
+        """The draws whose share of the sum counts: an ample buffer, and a sum that some scheduler could reach."""
+        return [outcome for outcome in self.outcomes if outcome.draw.is_ample and outcome.sum_can_be_met]
+
+    def median_share(self, options: str = RECOMMENDED) -> float | None:
+        """The median share of the sum in the draws with an ample buffer."""
+        shares = [outcome.share(options) for outcome in self.ample]
+        return statistics.median(shares) if shares else None
+
+    @property
+    def failures(self) -> list[tuple[Outcome, Failure]]:
+        """The draws in which paths fail."""
+        return [(outcome, outcome.failure) for outcome in self.outcomes if outcome.failure is not None]
+
+    @property
+    def stalled(self) -> list[Outcome]:
+        """The draws with a stall above the target that some scheduler could avoid."""
+        return [outcome for outcome, failure in self.failures if failure.is_long and failure.can_be_met]
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether any target is missed."""
+        share = self.median_share()
+        return bool(self.slower or self.stalled or (share is not None and share < SUM))
+
+    def worst(self, count: int = 10) -> list[Outcome]:
+        """The draws with the least ratio to the best single path."""
+        return sorted(self.outcomes, key=lambda outcome: outcome.ratio().mean)[:count]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for JSON."""
+        return {
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "targets": {
+                "best_single_path": {"least": NOT_SLOWER, "draws": len(self.outcomes), "missed": len(self.slower)},
+                "sum": {"least_median": SUM, "draws": len(self.ample), "median": self.median_share()},
+                "stall": {
+                    "most_s": STALL,
+                    "draws": len(self.failures),
+                    "cannot_be_met": sum(not failure.can_be_met for _, failure in self.failures),
+                    "missed": len(self.stalled),
+                },
+            },
+            "missed": self.is_missed,
+            "draws": [outcome.as_dict() for outcome in self.outcomes],
+        }
+
+
+def measure(seed: int, numbers: Sequence[int], running: Running, report: Report | None = None) -> Distribution:
+    """Runs the draws of a seed; finished runs of an earlier, stopped call are reused."""
+
+    def outcome(place: int, number: int) -> Outcome:
+        tell = None if report is None else partial(_tell, report, f"{place} of {len(numbers)}")
+        return _outcome(draw(seed, number), running, tell)
+
+    return Distribution([outcome(*pair) for pair in enumerate(numbers, 1)], seed, running.replicas)
+
+
+def _tell(report: Report, place: str, _: str, done: int, total: int, left: float | None) -> None:
+    report(place, done, total, left)
+
+
+def scenarios(draw: Draw) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The scenarios of a draw: ``together`` with each set of options, each path ``alone``, and ``without-failure``."""
+
+    def varied(options: Sequence[str], lines: Sequence[Line] = draw.lines) -> dict[str, Any]:
+        title = f"Draw {draw.number} of `anabranch bonding --random`, seed {draw.seed}"
+        made = scenario(lines, [draw.buffer], draw.timing, options, seed=draw.root_seed, title=title)
+        if window is None:
+            return made
+        start, end = (f"{START + at:.2f} s" for at in window)
+        every = f"{BIN * 1e3:g} ms"
+        return made | {"probe": [{"quantity": "throughput", "flow": FLOW, "every": every, "from": start, "to": end}]}
+
+    window = _failing(draw)
+    yield "together", varied(SETS)
+    yield "alone", alone(varied([RECOMMENDED]), len(draw.lines))
+    if window is not None:
+        yield "without-failure", varied([RECOMMENDED], [replace(line, outage=None) for line in draw.lines])
+
+
+def _failing(draw: Draw) -> tuple[float, float] | None:
+    """The interval from the first failure to some time after the last repair, since the start of the transfer."""
+    outages = [line.outage for line in draw.lines if line.outage is not None]
+    if not outages:
+        return None
+    # The transfer begins up to 100 ms later than START: no bin is after its end.
+    return min(start for start, _ in outages), min(max(end for _, end in outages) + AFTER, draw.timing.length)
+
+
+def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
+    name = f"draw-{draw.seed}-{draw.number}"
+    run = Runner(name, Running(running.out, running.replicas, draw.root_seed, running.jobs), report)
+    made = dict(scenarios(draw))
+    results = {kind: run(kind, varied) for kind, varied in made.items()}
+    _write(running.out / "scenarios" / f"{name}.toml", made["together"])
+    found = _throughputs(results["together"], "options")
+    apart = _throughputs(results["alone"], "network")
+    return Outcome(
+        draw,
+        {options: found[options] for options in SETS},
+        [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
+        _failure(draw, results),
+    )
+
+
+def _write(path: Path, varied: Mapping[str, Any]) -> None:
+    """Writes the scenario with the recommended options alone, for `anabranch run`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plain = {**varied, "flow": [{**varied["flow"][0], "sctp": RECOMMENDED}]}
+    path.write_text(to_toml(plain), encoding="utf-8")
+
+
+def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
+    """The throughput of each replica by the value of an axis. A flow that never connected has none: zero."""
+    rows = result.scalars.filter(
+        pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
+    ).sort("replica")
+    groups = rows.group_by(axis, maintain_order=True)
+    return {str(key[0]): group["value"].to_list() for key, group in groups}
+
+
+def _failure(draw: Draw, results: Mapping[str, Result]) -> Failure | None:
+    if "without-failure" not in results:
+        return None
+    dying = [number for number, line in enumerate(draw.lines, 1) if line.outage is not None]
+    living = [number for number in range(1, len(draw.lines) + 1) if number not in dying]
+    loaded = _loaded(results["alone"], draw)
+    survivors = [(draw.lines[number - 1], loaded[number]) for number in living]
+    gaps = _stalls(results["alone"], "network")
+    return Failure(
+        _stalls(results["together"], "options")[RECOMMENDED],
+        max(bound.stall(draw.lines[number - 1], survivors) for number in dying),
+        min(gaps[f"[{number}]"] for number in living),
+        _stalls(results["without-failure"], "options")[RECOMMENDED],
+    )
+
+
+def _loaded(singles: Result, draw: Draw) -> dict[int, float]:
+    """The RTT under load of each path by its number, when it is alone."""
+    rows = singles.scalars.filter(pl.col("flow") == FLOW, pl.col("quantity") == "srtt_s", pl.col("path").is_not_null())
+    found = {str(key[0]): group["value"].to_list() for key, group in rows.group_by("network", maintain_order=True)}
+    return {
+        number: max(line.rtt, statistics.fmean(found.get(f"[{number}]", [line.rtt])))
+        for number, line in enumerate(draw.lines, 1)
+    }
+
+
+def _stalls(result: Result, axis: str) -> dict[str, float]:
+    """The longest time without any arrival, the largest of all replicas, by the value of an axis."""
+    runs = dict(result.scalars.select("run", axis).unique(maintain_order=True).iter_rows())
+    longest: dict[str, float] = {}
+    for key, rows in result.series.group_by("run", maintain_order=True):
+        value = str(runs[key[0]])
+        longest[value] = max(longest.get(value, 0.0), longest_stall(rows.sort("time")["value"].to_list()))
+    return longest
+
+
+def kinds(outcome: Outcome) -> Iterator[str]:
+    """The kinds of topologies that a draw belongs to, for the table of all kinds."""
+    draw, lines = outcome.draw, outcome.draw.lines
+    yield f"{len(lines)} paths"
+    product = sum(line.rate for line in lines) * draw.longest_rtt / 8
+    sizes = ("below 0.1", 0.1), ("0.1 to 0.5", 0.5), ("0.5 to 2", 2.0), ("2 or more", math.inf)
+    size = next(name for name, end in sizes if draw.buffer < end * product)
+    yield f"buffer {size} rates times longest RTT"
+    yield from {line.discipline for line in lines}
+    tests = {
+        "loss above 0.3 %": any(line.loss > 0.003 for line in lines),
+        "losses in bursts": any(line.burst > 1 for line in lines),
+        "no loss": not any(line.loss for line in lines),
+        "jitter above 2 ms": any(line.jitter > 0.002 for line in lines),
+        "return link below 1/20": any(line.back < line.rate / 20 for line in lines),
+        "rate that varies": any(line.varies for line in lines),
+        "path that dies": any(line.outage for line in lines),
+        "short": draw.is_short,
+    }
+    yield from (name for name, holds in tests.items() if holds)

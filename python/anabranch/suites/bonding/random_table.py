@@ -1,0 +1,200 @@
+"""The tables of the random topologies, and the figure of their distribution."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ... import plots
+from ...plots import Look
+from ..tables import Grid
+from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
+from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
+from .random_draws import SETS, SUM, Distribution, Outcome, kinds
+from .topology import Line, buffer_text
+
+_LOOKS = {
+    PAPER: Look("CMT of paper 001", plots.VERMILION, "-", ""),
+    "lowest-rtt": Look("lowest RTT first", plots.SKY, (0, (5.0, 1.5)), ""),
+    "ecf": Look("ECF", plots.GREEN, (0, (3.0, 1.0, 1.0, 1.0)), ""),
+    RECOMMENDED: Look("recommended", plots.BLUE, "-", ""),
+}
+_FEW = 10
+
+
+def legend(found: Distribution) -> str:
+    """The text that explains the numbers of the tables."""
+    numbers = [outcome.draw.number for outcome in found.outcomes]
+    many = f"{found.replicas} runs" if found.replicas > 1 else "one run"
+    return (
+        f"Seed {found.seed}, draws {numbers[0]} to {numbers[-1]}, {many} of each point. A draw lasts {LEAST_TIME:g} s, "
+        f"{LEAST_ROUND_TRIPS} RTTs of its longest path, or the time of {LEAST_PACKETS} packets on its slowest path, "
+        f"whichever is longest, but at most {MOST_TIME:g} s or about {MOST_PACKETS} packets. The last three quarters "
+        "count. Ratio: throughput over that of the best single path with the recommended options and the same "
+        "buffer. Share: throughput over the sum of what each path carries alone. At most: the share that buffer, "
+        "delays and return links allow any scheduler."
+    )
+
+
+def grids(found: Distribution) -> Iterator[Grid]:
+    """The targets, the sets of options, the kinds of topologies, and the worst draws."""
+    yield _targets(found)
+    yield _sets(found)
+    yield _kinds(found)
+    yield _worst(found)
+    if found.stalled:
+        yield _stalls(found)
+
+
+def _targets(found: Distribution) -> Grid:
+    share = found.median_share()
+    unmeetable = sum(not failure.can_be_met for _, failure in found.failures)
+    below = sum(not outcome.sum_can_be_met for outcome in found.outcomes)
+    draws = len(found.outcomes)
+    certain = sum(outcome.ratio().high < NOT_SLOWER for outcome in found.slower)
+    beyond = f" ({certain} beyond their intervals)" if found.replicas > 1 else ""
+    rows = [
+        [
+            f"ratio of {NOT_SLOWER:g} in every draw", str(draws), "0",
+            f"{len(found.slower)} draws below{beyond}", _mark(not found.slower),
+        ],
+        [
+            f"median share of {SUM:g}, ample buffer", str(len(found.ample)), f"{below} of all {draws}",
+            "no such draw" if share is None else f"median {share:.3f}", _mark(share is None or share >= SUM),
+        ],
+        [
+            f"no stall above {STALL:g} s when a path dies", str(len(found.failures)), str(unmeetable),
+            f"{len(found.stalled)} draws above", _mark(not found.stalled),
+        ],
+    ]  # fmt: skip
+    return Grid("Targets", ["target", "draws", "no scheduler can", "found", ""], rows)
+
+
+def _mark(met: bool) -> str:
+    return "✓" if met else "✗"
+
+
+def _sets(found: Distribution) -> Grid:
+    head = ["options", "least ratio", "1 % of draws below", "5 %", "median", f"draws below {NOT_SLOWER:g}"]
+    head += ["median share", "with an ample buffer"]
+    rows: list[list[str]] = []
+    for name in SETS:
+        ratios = sorted(outcome.ratio(name).mean for outcome in found.outcomes)
+        ample = found.median_share(name)
+        shares = [outcome.share(name) for outcome in found.outcomes]
+        below = sum(ratio < NOT_SLOWER for ratio in ratios)
+        points = [ratios[0], *(ratios[int(part * len(ratios))] for part in (0.01, 0.05)), statistics.median(ratios)]
+        row = [name, *(f"{point:.3f}" for point in points), f"{below} of {len(ratios)}"]
+        rows.append([*row, f"{statistics.median(shares):.3f}", "" if ample is None else f"{ample:.3f}"])
+    return Grid("All paths together, by options", head, rows)
+
+
+def _kinds(found: Distribution) -> Grid:
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in found.outcomes:
+        for kind in kinds(outcome):
+            groups.setdefault(kind, []).append(outcome)
+    rows = [
+        [
+            kind,
+            str(len(some)),
+            str(sum(outcome.is_slower for outcome in some)),
+            f"{min(outcome.ratio().mean for outcome in some):.3f}",
+            f"{statistics.median(outcome.share() for outcome in some):.3f}",
+        ]
+        for kind, some in sorted(groups.items())
+    ]
+    head = ["topologies", "draws", f"ratio below {NOT_SLOWER:g}", "least ratio", "median share"]
+    return Grid("The recommended options, by kind of topology", head, rows)
+
+
+def _worst(found: Distribution) -> Grid:
+    head = ["ratio", "share", "at most", "buffer", "paths", "carried alone [Mbit/s]", "together", "command"]
+    return Grid("The draws with the least ratio", head, [_row(outcome) for outcome in found.worst(_FEW)])
+
+
+def _row(outcome: Outcome) -> list[str]:
+    together = statistics.fmean(outcome.together[RECOMMENDED])
+    possible = outcome.bound.bps / max(sum(outcome.alone), 1.0)
+    limit = f"{possible:.2f} ({outcome.bound.limit})"
+    return [
+        f"{outcome.ratio().mean:.3f}{' ✗' if outcome.is_slower else ''}",
+        f"{outcome.share():.3f}",
+        limit,
+        buffer_text(outcome.draw.buffer),
+        "; ".join(map(describe, outcome.draw.lines)),
+        " + ".join(f"{one / 1e6:.2f}" for one in outcome.alone),
+        f"{together / 1e6:.2f}",
+        f"`{outcome.draw.command}`",
+    ]
+
+
+def _stalls(found: Distribution) -> Grid:
+    stalled = [(outcome, failure) for outcome, failure in found.failures if outcome in found.stalled]
+    stalled.sort(key=lambda pair: -pair[1].stall)
+    rows = [
+        [
+            f"{failure.stall:.2f} ✗",
+            f"{failure.floor:.2f}",
+            f"{failure.survivor:.2f}",
+            f"{failure.otherwise:.2f}",
+            buffer_text(outcome.draw.buffer),
+            "; ".join(map(describe, outcome.draw.lines)),
+            f"`{outcome.draw.command}`",
+        ]
+        for outcome, failure in stalled[:_FEW]
+    ]
+    head = ["stall [s]", "least possible", "best other path alone", "without failure", "buffer", "paths", "command"]
+    return Grid("The longest stalls when a path dies", head, rows)
+
+
+def describe(line: Line) -> str:
+    """The line in a few words: `50/10 Mbit/s, 24 ms, queue 48 ms codel, 0.2 % loss`."""
+    parts = [
+        f"{_number(line.rate / 1e6)}/{_number(line.back / 1e6)} Mbit/s{f' {line.varies}' if line.varies else ''}",
+        f"{_number(line.rtt * 1e3)} ms",
+        f"queue {_number(line.queue * 1e3)} ms{'' if line.discipline == 'drop-tail' else f' {line.discipline}'}",
+    ]
+    if line.loss:
+        parts.append(f"{_number(100 * line.loss)} % loss{f' by {line.burst:.0f}' if line.burst > 1 else ''}")
+    if line.jitter:
+        parts.append(f"jitter {_number(line.jitter * 1e3)} ms")
+    if line.outage:
+        parts.append(f"dead {line.outage[0]:.1f} to {line.outage[1]:.1f} s")
+    return ", ".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def figure(found: Distribution) -> Figure:
+    """The cumulative distribution of ratios over all draws, and of shares over those with an ample buffer."""
+    drawn = plots.new_figure(plots.PAGE_WIDTH, 2.9)
+    left, right = drawn.subplots(1, 2)
+    for name, look in _LOOKS.items():
+        _cumulative(left, look, [outcome.ratio(name).mean for outcome in found.outcomes])
+        _cumulative(right, look, [outcome.share(name) for outcome in found.ample])
+    for axes, target in ((left, NOT_SLOWER), (right, SUM)):
+        axes.axvline(target, color="0.5", linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, 1)
+    left.set(xlabel="throughput / best single path", ylabel="share of the draws", xlim=(0, 3))
+    right.set(xlabel="throughput / sum of the paths alone", xlim=(0, 1.3))
+    left.set_title(f"{len(found.outcomes)} draws", fontsize=7)
+    right.set_title(f"{len(found.ample)} draws with an ample buffer", fontsize=7)
+    drawn.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize=7)
+    plots.foot(drawn, found.seed, found.replicas, "dotted: target", shown="mean")
+    return drawn
+
+
+def _cumulative(axes: Axes, look: Look, values: Sequence[float]) -> None:
+    """A step at each value; the curve ends at the right edge of any axis."""
+    ordered = sorted(values)
+    heights = [(rank + 1) / len(ordered) for rank in range(len(ordered))]
+    axes.step(
+        [0.0, *ordered, 1e9], [0.0, *heights, 1.0], where="post", label=look.label, color=look.color,
+        linestyle=look.line, linewidth=1.1,
+    )  # fmt: skip
