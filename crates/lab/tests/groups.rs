@@ -18,7 +18,7 @@ fn digest(algorithm: Algorithm, groups: &[u8]) -> String {
 }
 
 /// The controls that couple paths.
-const COUPLED: [Algorithm; 9] = [
+const COUPLED: [Algorithm; 10] = [
     Algorithm::CmtRpV1,
     Algorithm::CmtRpV2,
     Algorithm::Lia,
@@ -28,6 +28,7 @@ const COUPLED: [Algorithm; 9] = [
     Algorithm::WVegas,
     Algorithm::FastWeighted,
     Algorithm::MpPlus,
+    Algorithm::BbrCoupled,
 ];
 
 #[test]

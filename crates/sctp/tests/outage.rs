@@ -82,11 +82,13 @@ fn outage(config: &Config, nets: u8, rtt: Span, load: Load) -> Outage {
 const MS: Span = Span::from_millis(1);
 
 #[test]
-fn an_outage_of_all_paths_costs_at_most_three_and_a_half_times_the_packets_of_the_rfc_defaults() {
+fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defaults() {
     for load in [Load::OneMessage, Load::Burst, Load::FullWindow] {
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
+                // Lean SACKs leave more packets of a full window unanswered when the outage begins.
+                let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();
                     let cmt = Cmt { reinjection, ..recommended.cmt.clone() };
@@ -94,8 +96,8 @@ fn an_outage_of_all_paths_costs_at_most_three_and_a_half_times_the_packets_of_th
                     let case = format!(
                         "{load:?}, {nets} paths of {rtt}, {reinjection}: {found:?}, defaults: {standard:?}"
                     );
-                    assert!(2 * found.packets <= 7 * standard.packets, "{case}");
-                    assert!(found.wakes <= 45, "{case}");
+                    assert!(found.packets <= 3 * standard.packets + unanswered, "{case}");
+                    assert!(found.wakes <= 30, "{case}");
                 }
             }
         }

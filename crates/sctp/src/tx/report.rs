@@ -1,7 +1,7 @@
 //! Step C of SACK processing: missing reports, and when a chunk counts as lost.
 
 use super::sack::LOSS_WEIGHT;
-use super::{ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
+use super::{COMMON_HEADER, ChunkState, MISSING_REPORTS, Mark, SackDelta, Sender};
 use crate::cmt::dac;
 use crate::path::{LossCause, NIL, PathId, Paths};
 use crate::steps;
@@ -117,15 +117,21 @@ impl Sender {
         if cause == LossCause::Timeout {
             self.forget_resent(i);
         }
+        let size = COMMON_HEADER + self.chunk_len(self.out[i].len());
         let chunk = &mut self.out[i];
         let path = &mut paths[chunk.path];
         if cause == LossCause::Timeout {
             chunk.mark(Mark::TimedOut);
-        }
-        if cause == LossCause::FastRetransmit
-            && let Some(rack) = &mut path.rack
-        {
-            rack.lost_one(path.recovery.is_some());
+        } else {
+            if let Some(rack) = &mut path.rack {
+                rack.lost_one(path.recovery.is_some());
+            }
+            if let Some(pmtud) = &mut path.pmtud
+                && path.lost_fast.first().is_none()
+                && pmtud.is_long(size)
+            {
+                pmtud.suspect();
+            }
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;
         if let Some(rate) = &mut path.rate {

@@ -464,11 +464,6 @@ impl Sender {
             path.recovery = Some(if association { highest } else { own.unwrap_or(highest) });
             path.one_shot = true;
             path.stats.fast_recoveries += 1;
-            if let (Some(pmtud), Some(lost)) = (&mut path.pmtud, path.lost_fast.first())
-                && pmtud.is_long(COMMON_HEADER + self.chunk_len(self.out[lost].len()))
-            {
-                pmtud.suspect();
-            }
         }
     }
 

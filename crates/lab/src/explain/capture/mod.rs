@@ -83,8 +83,7 @@ impl Finder {
         if ip.protocol != Protocol::Udp as u8 {
             return None;
         }
-        let [source, destination, length] =
-            [[s0, s1], [d0, d1], [l0, l1]].map(|pair| u16::from_be_bytes(pair));
+        let [source, destination, length] = [[s0, s1], [d0, d1], [l0, l1]].map(u16::from_be_bytes);
         let length = usize::from(length).checked_sub(8)?.min(ip.payload_length.saturating_sub(8));
         let packet = octets(&bytes[..bytes.len().min(length)], length);
         let flow = (ip.src, source, ip.dst, destination);

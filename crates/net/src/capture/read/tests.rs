@@ -40,8 +40,7 @@ fn written() -> Vec<u8> {
         file.packet(at, (n % 2) as u32, Direction::Outbound, &IP, (n == 1).then_some("dropped"));
     }
     file.finish().expect("memory");
-    let bytes = sink.0.lock().expect("no panic").clone();
-    bytes
+    sink.0.lock().expect("no panic").clone()
 }
 
 #[test]
