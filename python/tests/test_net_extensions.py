@@ -176,6 +176,7 @@ def test_a_delivery_tells_what_became_of_a_message(pair: Pair) -> None:
     delivery.wait(timeout=0)
     assert data(pair.far) == b"hello"
     ours = pair.near.events()
+    pair.near.send(bytes(1_000_000))  # what is behind it waits
     expired = pair.near.send_tracked(b"late", reliability={"lifetime": 0.0}, context=9)
     with pytest.raises(anabranch.NotDeliveredError):
         expired.wait(timeout=10)
