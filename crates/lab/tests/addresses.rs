@@ -41,4 +41,6 @@ fn without_asconf_the_path_of_the_old_address_carries_nothing_any_more() {
     let [never, once] = [&[][..], &[15]].map(|at| upload(options.clone(), at));
     let share = throughput(&once) / throughput(&never);
     assert!((0.70..0.78).contains(&share), "two paths for half of the time, then one: {share}");
+    let sent = |path| path_scalar(&once, "flow", Some(path), "sent_throughput_bps");
+    assert!((0.4..0.6).contains(&(sent(0) / sent(1))), "each keeps what it counted: {} {}", sent(0), sent(1));
 }

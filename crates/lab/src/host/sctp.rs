@@ -79,7 +79,7 @@ impl Transport for Endpoint {
     fn counted(&self, id: ConnId) -> Counted {
         let stats = self.stats(AssocId(id.0)).unwrap_or_default();
         let received = stats.received;
-        let paths = Endpoint::paths(self, AssocId(id.0)).into_iter().flatten();
+        let paths = self.all_paths(AssocId(id.0)).into_iter().flatten();
         let counts = paths.map(|path| PathCounts {
             local: path.local,
             remote: path.remote,
@@ -116,7 +116,7 @@ impl Transport for Endpoint {
     }
 
     fn paths(&self, id: ConnId, show: &mut dyn FnMut(PathView)) {
-        for path in Endpoint::paths(self, AssocId(id.0)).into_iter().flatten() {
+        for path in self.all_paths(AssocId(id.0)).into_iter().flatten() {
             show(PathView {
                 cwnd: path.cwnd,
                 ssthresh: path.ssthresh,

@@ -157,7 +157,11 @@ impl Association {
     }
 
     pub(crate) fn path_infos(&self) -> impl Iterator<Item = PathInfo> {
-        let paths = self.paths.ids().zip(self.paths.iter()).filter(|(_, path)| !path.removed);
+        self.all_path_infos().filter(|info| !self.paths[info.id].removed)
+    }
+
+    pub(crate) fn all_path_infos(&self) -> impl Iterator<Item = PathInfo> {
+        let paths = self.paths.ids().zip(self.paths.iter());
         paths.map(|(id, path)| {
             let (limits, blocks) = self.sender.limits_of(id);
             PathInfo {

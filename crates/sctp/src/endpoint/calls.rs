@@ -215,6 +215,12 @@ impl Endpoint {
         self.get(id).map(Association::path_infos)
     }
 
+    /// As [`Self::paths`], with the paths whose addresses were deleted: what they counted stays, and the path at place `n` has
+    /// the number `n`.
+    pub fn all_paths(&self, id: AssocId) -> Option<impl Iterator<Item = PathInfo>> {
+        self.get(id).map(Association::all_path_infos)
+    }
+
     /// What an association did so far; none if it has ended and everything was read.
     pub fn stats(&self, id: AssocId) -> Option<AssocStats> {
         self.get(id).map(Association::stats)

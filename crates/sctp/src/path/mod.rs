@@ -102,7 +102,7 @@ pub(crate) struct Path {
     /// Nothing was heard for longer than expected: it gets no new data while others answer.
     pub(crate) silent: bool,
     /// It would be silent if another path could carry its chunks: packets of copies that have left on it since then.
-    pub(crate) last_hope: Option<u32>,
+    pub(crate) copies_alone: Option<u32>,
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
@@ -201,7 +201,7 @@ impl Path {
             recovery: None,
             timed_out: false,
             silent: false,
-            last_hope: None,
+            copies_alone: None,
             cuc: CucState::default(),
             fresh: List::default(),
             resent: List::default(),

@@ -8,7 +8,7 @@
 //!
 //! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
 //! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one
-//! packet of copies at a time until one is acknowledged. The last path that falls silent carries [`MOST_HOPELESS`] packets of
+//! packet of copies at a time until one is acknowledged. The last path that falls silent carries [`MOST_COPIES_ALONE`] packets of
 //! copies until something is acknowledged there. So when no path works, copies end soon and T3 with its own backoff is left.
 
 use super::send::{Plan, Source};
@@ -23,7 +23,7 @@ use wire::PacketWriter;
 const MOST_COPIES: usize = 3;
 
 /// Packets of copies on a path on which nothing is acknowledged, while no other path could carry its chunks.
-const MOST_HOPELESS: u32 = 3;
+const MOST_COPIES_ALONE: u32 = 3;
 
 /// The copies of one path.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Sender {
                 && self.has_room(p, paths)
                 && self.has_room_beside_copies(p, paths)
                 && !self.copies[p.index()].waits()
-                && paths[p].last_hope.is_none_or(|sent| sent < MOST_HOPELESS)
+                && paths[p].copies_alone.is_none_or(|sent| sent < MOST_COPIES_ALONE)
             {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(p, Source::Copy, first_chunk));
@@ -215,7 +215,7 @@ impl Sender {
             sent += 1;
         }
         self.copy_turn = p.index() + 1;
-        if let Some(packets) = &mut paths[p].last_hope {
+        if let Some(packets) = &mut paths[p].copies_alone {
             *packets += 1;
         }
         sent

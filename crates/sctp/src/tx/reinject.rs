@@ -64,7 +64,7 @@ impl Sender {
         paths[p].patience = None;
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
         if !paths[p].silent {
-            paths[p].last_hope.get_or_insert(0);
+            paths[p].copies_alone.get_or_insert(0);
         }
         paths[p].silent
     }
@@ -72,7 +72,7 @@ impl Sender {
     /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
-        (path.silent, path.last_hope, path.patience) = (false, None, None);
+        (path.silent, path.copies_alone, path.patience) = (false, None, None);
         self.be_patient(now, path);
     }
 }
