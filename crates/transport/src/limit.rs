@@ -124,6 +124,11 @@ impl Stopwatch {
         self
     }
 
+    /// When the present stretch began; none if it does not hold now.
+    pub fn since(&self) -> Option<Instant> {
+        self.since
+    }
+
     /// The time so far; the present stretch counts up to the last [`Self::until`] only.
     pub fn time(&self) -> Span {
         self.ended

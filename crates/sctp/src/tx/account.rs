@@ -189,6 +189,8 @@ impl Sender {
         }
         let alone = only.map_or_else(|| account.paths.iter().all(dead), |only| only == p);
         if alone && !idle(&account.flow) {
+            // Not before another path blocked the flow: that time is counted.
+            let since = account.paths.iter().filter_map(|path| path.blocks.since()).fold(since, Instant::max);
             account.flow.reassign(since, Limit::Timeout);
             account.paths.iter_mut().for_each(|path| path.blocks.set(since, false));
         }
