@@ -20,7 +20,7 @@ pub struct IpPacket<'a> {
     pub length: usize,
 }
 
-/// Link types: https://www.tcpdump.org/linktypes.html
+/// Link types: <https://www.tcpdump.org/linktypes.html>
 mod link_type {
     pub(super) const NULL: u16 = 0;
     pub(super) const ETHERNET: u16 = 1;
