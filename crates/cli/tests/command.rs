@@ -1,9 +1,12 @@
 //! The command as a user meets it.
 
+mod scratch;
+
+use scratch::Scratch;
 use serde_json::Value as Json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 const SCENARIO: &str = r#"title = "a test"
 [[node]]
@@ -30,53 +33,16 @@ flow = "f"
 
 const VARIED: &str = "loss = { name = \"loss\", vary = [0, 0.01] }";
 
-/// A folder with scenario files, removed at the end of the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("anabranch-command-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        fs::write(path.join("one.toml"), SCENARIO).unwrap();
-        fs::write(path.join("two.toml"), SCENARIO.replace("loss = 0.01", VARIED)).unwrap();
-        fs::write(
-            path.join("wrong.toml"),
-            SCENARIO.replace("delay", "dealy").replace("server = ", "sever = "),
-        )
-        .unwrap();
-        Scratch(path)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
-        command.current_dir(&self.0).args(arguments).env_remove("ANABRANCH_PYTHON");
-        command
-    }
-
-    fn call(&self, arguments: &[&str]) -> (i32, String, String) {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (status.code().unwrap(), text(stdout), text(stderr))
-    }
-
-    /// What a call that must go well prints as JSON.
-    fn json(&self, arguments: &[&str]) -> Json {
-        let (code, out, err) = self.call(arguments);
-        assert_eq!((code, err.as_str()), (0, ""));
-        serde_json::from_str(&out).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn scratch(name: &str) -> Scratch {
+    let varied = SCENARIO.replace("loss = 0.01", VARIED);
+    let wrong = SCENARIO.replace("delay", "dealy").replace("server = ", "sever = ");
+    let files = [("one.toml", SCENARIO), ("two.toml", &varied), ("wrong.toml", &wrong)];
+    Scratch::with(&format!("command-{name}"), &files)
 }
 
 #[test]
 fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
-    let scratch = Scratch::new("run");
+    let scratch = scratch("run");
     let (code, out, _) = scratch.call(&["run", "one.toml", "--seed", "7", "--replica", "2"]);
     assert_eq!(code, 0);
     let lines: Vec<_> = out.lines().collect();
@@ -89,7 +55,7 @@ fn a_run_prints_its_replica_its_seed_and_the_throughput_of_its_flow() {
 
 #[test]
 fn runs_are_equal_only_with_the_same_seed_and_replica() {
-    let scratch = Scratch::new("same");
+    let scratch = scratch("same");
     let digest = |more: &[&str]| {
         let run = scratch.json(&[&["run", "one.toml", "--json"], more].concat());
         (run["manifest"]["runs"][0]["digest"].clone(), run["scalars"].clone())
@@ -101,7 +67,7 @@ fn runs_are_equal_only_with_the_same_seed_and_replica() {
 
 #[test]
 fn a_run_writes_its_tables_to_the_out_folder() {
-    let scratch = Scratch::new("out");
+    let scratch = scratch("out");
     assert_eq!(scratch.call(&["run", "one.toml", "--out", "results", "--csv", "-q"]).0, 0);
     let scalars = fs::read_to_string(scratch.0.join("results/scalars.csv")).unwrap();
     assert!(scalars.starts_with("run,replica,window,flow,path,quantity,value\n0,0,,f,,"), "{scalars}");
@@ -117,7 +83,7 @@ fn a_run_writes_its_tables_to_the_out_folder() {
 
 #[test]
 fn a_run_of_a_scenario_with_variations_needs_a_chosen_value() {
-    let scratch = Scratch::new("vary");
+    let scratch = scratch("vary");
     let (code, out, err) = scratch.call(&["run", "two.toml"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("loss: 0, 0.01") && err.ends_with("choose one: --set 'loss=0'\n"), "{err}");
@@ -133,7 +99,7 @@ fn a_run_of_a_scenario_with_variations_needs_a_chosen_value() {
 
 #[test]
 fn a_shipped_scenario_is_found_by_name_unless_a_file_has_that_name() {
-    let scratch = Scratch::new("shipped");
+    let scratch = scratch("shipped");
     fs::create_dir(scratch.0.join("elsewhere")).unwrap();
     let run = |name: &str| {
         let mut command = scratch.command(&["run", name, "--set", "loss=0"]);
@@ -152,7 +118,7 @@ fn a_shipped_scenario_is_found_by_name_unless_a_file_has_that_name() {
 
 #[test]
 fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
-    let scratch = Scratch::new("wrong");
+    let scratch = scratch("wrong");
     let (code, out, err) = scratch.call(&["run", "wrong.toml"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("wrong.toml:15:1: unknown key `sever` in [[flow]]"), "{err}");
@@ -172,7 +138,7 @@ fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
 
 #[test]
 fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
-    let scratch = Scratch::new("usage");
+    let scratch = scratch("usage");
     for (arguments, told) in [
         (&["swep", "one.toml"][..], "'sweep'"),
         (&["sweep", "one.toml", "--replica", "3"], "'--replicas'"),
@@ -193,7 +159,7 @@ const DOWN: &str = "loss = 0\ndown = [[\"0 s\", \"10000 s\"]]";
 
 #[test]
 fn a_run_whose_flow_never_connects_fails_and_says_which() {
-    let scratch = Scratch::new("unconnected");
+    let scratch = scratch("unconnected");
     fs::write(scratch.0.join("down.toml"), SCENARIO.replace("loss = 0.01", DOWN)).unwrap();
     let (code, out, err) = scratch.call(&["run", "down.toml", "--out", "results", "--csv"]);
     assert_eq!((code, err.as_str()), (1, "anabranch: the run failed: flow `f` never connected\n"));
@@ -208,7 +174,7 @@ fn a_run_whose_flow_never_connects_fails_and_says_which() {
 
 #[test]
 fn a_run_that_delivers_nothing_fails() {
-    let scratch = Scratch::new("nothing");
+    let scratch = scratch("nothing");
     // The handshake is over when the link fails, a second before data is sent.
     let cut = SCENARIO.replace("loss = 0.01", "down = [[\"0.5 s\", \"10000 s\"]]");
     fs::write(scratch.0.join("cut.toml"), &cut).unwrap();
@@ -222,7 +188,7 @@ fn a_run_that_delivers_nothing_fails() {
 
 #[test]
 fn a_sweep_with_failed_runs_writes_its_results_and_fails() {
-    let scratch = Scratch::new("some");
+    let scratch = scratch("some");
     let varied = "down = { name = \"down\", vary = [[], [[\"0 s\", \"10000 s\"]]] }";
     fs::write(scratch.0.join("some.toml"), SCENARIO.replace("loss = 0.01", varied)).unwrap();
     let sweep = ["sweep", "some.toml", "--replicas", "2", "--out", "results"];
@@ -241,7 +207,7 @@ fn a_sweep_with_failed_runs_writes_its_results_and_fails() {
 
 #[test]
 fn a_damaged_stored_run_is_simulated_again_and_reported() {
-    let scratch = Scratch::new("damaged");
+    let scratch = scratch("damaged");
     let sweep = ["sweep", "one.toml", "--replicas", "2", "--out", "results", "-q"];
     let tables = || {
         ["scalars", "series"].map(|name| fs::read(scratch.0.join(format!("results/{name}.parquet"))).unwrap())
@@ -261,13 +227,13 @@ fn a_damaged_stored_run_is_simulated_again_and_reported() {
 
 #[test]
 fn the_schema_is_json() {
-    let schema = Scratch::new("schema").json(&["schema"]);
+    let schema = scratch("schema").json(&["schema"]);
     assert_eq!(schema["properties"]["link"]["anyOf"][0]["type"], "array");
 }
 
 #[test]
 fn a_sweep_prints_means_and_keeps_its_runs() {
-    let scratch = Scratch::new("sweep");
+    let scratch = scratch("sweep");
     let sweep = ["sweep", "two.toml", "--replicas", "3", "--jobs", "2"];
     let (code, out, err) = scratch.call(&sweep);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -310,7 +276,7 @@ fn begun(scratch: &Scratch, arguments: &[&str], out: &Path) -> std::process::Chi
 #[cfg(unix)]
 #[test]
 fn a_sweep_after_a_kill_writes_the_same_bytes() {
-    let scratch = Scratch::new("killed");
+    let scratch = scratch("killed");
     long(&scratch);
     let sweep = |out| ["sweep", "long.toml", "--replicas", "8", "--jobs", "2", "--out", out];
     let mut child = begun(&scratch, &sweep("killed"), &scratch.0.join("killed"));
@@ -332,7 +298,7 @@ fn a_sweep_after_a_kill_writes_the_same_bytes() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_a_sweep_and_keeps_its_finished_runs() {
-    let scratch = Scratch::new("stopped");
+    let scratch = scratch("stopped");
     long(&scratch);
     let sweep = ["sweep", "long.toml", "--replicas", "50", "--out", "stopped"];
     let child = begun(&scratch, &sweep, &scratch.0.join("stopped"));
@@ -347,7 +313,7 @@ fn ctrl_c_stops_a_sweep_and_keeps_its_finished_runs() {
 #[test]
 fn subcommands_of_python_are_passed_to_the_python_package() {
     use std::os::unix::fs::PermissionsExt;
-    let scratch = Scratch::new("python");
+    let scratch = scratch("python");
     let (code, _, err) = {
         let output =
             scratch.command(&["papers"]).env("ANABRANCH_PYTHON", "/nonexistent/python").output().unwrap();

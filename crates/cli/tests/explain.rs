@@ -1,9 +1,11 @@
 //! `anabranch explain` as a user meets it.
 
+mod scratch;
+
+use scratch::Scratch;
 use serde_json::Value as Json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// A receive buffer of 64 KiB on a path of 20 Mbit/s and an RTT of 100 ms.
 const SCENARIO: &str = r#"title = "a small window"
@@ -31,41 +33,13 @@ link = "a-b"
 file = "a-b.pcapng"
 "#;
 
-/// A folder with the scenario, removed at the end of the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("anabranch-explain-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        fs::write(path.join("small.toml"), SCENARIO).unwrap();
-        Scratch(path)
-    }
-
-    fn call(&self, arguments: &[&str]) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
-        let output = command.current_dir(&self.0).args(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-
-    fn json(&self, arguments: &[&str]) -> Json {
-        let (code, out, err) = self.call(arguments);
-        assert_eq!((code, err.as_str()), (0, ""));
-        serde_json::from_str(&out).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn scratch(name: &str) -> Scratch {
+    Scratch::with(&format!("explain-{name}"), &[("small.toml", SCENARIO)])
 }
 
 #[test]
 fn three_sentences_name_the_limit_the_evidence_and_what_helps() {
-    let scratch = Scratch::new("words");
+    let scratch = scratch("words");
     let (code, out, err) = scratch.call(&["explain", "small.toml"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let lines: Vec<&str> = out.lines().collect();
@@ -83,7 +57,7 @@ fn three_sentences_name_the_limit_the_evidence_and_what_helps() {
 
 #[test]
 fn shares_in_json_add_up_to_one_and_changes_have_a_throughput() {
-    let scratch = Scratch::new("json");
+    let scratch = scratch("json");
     let found = scratch.json(&["explain", "small.toml", "--json"]);
     let sum = |shares: &Json| -> f64 { shares.as_object().unwrap().values().filter_map(Json::as_f64).sum() };
     assert!((sum(&found["limited_by"]) - 1.0).abs() < 1e-9);
@@ -104,7 +78,7 @@ fn shares_in_json_add_up_to_one_and_changes_have_a_throughput() {
 
 #[test]
 fn a_finished_run_and_its_capture_are_explained_too() {
-    let scratch = Scratch::new("run");
+    let scratch = scratch("run");
     assert_eq!(scratch.call(&["run", "small.toml", "--out", "done", "-q"]).0, 0);
     let (code, out, err) = scratch.call(&["explain", "done"]);
     assert!(code == 0 && out.contains("by the peer's receive window"), "{out}{err}");
@@ -120,7 +94,7 @@ fn a_finished_run_and_its_capture_are_explained_too() {
 
 #[test]
 fn an_idle_flow_is_told_that_only_more_data_helps() {
-    let scratch = Scratch::new("idle");
+    let scratch = scratch("idle");
     let idle = SCENARIO.replace("frame_rate = \"0 Hz\"", "frame_rate = \"20 Hz\"");
     fs::write(scratch.0.join("idle.toml"), idle).unwrap();
     let found = scratch.json(&["explain", "idle.toml", "--json"]);
@@ -130,7 +104,7 @@ fn an_idle_flow_is_told_that_only_more_data_helps() {
 
 #[test]
 fn what_cannot_be_explained_is_refused_with_the_reason() {
-    let scratch = Scratch::new("wrong");
+    let scratch = scratch("wrong");
     fs::create_dir(scratch.0.join("empty")).unwrap();
     fs::write(scratch.0.join("cut.pcap"), 0xa1b2_c3d4u32.to_le_bytes()).unwrap();
     let nothing: Vec<u8> = [0xa1b2_c3d4u32, 0, 0, 0, 0, 1].into_iter().flat_map(u32::to_le_bytes).collect();

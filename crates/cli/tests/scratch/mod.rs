@@ -1,0 +1,48 @@
+//! A folder in which the command is called.
+
+use serde_json::Value as Json;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder with scenario files, removed at the end of the test.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    /// A folder of this name for the process, with files of these names and contents.
+    pub fn with(name: &str, files: &[(&str, &str)]) -> Self {
+        let path = std::env::temp_dir().join(format!("anabranch-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        for (file, contents) in files {
+            fs::write(path.join(file), contents).unwrap();
+        }
+        Scratch(path)
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
+        command.current_dir(&self.0).args(arguments).env_remove("ANABRANCH_PYTHON");
+        command
+    }
+
+    /// The exit code, and what the call prints to both streams.
+    pub fn call(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+
+    /// What a call that must go well prints as JSON.
+    pub fn json(&self, arguments: &[&str]) -> Json {
+        let (code, out, err) = self.call(arguments);
+        assert_eq!((code, err.as_str()), (0, ""));
+        serde_json::from_str(&out).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
