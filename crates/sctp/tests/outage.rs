@@ -87,7 +87,7 @@ fn an_outage_of_all_paths_costs_at_most_three_times_the_packets_of_the_rfc_defau
         for rtt in [Span::ZERO, MS / 10, MS, MS * 2, MS * 20] {
             for nets in [2, 3] {
                 let standard = outage(&Config::default(), nets, rtt, load);
-                // Lean SACKs leave more packets of a full window unanswered when the outage begins.
+                // A lean SACK waits for four packets, a full one for two: two more are unacknowledged when the outage begins.
                 let unanswered = if load == Load::FullWindow { 2 } else { 0 };
                 for &reinjection in Reinjection::ALL {
                     let recommended = Config::recommended();

@@ -86,8 +86,8 @@ quantities! {
     UNDONE_RECOVERIES = "undone_recoveries";
     /// Expiries of the retransmission timer T3, of the flow and of each path.
     TIMEOUTS = "timeouts";
-    /// Share of the time in which the flow was limited by head-of-line blocking because of a chunk that was last sent on this
-    /// path. Over all paths it adds up to the share of the flow that [`LIMITED_BY`] gives.
+    /// Share of the time during which a missing chunk, last sent on this path, blocked the whole flow (head-of-line blocking).
+    /// The shares of all paths add up to the flow's share of that limit in [`LIMITED_BY`].
     BLOCKS = "blocks_share";
     /// Smoothed round-trip time of a path at `stop_time`, in seconds.
     SRTT = "srtt_s";
@@ -102,8 +102,8 @@ macro_rules! limited_by {
     };
 }
 
-/// Share of the time in which this kept the sender from sending more, of the flow and of each path, in the order of
-/// [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1, and so do those of each path. None for UDP, and
+/// Share of the time during which each limit kept the sender from sending more: of the flow, and of each path. They have the
+/// order of [`Limit::ALL`](transport::Limit::ALL). The shares of the flow add up to 1, and so do those of each path. None for UDP, and
 /// none in a window in which the sender had never sent.
 pub const LIMITED_BY: [Quantity; transport::Limit::ALL.len()] = limited_by!(
     "application" "send_buffer" "peer_window" "head_of_line" "scheduler" "pacing" "cwnd" "recovery" "timeout"

@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// True if the congestion control was not told of all lost bytes.
+    /// True if bytes were lost that the congestion control has not been told of yet.
     pub(super) fn has_losses_to_tell(&self) -> bool {
         self.flight.newly_lost() > 0 || self.rate.as_ref().is_some_and(|rate| rate.estimator.has_lost())
     }
