@@ -80,12 +80,14 @@ fn what_nobody_reads_closes_the_window_and_is_counted() {
     one.send(Message::from("x").stream(StreamId(3))).expect("is taken");
     one.send(Message::from("y").stream(StreamId(3))).expect("is taken");
     let one = one.into_async();
-    fill(&one);
+    let given = fill(&one);
     wait_until("a closed window", || run(one.stats()).expect("is open").peer_rwnd.get() < 20_000);
     assert_eq!(other.unread(StreamId(3)), 2);
     assert!(other.unread(StreamId(0)) > 0);
-    while other.unread(StreamId(0)) > 0 {
-        other.recv().expect("is open");
+    // All of it: the window of a reader who stops earlier is filled again.
+    let mut left = given * 20_000 + 2;
+    while left > 0 {
+        left -= other.recv().expect("is open").data.len();
     }
     wait_until("an open window", || run(one.stats()).expect("is open").peer_rwnd.get() > 20_000);
 }
@@ -255,11 +257,13 @@ fn deliveries_tell_what_the_peer_has_and_what_it_never_got() {
     for delivery in deliveries.into_iter().step_by(2) {
         assert_eq!(run(delivery), Ok(()));
     }
+    // A message may be delivered before an earlier one of its stream, which nobody could read then.
+    assert_eq!(run(one.flush()), Ok(()));
     let late = run(one.send_tracked(vec![1; 100_000])).expect("is taken");
     one.abort("enough");
     let reason = run(one.closed());
     assert_eq!(run(late), Err(NotDelivered::Ended(reason)));
-    assert!(reading.join().expect("reads") >= 99);
+    assert!(reading.join().expect("reads") >= 100);
 }
 
 #[test]
