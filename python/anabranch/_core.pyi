@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
 __version__: str
@@ -40,8 +41,14 @@ class NotDeliveredError(ConnectionResetError):
 class EndpointClosedError(ConnectionError):
     """The endpoint or the listener was closed."""
 
-def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
-    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
+def with_values(text: str, values: list[tuple[str, str]]) -> str:
+    """A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML."""
+
+def run(
+    text: str, name: str, seed: int | None, replica: int, out: str | Path | None
+) -> tuple[bytes, bytes, str]:
+    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON. With ``out`` they and captures are written to
+    that folder, too."""
 
 def sweep(
     text: str,

@@ -71,8 +71,13 @@ fn explain() -> Command {
 fn choice() -> [Arg; 2] {
     [
         number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
-        value("set", "AXIS=VALUE", "Choose one value of an axis of variation; may be repeated")
-            .action(ArgAction::Append),
+        value(
+            "set",
+            "KEY=VALUE",
+            "Another value for a key, such as link.a-b.rate='5 Mbit/s' or 'link.*.loss'=0.01, or one value of an axis of \
+             variation; may be repeated",
+        )
+        .action(ArgAction::Append),
     ]
 }
 

@@ -90,11 +90,38 @@ fn a_run_of_a_scenario_with_variations_needs_a_chosen_value() {
     assert!(
         scratch.call(&["run", "two.toml", "--set", "loss=0"]).1.contains("replica 0, seed 1, loss = 0: ")
     );
-    let (code, _, err) = scratch.call(&["run", "two.toml", "--set", "los=0"]);
-    assert_eq!(
-        (code, err.as_str()),
-        (2, "anabranch: --set los=0: no axis \"los\"; expected `loss`; did you mean `loss`?\n")
-    );
+    for (setting, told) in [
+        ("loss=5", "--set loss=5: axis \"loss\" has no value \"5\"; expected one of `0`, `0.01`"),
+        ("los=0", "Its axes of variation: `loss`"),
+    ] {
+        let (code, _, err) = scratch.call(&["run", "two.toml", "--set", setting]);
+        assert!(code == 2 && err.contains(told), "{err}");
+    }
+}
+
+#[test]
+fn any_key_of_a_scenario_can_be_set() {
+    let scratch = scratch("set");
+    let throughput = |more: &[&str]| {
+        let run = scratch.json(&[&["run", "one.toml", "--json"], more].concat());
+        let scalars = run["scalars"].as_array().expect("a list").clone();
+        let of_flow = scalars.iter().find(|s| s["quantity"] == "throughput_bps" && s["path"].is_null());
+        of_flow.and_then(|s| s["value"].as_f64()).expect("is measured")
+    };
+    let faster = ["--set", "link.a-b.rate=4 Mbit/s", "--set", "link.*.loss = 0", "--set", "flow.f.stop_time=2 s"];
+    assert!(throughput(&faster) > 3.0 * throughput(&[]));
+    let varied = ["sweep", "one.toml", "--replicas", "1", "--set", "link.a-b.loss={ vary = [0, 0.1] }", "-q"];
+    assert_eq!(scratch.call(&[&varied[..], &["--csv", "--out", "out"]].concat()).0, 0);
+    let scalars = fs::read_to_string(scratch.0.join("out/scalars.csv")).unwrap();
+    assert!(scalars.starts_with("run,replica,link.a-b.loss,"), "{}", scalars.lines().next().unwrap_or_default());
+    for (setting, told) in [
+        ("link.a-c.rate=1", "no element `a-c` in `link`; expected `a-b`; did you mean `a-b`?"),
+        ("link.a-b.rat=4 Mbit/s", "unknown key `rat`; expected one of"),
+        ("link.a-b.rate=fast", "one.toml cannot be used with --set link.a-b.rate=fast"),
+    ] {
+        let (code, out, err) = scratch.call(&["run", "one.toml", "--set", setting]);
+        assert!(code == 2 && out.is_empty() && err.contains(told), "{err}");
+    }
 }
 
 #[test]
@@ -145,7 +172,7 @@ fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
         (&["sweep", "one.toml", "--replicas", "0"], "1.."),
         (&["run"], "<SCENARIO>"),
         (&["run", "none.toml"], "cannot read none.toml"),
-        (&["run", "two.toml", "--set", "loss"], "expected AXIS=VALUE"),
+        (&["run", "two.toml", "--set", "loss"], "expected KEY=VALUE"),
         (&[], "Usage: anabranch <COMMAND>"),
     ] {
         let (code, out, err) = scratch.call(arguments);
