@@ -43,16 +43,17 @@ def sweep(
     set: Mapping[str, Any] | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
+    captures: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Runs all combinations of a scenario's variations, ``replicas`` times each, on ``jobs`` threads (all cores).
 
     ``set`` gives keys other values, as for :func:`run`. With ``out`` each run is stored in that folder as soon as it is
-    finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too. Ctrl-C stops
-    the sweep.
+    finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with ``captures`` a
+    file of all packets for each run and capture of the scenario. Ctrl-C stops the sweep.
     """
     text, name = as_text(scenario)
     text = with_values(text, set)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:
-        _core.sweep(text, name, replicas, jobs, seed, str(folder), progress)
+        _core.sweep(text, name, replicas, jobs, seed, str(folder), captures, progress)
         return Result.read(folder)

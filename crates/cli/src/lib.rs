@@ -4,6 +4,8 @@
 mod arguments;
 mod explain;
 mod interrupt;
+mod manual;
+mod new;
 mod python;
 mod run;
 mod scenario;
@@ -60,10 +62,10 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("sweep", chosen)) => sweep::sweep(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
-        Some(("schema", _)) => {
-            say(&lab::scenario::schema());
-            Ok(code::OK)
-        }
+        Some(("new", chosen)) => new::new(chosen),
+        Some(("completions", chosen)) => manual::completions(chosen),
+        Some(("man", chosen)) => manual::man(chosen),
+        Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
         Some((name, chosen)) => python::hand_over(name, chosen),
         None => Ok(code::USAGE),
     };
@@ -73,9 +75,15 @@ pub fn main(arguments: Vec<String>) -> i32 {
     })
 }
 
-/// Prints to standard output; a closed pipe is no error.
-fn say(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// Prints to standard output. A closed pipe is no error: who closed it has read enough.
+fn say(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints to standard error.

@@ -77,7 +77,8 @@ impl<'f> Text<'f> {
             .map_err(|message| Failure::usage(format!("--set {message}")))?;
         lab::parse(&text, &self.path).map_err(|error| {
             let set: Vec<_> = settings.iter().map(|(key, value)| format!("--set {key}={value}")).collect();
-            let mut message = format!("{} cannot be used with {}\n{}", self.file, set.join(" "), error.render());
+            let mut message =
+                format!("{} cannot be used with {}\n{}", self.file, set.join(" "), error.render());
             if !before.axes().is_empty() {
                 let names: Vec<_> = before.axes().iter().map(|axis| format!("`{}`", axis.name)).collect();
                 message += &format!("Its axes of variation: {}", names.join(", "));

@@ -104,6 +104,7 @@ pub fn sweep(
     jobs: Option<usize>,
     seed: Option<u64>,
     out: PathBuf,
+    captures: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let jobs = match jobs.map(NonZeroUsize::new) {
@@ -114,7 +115,10 @@ pub fn sweep(
     if replicas == 0 {
         return Err(PyValueError::new_err("replicas = 0: expected at least one replica"));
     }
-    let sweep = read(text, name, seed)?;
+    let mut sweep = read(text, name, seed)?;
+    if !captures {
+        sweep.drop_captures();
+    }
     let cancel = Arc::<AtomicBool>::default();
     let options = SweepOptions { replicas, jobs: jobs.get(), out, csv: false, cancel: cancel.clone() };
     let mut raised = None;

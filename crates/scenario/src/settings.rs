@@ -37,7 +37,9 @@ fn parts(key: &str) -> Result<Vec<String>, String> {
         }
     }
     if quoted || parts.iter().any(String::is_empty) {
-        return Err(format!("`{key}` is not a key; expected words with dots between them, such as `link.a-b.rate`"));
+        return Err(format!(
+            "`{key}` is not a key; expected words with dots between them, such as `link.a-b.rate`"
+        ));
     }
     Ok(parts)
 }
@@ -196,7 +198,12 @@ cmt = { enabled = true }
             ("link.a-b.rate", "5 Mbit/s", "\"10 Mbit/s\" #", "\"5 Mbit/s\" #"),
             ("link.2.rate", "\"5 Mbit/s\"", "\"20 Mbit/s\"", "\"5 Mbit/s\""),
             ("link.a-b.queue.min", "5", "min = 20", "min = 5"),
-            ("link.a-b.queue", "{ kind = \"drop-tail\" }", "{ kind = \"red\", min = 20 }", "{ kind = \"drop-tail\" }"),
+            (
+                "link.a-b.queue",
+                "{ kind = \"drop-tail\" }",
+                "{ kind = \"red\", min = 20 }",
+                "{ kind = \"drop-tail\" }",
+            ),
             ("flow.g.sctp.cmt.sfr", "false", "sfr = true", "sfr = false"),
             ("flow.f.client", "b", "client = \"a\"", "client = \"b\""),
             ("link.a-b.between.1", "c", "[\"a\", \"b\"]", "[\"c\", \"b\"]"),
@@ -225,11 +232,20 @@ cmt = { enabled = true }
     #[test]
     fn a_key_without_a_place_is_refused_with_what_was_expected() {
         for (key, message) in [
-            ("link.a-d.rate", "`link.a-d.rate`: no element `a-d` in `link`; expected one of `a-b`, `b-c`; did you mean `a-b`? (`*` stands for all)"),
-            ("link.3.rate", "`link.3.rate`: no element `3` in `link`; expected one of `a-b`, `b-c` (`*` stands for all)"),
+            (
+                "link.a-d.rate",
+                "`link.a-d.rate`: no element `a-d` in `link`; expected one of `a-b`, `b-c`; did you mean `a-b`? (`*` stands for all)",
+            ),
+            (
+                "link.3.rate",
+                "`link.3.rate`: no element `3` in `link`; expected one of `a-b`, `b-c` (`*` stands for all)",
+            ),
             ("seed.x", "`seed.x`: `seed` is a plain value; expected nothing after it"),
             ("link.a-b", "`link.a-b`: expected a key of `a-b` after it"),
-            ("link..rate", "`link..rate` is not a key; expected words with dots between them, such as `link.a-b.rate`"),
+            (
+                "link..rate",
+                "`link..rate` is not a key; expected words with dots between them, such as `link.a-b.rate`",
+            ),
         ] {
             assert_eq!(set(key, "1"), Err(message.to_owned()));
         }

@@ -94,6 +94,13 @@ impl Sweep {
         Ok(())
     }
 
+    /// Removes the captures of every scenario; true if there were any.
+    pub fn drop_captures(&mut self) -> bool {
+        let had = self.variants.iter().any(|variant| !variant.scenario.captures.is_empty());
+        self.variants.iter_mut().for_each(|variant| variant.scenario.captures.clear());
+        had
+    }
+
     /// Replaces the root seed of every scenario.
     pub fn set_seed(&mut self, seed: u64) {
         self.variants.iter_mut().for_each(|variant| variant.scenario.seed = seed);

@@ -22,7 +22,8 @@ fn simulator() -> String {
 
 /// The commit, if the environment variable `ANABRANCH_COMMIT` named it at build time or names it now.
 fn commit() -> Option<String> {
-    std::env::var("ANABRANCH_COMMIT").ok().or_else(|| option_env!("ANABRANCH_COMMIT").map(str::to_owned))
+    let built = option_env!("ANABRANCH_COMMIT").map(str::to_owned);
+    std::env::var("ANABRANCH_COMMIT").ok().or(built).filter(|commit| !commit.is_empty())
 }
 
 /// The machine: wall times depend on it, results do not.
