@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address
-from pathlib import Path
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
 __version__: str
@@ -44,11 +43,11 @@ class EndpointClosedError(ConnectionError):
 def with_values(text: str, values: list[tuple[str, str]]) -> str:
     """A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML."""
 
-def run(
-    text: str, name: str, seed: int | None, replica: int, out: str | Path | None
-) -> tuple[bytes, bytes, str]:
-    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON. With ``out`` they and captures are written to
-    that folder, too."""
+def run(text: str, name: str, seed: int | None, replica: int, out: str | None) -> tuple[bytes, bytes, str]:
+    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+
+    With ``out`` they and captures are written to that folder, too.
+    """
 
 def sweep(
     text: str,

@@ -26,13 +26,13 @@ def run(
 ) -> Result:
     """Runs a scenario without variations once. Returns when it is finished, and releases the GIL meanwhile.
 
-    ``set`` gives keys other values: ``{"link.a-b.rate": "5 Mbit/s", "link.*.loss": 0.01}``. ``seed`` replaces the root seed
-    of the scenario. Seed and replica determine every random draw, so the same call gives the same result on every
+    ``set`` gives keys other values: ``{"link.a-b.rate": "5 Mbit/s", "link.*.loss": 0.01}``. ``seed`` replaces the root
+    seed of the scenario. Seed and replica determine every random draw, so the same call gives the same result on every
     machine. With ``out`` tables, manifest and captures are written to that folder. Ctrl-C stops it. Raises
     :class:`ScenarioError` for a wrong scenario.
     """
     text, name = as_text(scenario)
-    return Result.from_bytes(*_core.run(with_values(text, set), name, seed, replica, out))
+    return Result.from_bytes(*_core.run(with_values(text, set), name, seed, replica, None if out is None else str(out)))
 
 
 def sweep(
@@ -49,8 +49,8 @@ def sweep(
     """Runs all combinations of a scenario's variations, ``replicas`` times each, on ``jobs`` threads (all cores).
 
     ``set`` gives keys other values, as for :func:`run`. With ``out`` each run is stored in that folder as soon as it is
-    finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with ``captures`` a
-    file of all packets for each run and capture of the scenario. Ctrl-C stops the sweep.
+    finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with
+    ``captures`` a file of all packets for each run and capture of the scenario. Ctrl-C stops the sweep.
     """
     text, name = as_text(scenario)
     text = with_values(text, set)

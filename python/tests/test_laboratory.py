@@ -93,7 +93,9 @@ def test_seed_and_replica_determine_a_run() -> None:
 def test_keys_of_a_scenario_can_be_set(tmp_path: Path) -> None:
     slow = anabranch.run(ONE, set={"link.*.rate": "400 kbit/s"})
     assert throughput(slow)["value"][0] < 0.5 * throughput(anabranch.run(ONE))["value"][0]
-    varied = anabranch.sweep(ONE, replicas=1, set={"link.*.rate": {"vary": ["400 kbit/s", "800 kbit/s"], "name": "rate"}})
+    varied = anabranch.sweep(
+        ONE, replicas=1, set={"link.*.rate": {"vary": ["400 kbit/s", "800 kbit/s"], "name": "rate"}}
+    )
     assert varied.axes == ["rate"]
     with pytest.raises(anabranch.ScenarioError, match="no element `0` in `link`"):
         anabranch.run(ONE, set={"link.0.rate": "1 Mbit/s"})

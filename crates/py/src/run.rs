@@ -41,8 +41,9 @@ fn failed(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
-/// Runs a scenario once: scalars and series as Parquet, the manifest as JSON. With ``out`` they and captures are written to
-/// that folder, too.
+/// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+///
+/// With ``out`` they and captures are written to that folder, too.
 #[pyfunction]
 pub fn run(
     py: Python<'_>,
