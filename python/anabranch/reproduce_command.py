@@ -84,7 +84,12 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("papers", nargs="*", metavar="PAPER", help="numbers, as `anabranch papers` lists them (default: all)")
+    add(
+        "papers",
+        nargs="*",
+        metavar="PAPER",
+        help="numbers, as `anabranch papers` lists them, or folders such as ./mypaper (default: all)",
+    )
     add("--figure", "-f", action="append", default=[], metavar="F", help="a figure (8-left), or all parts of one (8)")
     add(
         "--replicas",
