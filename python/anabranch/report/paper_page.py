@@ -35,8 +35,8 @@ def build(found: list[tuple[Path, dict[str, Any]]]) -> Page:
     page.lead = (
         f"<p>{sum(every.values())} numbers and claims: {counts}.</p>"
         '<p class="note">PASS: the 95 % interval of the mean is inside the band of the stated value. MISS: it is '
-        "outside. OPEN: it contains an end of the band. In the small pictures the band is green, the stated value is the "
-        "red diamond, and the measured mean is the dot, with its interval.</p>"
+        "outside. OPEN: it contains an end of the band. In the small pictures the band is green, the stated value is "
+        "the red diamond, and the measured mean is the dot, with its interval.</p>"
     )
     for folder, content in found:
         title, citation = _named(content["paper"])

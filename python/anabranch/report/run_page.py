@@ -104,8 +104,8 @@ TITLES = {
     ),
     "windows": (
         "Windows",
-        "Congestion window and slow start threshold of each path; what is far above every cwnd is cut off. A click on a "
-        "grey name in the legend shows it: flight size, and the peer's receive window.",
+        "Congestion window and slow start threshold of each path; what is far above every cwnd is cut off. A click on "
+        "a grey name in the legend shows it: flight size, and the peer's receive window.",
     ),
     "rtt": ("Smoothed round-trip time", ""),
     "limits": ("What limited the sender", "The height of a colour is its share of the time."),
