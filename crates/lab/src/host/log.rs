@@ -28,8 +28,8 @@ pub(crate) enum Noted {
     /// A DATA or I-DATA chunk, with the bytes of its user data.
     Data { tsn: Tsn, bytes: usize },
     /// A SACK or NR-SACK. `gap` and `non_renegable` are the highest TSNs in its gap ack blocks of each kind; without one,
-    /// the cumulative TSN.
-    Ack { cumulative: Tsn, gap: Tsn, non_renegable: Option<Tsn>, a_rwnd: u32 },
+    /// the cumulative TSN. `early` is the number of chunks in all blocks.
+    Ack { cumulative: Tsn, gap: Tsn, non_renegable: Option<Tsn>, early: u32, a_rwnd: u32 },
 }
 
 impl ChunkLog {
@@ -53,7 +53,8 @@ impl ChunkLog {
             Chunk::Sack(sack) => {
                 let cumulative = sack.cumulative_tsn_ack;
                 let gap = highest(cumulative, sack.gap_blocks());
-                Some(Noted::Ack { cumulative, gap, non_renegable: None, a_rwnd: sack.a_rwnd })
+                let early = chunks(sack.gap_blocks());
+                Some(Noted::Ack { cumulative, gap, non_renegable: None, early, a_rwnd: sack.a_rwnd })
             }
             Chunk::NrSack(sack) => {
                 let cumulative = sack.cumulative_tsn_ack;
@@ -61,7 +62,8 @@ impl ChunkLog {
                 let gap = highest(cumulative, sack.gap_blocks());
                 let gap = if gap.precedes(non_renegable) { non_renegable } else { gap };
                 let non_renegable = Some(non_renegable);
-                Some(Noted::Ack { cumulative, gap, non_renegable, a_rwnd: sack.a_rwnd })
+                let early = chunks(sack.gap_blocks()) + chunks(sack.nr_gap_blocks());
+                Some(Noted::Ack { cumulative, gap, non_renegable, early, a_rwnd: sack.a_rwnd })
             }
             _ => None,
         });
@@ -76,4 +78,9 @@ impl ChunkLog {
 
 fn highest(cumulative: Tsn, blocks: impl Iterator<Item = GapBlock>) -> Tsn {
     cumulative.add(blocks.map(|block| u32::from(block.end)).max().unwrap_or(0))
+}
+
+/// The number of chunks in gap ack blocks.
+fn chunks(blocks: impl Iterator<Item = GapBlock>) -> u32 {
+    blocks.map(|block| u32::from(block.end.saturating_sub(block.start)) + 1).sum()
 }

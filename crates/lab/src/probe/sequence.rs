@@ -171,7 +171,7 @@ impl Sequence {
     }
 
     fn on_ack(&mut self, now: Instant, ack: Noted) {
-        let Noted::Ack { cumulative, gap, non_renegable, a_rwnd } = ack else { return };
+        let Noted::Ack { cumulative, gap, non_renegable, early, a_rwnd } = ack else { return };
         if self.base.is_none() {
             return;
         }
@@ -187,7 +187,7 @@ impl Sequence {
             self.note(NON_RENEGABLE, None, now, self.number(highest), false);
         }
         let room = u64::from(a_rwnd).checked_div(self.largest).unwrap_or(0);
-        self.note(WINDOW_EDGE, None, now, acked + room, false);
+        self.note(WINDOW_EDGE, None, now, acked + u64::from(early) + room, false);
     }
 
     /// Adds a point to a series; without `repeats` only if the value changed.
