@@ -38,6 +38,7 @@ pub fn command() -> Command {
         .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
         .subcommand(handed_over("fairness", "Measures which congestion controls keep the design rules of multipath transport"))
+        .subcommand(handed_over("report", "Writes one HTML file about a run, a sweep or reproduced papers"))
         .subcommand(handed_over("bonding", "Measures whether several paths together are faster than the best one"))
 }
 

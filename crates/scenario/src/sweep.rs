@@ -60,6 +60,11 @@ impl Sweep {
         &self.title
     }
 
+    /// The text of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The axes of the variations; empty if the file has none.
     pub fn axes(&self) -> &[Axis] {
         &self.axes

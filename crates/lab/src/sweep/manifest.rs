@@ -126,6 +126,7 @@ pub(super) fn of_sweep(
         "commit": commit(),
         "machine": machine(),
         "title": sweep.title(),
+        "scenario": sweep.text(),
         "scenario_sha256": sweep.hash(),
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
         "replicas": replicas,
