@@ -1,3 +1,5 @@
+pub mod measure;
+
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 /// The command line.
@@ -12,6 +14,7 @@ pub fn command() -> Command {
         .subcommand(run())
         .subcommand(sweep())
         .subcommand(explain())
+        .subcommand(measure::command())
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")

@@ -4,6 +4,7 @@
 mod arguments;
 mod explain;
 mod interrupt;
+mod measure;
 mod python;
 mod run;
 mod scenario;
@@ -59,6 +60,7 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("run", chosen)) => run::run(chosen),
         Some(("sweep", chosen)) => sweep::sweep(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
+        Some(("measure", chosen)) => measure::measure(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
         Some(("schema", _)) => {
             say(&lab::scenario::schema());
