@@ -1,3 +1,5 @@
+pub mod measure;
+
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 
@@ -18,6 +20,7 @@ pub fn command() -> Command {
         .subcommand(run())
         .subcommand(sweep())
         .subcommand(explain())
+        .subcommand(measure::command())
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")

@@ -5,6 +5,7 @@ mod arguments;
 mod explain;
 mod interrupt;
 mod manual;
+mod measure;
 mod new;
 mod python;
 mod run;
@@ -61,6 +62,7 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("run", chosen)) => run::run(chosen),
         Some(("sweep", chosen)) => sweep::sweep(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
+        Some(("measure", chosen)) => measure::measure(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
         Some(("new", chosen)) => new::new(chosen),
         Some(("completions", chosen)) => manual::completions(chosen),
