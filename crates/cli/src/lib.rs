@@ -10,6 +10,8 @@ mod scenario;
 mod show;
 pub mod statistics;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod tunnel;
 mod validate;
 
 use std::io::Write;
@@ -47,7 +49,10 @@ impl Failure {
 /// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
 pub fn main(arguments: Vec<String>) -> i32 {
     let command = std::iter::once("anabranch".to_owned()).chain(arguments);
-    let matches = match arguments::command().try_get_matches_from(command) {
+    let described = arguments::command();
+    #[cfg(target_os = "linux")]
+    let described = described.subcommands(tunnel::commands());
+    let matches = match described.try_get_matches_from(command) {
         Ok(matches) => matches,
         Err(error) => {
             // A message that cannot be printed has nobody else to go to.
@@ -60,6 +65,10 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("sweep", chosen)) => sweep::sweep(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("key", chosen)) => tunnel::key(chosen),
         Some(("schema", _)) => {
             say(&lab::scenario::schema());
             Ok(code::OK)

@@ -16,10 +16,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("net", &["des", "transport"]),
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
-    ("cli", &["lab"]),
+    ("cli", &["lab", "tunnel"]),
     ("py", &["lab", "cli", "io"]),
     ("io", &["sctp"]),
     ("tokio", &["io"]),
+    ("tunnel", &["io"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 
