@@ -5,6 +5,14 @@ use clap_complete::Shell;
 
 /// The command line.
 pub fn command() -> Command {
+    let command = portable();
+    #[cfg(target_os = "linux")]
+    let command = command.subcommands(crate::tunnel::commands());
+    command
+}
+
+/// The subcommands for all systems.
+fn portable() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Simulates, measures and compares multipath transport.")

@@ -13,6 +13,8 @@ mod scenario;
 mod show;
 pub mod statistics;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod tunnel;
 mod validate;
 
 use std::io::Write;
@@ -67,6 +69,10 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("new", chosen)) => new::new(chosen),
         Some(("completions", chosen)) => manual::completions(chosen),
         Some(("man", chosen)) => manual::man(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
+        #[cfg(target_os = "linux")]
+        Some(("key", chosen)) => tunnel::key(chosen),
         Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
         Some((name, chosen)) => python::hand_over(name, chosen),
         None => Ok(code::USAGE),

@@ -32,6 +32,7 @@
 pub mod blocking;
 mod driver;
 mod face;
+mod guard;
 mod net;
 mod shared;
 mod stats;
@@ -40,6 +41,7 @@ mod types;
 pub use face::{
     Builder, Connection, Delivery, Endpoint, Events, Listener, MessageWriter, Messages, StreamReader,
 };
+pub use guard::Guard;
 pub use sctp::{
     AddressChange, AssocId, AssocStats, CloseReason, Config, Event, Limit, LimitTimes, PathId, PathInfo,
     PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
@@ -51,4 +53,4 @@ pub use types::{
 };
 pub use wire::{Ppid, StreamId};
 /// The crates that [`Config`] and other types come from.
-pub use {sctp, units};
+pub use {sctp, transport, units};

@@ -17,10 +17,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenario", &["sctp", "tcp", "net"]),
     ("lab", &["scenario"]),
     ("measure", &["lab", "io"]),
-    ("cli", &["measure"]),
+    ("cli", &["measure", "tunnel"]),
     ("py", &["cli"]),
     ("io", &["sctp"]),
     ("tokio", &["io"]),
+    ("tunnel", &["io"]),
     ("testkit", &["sctp", "tcp", "net"]),
 ];
 

@@ -34,27 +34,25 @@ impl Format {
         formats.iter().find(|(name, _)| chosen.get_flag(name)).map_or(Format::Text, |(_, format)| *format)
     }
 
-    fn interval(self, interval: &Interval) {
+    fn interval(self, interval: &Interval) -> Result<(), Failure> {
         match self {
             Format::Text => say(&text::interval(interval)),
-            Format::Lines => {
-                say(&format!(
-                    "{}\n",
-                    json!({ "schema": SCHEMA, "event": "interval", "data": interval.to_json() })
-                ));
-            }
-            Format::Json | Format::Quiet => {}
+            Format::Lines => say(&format!(
+                "{}\n",
+                json!({ "schema": SCHEMA, "event": "interval", "data": interval.to_json() })
+            )),
+            Format::Json | Format::Quiet => Ok(()),
         }
     }
 
-    fn report(self, report: &Report) {
+    fn report(self, report: &Report) -> Result<(), Failure> {
         match self {
             Format::Text => say(&text::report(report)),
             Format::Json => say(&format!("{:#}\n", report.to_json())),
             Format::Lines => {
-                say(&format!("{}\n", json!({ "schema": SCHEMA, "event": "end", "data": report.to_json() })));
+                say(&format!("{}\n", json!({ "schema": SCHEMA, "event": "end", "data": report.to_json() })))
             }
-            Format::Quiet => {}
+            Format::Quiet => Ok(()),
         }
     }
 }
@@ -68,8 +66,9 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
         error => Failure::failed(error.to_string()),
     };
     let client = Client::connect(options).map_err(failed)?;
-    let report = client.run(&cancel, |interval| format.interval(interval)).map_err(failed)?;
-    format.report(&report);
+    // The report at the end says whether standard output can be written.
+    let report = client.run(&cancel, |interval| drop(format.interval(interval))).map_err(failed)?;
+    format.report(&report)?;
     if let Some(out) = chosen.get_one::<String>("out") {
         let cannot = |error| Failure::failed(format!("cannot write to {out}: {error}"));
         report.write(Path::new(out)).map_err(cannot)?;
@@ -83,19 +82,26 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
 fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
     let options = options::server(chosen)?;
     let format = Format::of(chosen);
-    let notify = move |notice| match notice {
-        Notice::Began { peer, flows } if format == Format::Text => {
-            say(&format!("{peer} measures {flows} {}\n", if flows == 1 { "flow" } else { "flows" }));
-        }
-        Notice::Began { .. } => {}
-        Notice::Ended { report, .. } => format.report(&report),
-        Notice::Refused { peer, why } => complain(&format!("{peer}: {why}")),
+    let notify = move |notice| {
+        let told = match notice {
+            Notice::Began { peer, flows } if format == Format::Text => {
+                say(&format!("{peer} measures {flows} {}\n", if flows == 1 { "flow" } else { "flows" }))
+            }
+            Notice::Began { .. } => Ok(()),
+            Notice::Ended { report, .. } => format.report(&report),
+            Notice::Refused { peer, why } => {
+                complain(&format!("{peer}: {why}"));
+                Ok(())
+            }
+        };
+        // A server whose output nobody takes goes on serving.
+        drop(told);
     };
     let failed = |error: ::measure::ServerError| Failure::failed(error.to_string());
     let server = Server::bind(options, notify).map_err(failed)?;
     if format == Format::Text {
         let (port, udp_port) = (server.port(), server.udp_port());
-        say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1));
+        say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1))?;
     }
     server.run(&interrupt::flag()).map_err(failed)?;
     Ok(code::OK)

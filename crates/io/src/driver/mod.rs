@@ -3,11 +3,13 @@
 mod commands;
 mod connections;
 mod entry;
+mod guarded;
 mod locals;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
 use connections::Connections;
+pub(crate) use guarded::Guarded;
 pub(crate) use locals::Locals;
 use sctp::{Event, IcmpNews};
 use std::hint::black_box;
@@ -30,6 +32,7 @@ pub(crate) struct Driver {
     endpoint: sctp::Endpoint,
     sockets: Sockets,
     locals: Locals,
+    guard: Option<Guarded>,
     buffers: Buffers,
     packet: PacketBuf,
     /// The beginning of a packet that an ICMP message is about.
@@ -62,6 +65,7 @@ impl Driver {
         endpoint: sctp::Endpoint,
         sockets: Sockets,
         locals: Locals,
+        guard: Option<Guarded>,
         hub: Arc<Hub>,
     ) -> io::Result<()> {
         keep_memory();
@@ -70,6 +74,7 @@ impl Driver {
             endpoint,
             sockets,
             locals,
+            guard,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
             quoted: Vec::new(),
@@ -101,6 +106,9 @@ impl Driver {
             self.endpoint.handle_timeout(now);
             self.transmit(now);
         }
+        if let Some(guard) = &mut self.guard {
+            guard.run_timer(now, &mut self.sockets);
+        }
         self.exchange(now);
         self.sockets.flush();
         if self.sockets.is_empty() {
@@ -111,7 +119,9 @@ impl Driver {
 
     /// Waits for packets, commands or the next timeout.
     fn sleep(&mut self) -> io::Result<()> {
-        let deadline = self.endpoint.poll_timeout().into_iter().chain(self.locals.deadline()).min();
+        let guard = self.guard.as_ref().and_then(Guarded::deadline);
+        let deadlines = [self.endpoint.poll_timeout(), self.locals.deadline(), guard];
+        let deadline = deadlines.into_iter().flatten().min();
         let deadline = deadline.map(|at| self.clock.until(at));
         let timeout = if self.hub.fall_asleep() { deadline } else { Some(Default::default()) };
         let result = self.sockets.wait(timeout);
@@ -134,8 +144,14 @@ impl Driver {
                 self.obey(now);
                 // One in, all out: what a packet allows to be sent is limited by Max.Burst.
                 for datagram in self.buffers.datagrams() {
-                    self.endpoint.handle(now, datagram);
-                    drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, now);
+                    let opened = match &mut self.guard {
+                        None => Some(datagram),
+                        Some(guard) => guard.open(now, datagram),
+                    };
+                    if let Some(datagram) = opened {
+                        self.endpoint.handle(now, datagram);
+                    }
+                    drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, &mut self.guard, now);
                 }
                 self.exchange(now);
                 now = self.clock.now();
@@ -147,6 +163,10 @@ impl Driver {
     fn read_reports(&mut self, now: Instant) {
         for _ in 0..REPORTS {
             let Some(Report { src, dst, what }) = self.sockets.next_report(&mut self.quoted) else { break };
+            // Behind a guard it quotes what only the peer can open.
+            if self.guard.is_some() {
+                continue;
+            }
             let news = IcmpNews { src, dst: dst.ip(), udp_port: dst.port(), quoted: &self.quoted, what };
             self.endpoint.on_icmp(now, news);
             self.transmit(now);
@@ -155,7 +175,7 @@ impl Driver {
 
     /// Takes packets from the endpoint as long as the sockets have room.
     fn transmit(&mut self, now: Instant) {
-        drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, now);
+        drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, &mut self.guard, now);
     }
 
     /// Passes events and messages from the endpoint to the mailboxes, and messages back.
@@ -188,10 +208,22 @@ fn keep_memory() {
 /// About what the receive buffer holds.
 const LARGE: usize = 4 << 20;
 
-fn drain(endpoint: &mut sctp::Endpoint, sockets: &mut Sockets, packet: &mut PacketBuf, now: Instant) {
+fn drain(
+    endpoint: &mut sctp::Endpoint,
+    sockets: &mut Sockets,
+    packet: &mut PacketBuf,
+    guard: &mut Option<Guarded>,
+    now: Instant,
+) {
     while sockets.has_room()
         && let Some(transmit) = endpoint.poll_transmit(now, packet)
     {
-        sockets.push(&transmit, packet);
+        match guard {
+            None => sockets.push(&transmit, packet.as_octets()),
+            Some(guard) => guard.seal(now, &transmit, packet.as_octets(), sockets),
+        }
+    }
+    if let Some(guard) = guard {
+        guard.transmit(now, sockets);
     }
 }

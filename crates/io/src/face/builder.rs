@@ -1,15 +1,18 @@
 //! The description of an endpoint: addresses, ports, options.
 
 use super::Endpoint;
-use crate::driver::{Driver, Locals};
+use crate::driver::{Driver, Guarded, Locals};
+use crate::guard::Guard;
 use crate::net::{BindSpec, Socket, Sockets, Watch, is_reachable};
-use crate::shared::{Hub, Places, Ports};
+use crate::shared::{Hub, OUTBOX, Places, Ports};
 use crate::types::BindError;
 use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use transport::Checksum;
+use units::ByteCount;
 
 /// Describes an endpoint: addresses, ports, options.
 #[derive(Clone, Debug)]
@@ -23,6 +26,7 @@ pub struct Builder {
     max_associations: Option<usize>,
     socket_buffers: usize,
     watch_addresses: bool,
+    outbox: usize,
 }
 
 impl Default for Builder {
@@ -37,6 +41,7 @@ impl Default for Builder {
             max_associations: None,
             socket_buffers: 4 << 20,
             watch_addresses: false,
+            outbox: OUTBOX,
         }
     }
 }
@@ -112,6 +117,14 @@ impl Builder {
         self
     }
 
+    /// Sets the bytes of each connection that may wait for room in its send buffer, 256 KiB unless set; one message may be longer. Fewer
+    /// suit a program that decides late what it sends next, with [`send_queue`](Config::send_queue).
+    #[must_use]
+    pub fn outbox(mut self, bytes: usize) -> Self {
+        self.outbox = bytes;
+        self
+    }
+
     /// Follows the interfaces of the host (Linux only): an address that disappears, or whose link goes down, is removed, and one that
     /// appears is added, as by [`Endpoint::remove_local_address`] and [`Endpoint::add_local_address`]. Of an endpoint with addresses of its own only
     /// these come and go. Connections need [`asconf`](Config::asconf) to take in addresses that they did not begin with.
@@ -126,6 +139,21 @@ impl Builder {
     /// # Errors
     /// [`BindError`].
     pub fn bind(self) -> Result<Endpoint, BindError> {
+        self.start(None)
+    }
+
+    /// As [`Self::bind`], with a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them, and
+    /// [`mtu`](Config::mtu) becomes smaller by what the guard adds. ICMP messages are ignored: they quote protected datagrams.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind_guarded(mut self, guard: impl Guard + 'static) -> Result<Endpoint, BindError> {
+        let mtu = ByteCount::new(self.config.mtu.get().saturating_sub(guard.overhead() as u64));
+        self.config = Config { mtu, ..Config::clone(&self.config) }.into();
+        self.start(Some(Guarded::new(Box::new(guard))))
+    }
+
+    fn start(self, guard: Option<Guarded>) -> Result<Endpoint, BindError> {
         let (sockets, udp_port) = self.bind_sockets()?;
         // Before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
@@ -138,6 +166,9 @@ impl Builder {
         let mut config = EndpointConfig::new(port, addresses.clone(), seed);
         config.config = self.config.clone();
         config.encapsulation = Some(Encapsulation { remote_port: self.remote_udp_port });
+        if guard.is_some() {
+            config.checksum = Checksum::Offloaded;
+        }
         config.max_associations = self.max_associations.unwrap_or(config.max_associations);
         let endpoint = sctp::Endpoint::new(config)?;
 
@@ -148,8 +179,8 @@ impl Builder {
         }
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.socket_buffers, self.config.rto_max);
-        let hub = Arc::new(Hub::new(waker, places, ports, self.config));
-        Driver::start(endpoint, sockets, locals, hub.clone())?;
+        let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
+        Driver::start(endpoint, sockets, locals, guard, hub.clone())?;
         Ok(Endpoint::new(hub))
     }
 

@@ -7,7 +7,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::time::Duration;
-use transport::{PacketBuf, Transmit};
+use transport::{Octets, Transmit};
 
 /// The token of the waker; sockets are numbered.
 pub(crate) const WAKER: Token = Token(usize::MAX);
@@ -166,9 +166,9 @@ impl Sockets {
     }
 
     /// Adds a packet to the open batch of its route.
-    pub(crate) fn push(&mut self, transmit: &Transmit, packet: &PacketBuf) {
+    pub(crate) fn push(&mut self, transmit: &Transmit, packet: Octets<'_>) {
         if let Some(entry) = self.entry_for(transmit.src) {
-            entry.batches.push(transmit, packet.as_octets());
+            entry.batches.push(transmit, packet);
         }
     }
 

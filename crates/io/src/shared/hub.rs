@@ -98,6 +98,8 @@ pub(crate) struct Hub {
     pub(crate) ports: Ports,
     /// The options of the endpoint.
     pub(crate) config: Arc<Config>,
+    /// Bytes that may wait in the outbox of each connection.
+    pub(crate) outbox: usize,
 }
 
 /// Ports of the endpoint.
@@ -124,7 +126,13 @@ struct Queue {
 }
 
 impl Hub {
-    pub(crate) fn new(waker: mio::Waker, places: Places, ports: Ports, config: Arc<Config>) -> Self {
+    pub(crate) fn new(
+        waker: mio::Waker,
+        places: Places,
+        ports: Ports,
+        config: Arc<Config>,
+        outbox: usize,
+    ) -> Self {
         Hub {
             queue: Mutex::default(),
             asleep: AtomicBool::new(false),
@@ -133,6 +141,7 @@ impl Hub {
             places: Mutex::new(places),
             ports,
             config,
+            outbox,
         }
     }
 

@@ -87,7 +87,7 @@ impl Mailbox {
         let contents = Contents {
             phase: Phase::Opening,
             shut: false,
-            outbox: Outbox::default(),
+            outbox: Outbox::new(hub.outbox),
             told: false,
             lost: false,
             inbox: Inbox::default(),

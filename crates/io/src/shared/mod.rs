@@ -11,4 +11,4 @@ pub(crate) mod wait;
 pub(crate) use hub::{Call, Command, Hub, Opening, Places, Ports};
 pub(crate) use mailbox::{Handle, Mailbox, Phase, Stop};
 pub(crate) use news::Reader;
-pub(crate) use outbox::{Parcel, Receipt, Ticket};
+pub(crate) use outbox::{OUTBOX, Parcel, Receipt, Ticket};

@@ -7,8 +7,8 @@ use sctp::Message;
 use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
-/// Bytes that wait for the stack's send buffer to have room; one message may be longer.
-const LIMIT: usize = 256 * 1024;
+/// Bytes that wait for the stack's send buffer to have room, unless the user wants another number.
+pub(crate) const OUTBOX: usize = 256 * 1024;
 
 /// Tells the sender of a message that it was delivered; dropped if it was not.
 pub(crate) type Receipt = oneshot::Sender<()>;
@@ -46,8 +46,10 @@ pub(crate) enum Item {
 pub(crate) struct Ticket(u64);
 
 /// Bounded. Callers get room in the order in which they came, so that a large message cannot starve.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Outbox {
+    /// Most bytes; one message may be longer.
+    limit: usize,
     items: VecDeque<Item>,
     bytes: usize,
     waiting: VecDeque<Waiting>,
@@ -64,8 +66,12 @@ struct Waiting {
 }
 
 impl Outbox {
+    pub(super) fn new(limit: usize) -> Outbox {
+        Outbox { limit, items: VecDeque::new(), bytes: 0, waiting: VecDeque::new(), writer: None, tickets: 0 }
+    }
+
     fn has_room(&self, length: usize) -> bool {
-        self.items.is_empty() || self.bytes + length <= LIMIT
+        self.items.is_empty() || self.bytes + length <= self.limit
     }
 
     /// Whether a caller has given a part of a message.
@@ -130,7 +136,7 @@ impl Outbox {
             .writer
             .as_mut()
             .or(self.waiting.front_mut())
-            .filter(|_| self.items.is_empty() || self.bytes < LIMIT);
+            .filter(|_| self.items.is_empty() || self.bytes < self.limit);
         next.and_then(|waiting| waiting.waker.take()).into()
     }
 
@@ -162,9 +168,8 @@ impl Outbox {
 
     /// Empties it when nothing can be sent any more: gives all callers, and what nobody will take.
     pub(super) fn clear(&mut self) -> (Woken, VecDeque<Item>) {
-        let tickets = self.tickets;
-        let Outbox { writer, waiting, items, .. } =
-            std::mem::replace(self, Outbox { tickets, ..Outbox::default() });
+        let empty = Outbox { tickets: self.tickets, ..Outbox::new(self.limit) };
+        let Outbox { writer, waiting, items, .. } = std::mem::replace(self, empty);
         (writer.into_iter().chain(waiting).filter_map(|waiting| waiting.waker).collect(), items)
     }
 }
@@ -193,7 +198,7 @@ mod tests {
 
     #[test]
     fn room_is_given_in_order_of_arrival_so_that_a_large_message_cannot_starve() {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(OUTBOX);
         assert!(offer(&mut outbox, 200_000, &mut None));
         let (mut large, mut small) = (None, None);
         assert!(!offer(&mut outbox, 100_000, &mut large));
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_caller_that_leaves_the_queue_lets_the_next_one_pass() {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(OUTBOX);
         assert!(offer(&mut outbox, 200_000, &mut None));
         let (mut large, mut small) = (None, None);
         assert!(!offer(&mut outbox, 100_000, &mut large));
@@ -217,14 +222,14 @@ mod tests {
 
     #[test]
     fn a_message_longer_than_the_limit_passes_alone() {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(OUTBOX);
         assert!(offer(&mut outbox, 1_000_000, &mut None));
         assert!(!offer(&mut outbox, 1, &mut None));
     }
 
     #[test]
     fn while_a_message_is_incomplete_only_its_writer_gets_room() {
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(OUTBOX);
         let piece = |end_of_record| Parcel::from(Message { end_of_record, ..message(100) });
         let (mut writer, mut other) = (None, None);
         outbox.offer(piece(false), &mut writer).expect("there is room");

@@ -1,0 +1,53 @@
+use crate::guard::Guard;
+use crate::net::Sockets;
+use transport::{Datagram, Octets, Transmit};
+use units::Instant;
+
+/// The guard of an endpoint with the memory it works in.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    guard: Box<dyn Guard>,
+    sealed: Vec<u8>,
+    opened: Vec<u8>,
+}
+
+impl Guarded {
+    pub(crate) fn new(guard: Box<dyn Guard>) -> Self {
+        Guarded { guard, sealed: Vec::new(), opened: Vec::new() }
+    }
+
+    /// Protects a packet and gives it to the sockets.
+    pub(super) fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, sockets: &mut Sockets) {
+        self.sealed.clear();
+        if self.guard.seal(now, route, packet, &mut self.sealed) {
+            sockets.push(route, Octets::from(&self.sealed[..]));
+        }
+    }
+
+    /// Gives the datagrams of the guard itself to the sockets.
+    pub(super) fn transmit(&mut self, now: Instant, sockets: &mut Sockets) {
+        self.sealed.clear();
+        while let Some(route) = self.guard.poll_transmit(now, &mut self.sealed) {
+            sockets.push(&route, Octets::from(&self.sealed[..]));
+            self.sealed.clear();
+        }
+    }
+
+    /// The packet in a datagram, if there is one for the endpoint.
+    pub(super) fn open<'a>(&'a mut self, now: Instant, datagram: Datagram<'a>) -> Option<Datagram<'a>> {
+        self.opened.clear();
+        let opened = self.guard.open(now, &datagram, &mut self.opened);
+        opened.then_some(Datagram { bytes: Octets::from(&self.opened[..]), ..datagram })
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.guard.poll_timeout()
+    }
+
+    pub(super) fn run_timer(&mut self, now: Instant, sockets: &mut Sockets) {
+        if self.deadline().is_some_and(|at| at <= now) {
+            self.guard.handle_timeout(now);
+            self.transmit(now, sockets);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The file that describes one end of a tunnel.
+
+use crate::keys::{PrivateKey, PublicKey};
+use crate::uplinks::Uplink;
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+/// UDP port of tunnels unless another one is set.
+pub const PORT: u16 = 9901;
+/// MTU of the TUN device unless another one is set: it fits one packet of an uplink with 1500 bytes, or with 1492 (PPPoE) over IPv4.
+const MTU: u16 = 1400;
+
+/// One end of a tunnel.
+#[derive(Clone, Debug)]
+pub struct TunnelConfig {
+    /// Name of the TUN device.
+    pub interface: String,
+    /// Addresses of the TUN device, with their prefix lengths.
+    pub addresses: Vec<(IpAddr, u8)>,
+    /// MTU of the TUN device in bytes.
+    pub mtu: u16,
+    /// What packets leave by; empty: all addresses of the host, as they are at the start.
+    pub uplinks: Vec<Uplink>,
+    /// UDP port of this end; 0: any.
+    pub port: u16,
+    /// Where the other end waits; empty: this end waits.
+    pub connect: Vec<IpAddr>,
+    /// UDP port of the other end.
+    pub connect_port: u16,
+    /// This end is behind NATs.
+    pub nat: bool,
+    /// The keys; none: without encryption.
+    pub keys: Option<(PrivateKey, PublicKey)>,
+    /// The socket that tells the status.
+    pub status: PathBuf,
+}
+
+/// A file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub(crate) String);
+
+fn wrong(text: impl Into<String>) -> ConfigError {
+    ConfigError(text.into())
+}
+
+const KEYS: [&str; 12] = [
+    "interface",
+    "addresses",
+    "mtu",
+    "uplinks",
+    "port",
+    "connect",
+    "connect_port",
+    "nat",
+    "key",
+    "peer",
+    "encryption",
+    "status",
+];
+
+impl TunnelConfig {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says what is wrong and what was expected.
+    pub fn read(file: &Path) -> Result<TunnelConfig, ConfigError> {
+        let text = fs::read_to_string(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+        let at = |error: ConfigError| wrong(format!("{}: {error}", file.display()));
+        TunnelConfig::parse(&text, |key| PrivateKey::read(Path::new(key))).map_err(at)
+    }
+
+    /// Reads the text of a file; `key` reads that of the private key.
+    fn parse(
+        text: &str,
+        key: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,
+    ) -> Result<TunnelConfig, ConfigError> {
+        let document = DeTable::parse(text).map_err(|error| wrong(error.to_string()))?;
+        let table = Table(document.get_ref());
+        table.check_names()?;
+        let interface = table.text("interface")?.unwrap_or("ana0").to_owned();
+        // The kernel's IFNAMSIZ with the zero at the end; a slash would be part of a path in /sys and in ours.
+        if interface.is_empty() || interface.len() > 15 || interface.contains(['/', ' ', '%']) {
+            return Err(wrong("interface: a name of 1 to 15 letters"));
+        }
+        let connect: Vec<IpAddr> = table.list("connect", "an IP address")?;
+        let port = table.number("port", 0, if connect.is_empty() { PORT } else { 0 })?;
+        if port == 0 && connect.is_empty() {
+            return Err(wrong("port: the end that waits needs a port other than 0"));
+        }
+        let addresses: Vec<Prefix> = table.list("addresses", "an address like 10.9.0.1/24")?;
+        if addresses.iter().filter(|Prefix((address, _))| address.is_ipv4()).count() > 1 {
+            return Err(wrong("addresses: at most one of IPv4"));
+        }
+        let default_status = format!("/run/anabranch/{interface}.sock");
+        Ok(TunnelConfig {
+            addresses: addresses.into_iter().map(|Prefix(address)| address).collect(),
+            mtu: table.number("mtu", 576, MTU)?,
+            uplinks: table.list("uplinks", "a name of an interface or an IP address")?,
+            port,
+            connect_port: table.number("connect_port", 1, PORT)?,
+            nat: table.flag("nat")?.unwrap_or(false),
+            keys: table.keys(key)?,
+            status: table.text("status")?.unwrap_or(&default_status).into(),
+            interface,
+            connect,
+        })
+    }
+}
+
+struct Prefix((IpAddr, u8));
+
+impl std::str::FromStr for Prefix {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (address, length) = text.split_once('/').ok_or(())?;
+        let address: IpAddr = address.parse().map_err(|_| ())?;
+        let length: u8 = length.parse().map_err(|_| ())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        if length > most { Err(()) } else { Ok(Prefix((address, length))) }
+    }
+}
+
+struct Table<'a>(&'a DeTable<'a>);
+
+impl Table<'_> {
+    fn check_names(&self) -> Result<(), ConfigError> {
+        for name in self.0.keys().map(|name| name.get_ref()) {
+            if !KEYS.contains(&name.as_ref()) {
+                return Err(wrong(format!("{name}: unknown; known are {}", KEYS.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Option<&DeValue<'_>> {
+        self.0.get(name).map(|value| value.get_ref())
+    }
+
+    fn text(&self, name: &str) -> Result<Option<&str>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(DeValue::String(text)) => Ok(Some(text)),
+            Some(_) => Err(wrong(format!("{name}: a text in quotes was expected"))),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>, ConfigError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(DeValue::Boolean(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(wrong(format!("{name}: true or false was expected"))),
+        }
+    }
+
+    fn number(&self, name: &str, least: u16, default: u16) -> Result<u16, ConfigError> {
+        let number = match self.get(name) {
+            None => return Ok(default),
+            Some(DeValue::Integer(number)) => u16::from_str_radix(number.as_str(), number.radix()).ok(),
+            Some(_) => None,
+        };
+        let number = number.filter(|&number| number >= least);
+        number.ok_or_else(|| wrong(format!("{name}: a number from {least} to 65535 was expected")))
+    }
+
+    fn list<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<Vec<T>, ConfigError> {
+        let refused = || wrong(format!("{name}: a list was expected, each entry {expected} in quotes"));
+        let entries = match self.get(name) {
+            None => return Ok(Vec::new()),
+            Some(DeValue::Array(entries)) => entries,
+            Some(_) => return Err(refused()),
+        };
+        let one = |value: &DeValue<'_>| value.as_str().and_then(|text| text.parse().ok());
+        entries.iter().map(|entry| one(entry.get_ref()).ok_or_else(refused)).collect()
+    }
+
+    fn keys(
+        &self,
+        read: impl FnOnce(&str) -> Result<PrivateKey, ConfigError>,
+    ) -> Result<Option<(PrivateKey, PublicKey)>, ConfigError> {
+        let (key, peer) = (self.text("key")?, self.text("peer")?);
+        match (key, peer, self.flag("encryption")?) {
+            (Some(key), Some(peer), None | Some(true)) => {
+                let peer: PublicKey = peer.parse().map_err(|error| wrong(format!("peer: {error}")))?;
+                Ok(Some((read(key)?, peer)))
+            }
+            (None, None, Some(false)) => Ok(None),
+            (_, _, Some(false)) => {
+                Err(wrong("encryption = false, but there are keys: remove one or the other"))
+            }
+            _ => Err(wrong(
+                "key and peer: the file of our private key and the peer's public key, both of `anabranch key`; \
+                 without encryption anyone can read, change and enter the tunnel: only `encryption = false` allows that",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<TunnelConfig, ConfigError> {
+        TunnelConfig::parse(text, |_| Ok("7".repeat(64).parse().expect("64 digits")))
+    }
+
+    fn error(text: &str) -> String {
+        parse(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn a_file_is_read() {
+        let config = parse(&format!(
+            "addresses = [\"10.9.0.1/24\", \"fd00::1/64\"]\nuplinks = [\"wwan0\", \"192.0.2.1\"]\n\
+             connect = [\"198.51.100.1\"]\nkey = \"/k\"\npeer = \"{}\"\n",
+            "9".repeat(64)
+        ))
+        .expect("it is right");
+        assert_eq!((config.port, config.connect_port, config.mtu), (0, PORT, 1400));
+        assert_eq!(
+            config.addresses,
+            [([10, 9, 0, 1].into(), 24), ("fd00::1".parse().expect("an address"), 64)]
+        );
+        assert_eq!(config.uplinks, [Uplink::Device("wwan0".into()), Uplink::Address([192, 0, 2, 1].into())]);
+        assert!(config.keys.is_some());
+    }
+
+    #[test]
+    fn encryption_is_refused_only_explicitly() {
+        assert!(error("").contains("encryption = false"));
+        assert!(error("encryption = true").contains("key and peer"));
+        assert!(error("key = \"/k\"").contains("key and peer"));
+        assert!(error("key = \"/k\"\npeer = \"12\"").contains("64 hexadecimal"));
+        assert!(
+            error(&format!("encryption = false\nkey = \"/k\"\npeer = \"{}\"", "9".repeat(64)))
+                .contains("remove")
+        );
+        assert!(parse("encryption = false").expect("it is right").keys.is_none());
+    }
+
+    #[test]
+    fn errors_name_the_key_and_what_was_expected() {
+        for (text, expected) in [
+            ("mtu = 100", "mtu: a number from 576"),
+            ("mtu = \"x\"", "mtu"),
+            ("port = 0", "port"),
+            ("port = 70000", "port"),
+            ("adresses = []", "adresses: unknown"),
+            ("addresses = [\"10.0.0.1\"]", "addresses: a list"),
+            ("addresses = [\"10.0.0.1/33\"]", "addresses: a list"),
+            ("addresses = [\"10.0.0.1/24\", \"10.0.1.1/24\"]", "at most one"),
+            ("connect = \"10.0.0.1\"", "connect: a list"),
+            ("interface = \"../etc\"", "interface"),
+            ("uplinks = [\"a/b\"]", "uplinks"),
+            ("mtu = ", "expected"),
+        ] {
+            let error = error(&format!(
+                "{text}\n{}",
+                if text.contains("mtu = \n") { "" } else { "encryption = false" }
+            ));
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Static keys: 32 bytes each (Curve25519, RFC 7748), written as 64 hexadecimal digits.
+
+use snow::params::DHChoice;
+use snow::resolvers::{CryptoResolver, DefaultResolver};
+use snow::types::{Dh, Random};
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+
+/// Bytes of a key.
+pub(crate) const KEY: usize = 32;
+
+/// A key cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// It is not 64 hexadecimal digits.
+    #[error("a key has 64 hexadecimal digits")]
+    Form,
+    /// No shared secret follows from it: it is a point of small order.
+    #[error("this public key is of no use: it gives the same secret with every private key")]
+    Weak,
+}
+
+/// The secret half of a key pair. Its `Debug` output does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PrivateKey([u8; KEY]);
+
+/// The half of a key pair by which the other end knows its owner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey([u8; KEY]);
+
+impl PrivateKey {
+    /// A new key from the randomness of the operating system.
+    ///
+    /// # Errors
+    /// The system has no randomness to give.
+    pub fn generate() -> io::Result<PrivateKey> {
+        let mut bytes = [0; KEY];
+        fill_random(&mut bytes)?;
+        Ok(PrivateKey(bytes))
+    }
+
+    /// The public half.
+    pub fn public(&self) -> PublicKey {
+        let mut public = [0; KEY];
+        public.copy_from_slice(self.curve().pubkey());
+        PublicKey(public)
+    }
+
+    /// The secret that it shares with the owner of a public key.
+    ///
+    /// # Errors
+    /// [`KeyError::Weak`].
+    pub(crate) fn agree(&self, with: &PublicKey) -> Result<[u8; KEY], KeyError> {
+        let mut secret = [0; KEY];
+        self.curve().dh(&with.0, &mut secret).map_err(|_| KeyError::Weak)?;
+        if secret == [0; KEY] { Err(KeyError::Weak) } else { Ok(secret) }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; KEY] {
+        &self.0
+    }
+
+    /// The key as text, to be kept in a file.
+    pub fn to_hex(&self) -> String {
+        hex(&self.0)
+    }
+
+    fn curve(&self) -> Box<dyn Dh> {
+        let mut curve =
+            DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("the feature of Curve25519 is on");
+        curve.set(&self.0);
+        curve
+    }
+}
+
+impl PublicKey {
+    pub(crate) fn bytes(&self) -> &[u8; KEY] {
+        &self.0
+    }
+}
+
+/// Fills memory from the randomness of the operating system.
+pub(crate) fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
+    let mut source: Box<dyn Random> = DefaultResolver.resolve_rng().expect("the feature of getrandom is on");
+    source.try_fill_bytes(bytes).map_err(|_| io::Error::other("the system gives no randomness"))
+}
+
+impl FromStr for PrivateKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        parse(text).map(PrivateKey)
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        parse(text).map(PublicKey)
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PrivateKey(..)")
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({self})")
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse(text: &str) -> Result<[u8; KEY], KeyError> {
+    let digits = text.trim().as_bytes();
+    if digits.len() != 2 * KEY || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Err(KeyError::Form);
+    }
+    let digit = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
+    Ok(std::array::from_fn(|n| digit(digits[2 * n]) << 4 | digit(digits[2 * n + 1])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_key_is_that_of_rfc_7748() {
+        // rfc7748#section-6.1
+        let alice: PrivateKey =
+            "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a".parse().expect("64 digits");
+        assert_eq!(
+            alice.public().to_string(),
+            "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"
+        );
+        let bob: PublicKey =
+            "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f".parse().expect("64 digits");
+        let shared = alice.agree(&bob).expect("a good key");
+        assert_eq!(hex(&shared), "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
+    }
+
+    #[test]
+    fn text_of_another_form_is_refused() {
+        for text in ["", "77", &"g".repeat(64), &"7".repeat(65), &"é".repeat(32)] {
+            assert_eq!(text.parse::<PublicKey>(), Err(KeyError::Form), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_public_key_of_small_order_is_refused() {
+        let key = PrivateKey::generate().expect("randomness");
+        assert_eq!(key.agree(&PublicKey([0; KEY])), Err(KeyError::Weak));
+    }
+
+    #[test]
+    fn a_private_key_survives_its_text_and_is_not_shown() {
+        let key = PrivateKey::generate().expect("randomness");
+        assert_eq!(format!("{}\n", key.to_hex()).parse(), Ok(key.clone()));
+        assert!(!format!("{key:?}").contains(&key.to_hex()[..8]));
+    }
+}

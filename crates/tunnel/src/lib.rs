@@ -1,0 +1,23 @@
+//! An IP tunnel over several uplinks at once: two hosts, a TUN device at each, and one encrypted multipath SCTP association
+//! between them. Linux only; elsewhere the crate is empty.
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_types, reason = "sockets and devices work in real time")]
+
+mod config;
+mod device;
+mod keyfile;
+mod keys;
+mod noise;
+mod packet;
+mod queue;
+mod status;
+mod tunnel;
+mod uplinks;
+
+pub use config::{ConfigError, PORT, TunnelConfig};
+pub use keys::{KeyError, PrivateKey, PublicKey};
+pub use noise::{Noise, NoiseError, NoiseStats, Stats};
+pub use status::{ask, render};
+pub use tunnel::{TunnelError, run};
+pub use uplinks::Uplink;

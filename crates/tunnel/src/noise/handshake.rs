@@ -1,0 +1,194 @@
+//! Both sides of a handshake.
+
+use super::session::Session;
+use super::wire::{self, MESSAGE_1, MESSAGE_2, Mac, VERSION};
+use super::{Noise, NoiseStats};
+use crate::keys::fill_random;
+use snow::{Builder, HandshakeState};
+use std::sync::atomic::Ordering;
+use transport::{Datagram, Transmit};
+use units::{Instant, Span};
+
+/// What both ends must agree on beside the keys.
+const PROLOGUE: &[u8] = b"anabranch tunnel 1";
+const PATTERN: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
+/// Time until the first repetition. It doubles up to [`LONGEST`], so that a handshake of two long round trips can end.
+const FIRST: Span = Span::from_secs(1);
+/// Longest time between two repetitions.
+const LONGEST: Span = Span::from_secs(5);
+/// Time after which nobody waits for a session any longer.
+const WANTED: Span = Span::from_secs(30);
+/// Cookies that one initiation is repeated for: one for each route.
+const COOKIES: u8 = 8;
+/// Computations with curves for writing a message and reading the answer, or the other way round.
+const CURVES: u64 = 6;
+
+/// A handshake that this end began.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    state: HandshakeState,
+    /// By which the peer is to name the session.
+    pub(super) index: u32,
+    /// The initiation without its cookie.
+    initiation: Vec<u8>,
+    mac: Mac,
+    cookies: u8,
+    wait: Span,
+    /// When it is repeated.
+    pub(super) deadline: Instant,
+    /// When a session was last asked for.
+    wanted: Instant,
+}
+
+/// The route back to where a datagram came from.
+fn back(datagram: &Datagram<'_>) -> Transmit {
+    Transmit { udp_port: datagram.udp_port, ..Transmit::new(datagram.dst, datagram.src) }
+}
+
+impl Noise {
+    /// Begins a handshake unless one is under way.
+    pub(super) fn want_session(&mut self, now: Instant) {
+        match &mut self.attempt {
+            Some(attempt) => attempt.wanted = now,
+            None => self.begin(now, now, FIRST),
+        }
+    }
+
+    /// Sends an initiation with new ephemeral keys on all routes.
+    fn begin(&mut self, now: Instant, wanted: Instant, wait: Span) {
+        self.attempt = None;
+        let Some(index) = self.new_index() else { return };
+        let to_peer = self.builder().and_then(|builder| builder.remote_public_key(self.peer.bytes()).ok());
+        let Some(mut state) = to_peer.and_then(|builder| builder.build_initiator().ok()) else { return };
+        let mut message = [0; MESSAGE_1];
+        self.stats.curves.fetch_add(CURVES, Ordering::Relaxed);
+        if state.write_message(&[VERSION], &mut message).is_err() {
+            return;
+        }
+        let mut initiation = wire::initiation(index, &message);
+        let mac = self.macs[0].mac(&[&initiation]);
+        initiation.extend(mac);
+        for route in self.routes.clone() {
+            self.send(route, [&initiation[..], &[0; 16]].concat());
+        }
+        let deadline = now + wait;
+        self.attempt = Some(Attempt { state, index, initiation, mac, cookies: 0, wait, deadline, wanted });
+    }
+
+    /// Repeats a handshake, unless nobody waits for it.
+    pub(super) fn on_timer(&mut self, now: Instant) {
+        let Some(attempt) = self.attempt.take_if(|attempt| attempt.deadline <= now) else { return };
+        if now.since(attempt.wanted) < WANTED {
+            self.begin(now, attempt.wanted, (attempt.wait + attempt.wait).min(LONGEST));
+        } else {
+            self.waiting.clear();
+        }
+    }
+
+    /// Whether an index is that of our handshake.
+    pub(super) fn is_awaited(&self, index: u32) -> bool {
+        self.attempt.as_ref().is_some_and(|attempt| attempt.index == index)
+    }
+
+    /// The peer wants to see a cookie.
+    pub(super) fn on_cookie(
+        &mut self,
+        datagram: &Datagram<'_>,
+        cookie: Mac,
+        signed: &[u8],
+        mac: &Mac,
+    ) -> bool {
+        let Some(attempt) = &mut self.attempt else { return false };
+        // It belongs to this initiation and no other.
+        if !self.macs[1].verify(&[signed, &attempt.mac], mac) || attempt.cookies == COOKIES {
+            return false;
+        }
+        attempt.cookies += 1;
+        let datagram_back = [&attempt.initiation[..], &cookie].concat();
+        self.send(back(datagram), datagram_back);
+        true
+    }
+
+    /// The peer answers our initiation: there is a session.
+    pub(super) fn on_response(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        sender: u32,
+        message: &[u8],
+    ) -> bool {
+        let Some(mut attempt) = self.attempt.take() else { return false };
+        let mut payload = [0; 1];
+        // Only the peer makes such a MAC: after an error there is nothing to wait for, and the next packet begins anew.
+        if attempt.state.read_message(message, &mut payload) != Ok(1) || payload != [VERSION] {
+            return false;
+        }
+        let Ok(keys) = attempt.state.into_stateless_transport_mode() else { return false };
+        let mut session = Session::new(now, keys, attempt.index, sender);
+        // The peer sends nothing by the new keys until it knows that we have them.
+        let mut confirmation = Vec::new();
+        session.seal(&[], &mut confirmation);
+        self.replace(now, session, true);
+        self.send(back(datagram), confirmation);
+        true
+    }
+
+    /// The peer begins a handshake. Its MAC is right.
+    pub(super) fn on_initiation(
+        &mut self,
+        now: Instant,
+        datagram: &Datagram<'_>,
+        sender: u32,
+        message: &[u8],
+        (mac, cookie): (Mac, Mac),
+    ) -> bool {
+        if !self.jar.is_valid(now, datagram.src, datagram.udp_port, &cookie) {
+            let mut reply = wire::cookie(sender, &self.jar.cookie(now, datagram.src, datagram.udp_port));
+            let mac = self.macs[0].mac(&[&reply, &mac]);
+            reply.extend(mac);
+            self.send(back(datagram), reply);
+            NoiseStats::count(&self.stats.cookies);
+            return true;
+        }
+        if !self.jar.take(now, &mac) {
+            return false;
+        }
+        self.respond(now, datagram, sender, message).is_some()
+    }
+
+    fn respond(&mut self, now: Instant, datagram: &Datagram<'_>, sender: u32, message: &[u8]) -> Option<()> {
+        let mut state = self.builder()?.build_responder().ok()?;
+        let mut payload = [0; 1];
+        self.stats.curves.fetch_add(CURVES, Ordering::Relaxed);
+        let read = state.read_message(message, &mut payload).ok()?;
+        if read != 1 || payload != [VERSION] || state.get_remote_static() != Some(&self.peer.bytes()[..]) {
+            return None;
+        }
+        let index = self.new_index()?;
+        let mut message = [0; MESSAGE_2];
+        state.write_message(&[VERSION], &mut message).ok()?;
+        let mut response = wire::response(index, sender, &message);
+        let mac = self.macs[0].mac(&[&response]);
+        response.extend(mac);
+        self.next = Some(Session::new(now, state.into_stateless_transport_mode().ok()?, index, sender));
+        self.send(back(datagram), response);
+        Some(())
+    }
+
+    fn builder(&self) -> Option<Builder<'_>> {
+        let builder = Builder::new(PATTERN.parse().ok()?).prologue(PROLOGUE).ok()?;
+        builder.local_private_key(self.private.bytes()).ok()
+    }
+
+    /// An index that cannot be guessed.
+    fn new_index(&self) -> Option<u32> {
+        let mut bytes = [0; 4];
+        loop {
+            fill_random(&mut bytes).ok()?;
+            let index = u32::from_le_bytes(bytes);
+            if self.is_free(index) {
+                return Some(index);
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Encryption below SCTP and above UDP: `Noise_IK_25519_ChaChaPoly_BLAKE2s`, both static keys known beforehand.
+//!
+//! Sans-IO. There is one peer. Sessions are found by the index in a packet, never by its address, so that any path and any
+//! NAT serves. Either end begins a handshake when it has something to send and no session, when the session is old, or when the
+//! peer does not answer; both may do so at once. The first message of a handshake carries a MAC with a key that only the two ends
+//! have, and costs the responder nothing more than that until it also shows a cookie of the responder's. `docs/security.md`
+//! says what follows from this.
+
+mod cookie;
+mod handshake;
+mod mac;
+mod replay;
+mod session;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use crate::keys::{KeyError, PrivateKey, PublicKey};
+use cookie::Jar;
+use handshake::Attempt;
+use io::Guard;
+use mac::MacKey;
+use session::{OVERHEAD, Session};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use transport::{Datagram, Octets, Transmit};
+use units::{Instant, Span};
+use wire::Parsed;
+
+/// Age at which the initiator of a session asks for a new one.
+const REKEY: Span = Span::from_secs(120);
+/// Age at which the responder does, if the initiator has not.
+const REKEY_LATE: Span = Span::from_secs(150);
+/// How long a session that was replaced still receives.
+const KEPT: Span = Span::from_secs(10);
+/// A peer that is sent packets and sends none for so long may have lost its keys.
+const SILENCE: Span = Span::from_secs(5);
+/// Packets that wait for a session.
+const WAITING: usize = 8;
+/// Routes that a handshake is tried on.
+const ROUTES: usize = 8;
+/// Datagrams of its own that wait to be sent.
+const OUTGOING: usize = 16;
+
+/// Encrypts and authenticates all datagrams between this end and one peer.
+#[derive(Debug)]
+pub struct Noise {
+    private: PrivateKey,
+    peer: PublicKey,
+    /// For what we send, and for what we receive.
+    macs: [MacKey; 2],
+    /// The session that packets leave by, and whether we began it.
+    current: Option<(Session, bool)>,
+    /// The one before it, and when it was replaced.
+    previous: Option<(Session, Instant)>,
+    /// One that the peer began and has not used yet.
+    next: Option<Session>,
+    attempt: Option<Attempt>,
+    jar: Jar,
+    /// Routes of packets that left, the latest first.
+    routes: Vec<Transmit>,
+    waiting: VecDeque<(Transmit, Vec<u8>)>,
+    outgoing: VecDeque<(Transmit, Vec<u8>)>,
+    /// Since when the peer has not answered.
+    unanswered: Option<Instant>,
+    packet: Vec<u8>,
+    stats: Stats,
+}
+
+/// Counters that other threads may read.
+pub type Stats = Arc<NoiseStats>;
+
+/// What happened so far.
+#[derive(Debug, Default)]
+pub struct NoiseStats {
+    /// Handshakes that made a session.
+    pub sessions: AtomicU64,
+    /// Computations with curves, at most six for each handshake: the costly part.
+    pub curves: AtomicU64,
+    /// Initiations answered with a cookie.
+    pub cookies: AtomicU64,
+    /// Datagrams dropped because they were not authentic, not new or of no known form.
+    pub refused: AtomicU64,
+    /// Packets dropped because there was no session.
+    pub unsent: AtomicU64,
+}
+
+impl NoiseStats {
+    fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Noise {
+    /// The encryption between the owner of a private key and that of a public key.
+    ///
+    /// # Errors
+    /// [`KeyError::Weak`]; or the system has no randomness.
+    pub fn new(private: PrivateKey, peer: PublicKey) -> Result<Noise, NoiseError> {
+        let shared = private.agree(&peer)?;
+        let macs = [MacKey::toward(&peer, &shared), MacKey::toward(&private.public(), &shared)];
+        Ok(Noise {
+            private,
+            peer,
+            macs,
+            current: None,
+            previous: None,
+            next: None,
+            attempt: None,
+            jar: Jar::new(Instant::ZERO)?,
+            routes: Vec::new(),
+            waiting: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            unanswered: None,
+            packet: Vec::new(),
+            stats: Stats::default(),
+        })
+    }
+
+    /// Its counters.
+    pub fn stats(&self) -> Stats {
+        self.stats.clone()
+    }
+
+    /// Remembers a route, the latest first.
+    fn note_route(&mut self, route: &Transmit) {
+        let same = |other: &Transmit| {
+            (other.src, other.dst, other.udp_port) == (route.src, route.dst, route.udp_port)
+        };
+        match self.routes.iter().position(same) {
+            Some(0) => {}
+            Some(n) => self.routes[..=n].rotate_right(1),
+            None => {
+                self.routes.truncate(ROUTES - 1);
+                let mut route = Transmit::new(route.src, route.dst);
+                route.udp_port = 0;
+                self.routes.insert(0, route);
+            }
+        }
+        self.routes[0].udp_port = route.udp_port;
+    }
+
+    /// Begins a handshake where one is due before the next packet.
+    fn renew(&mut self, now: Instant) {
+        if self.current.as_ref().is_some_and(|(session, _)| !session.is_alive(now)) {
+            self.current = None;
+        }
+        let silent = self.unanswered.is_some_and(|since| now.since(since) >= SILENCE);
+        let due = self.current.as_ref().is_none_or(|(session, is_ours)| {
+            silent || session.is_worn(now, if *is_ours { REKEY } else { REKEY_LATE })
+        });
+        if due {
+            self.want_session(now);
+        }
+    }
+
+    fn send(&mut self, route: Transmit, datagram: Vec<u8>) {
+        if self.outgoing.len() < OUTGOING {
+            self.outgoing.push_back((route, datagram));
+        }
+    }
+
+    /// A session takes the place of the current one.
+    fn replace(&mut self, now: Instant, session: Session, is_ours: bool) {
+        let before = self.current.replace((session, is_ours));
+        self.previous = before.map(|(session, _)| (session, now));
+        self.unanswered = None;
+        NoiseStats::count(&self.stats.sessions);
+    }
+
+    /// Decrypts a data packet with the session that it names.
+    fn open_data(
+        &mut self,
+        now: Instant,
+        receiver: u32,
+        counter: u64,
+        cipher: &[u8],
+        out: &mut Vec<u8>,
+    ) -> bool {
+        if self.next.as_ref().is_some_and(|session| session.local == receiver) {
+            let Some(mut session) = self.next.take().filter(|session| session.is_alive(now)) else {
+                return false;
+            };
+            if !session.open(counter, cipher, out) {
+                self.next = Some(session);
+                return false;
+            }
+            // The peer has the keys, too.
+            self.replace(now, session, false);
+            return true;
+        }
+        let current = self.current.as_mut().map(|(session, _)| session);
+        let previous = self.previous.as_mut().filter(|(_, at)| now.since(*at) < KEPT);
+        let mut sessions = current.into_iter().chain(previous.map(|(session, _)| session));
+        let session = sessions.find(|session| session.local == receiver);
+        session.is_some_and(|session| session.is_alive(now) && session.open(counter, cipher, out))
+    }
+
+    /// Whether an index names no session.
+    fn is_free(&self, index: u32) -> bool {
+        let current = self.current.as_ref().map(|(session, _)| session);
+        let previous = self.previous.as_ref().map(|(session, _)| session);
+        let sessions = [current, previous, self.next.as_ref()];
+        let attempt = self.attempt.as_ref().map(|attempt| attempt.index);
+        sessions.into_iter().flatten().map(|session| session.local).chain(attempt).all(|used| used != index)
+    }
+}
+
+impl Guard for Noise {
+    fn overhead(&self) -> usize {
+        OVERHEAD
+    }
+
+    fn seal(&mut self, now: Instant, route: &Transmit, packet: Octets<'_>, out: &mut Vec<u8>) -> bool {
+        self.note_route(route);
+        self.renew(now);
+        let Some((session, _)) = &mut self.current else {
+            if self.waiting.len() == WAITING {
+                self.waiting.pop_front();
+                NoiseStats::count(&self.stats.unsent);
+            }
+            self.waiting.push_back((*route, packet.to_vec()));
+            return false;
+        };
+        self.unanswered.get_or_insert(now);
+        self.packet.clear();
+        packet.append_to(&mut self.packet);
+        session.seal(&self.packet, out)
+    }
+
+    fn open(&mut self, now: Instant, datagram: &Datagram<'_>, out: &mut Vec<u8>) -> bool {
+        // What a socket reads has no zeros that are left out.
+        let bytes = datagram.bytes.head;
+        let accepted = match wire::parse(bytes) {
+            Some(Parsed::Data { receiver, counter, ciphertext }) => {
+                let opened = self.open_data(now, receiver, counter, ciphertext, out);
+                if opened {
+                    self.unanswered = None;
+                }
+                opened
+            }
+            Some(Parsed::Initiation { sender, message, signed, mac, cookie }) => {
+                self.macs[1].verify(&[signed], &mac)
+                    && self.on_initiation(now, datagram, sender, message, (mac, cookie))
+            }
+            Some(Parsed::Response { sender, receiver, message, signed, mac }) => {
+                self.is_awaited(receiver)
+                    && self.macs[1].verify(&[signed], &mac)
+                    && self.on_response(now, datagram, sender, message)
+            }
+            Some(Parsed::Cookie { receiver, cookie, signed, mac }) => {
+                self.is_awaited(receiver) && self.on_cookie(datagram, cookie, signed, &mac)
+            }
+            None => false,
+        };
+        if !accepted {
+            NoiseStats::count(&self.stats.refused);
+        }
+        // An empty packet only shows that the keys are known.
+        accepted && !out.is_empty()
+    }
+
+    fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some((route, datagram)) = self.outgoing.pop_front() {
+            out.extend_from_slice(&datagram);
+            return Some(route);
+        }
+        let (session, _) = self.current.as_mut()?;
+        let (route, packet) = self.waiting.pop_front()?;
+        session.seal(&packet, out).then_some(route)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.attempt.as_ref().map(|attempt| attempt.deadline)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.on_timer(now);
+    }
+}
+
+/// Encryption cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum NoiseError {
+    /// The peer's key is of no use.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The system has no randomness to give.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}

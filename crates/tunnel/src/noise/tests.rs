@@ -1,0 +1,439 @@
+use super::*;
+use std::net::IpAddr;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A datagram on its way.
+#[derive(Clone, Debug)]
+struct Flying {
+    route: Transmit,
+    bytes: Vec<u8>,
+}
+
+/// Two ends, numbered 0 and 1, and what they sent.
+struct World {
+    ends: [Noise; 2],
+    now: Instant,
+    flying: VecDeque<(usize, Flying)>,
+    /// What each end opened.
+    opened: [Vec<Vec<u8>>; 2],
+    /// All datagrams that left, with the end that sent them.
+    sent: Vec<(usize, Flying)>,
+}
+
+const ADDRESSES: [IpAddr; 2] =
+    [IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2))];
+
+fn route(from: usize) -> Transmit {
+    Transmit { udp_port: 9901, ..Transmit::new(ADDRESSES[from], ADDRESSES[1 - from]) }
+}
+
+fn key() -> PrivateKey {
+    PrivateKey::generate().expect("randomness")
+}
+
+fn noise(own: &PrivateKey, peer: &PrivateKey) -> Noise {
+    Noise::new(own.clone(), peer.public()).expect("good keys")
+}
+
+fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Relaxed)
+}
+
+impl World {
+    fn new() -> World {
+        World::with(&key(), &key())
+    }
+
+    fn with(one: &PrivateKey, two: &PrivateKey) -> World {
+        let ends = [noise(one, two), noise(two, one)];
+        let now = Instant::ZERO + Span::from_secs(1);
+        World { ends, now, flying: VecDeque::new(), opened: Default::default(), sent: Vec::new() }
+    }
+
+    fn collect(&mut self, end: usize) {
+        let mut bytes = Vec::new();
+        while let Some(route) = self.ends[end].poll_transmit(self.now, &mut bytes) {
+            self.launch(end, route, std::mem::take(&mut bytes));
+        }
+    }
+
+    fn launch(&mut self, end: usize, route: Transmit, bytes: Vec<u8>) {
+        let flying = Flying { route, bytes };
+        self.sent.push((end, flying.clone()));
+        self.flying.push_back((end, flying));
+    }
+
+    fn seal(&mut self, end: usize, packet: &[u8]) {
+        let mut out = Vec::new();
+        let route = route(end);
+        if self.ends[end].seal(self.now, &route, packet.into(), &mut out) {
+            self.launch(end, route, out);
+        }
+        self.collect(end);
+    }
+
+    /// Passes a datagram of an end to the other one; whether that one opened a packet.
+    fn deliver(&mut self, from: usize, flying: &Flying) -> bool {
+        let mut out = Vec::new();
+        let arrived = Datagram::new(flying.route.src, flying.route.dst, Octets::from(&flying.bytes[..]));
+        let arrived = Datagram { udp_port: flying.route.udp_port, ..arrived };
+        let opened = self.ends[1 - from].open(self.now, &arrived, &mut out);
+        if opened {
+            self.opened[1 - from].push(out);
+        }
+        self.collect(1 - from);
+        opened
+    }
+
+    /// Delivers everything but what `lost` says, by the number of the datagram.
+    fn run(&mut self, mut lost: impl FnMut(usize) -> bool) {
+        let mut n = 0;
+        while let Some((from, flying)) = self.flying.pop_front() {
+            if !lost(n) {
+                self.deliver(from, &flying);
+            }
+            n += 1;
+            assert!(n < 1000, "they answer each other for ever");
+        }
+    }
+
+    fn run_all(&mut self) {
+        self.run(|_| false);
+    }
+
+    /// Time passes, and the timers that are due run.
+    fn wait(&mut self, span: Span) {
+        let end = self.now + span;
+        loop {
+            let next = self.ends.iter().filter_map(|end| end.poll_timeout()).min();
+            let Some(at) = next.filter(|&at| at <= end) else { break };
+            self.now = at.max(self.now);
+            for n in 0..2 {
+                if self.ends[n].poll_timeout().is_some_and(|at| at <= self.now) {
+                    self.ends[n].handle_timeout(self.now);
+                }
+                self.collect(n);
+            }
+            self.run_all();
+        }
+        self.now = end;
+    }
+
+    /// Both directions carry a packet.
+    fn assert_works(&mut self) {
+        for end in 0..2 {
+            let packet = [7, end as u8, self.sent.len() as u8];
+            self.seal(end, &packet);
+            self.run_all();
+            assert_eq!(self.opened[1 - end].last().map(Vec::as_slice), Some(&packet[..]), "from {end}");
+        }
+    }
+
+    fn connected() -> World {
+        let mut world = World::new();
+        world.seal(0, b"hello");
+        world.run_all();
+        world.assert_works();
+        world
+    }
+
+    fn stats(&self, end: usize) -> &NoiseStats {
+        &self.ends[end].stats
+    }
+}
+
+fn kinds(world: &World) -> Vec<(usize, u8)> {
+    world.sent.iter().map(|(end, flying)| (*end, flying.bytes[0])).collect()
+}
+
+#[test]
+fn a_handshake_takes_two_round_trips_and_then_the_packet_that_waited_leaves() {
+    let mut world = World::new();
+    world.seal(0, b"hello");
+    world.run_all();
+    assert_eq!(kinds(&world), [(0, 1), (1, 3), (0, 1), (1, 2), (0, 4), (0, 4)]);
+    assert_eq!(world.opened[1], [b"hello"]);
+    assert_eq!(world.sent[5].1.bytes.len(), 5 + OVERHEAD);
+    world.assert_works();
+}
+
+#[test]
+fn every_flipped_bit_of_a_data_packet_is_noticed() {
+    let mut world = World::connected();
+    world.seal(0, b"data");
+    let (_, original) = world.flying.pop_back().expect("was sent");
+    for bit in 0..8 * original.bytes.len() {
+        let mut changed = original.clone();
+        changed.bytes[bit / 8] ^= 1 << (bit % 8);
+        assert!(!world.deliver(0, &changed), "bit {bit}");
+    }
+    assert!(world.deliver(0, &original), "changed packets do not use up the counter");
+}
+
+#[test]
+fn a_changed_handshake_makes_no_session_and_the_next_attempt_does() {
+    for step in 0..4 {
+        for byte in (0..40).step_by(3) {
+            let mut world = World::new();
+            world.seal(0, b"hello");
+            for n in 0.. {
+                let Some((from, mut flying)) = world.flying.pop_front() else { break };
+                if n == step {
+                    flying.bytes[byte] ^= 16;
+                }
+                world.deliver(from, &flying);
+            }
+            assert!(world.ends[0].current.is_none() && world.ends[1].current.is_none(), "{step}, {byte}");
+            world.wait(Span::from_secs(2));
+            world.assert_works();
+        }
+    }
+}
+
+#[test]
+fn a_handshake_survives_the_loss_of_each_of_its_datagrams() {
+    for lost in 0..6 {
+        let mut world = World::new();
+        world.seal(0, b"hello");
+        world.run(|n| n == lost);
+        world.wait(Span::from_secs(2));
+        world.seal(0, b"again");
+        world.run_all();
+        assert_eq!(world.opened[1].last().map(Vec::as_slice), Some(&b"again"[..]), "datagram {lost}");
+        world.assert_works();
+    }
+}
+
+#[test]
+fn no_datagram_counts_twice_and_replays_cost_no_curves() {
+    let mut world = World::connected();
+    let before = [0, 1].map(|end| (read(&world.stats(end).curves), read(&world.stats(end).sessions)));
+    for (from, flying) in world.sent.clone() {
+        assert!(!world.deliver(from, &flying));
+    }
+    world.run_all();
+    let after = [0, 1].map(|end| (read(&world.stats(end).curves), read(&world.stats(end).sessions)));
+    assert_eq!(before, after);
+    world.assert_works();
+}
+
+#[test]
+fn nothing_can_be_sent_back_to_its_sender() {
+    let mut world = World::connected();
+    let curves = read(&world.stats(0).curves);
+    for (from, flying) in world.sent.clone() {
+        // As if the other end had sent it.
+        assert!(!world.deliver(1 - from, &flying));
+    }
+    assert_eq!(read(&world.stats(0).curves), curves);
+    world.flying.clear();
+    world.assert_works();
+}
+
+#[test]
+fn packets_overtake_4096_others_at_most() {
+    let mut world = World::connected();
+    for n in 0..4200_u32 {
+        world.seal(0, &n.to_le_bytes());
+    }
+    let flying: Vec<_> = world.flying.drain(..).collect();
+    let opened = flying.iter().rev().filter(|(from, flying)| world.deliver(*from, flying)).count();
+    assert_eq!(opened, 4096);
+}
+
+#[test]
+fn a_path_or_nat_that_changes_needs_no_handshake() {
+    let mut world = World::connected();
+    let handshakes = world.sent.iter().filter(|(_, flying)| flying.bytes[0] != 4).count();
+    for (last, port) in [(9, 9901), (1, 5000), (77, 1)] {
+        world.seal(0, b"moved");
+        let (_, mut flying) = world.flying.pop_back().expect("was sent");
+        flying.route.src = [203, 0, 113, last].into();
+        flying.route.udp_port = port;
+        assert!(world.deliver(0, &flying));
+    }
+    assert_eq!(world.sent.iter().filter(|(_, flying)| flying.bytes[0] != 4).count(), handshakes);
+}
+
+#[test]
+fn both_ends_may_begin_at_once() {
+    let mut world = World::new();
+    world.seal(0, b"from 0");
+    world.seal(1, b"from 1");
+    world.run_all();
+    assert_eq!(world.opened, [[b"from 1"], [b"from 0"]]);
+    for _ in 0..3 {
+        world.assert_works();
+    }
+    assert_eq!(world.ends.each_ref().map(|end| end.attempt.is_some()), [false; 2]);
+}
+
+#[test]
+fn keys_change_every_two_minutes_and_the_old_ones_receive_for_ten_seconds() {
+    let mut world = World::connected();
+    world.seal(0, b"late");
+    let late = world.flying.pop_back().expect("was sent").1;
+    world.seal(0, b"too late");
+    let too_late = world.flying.pop_back().expect("was sent").1;
+    // The peer answers.
+    world.assert_works();
+    world.wait(Span::from_secs(119));
+    world.assert_works();
+    assert_eq!(read(&world.stats(0).sessions), 1);
+    world.wait(Span::from_secs(1));
+    world.assert_works();
+    world.assert_works();
+    assert_eq!([0, 1].map(|end| read(&world.stats(end).sessions)), [2, 2]);
+    assert!(world.deliver(0, &late));
+    world.wait(KEPT);
+    assert!(!world.deliver(0, &too_late));
+    world.assert_works();
+}
+
+#[test]
+fn a_responder_rekeys_if_the_initiator_does_not() {
+    let mut world = World::connected();
+    world.now = world.now + REKEY_LATE;
+    world.seal(1, b"from the responder");
+    world.run_all();
+    assert_eq!([0, 1].map(|end| read(&world.stats(end).sessions)), [2, 2]);
+    assert_eq!(world.opened[0].last().map(Vec::as_slice), Some(&b"from the responder"[..]));
+}
+
+#[test]
+fn a_session_ends_after_three_minutes_whatever_happens() {
+    let mut world = World::connected();
+    world.seal(0, b"old");
+    let old = world.flying.pop_back().expect("was sent").1;
+    world.now = world.now + Span::from_secs(180);
+    assert!(!world.deliver(0, &old));
+    world.seal(1, b"new");
+    assert!(world.flying.iter().all(|(_, flying)| flying.bytes[0] == 1), "nothing leaves by old keys");
+    world.run_all();
+    world.assert_works();
+}
+
+#[test]
+fn a_peer_that_lost_its_keys_is_noticed() {
+    let [one, two] = [key(), key()];
+    let mut world = World::with(&one, &two);
+    world.seal(0, b"hello");
+    world.run_all();
+    world.ends[1] = noise(&two, &one);
+    for _ in 0..7 {
+        world.seal(0, b"is anybody there");
+        world.run_all();
+        world.wait(Span::from_secs(1));
+    }
+    assert_eq!(read(&world.stats(0).sessions), 2);
+    world.assert_works();
+}
+
+#[test]
+fn forged_initiations_cost_a_mac_each_and_are_not_answered() {
+    let mut world = World::new();
+    let mut forged = wire::initiation(7, &[9; wire::MESSAGE_1]);
+    forged.extend([0; 32]);
+    for n in 0..10_000_u32 {
+        forged[4..8].copy_from_slice(&n.to_le_bytes());
+        let src = IpAddr::from(n.to_be_bytes());
+        let route = Transmit { udp_port: 9901, ..Transmit::new(src, ADDRESSES[1]) };
+        world.deliver(0, &Flying { route, bytes: forged.clone() });
+    }
+    assert_eq!(read(&world.stats(1).refused), 10_000);
+    assert_eq!((read(&world.stats(1).curves), world.sent.len()), (0, 0));
+    world.seal(0, b"hello");
+    world.run_all();
+    world.assert_works();
+}
+
+#[test]
+fn a_captured_initiation_from_many_addresses_costs_no_curves_and_gets_less_than_it_has() {
+    let mut world = World::new();
+    world.seal(0, b"hello");
+    let captured = world.flying.pop_back().expect("was sent").1;
+    for n in 0..1000_u32 {
+        let mut copy = captured.clone();
+        copy.route.src = IpAddr::from(n.to_be_bytes());
+        world.deliver(0, &copy);
+        let answer = world.sent.last().expect("a cookie");
+        assert!(answer.0 == 1 && answer.1.bytes.len() * 3 < copy.bytes.len());
+        // A cookie is for the address it was sent to.
+        let (_, cookie) = world.flying.pop_back().expect("a cookie");
+        copy.bytes.truncate(137 - 16);
+        copy.bytes.extend(&cookie.bytes[8..24]);
+        copy.route.src = ADDRESSES[0];
+        world.deliver(0, &copy);
+        world.flying.clear();
+    }
+    assert_eq!(read(&world.stats(1).curves), 0);
+}
+
+#[test]
+fn an_end_with_another_key_gets_no_answer() {
+    let [one, two, other] = [key(), key(), key()];
+    let mut world = World::with(&one, &two);
+    world.ends[0] = noise(&other, &two);
+    world.seal(0, b"let me in");
+    world.run_all();
+    world.wait(Span::from_secs(20));
+    assert!(kinds(&world).iter().all(|&sent| sent == (0, 1)));
+    assert_eq!(read(&world.stats(1).curves), 0);
+}
+
+#[test]
+fn random_datagrams_do_no_harm() {
+    let mut world = World::connected();
+    let mut state = 1_u64;
+    for n in 0..20_000_usize {
+        let bytes: Vec<u8> = (0..n % 150)
+            .map(|at| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                match at {
+                    0 => 1 + (state >> 62) as u8,
+                    1..4 => 0,
+                    _ => (state >> 56) as u8,
+                }
+            })
+            .collect();
+        assert!(!world.deliver(n % 2, &Flying { route: route(n % 2), bytes }));
+    }
+    assert!(world.flying.is_empty());
+    world.assert_works();
+}
+
+#[test]
+fn counters_end_at_2_to_the_60_and_new_keys_come_long_before() {
+    let mut world = World::connected();
+    let session = |world: &mut World| world.ends[0].current.as_mut().map(|(session, _)| session.local);
+    let first = session(&mut world);
+    if let Some((session, _)) = &mut world.ends[0].current {
+        session.skip_to(1 << 32);
+    }
+    world.assert_works();
+    assert_ne!(session(&mut world), first);
+    if let Some((session, _)) = &mut world.ends[0].current {
+        session.skip_to(1 << 60);
+    }
+    world.seal(0, b"no more");
+    assert_eq!(world.flying.back().map(|(_, flying)| flying.bytes[0]), Some(1));
+}
+
+#[test]
+fn what_waits_without_a_session_is_bounded_and_given_up_after_half_a_minute() {
+    let mut world = World::new();
+    for n in 0..100_u8 {
+        world.seal(0, &[n]);
+    }
+    assert_eq!((world.ends[0].waiting.len(), read(&world.stats(0).unsent)), (WAITING, 92));
+    for _ in 0..60 {
+        world.flying.clear();
+        world.now = world.now + Span::from_secs(1);
+        if world.ends[0].poll_timeout().is_some_and(|at| at <= world.now) {
+            world.ends[0].handle_timeout(world.now);
+        }
+        world.collect(0);
+    }
+    assert_eq!((world.ends[0].poll_timeout(), world.ends[0].waiting.len()), (None, 0));
+    assert!(world.sent.len() < 15, "{}", world.sent.len());
+}

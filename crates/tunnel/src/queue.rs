@@ -1,0 +1,280 @@
+//! Packets that wait for the association: fair queueing of flows with CoDel in each (RFC 8290, RFC 8289). Sans-IO.
+//!
+//! A short queue of its own here is what keeps a call or a game usable beside a download: what is behind it, in the stack and in the
+//! outbox, holds a few packets only.
+
+use crate::packet::mark_congestion;
+use std::collections::VecDeque;
+use units::{Instant, Span};
+
+/// Queues, into which flows fall by their hash.
+const QUEUES: usize = 256;
+/// Bytes that a queue may send in one turn.
+const QUANTUM: i64 = 1514;
+/// Bytes in all queues; then the longest one drops.
+const LIMIT: usize = 4 << 20;
+/// Packets in all queues.
+const PACKETS: usize = 10_240;
+/// Time in the queue above which CoDel acts if it lasts. Twice that of RFC 8289: on an uplink of 2 Mbit/s one packet takes 6 ms.
+const TARGET: Span = Span::from_millis(10);
+/// How long it must last.
+const INTERVAL: Span = Span::from_millis(100);
+/// CoDel leaves a queue of so many bytes alone.
+const LEAST: usize = 1514;
+
+/// Counters of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueStats {
+    /// Packets dropped by CoDel or because the queue was full.
+    pub(crate) dropped: u64,
+    /// Packets marked instead (ECN).
+    pub(crate) marked: u64,
+}
+
+/// All flows.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    flows: Vec<Flow>,
+    /// Queues that were empty a moment ago, which go first, and the others.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    bytes: usize,
+    packets: usize,
+    pub(crate) stats: QueueStats,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    packets: VecDeque<(Instant, Vec<u8>)>,
+    bytes: usize,
+    credit: i64,
+    is_listed: bool,
+    codel: Codel,
+}
+
+#[derive(Debug, Default)]
+struct Codel {
+    /// When it may begin to drop, if packets stay too long until then.
+    first_above: Option<Instant>,
+    /// The next drop, while it drops.
+    dropping: bool,
+    next: Instant,
+    count: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue {
+            flows: (0..QUEUES).map(|_| Flow::default()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            bytes: 0,
+            packets: 0,
+            stats: QueueStats::default(),
+        }
+    }
+}
+
+impl Queue {
+    /// Adds a packet of a flow.
+    pub(crate) fn push(&mut self, now: Instant, hash: u64, packet: Vec<u8>) {
+        let n = (hash % QUEUES as u64) as usize;
+        let flow = &mut self.flows[n];
+        self.bytes += packet.len();
+        self.packets += 1;
+        flow.bytes += packet.len();
+        flow.packets.push_back((now, packet));
+        if !std::mem::replace(&mut flow.is_listed, true) {
+            flow.credit = QUANTUM;
+            self.new.push_back(n);
+        }
+        if self.bytes > LIMIT || self.packets > PACKETS {
+            let longest = (0..QUEUES).max_by_key(|&n| self.flows[n].bytes).unwrap_or(n);
+            self.take(longest);
+            self.stats.dropped += 1;
+        }
+    }
+
+    /// The next packet.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<Vec<u8>> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let n = *self.new.front().or(self.old.front())?;
+            if self.flows[n].credit <= 0 {
+                self.flows[n].credit += QUANTUM;
+                self.unlist(is_new);
+                self.old.push_back(n);
+                continue;
+            }
+            if let Some(packet) = self.pop_from(now, n) {
+                self.flows[n].credit -= packet.len() as i64;
+                return Some(packet);
+            }
+            self.unlist(is_new);
+            // A flow that sends little does not come first for ever.
+            if is_new && !self.old.is_empty() {
+                self.old.push_back(n);
+            } else {
+                self.flows[n].is_listed = false;
+            }
+        }
+    }
+
+    /// Forgets everything: packets for a connection that is gone are of no use.
+    pub(crate) fn clear(&mut self) {
+        *self = Queue { stats: self.stats, ..Queue::default() };
+    }
+
+    fn unlist(&mut self, is_new: bool) {
+        if is_new {
+            self.new.pop_front()
+        } else {
+            self.old.pop_front()
+        };
+    }
+
+    fn take(&mut self, n: usize) -> Option<(Instant, Vec<u8>)> {
+        let flow = &mut self.flows[n];
+        let (since, packet) = flow.packets.pop_front()?;
+        flow.bytes -= packet.len();
+        self.bytes -= packet.len();
+        self.packets -= 1;
+        Some((since, packet))
+    }
+
+    /// The next packet of a queue that CoDel lets pass.
+    fn pop_from(&mut self, now: Instant, n: usize) -> Option<Vec<u8>> {
+        loop {
+            let Some((since, mut packet)) = self.take(n) else {
+                self.flows[n].codel.dropping = false;
+                return None;
+            };
+            let flow = &mut self.flows[n];
+            if !flow.codel.is_due(now, now.since(since), flow.bytes) {
+                return Some(packet);
+            }
+            if mark_congestion(&mut packet) {
+                self.stats.marked += 1;
+                return Some(packet);
+            }
+            self.stats.dropped += 1;
+        }
+    }
+}
+
+impl Codel {
+    /// Whether a packet that waited so long is to be dropped, before `left` more bytes (`rfc8289#section-4`).
+    fn is_due(&mut self, now: Instant, waited: Span, left: usize) -> bool {
+        if waited < TARGET || left < LEAST {
+            self.first_above = None;
+            self.dropping = false;
+            return false;
+        }
+        let first = *self.first_above.get_or_insert(now + INTERVAL);
+        if now < first {
+            self.dropping = false;
+            return false;
+        }
+        if self.dropping {
+            if now < self.next {
+                return false;
+            }
+            self.count += 1;
+            self.next += self.pause();
+        } else {
+            self.dropping = true;
+            // It dropped not long ago: go on at about that rate.
+            let again = self.count > 2 && now.since(self.next) < INTERVAL * 16;
+            self.count = if again { self.count - 2 } else { 1 };
+            self.next = now + self.pause();
+        }
+        true
+    }
+
+    fn pause(&self) -> Span {
+        Span::from_secs_f64(INTERVAL.as_secs_f64() / f64::from(self.count).sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(ms)
+    }
+
+    fn packet(flow: u8, length: usize) -> Vec<u8> {
+        let mut packet = vec![0; length];
+        packet[0] = flow;
+        packet
+    }
+
+    #[test]
+    fn a_sparse_flow_passes_a_long_queue_and_two_long_ones_take_turns() {
+        let mut queue = Queue::default();
+        for _ in 0..100 {
+            queue.push(at(0), 1, packet(1, 1400));
+            queue.push(at(0), 2, packet(2, 700));
+        }
+        for _ in 0..10 {
+            queue.pop(at(1));
+        }
+        queue.push(at(1), 3, packet(3, 100));
+        let next: Vec<u8> = (0..3).filter_map(|_| queue.pop(at(1))).map(|packet| packet[0]).collect();
+        assert!(next.contains(&3), "{next:?}");
+        let mut bytes = [0; 3];
+        for _ in 0..60 {
+            let packet = queue.pop(at(2)).expect("it is long");
+            bytes[usize::from(packet[0])] += packet.len();
+        }
+        assert!(bytes[1].abs_diff(bytes[2]) <= 4 * QUANTUM as usize, "{bytes:?}");
+    }
+
+    #[test]
+    fn packets_of_a_flow_keep_their_order_and_nothing_is_lost_without_a_standing_queue() {
+        let mut queue = Queue::default();
+        for n in 0..200_u8 {
+            queue.push(at(0), 5, packet(n, 100));
+        }
+        let out: Vec<u8> = std::iter::from_fn(|| queue.pop(at(5))).map(|packet| packet[0]).collect();
+        assert_eq!(out, (0..200).collect::<Vec<u8>>());
+        assert_eq!((queue.stats, queue.bytes, queue.packets), (QueueStats::default(), 0, 0));
+    }
+
+    /// Sends 12 packets of a flow in 10 ms, of which 10 leave; counts drops and marks.
+    fn overload(template: &[u8], seconds: u64) -> QueueStats {
+        let mut queue = Queue::default();
+        for ms in 0..seconds * 1000 {
+            for _ in 0..if ms % 10 < 2 { 2 } else { 1 } {
+                queue.push(at(ms), 1, template.to_vec());
+            }
+            queue.pop(at(ms));
+        }
+        queue.stats
+    }
+
+    #[test]
+    fn a_standing_queue_is_cut_by_drops_or_by_marks_for_flows_that_take_them() {
+        let plain = overload(&packet(0, 1000), 2);
+        assert!(plain.dropped > 20 && plain.marked == 0, "{plain:?}");
+        let mut capable = vec![0; 1000];
+        (capable[0], capable[1]) = (0x45, 2);
+        let marked = overload(&capable, 2);
+        assert!(marked.marked > 20 && marked.dropped == 0, "{marked:?}");
+    }
+
+    #[test]
+    fn a_full_queue_drops_from_the_longest_flow_and_stays_bounded() {
+        let mut queue = Queue::default();
+        queue.push(at(0), 9, packet(9, 100));
+        for _ in 0..20_000 {
+            queue.push(at(0), 1, packet(1, 1400));
+            assert!(queue.bytes <= LIMIT && queue.packets <= PACKETS);
+        }
+        assert_eq!(queue.flows[9].packets.len(), 1);
+        queue.clear();
+        assert_eq!((queue.bytes, queue.pop(at(1))), (0, None));
+        assert!(queue.stats.dropped > 0);
+    }
+}

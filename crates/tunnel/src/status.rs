@@ -1,0 +1,254 @@
+//! What `--status` shows: the state of the tunnel, once a second, told to whoever connects to a Unix socket.
+
+use crate::config::TunnelConfig;
+use crate::noise::Stats;
+use crate::tunnel::CarrierStats;
+use io::blocking::block_on;
+use io::{Connection, Endpoint, PathInfo, PathState};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self as std_io, Read, Write};
+use std::net::IpAddr;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant as Clock};
+
+/// Version of the JSON.
+const SCHEMA: &str = "anabranch.tunnel/1";
+/// How long one who asks may take to read.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The latest state.
+#[derive(Clone, Debug)]
+pub(crate) struct Board(Arc<Mutex<Json>>);
+
+impl Board {
+    /// Makes the socket and answers those who connect.
+    pub(crate) fn start(config: &TunnelConfig) -> std_io::Result<Board> {
+        let board = Board(Arc::new(Mutex::new(Snapshot::waiting("connecting").json)));
+        if let Some(folder) = config.status.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        // One that ended without removing it; a file that is no socket is not ours.
+        if UnixStream::connect(&config.status).is_err() && is_socket(&config.status) {
+            fs::remove_file(&config.status)?;
+        }
+        let listener = UnixListener::bind(&config.status)?;
+        let (latest, interface) = (board.0.clone(), config.interface.clone());
+        thread::Builder::new().name("status".to_owned()).spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut json = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                json["interface"] = json!(interface);
+                // Whoever does not read gets nothing.
+                let _ = stream.set_write_timeout(Some(PATIENCE));
+                let _ = writeln!(stream, "{json:#}");
+            }
+        })?;
+        Ok(board)
+    }
+
+    pub(crate) fn set(&self, snapshot: Snapshot) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.json;
+    }
+}
+
+fn is_socket(file: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::symlink_metadata(file).is_ok_and(|metadata| metadata.file_type().is_socket())
+}
+
+/// Counters of a path at one time, from which the next look computes rates.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    sent: u64,
+    received: u64,
+}
+
+/// The state at one time.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    at: Clock,
+    paths: BTreeMap<(IpAddr, IpAddr), u64>,
+    sockets: BTreeMap<IpAddr, u64>,
+    tunnel: Counted,
+    json: Json,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Snapshot {
+            at: Clock::now(),
+            paths: BTreeMap::new(),
+            sockets: BTreeMap::new(),
+            tunnel: Counted::default(),
+            json: Json::Null,
+        }
+    }
+}
+
+impl Snapshot {
+    /// There is no association.
+    pub(crate) fn waiting(why: &str) -> Snapshot {
+        let json = json!({ "schema": SCHEMA, "state": "waiting", "reason": why });
+        Snapshot { json, ..Snapshot::default() }
+    }
+
+    /// The state now, with rates since this one.
+    pub(crate) fn next(
+        &self,
+        endpoint: &Endpoint,
+        connection: &Connection,
+        noise: &Option<Stats>,
+        carried: CarrierStats,
+    ) -> Snapshot {
+        let mut next = Snapshot::default();
+        let seconds = next.at.duration_since(self.at).as_secs_f64().max(1e-3);
+        let rate = |bytes: u64, before: u64| (bytes.saturating_sub(before) as f64 * 8.0 / seconds).round();
+        let paths = block_on(connection.paths()).unwrap_or_default();
+        let shown: Vec<Json> = paths
+            .iter()
+            .map(|path| {
+                let bytes = path.stats.packet_bytes.get();
+                next.paths.insert((path.local, path.remote), bytes);
+                let before = self.paths.get(&(path.local, path.remote)).copied().unwrap_or(bytes);
+                path_json(path, rate(bytes, before))
+            })
+            .collect();
+        let uplinks: Vec<Json> = endpoint
+            .stats()
+            .sockets
+            .iter()
+            .map(|socket| {
+                next.sockets.insert(socket.address, socket.bytes_received);
+                let before = self.sockets.get(&socket.address).copied().unwrap_or(socket.bytes_received);
+                json!({
+                    "address": socket.address.to_string(),
+                    "receive_bps": rate(socket.bytes_received, before),
+                    "receive_overflow": socket.receive_overflow,
+                    "send_errors": socket.send_errors,
+                })
+            })
+            .collect();
+        next.tunnel = Counted { sent: carried.sent[1], received: carried.received[1] };
+        let stats = block_on(connection.stats());
+        let limit = stats.as_ref().and_then(|stats| stats.limits.present());
+        let abandoned = stats.map_or(0, |stats| stats.abandoned.sent + stats.abandoned.unsent);
+        next.json = json!({
+            "schema": SCHEMA,
+            "state": "connected",
+            "limited_by": limit.map(|limit| limit.name()),
+            "send_bps": rate(carried.sent[1], self.tunnel.sent),
+            "receive_bps": rate(carried.received[1], self.tunnel.received),
+            "packets": { "sent": carried.sent[0], "received": carried.received[0], "refused": carried.refused,
+                "dropped": carried.queue.dropped, "marked": carried.queue.marked, "abandoned": abandoned },
+            "paths": shown,
+            "uplinks": uplinks,
+            "encryption": noise.as_ref().map(noise_json),
+        });
+        next
+    }
+}
+
+fn path_json(path: &PathInfo, rate: f64) -> Json {
+    let state = match path.state {
+        PathState::Active => "active",
+        PathState::PotentiallyFailed => "potentially failed",
+        PathState::Inactive => "inactive",
+        PathState::Unconfirmed => "unconfirmed",
+    };
+    let stats = &path.stats;
+    json!({
+        "local": path.local.to_string(),
+        "remote": path.remote.to_string(),
+        "udp_port": path.udp_port,
+        "state": state,
+        "send_bps": rate,
+        "srtt_ms": path.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
+        "cwnd_bytes": path.cwnd.get(),
+        "flight_bytes": path.flight.get(),
+        "mtu_bytes": path.mtu.get(),
+        "data_packets": stats.data_packets,
+        "retransmissions": stats.fast_retransmissions + stats.timer_retransmissions,
+        "timeouts": stats.timeouts,
+        "limited_by": path.limits.present().map(|limit| limit.name()),
+    })
+}
+
+fn noise_json(stats: &Stats) -> Json {
+    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    json!({
+        "handshakes": read(&stats.sessions),
+        "refused_datagrams": read(&stats.refused),
+        "unsent_packets": read(&stats.unsent),
+    })
+}
+
+/// Asks a running tunnel for its status.
+///
+/// # Errors
+/// Nobody listens at this socket, or its answer is none of a tunnel.
+pub fn ask(socket: &Path) -> std_io::Result<Json> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    serde_json::from_str(&text).map_err(std_io::Error::from)
+}
+
+/// The status as text.
+pub fn render(status: &Json) -> String {
+    let text = |value: &Json| value.as_str().unwrap_or("-").to_owned();
+    let mbit = |value: &Json| format!("{:.2}", value.as_f64().unwrap_or(0.0) / 1e6);
+    let mut out = format!("{}: {}", text(&status["interface"]), text(&status["state"]));
+    if let Some(reason) = status["reason"].as_str() {
+        let _ = write!(out, " ({reason})");
+    }
+    out.push('\n');
+    if status["state"] != "connected" {
+        return out;
+    }
+    let packets = &status["packets"];
+    let _ = writeln!(
+        out,
+        "sends {} Mbit/s, receives {} Mbit/s, limited by {}; dropped {}, abandoned {}",
+        mbit(&status["send_bps"]),
+        mbit(&status["receive_bps"]),
+        text(&status["limited_by"]),
+        packets["dropped"],
+        packets["abandoned"],
+    );
+    let encryption = &status["encryption"];
+    let _ = match encryption {
+        Json::Null => writeln!(out, "NOT ENCRYPTED"),
+        _ => writeln!(
+            out,
+            "encrypted, {} handshakes, {} datagrams refused",
+            encryption["handshakes"], encryption["refused_datagrams"]
+        ),
+    };
+    let _ = writeln!(
+        out,
+        "{:<40} {:<18} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
+        "path", "state", "Mbit/s", "RTT ms", "cwnd", "MTU", "retx", "limited by"
+    );
+    for path in status["paths"].as_array().into_iter().flatten() {
+        let _ = writeln!(
+            out,
+            "{:<40} {:<18} {:>8} {:>8} {:>8} {:>6} {:>7} {:<}",
+            format!("{} > {}", text(&path["local"]), text(&path["remote"])),
+            text(&path["state"]),
+            mbit(&path["send_bps"]),
+            path["srtt_ms"].as_f64().map_or("-".to_owned(), |ms| format!("{ms:.1}")),
+            path["cwnd_bytes"].to_string(),
+            path["mtu_bytes"].to_string(),
+            path["retransmissions"].to_string(),
+            text(&path["limited_by"]),
+        );
+    }
+    out
+}

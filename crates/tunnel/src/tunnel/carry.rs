@@ -1,0 +1,212 @@
+//! The threads between device and association.
+
+use super::options::STREAMS;
+use crate::packet::{self, Inner, TCP};
+use crate::queue::{Queue, QueueStats};
+use io::blocking::block_on;
+use io::sctp::AssocId;
+use io::{Connection, Message, Reliability, StreamId};
+use std::collections::hash_map::RandomState;
+use std::io as std_io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant as Clock;
+use tun_rs::SyncDevice;
+use units::{Instant, Span};
+
+/// How long a packet may take: after it the sender gives it up, and those behind it pass.
+const LIFETIME: Span = Span::from_millis(500);
+/// Longest packet of a TUN device.
+const LONGEST: usize = 65_535;
+
+/// Reads the device for ever, and gives its packets to the association of the moment.
+#[derive(Clone)]
+pub(super) struct Carrier(Arc<Shared>);
+
+struct Shared {
+    device: SyncDevice,
+    mtu: usize,
+    began: Clock,
+    hasher: RandomState,
+    line: Mutex<Line>,
+    ready: Condvar,
+    counters: Counters,
+}
+
+/// What waits to be sent, and by what.
+#[derive(Debug, Default)]
+struct Line {
+    queue: Queue,
+    /// The association that packets leave by.
+    current: Option<AssocId>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    sent: [AtomicU64; 2],
+    received: [AtomicU64; 2],
+    /// Packets that the device gave or the peer sent that are no IP packets, or that the device refused.
+    refused: AtomicU64,
+}
+
+/// What went through the tunnel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CarrierStats {
+    /// Packets and bytes given to the association.
+    pub(crate) sent: [u64; 2],
+    /// Packets and bytes given to the device.
+    pub(crate) received: [u64; 2],
+    pub(crate) refused: u64,
+    pub(crate) queue: QueueStats,
+}
+
+impl Carrier {
+    /// Starts to read the device; without an association its packets are dropped.
+    pub(super) fn start(device: SyncDevice, mtu: usize) -> std_io::Result<Carrier> {
+        let carrier = Carrier(Arc::new(Shared {
+            device,
+            mtu,
+            began: Clock::now(),
+            hasher: RandomState::new(),
+            line: Mutex::default(),
+            ready: Condvar::new(),
+            counters: Counters::default(),
+        }));
+        let shared = carrier.0.clone();
+        thread::Builder::new().name("device".to_owned()).spawn(move || shared.read())?;
+        Ok(carrier)
+    }
+
+    /// Sends what the device gives by this association from now on, and gives the device what it brings.
+    pub(super) fn carry(&self, connection: Connection) {
+        {
+            let mut line = self.0.line();
+            line.queue.clear();
+            line.current = Some(connection.id());
+        }
+        self.0.ready.notify_all();
+        let (sender, receiver) = (self.0.clone(), self.0.clone());
+        let incoming = connection.clone();
+        let threads = [
+            thread::Builder::new().name("sender".to_owned()).spawn(move || sender.send(&connection)),
+            thread::Builder::new().name("receiver".to_owned()).spawn(move || receiver.receive(&incoming)),
+        ];
+        if threads.iter().any(Result::is_err) {
+            // Without threads nothing can be carried: the association ends, and the next one tries again.
+            self.0.line().current = None;
+        }
+    }
+
+    /// The association is over.
+    pub(super) fn stop(&self, id: AssocId) {
+        let mut line = self.0.line();
+        if line.current == Some(id) {
+            line.current = None;
+            line.queue.clear();
+        }
+        self.0.ready.notify_all();
+    }
+
+    pub(super) fn stats(&self) -> CarrierStats {
+        let read = |pair: &[AtomicU64; 2]| pair.each_ref().map(|counter| counter.load(Ordering::Relaxed));
+        let counters = &self.0.counters;
+        CarrierStats {
+            sent: read(&counters.sent),
+            received: read(&counters.received),
+            refused: counters.refused.load(Ordering::Relaxed),
+            queue: self.0.line().queue.stats,
+        }
+    }
+}
+
+impl Shared {
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Instant {
+        Instant::ZERO + Span::from_nanos(self.began.elapsed().as_nanos() as u64)
+    }
+
+    fn inspect(&self, packet: &[u8]) -> Option<Inner> {
+        let inner = packet::inspect(&self.hasher, packet);
+        if inner.is_none() {
+            self.counters.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        inner
+    }
+
+    /// Reads the device until it is gone.
+    fn read(&self) {
+        let mut buffer = vec![0; LONGEST];
+        while let Ok(length) = self.device.recv(&mut buffer) {
+            let packet = &mut buffer[..length];
+            let Some(inner) = self.inspect(packet) else { continue };
+            packet::clamp_mss(packet, &inner, self.mtu);
+            let mut line = self.line();
+            if line.current.is_some() {
+                line.queue.push(self.now(), inner.hash, packet.to_vec());
+                self.ready.notify_one();
+            }
+        }
+    }
+
+    /// The next packet for an association; none once it is no longer the one of the moment.
+    fn next(&self, id: AssocId) -> Option<Vec<u8>> {
+        let mut line = self.line();
+        loop {
+            if line.current != Some(id) {
+                // The one that is may wait behind this thread.
+                self.ready.notify_one();
+                return None;
+            }
+            if let Some(packet) = line.queue.pop(self.now()) {
+                return Some(packet);
+            }
+            line = self.ready.wait(line).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn send(&self, connection: &Connection) {
+        while let Some(packet) = self.next(connection.id()) {
+            let length = packet.len();
+            let inner = packet::inspect(&self.hasher, &packet);
+            if block_on(connection.send(message(packet, inner))).is_err() {
+                return;
+            }
+            count(&self.counters.sent, length);
+        }
+    }
+
+    fn receive(&self, connection: &Connection) {
+        while let Some(received) = block_on(connection.recv()) {
+            // A packet is never so long that it comes in parts.
+            if !received.end_of_record || received.aborted {
+                continue;
+            }
+            let Some(inner) = self.inspect(&received.data) else { continue };
+            let mut packet = Vec::from(received.data);
+            packet::clamp_mss(&mut packet, &inner, self.mtu);
+            if self.device.send(&packet).is_ok() {
+                count(&self.counters.received, packet.len());
+            } else {
+                self.counters.refused.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+fn count(pair: &[AtomicU64; 2], bytes: usize) {
+    pair[0].fetch_add(1, Ordering::Relaxed);
+    pair[1].fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// A packet as a message. Packets of a TCP flow arrive in order, each at most its lifetime late; all others as they come.
+fn message(packet: Vec<u8>, inner: Option<Inner>) -> Message {
+    let message = Message::from(packet).reliability(Reliability::Until(LIFETIME));
+    match inner.filter(|inner| inner.protocol == TCP) {
+        Some(inner) => message.stream(StreamId((inner.hash % u64::from(STREAMS)) as u16)),
+        None => message.unordered(true),
+    }
+}

@@ -1,0 +1,102 @@
+//! What packets leave by: interfaces, whose addresses may change at any time, or addresses.
+
+use io::Endpoint;
+use io::blocking::block_on;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// One uplink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uplink {
+    /// An interface with whatever address it has; packets leave by it whatever the routes say.
+    Device(String),
+    /// An address of this host; the routes decide.
+    Address(IpAddr),
+}
+
+impl FromStr for Uplink {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text.parse() {
+            Ok(address) => Ok(Uplink::Address(address)),
+            Err(_) if text.is_empty() || text.len() > 15 || text.contains(['/', ' ']) => Err(()),
+            Err(_) => Ok(Uplink::Device(text.to_owned())),
+        }
+    }
+}
+
+/// An address to send from, and the interface that its packets must use.
+pub(crate) type Place = (IpAddr, Option<String>);
+
+/// The places of the uplinks that work now: of an interface its first address of each family.
+pub(crate) fn working(uplinks: &[Uplink]) -> Vec<Place> {
+    let Ok(all) = if_addrs::get_if_addrs() else { return Vec::new() };
+    let all: Vec<(String, IpAddr)> = all
+        .into_iter()
+        .filter(|interface| interface.is_oper_up() && !interface.is_link_local())
+        .map(|interface| (interface.name.clone(), interface.ip()))
+        .collect();
+    places(uplinks, &all)
+}
+
+fn places(uplinks: &[Uplink], all: &[(String, IpAddr)]) -> Vec<Place> {
+    let mut found: Vec<Place> = Vec::new();
+    for uplink in uplinks {
+        match uplink {
+            Uplink::Address(address) => {
+                let present = all.iter().filter(|(_, other)| other == address);
+                found.extend(present.take(1).map(|_| (*address, None)));
+            }
+            Uplink::Device(name) => {
+                for is_ipv4 in [true, false] {
+                    let of_family =
+                        |(other, address): &&(String, IpAddr)| other == name && address.is_ipv4() == is_ipv4;
+                    let first = all.iter().find(of_family);
+                    found.extend(first.map(|(_, address)| (*address, Some(name.clone()))));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back.
+pub(crate) fn follow(endpoint: &Endpoint, uplinks: &[Uplink]) {
+    let working = working(uplinks);
+    let before = endpoint.local_addresses();
+    for (address, device) in working.iter().filter(|(address, _)| !before.contains(address)) {
+        // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
+        let _ = match device {
+            Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
+            None => block_on(endpoint.add_local_address(*address)),
+        };
+    }
+    for &address in before.iter().filter(|address| working.iter().all(|(other, _)| other != *address)) {
+        let _ = block_on(endpoint.remove_local_address(address));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_gives_its_first_address_of_each_family_and_an_address_is_used_while_it_exists() {
+        let ip = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let all = [
+            ("eth0".to_owned(), ip("192.0.2.1")),
+            ("eth0".to_owned(), ip("192.0.2.2")),
+            ("eth0".to_owned(), ip("2001:db8::1")),
+            ("wlan0".to_owned(), ip("198.51.100.1")),
+        ];
+        let uplinks =
+            ["eth0", "wwan0", "198.51.100.1", "203.0.113.1"].map(|text| text.parse().expect("an uplink"));
+        let expected = [
+            (ip("192.0.2.1"), Some("eth0".to_owned())),
+            (ip("2001:db8::1"), Some("eth0".to_owned())),
+            (ip("198.51.100.1"), None),
+        ];
+        assert_eq!(places(&uplinks, &all), expected);
+    }
+}

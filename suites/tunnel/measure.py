@@ -1,0 +1,252 @@
+"""Measures `anabranch tunnel` between two network namespaces beside one uplink alone and kernel MPTCP.
+
+    unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--seconds 8] [--only 50+10]
+
+Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection sends for
+the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the same run. Prints a
+table in Markdown: Mbit/s of payload received, and the 95th percentile of the round-trip times in ms.
+"""
+
+import argparse
+import contextlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+SERVER = "10.9.9.9"
+INSIDE = "10.99.0.2"
+PORT = 7001
+MPTCP = 262
+# Rates of both uplinks in Mbit/s, their full queues in ms, and whether the first one is silent from 2 s to 7 s.
+SCENES = {
+    "50 + 10": ((50, 10), 40, False),
+    "30 + 25, bloated": ((30, 25), 300, False),
+    "8 + 2": ((8, 2), 60, False),
+    "30 + 30, first dead 2 s to 7 s": ((30, 30), 40, True),
+}
+
+
+def sh(line, other=None):
+    """Runs a command, in the namespace of a process if one is given."""
+    prefix = ["nsenter", f"--net=/proc/{other}/ns/net"] if other else []
+    subprocess.run(prefix + line.split(), check=True, capture_output=True)
+
+
+def tcp(kind, control):
+    """A TCP or MPTCP socket with this congestion control."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP if kind == "mptcp" else 0)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+    return made
+
+
+def serve(kind):
+    """Takes TCP connections, prints how many bytes each brought, and sends datagrams back. Runs in the server's namespace."""
+    echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    echo.bind(("0.0.0.0", PORT))
+
+    def answer():
+        while True:
+            data, peer = echo.recvfrom(2000)
+            echo.sendto(data, peer)
+
+    threading.Thread(target=answer, daemon=True).start()
+    listener = tcp(kind, "cubic")
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("0.0.0.0", PORT))
+    listener.listen()
+    print("ready", flush=True)
+    stream, _ = listener.accept()
+    total, began = 0, time.monotonic()
+    while data := stream.recv(1 << 16):
+        total += len(data)
+        last = time.monotonic()
+    print(total * 8 / (last - began) / 1e6, flush=True)
+
+
+def ping(to, stop):
+    """Round-trip times in ms of datagrams every 20 ms; one that is lost counts as 2000 ms."""
+    probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    probe.setblocking(False)
+    sent, times = {}, {}
+    number = 0
+    while not stop.is_set():
+        with contextlib.suppress(OSError):
+            probe.sendto(number.to_bytes(4, "big") + bytes(60), to)
+        sent[number] = time.monotonic()
+        number += 1
+        end = time.monotonic() + 0.02
+        while time.monotonic() < end:
+            try:
+                n = int.from_bytes(probe.recv(2000)[:4], "big")
+                times[n] = (time.monotonic() - sent[n]) * 1e3
+            except BlockingIOError:
+                time.sleep(0.001)
+    recent = time.monotonic() - 1
+    return [times.get(n, 2000.0) for n in sent if sent[n] < recent or n in times]
+
+
+def p95(times):
+    """95th percentile."""
+    return statistics.quantiles(times, n=20)[18] if len(times) > 20 else float("nan")
+
+
+def upload(to, kind, control, seconds, meanwhile=lambda: None):
+    """Sends for some seconds, and closes when everything is acknowledged or half of that time more has passed."""
+    stream = tcp(kind, control)
+    stream.settimeout(20)
+    stream.connect((to, PORT))
+    threading.Thread(target=meanwhile, daemon=True).start()
+    end = time.monotonic() + seconds
+    data = bytes(range(256)) * 256
+    stream.settimeout(None)
+    while time.monotonic() < end:
+        stream.send(data)
+    stream.shutdown(socket.SHUT_WR)
+
+
+class World:
+    """Two namespaces with two shaped links."""
+
+    def __init__(self, rates, queue):
+        self.rates = rates
+        self.other = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.other.stdin.write(b"x\n")
+        self.other.stdin.flush()
+        self.other.stdout.readline()
+        there = self.other.pid
+        sh("ip link set lo up")
+        sh("ip link set lo up", there)
+        sh(f"ip address add {SERVER}/32 dev lo", there)
+        for n, rate in enumerate(rates):
+            sh(f"ip link add c{n} type veth peer name s{n} netns {there}")
+            for side, host, where in (("c", 1, None), ("s", 2, there)):
+                sh(f"ip address add 10.7.{n}.{host}/24 dev {side}{n}", where)
+                sh(f"ip link set {side}{n} gso_max_segs 1 up", where)
+                limit = rate * 125 * queue + 15000
+                sh(f"tc qdisc add dev {side}{n} root tbf rate {rate}mbit burst 15000 limit {limit}", where)
+            sh(f"ip route add {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
+
+    def silence(self, dead):
+        """Lets packets of the first link vanish without a notice: they go to a station that is not there."""
+        for side, host, where in (("c0", 2, None), ("s0", 1, self.other.pid)):
+            verb = f"replace 10.7.0.{host} lladdr 02:00:00:00:00:99 nud permanent" if dead else f"del 10.7.0.{host}"
+            sh(f"ip neigh {verb} dev {side}", where)
+
+    def close(self):
+        """Removes everything."""
+        for n in range(2):
+            sh(f"ip link delete c{n}")
+        self.other.kill()
+        self.other.wait()
+
+    def run(self, to, kind, control, seconds, dies):
+        """Goodput and 95th percentile of latency of one upload."""
+        there = ["nsenter", f"--net=/proc/{self.other.pid}/ns/net"]
+        me = [sys.executable, __file__, "--serve", kind]
+        server = subprocess.Popen(there + me, stdout=subprocess.PIPE, text=True)
+        server.stdout.readline()
+        stop, times = threading.Event(), []
+        pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
+
+        def outage():
+            time.sleep(2)
+            self.silence(True)
+            time.sleep(5)
+            self.silence(False)
+
+        pinging.start()
+        upload(to, kind, control, seconds, outage if dies else lambda: None)
+        stop.set()
+        pinging.join()
+        goodput = float(server.stdout.readline())
+        server.wait()
+        return goodput, p95(times)
+
+
+@contextlib.contextmanager
+def tunnel(world, program):
+    """Both ends of the tunnel, until the block ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        keys = {end: subprocess.check_output([program, "key", f"{folder}/{end}.key"], text=True).strip() for end in "cs"}
+        for end, host, more in (
+            ("c", 1, f"uplinks = ['c0', 'c1']\nconnect = ['{SERVER}']"),
+            ("s", 2, f"uplinks = ['{SERVER}']"),
+        ):
+            peer = keys["s" if end == "c" else "c"]
+            Path(folder, end).write_text(
+                f"interface = 'tun{end}'\naddresses = ['10.99.0.{host}/24']\nkey = '{folder}/{end}.key'\n"
+                f"peer = '{peer}'\nstatus = '{folder}/{end}.sock'\n{more}\n"
+            )
+        there = ["nsenter", f"--net=/proc/{world.other.pid}/ns/net"]
+        with open(f"{folder}/log", "w") as log:
+            ends = [
+                subprocess.Popen([*prefix, program, "tunnel", f"{folder}/{end}"], stderr=log)
+                for prefix, end in ((there, "s"), ([], "c"))
+            ]
+        try:
+            deadline = time.monotonic() + 20
+            shown = ""
+            while shown.count(" active ") < 2:
+                if time.monotonic() > deadline:
+                    raise SystemExit(f"no tunnel: {shown}\n{Path(folder, 'log').read_text()}")
+                time.sleep(0.5)
+                asked = subprocess.run([program, "tunnel", f"{folder}/c", "--status"], capture_output=True, text=True)
+                shown = asked.stdout
+            yield lambda: subprocess.check_output([program, "tunnel", f"{folder}/c", "--status"], text=True)
+        finally:
+            for end in ends:
+                end.kill()
+                end.wait()
+
+
+def measure(name, program, seconds, verbose):
+    """Prints the rows of one scene."""
+    rates, queue, dies = SCENES[name]
+    world = World(rates, queue)
+    seconds = max(seconds, 10) if dies else seconds
+    try:
+        best = rates.index(max(rates)) if not dies else 1
+        sh(f"ip route replace 10.8.8.8/32 via 10.7.{best}.2 dev c{best}")
+        sh("ip address add 10.8.8.8/32 dev lo", world.other.pid)
+        rows = [("best uplink alone, CUBIC", *world.run("10.8.8.8", "tcp", "cubic", seconds, False))]
+        sh("ip mptcp limits set subflows 4")
+        sh("ip mptcp limits set subflows 4 add_addr_accepted 4", world.other.pid)
+        for n in range(2):
+            sh(f"ip mptcp endpoint add 10.7.{n}.1 dev c{n} subflow")
+        rows.append(("MPTCP, CUBIC", *world.run(SERVER, "mptcp", "cubic", seconds, dies)))
+        for control in ("cubic", "bbr"):
+            with tunnel(world, program) as status:
+                rows.append((f"tunnel, {control.upper()} inside", *world.run(INSIDE, "tcp", control, seconds, dies)))
+                if verbose:
+                    print(status(), file=sys.stderr)
+        for what, goodput, latency in rows:
+            print(f"| {name} | {what} | {goodput:.1f} | {goodput / rows[0][1]:.2f} | {latency:.0f} |", flush=True)
+    finally:
+        world.close()
+
+
+def main():
+    """Runs all scenes, or serves as one of the programs of a run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", nargs="?", help="the command anabranch")
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--only", help="beginning of the name of one scene")
+    parser.add_argument("--verbose", action="store_true", help="show the status at the end of each run")
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.serve:
+        return serve(chosen.serve)
+    print("| uplinks, Mbit/s | sender | goodput, Mbit/s | of the best uplink | p95 RTT, ms |\n|---|---|---|---|---|")
+    for name in SCENES:
+        if not chosen.only or name.startswith(chosen.only):
+            measure(name, chosen.program, chosen.seconds, chosen.verbose)
+    return None
+
+
+if __name__ == "__main__":
+    main()
