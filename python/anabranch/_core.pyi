@@ -57,6 +57,7 @@ def sweep(
     seed: int | None,
     out: str,
     captures: bool,
+    until: tuple[str, int] | None,
     progress: Callable[[int, int, float | None], object] | None,
 ) -> None:
     """Runs a sweep and writes its tables and its manifest to ``out``."""

@@ -11,7 +11,6 @@ mod python;
 mod run;
 mod scenario;
 mod show;
-pub mod statistics;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod tunnel;

@@ -58,7 +58,7 @@ mod _core {
     /// The t for which ``confidence`` of Student's distribution lies within -t and t.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
-        ::cli::statistics::student_t(degrees, confidence)
+        lab::statistics::student_t(degrees, confidence)
     }
 
     /// JSON Schema of scenario files.
