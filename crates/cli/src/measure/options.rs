@@ -156,7 +156,7 @@ fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure>
         spec.inbound = load;
     }
     if let Some(share) = text(chosen, "unordered") {
-        let share = share.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+        let share = share.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
         let expected = || Failure::usage("--unordered: expected a number from 0 to 1");
         spec.ordered = 1.0 - share.ok_or_else(expected)?;
     }
