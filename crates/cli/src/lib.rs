@@ -4,7 +4,7 @@
 mod arguments;
 mod explain;
 mod interrupt;
-mod measure;
+pub mod measure;
 mod python;
 mod run;
 mod scenario;
