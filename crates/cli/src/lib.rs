@@ -5,7 +5,7 @@ mod arguments;
 mod explain;
 mod interrupt;
 mod manual;
-mod measure;
+pub mod measure;
 mod new;
 mod python;
 mod run;

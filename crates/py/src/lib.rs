@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod info;
 mod live;
+mod measure;
 mod net;
 mod options;
 mod packet;
@@ -32,6 +33,8 @@ mod _core {
     use crate::event::Event;
     #[pymodule_export]
     use crate::info::{Discarded, EndpointStats, Path, Stats};
+    #[pymodule_export]
+    use crate::measure::measure;
     #[pymodule_export]
     use crate::net::{
         ConnectionLostError, EndpointClosedError, Message, NetConnection, NetDelivery, NetEndpoint,
