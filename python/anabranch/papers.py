@@ -10,7 +10,8 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -69,6 +70,7 @@ class Expectation:
 class FigureSpec:
     """One figure of a paper.
 
+    ``draw`` names a function of ``figures.py``; without it the picture is that of :mod:`anabranch.overview`.
     There are three levels: full (all that the paper ran), default and demo; each may restrict axes of the scenario.
     ``replicas`` applies to all levels; a level without a number of its own has that of the paper. A figure without
     ``demo_replicas`` is not part of the demo. ``shortened`` is a note on the figure: what the default leaves out,
@@ -121,8 +123,10 @@ class Paper:
         return chosen or list(self.figures)
 
     def code(self) -> ModuleType:
-        """The module with the drawing functions and checks of the paper."""
+        """The module with the drawing functions and checks of the paper; an empty one if it needs none."""
         path = self.folder / "figures.py"
+        if not path.exists() and not any(figure.draw for figure in self.figures):
+            return ModuleType(f"anabranch_paper_{self.id}")
         spec = importlib.util.spec_from_file_location(f"anabranch_paper_{self.id}", path)
         if spec is None or spec.loader is None:
             raise PaperError(f"{path} is missing")
@@ -158,26 +162,44 @@ def all_papers() -> list[Paper]:
 
 
 def find(name: str) -> Paper:
-    """The paper whose number or folder name is ``name``."""
+    """The paper whose number or folder name is ``name``, or a folder of the user's own with a ``paper.toml``."""
+    if "/" in name or (Path(name) / "paper.toml").is_file():
+        return load(Path(name))
     known = _folders()
     for candidate in known:
         number = candidate.name.partition("_")[0]
         if name in (candidate.name, number) or (name.isdigit() and int(name) == int(number)):
             return load(candidate)
     names = [path.name.partition("_")[0] for path in known]
-    raise PaperError(f"there is no paper `{name}`: there are {', '.join(names)}")
+    raise PaperError(f"there is no paper `{name}`: there are {', '.join(names)}, and folders such as ./{name}")
 
 
 def load(path: Path) -> Paper:
     """Reads the folder of a paper."""
-    spec = _read(path / "paper.toml")
-    replicas = int(spec.get("replicas", FULL_REPLICAS))
-    figures = tuple(_figure(entry) for entry in spec["figure"])
-    quantities = {name: Quantity(**entry) for name, entry in spec.get("quantity", {}).items()}
-    expectations = tuple(_expectation(entry) for entry in _read(path / "expected.toml")["expected"])
-    paper = Paper(spec["id"], spec["title"], spec["citation"], replicas, path, figures, quantities, expectations)
+    file = path / "paper.toml"
+    with _blaming(file):
+        spec = _read(file)
+        replicas = int(spec.get("replicas", FULL_REPLICAS))
+        figures = tuple(_figure(entry) for entry in spec["figure"])
+        quantities = {name: Quantity(**entry) for name, entry in spec.get("quantity", {}).items()}
+        number, title, citation = spec["id"], spec["title"], spec.get("citation", "")
+    with _blaming(path / "expected.toml") as file:
+        expectations = tuple(_expectation(entry) for entry in _read(file).get("expected", []))
+    paper = Paper(number, title, citation, replicas, path, figures, quantities, expectations)
     _check(paper)
     return paper
+
+
+@contextmanager
+def _blaming(file: Path) -> Iterator[Path]:
+    """Turns a missing or unknown key into an error that names the file."""
+    try:
+        yield file
+    except KeyError as error:
+        raise PaperError(f"{file}: expected a key `{error.args[0]}`, which is missing") from error
+    except (TypeError, ValueError) as error:
+        what = str(error).replace(".__init__() got an unexpected keyword argument", ": unknown key")
+        raise PaperError(f"{file}: {what}") from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -193,7 +215,7 @@ def _figure(entry: dict[str, Any]) -> FigureSpec:
         id=entry["id"],
         title=entry["title"],
         scenario=entry["scenario"],
-        draw=entry["draw"],
+        draw=entry.get("draw", ""),
         quantity=entry.get("quantity", "throughput"),
         replicas=entry.get("replicas"),
         demo=entry.get("demo", {}),

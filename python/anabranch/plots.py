@@ -5,6 +5,8 @@ Every figure states seed and replicas at its foot. Sizes are those of an IEEE pa
 
 from __future__ import annotations
 
+import argparse
+import difflib
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +19,7 @@ from typing import Any
 import matplotlib as mpl
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
@@ -166,6 +169,18 @@ def steps(axes: Axes, time: Sequence[float], value: Sequence[float | None], *, u
         [*time, until], [*held, held[-1]], drawstyle="steps-post", label=look.label, color=look.color,
         linestyle=look.line, linewidth=0.9,
     )  # fmt: skip
+
+
+def formats(text: str) -> tuple[str, ...]:
+    """File formats with commas between them, as the argument of a command."""
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    names = tuple(name.strip().lower() for name in text.split(","))
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise argparse.ArgumentTypeError(f"unknown format {name!r}: expected some of {', '.join(known)}{hint}")
+    return names
 
 
 def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str] = FORMATS) -> list[Path]:

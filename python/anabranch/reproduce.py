@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from . import plots
 from .laboratory import sweep
+from .overview import overview
 from .papers import Expectation, FigureSpec, Paper, Quantity
 from .result import Result
 from .scenario import restrict
@@ -108,7 +109,7 @@ def reproduce(
         data = _measure(paper, spec, options, report)
         rows = [_row(data, e, code) for e in paper.expectations if e.figure == spec.id and _covered(data, e)]
         with plots.style():
-            picture: Figure = getattr(code, spec.draw)(data)
+            picture: Figure = getattr(code, spec.draw)(data) if spec.draw else overview(data)
             files = plots.save(picture, options.out, spec.label.replace(" ", "-"), options.formats)
         done.append(Reproduction(spec, data.seed, data.replicas, rows, files, data.note))
         _write(paper, done, options.out)

@@ -37,8 +37,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> bool:
     for paper in wanted:
         figures = paper.select(chosen.figure)
         out = chosen.out / f"paper-{paper.id}"
-        formats = tuple(chosen.formats.split(","))
-        options = Options(out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, formats)
+        options = Options(out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, chosen.formats)
         for item in reproduce(paper, figures, options, progress):
             if progress is not None:
                 progress.clear()
@@ -85,7 +84,12 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
         ),
     )
     add = parser.add_argument
-    add("papers", nargs="*", metavar="PAPER", help="numbers, as `anabranch papers` lists them (default: all)")
+    add(
+        "papers",
+        nargs="*",
+        metavar="PAPER",
+        help="numbers, as `anabranch papers` lists them, or folders such as ./mypaper (default: all)",
+    )
     add("--figure", "-f", action="append", default=[], metavar="F", help="a figure (8-left), or all parts of one (8)")
     add(
         "--replicas",
@@ -106,7 +110,8 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
         default=Path("out", "papers"),
         help="folder of results (%(default)s)",
     )
-    add("--formats", default=",".join(plots.FORMATS), help="file formats of the pictures (default: %(default)s)")
+    add("--formats", type=plots.formats, default=",".join(plots.FORMATS),
+        help="file formats of the pictures (default: %(default)s)")  # fmt: skip
     add("--json", action="store_true", help="print the verdicts as JSON")
     add("--quiet", "-q", action="store_true", help="show no progress")
     return parser

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from .drawing import Drawing
+
 _FIXED = ("run", "replica", "window", "flow", "path", "quantity", "time", "value")
 
 
@@ -58,6 +60,26 @@ class Result:
             raise KeyError(f"no quantity `{quantity}`: there are {known}")
         return summarize(frame, [*self.axes, "window", "flow", "path", "quantity"])
 
+    def plot(
+        self, quantity: str, *, flow: str | None = None, path: int | None = None, run: int = 0, x: str | None = None
+    ) -> Drawing:
+        """A figure of one quantity, with labelled axes; notebooks show it, and ``savefig`` writes it.
+
+        A quantity that a probe recorded (``"cwnd"``, ``"srtt"``, ``"queue"`` ...) is drawn over time, of run number
+        ``run``. Any other (``"throughput_bps"`` ...) is drawn as means and 95 % intervals over the axis ``x`` of the
+        sweep, by default the first one. ``flow`` and ``path`` choose what is drawn. Raises KeyError for a name that
+        does not exist.
+        """
+        from .drawing import draw
+
+        return draw(self, quantity, flow=flow, path=path, run=run, x=x)
+
+    def report(self, out: str | Path) -> Path:
+        """Writes one HTML file with everything about the run or sweep, and returns its path (``docs/report.md``)."""
+        from .report import write
+
+        return write(self, out)
+
     def to_polars(self) -> pl.DataFrame:
         """The scalars as a polars frame."""
         return self.scalars
@@ -79,7 +101,11 @@ class Result:
         body = "".join(_html_row(row, keys) for row in summary.head(60).iter_rows(named=True))
         more = summary.height - 60
         rest = f"<p>and {more} more: see <code>summary()</code></p>" if more > 0 else ""
-        title = html.escape(repr(self)[1:-1])
+        name = html.escape(str(self.manifest.get("title", "")))
+        runs = self.manifest.get("runs", [])
+        digest = f", digest <code>{html.escape(str(runs[0].get('digest', '')))}</code>" if len(runs) == 1 else ""
+        origin = f"seed {html.escape(str(self.manifest.get('seed')))}{digest}"
+        title = f"<strong>{name}</strong> ({origin})<br>{html.escape(repr(self)[1:-1])}"
         return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from . import shipped
+from . import _core, shipped
 
 Scenario: TypeAlias = str | Path | Mapping[str, Any]
 """A scenario: the path of a TOML file, the name of a shipped scenario, TOML text (which has a line break or an equals
@@ -23,6 +23,13 @@ def as_text(scenario: Scenario) -> tuple[str, str]:
         return scenario, "<text>"
     path = shipped.scenario(str(scenario)) or Path(scenario)
     return path.read_text(encoding="utf-8"), str(path)
+
+
+def with_values(text: str, values: Mapping[str, Any] | None) -> str:
+    """The TOML text with other values for some keys, such as ``link.a-b.rate``."""
+    if not values:
+        return text
+    return _core.with_values(text, [(key, _value(value)) for key, value in values.items()])
 
 
 def to_toml(table: Mapping[str, Any]) -> str:

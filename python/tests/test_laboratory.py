@@ -90,6 +90,26 @@ def test_seed_and_replica_determine_a_run() -> None:
     assert not first.scalars.drop("replica").equals(other.scalars.drop("replica"))
 
 
+def test_keys_of_a_scenario_can_be_set(tmp_path: Path) -> None:
+    slow = anabranch.run(ONE, set={"link.*.rate": "400 kbit/s"})
+    assert throughput(slow)["value"][0] < 0.5 * throughput(anabranch.run(ONE))["value"][0]
+    varied = anabranch.sweep(
+        ONE, replicas=1, set={"link.*.rate": {"vary": ["400 kbit/s", "800 kbit/s"], "name": "rate"}}
+    )
+    assert varied.axes == ["rate"]
+    with pytest.raises(anabranch.ScenarioError, match="no element `0` in `link`"):
+        anabranch.run(ONE, set={"link.0.rate": "1 Mbit/s"})
+    stored = anabranch.run(ONE, out=tmp_path / "run")
+    assert anabranch.Result.read(tmp_path / "run").scalars.equals(stored.scalars)
+
+
+def test_no_replica_and_no_thread_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected at least one replica"):
+        anabranch.sweep(ONE, replicas=0)
+    with pytest.raises(ValueError, match="expected at least one thread"):
+        anabranch.sweep(ONE, jobs=0)
+
+
 def test_a_path_text_and_a_dictionary_are_the_same_scenario(tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(ONE)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import anabranch
+from anabranch import papers
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path("python", "anabranch")
@@ -107,3 +108,9 @@ def test_help_imports_neither_plots_nor_data_frames(arguments: list[str]) -> Non
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert done.stdout.endswith("\nset()\n")
+
+
+def test_the_citation_names_all_papers() -> None:
+    text = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    for paper in papers.all_papers():
+        assert f'title: "{paper.title}"' in text

@@ -1,7 +1,18 @@
+pub mod measure;
+
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
 
 /// The command line.
 pub fn command() -> Command {
+    let command = portable();
+    #[cfg(target_os = "linux")]
+    let command = command.subcommands(crate::tunnel::commands());
+    command
+}
+
+/// The subcommands for all systems.
+fn portable() -> Command {
     Command::new("anabranch")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Simulates, measures and compares multipath transport.")
@@ -9,9 +20,15 @@ pub fn command() -> Command {
              with --demo, left one OPEN without a reason, 130 stopped by Ctrl-C.")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .subcommand(
+            Command::new("new")
+                .about("Writes a commented scenario to start from")
+                .arg(file("SCENARIO", "The file to write, which must not exist")),
+        )
         .subcommand(run())
         .subcommand(sweep())
         .subcommand(explain())
+        .subcommand(measure::command())
         .subcommand(
             Command::new("validate")
                 .about("Checks scenario files")
@@ -19,9 +36,20 @@ pub fn command() -> Command {
                 .arg(flag("json", "Print the errors as JSON")),
         )
         .subcommand(Command::new("schema").about("Prints the JSON Schema of scenario files"))
+        .subcommand(
+            Command::new("completions")
+                .about("Prints the script that completes this command in a shell")
+                .arg(Arg::new("shell").required(true).value_parser(value_parser!(Shell))),
+        )
+        .subcommand(
+            Command::new("man")
+                .about("Writes manual pages")
+                .arg(Arg::new("dir").value_name("DIR").required(true).help("Folder to write them to")),
+        )
         .subcommand(handed_over("reproduce", "Runs figures of papers and compares the numbers that the papers state"))
         .subcommand(handed_over("papers", "Lists the papers and their figures"))
         .subcommand(handed_over("fairness", "Measures which congestion controls keep the design rules of multipath transport"))
+        .subcommand(handed_over("report", "Writes one HTML file about a run, a sweep or reproduced papers"))
         .subcommand(handed_over("bonding", "Measures whether several paths together are faster than the best one"))
 }
 
@@ -46,6 +74,7 @@ fn sweep() -> Command {
         .arg(positive("replicas", "N", "Runs of each combination").default_value("30"))
         .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
         .arg(value("out", "DIR", "Folder of results (default: out/ and the name of the scenario)"))
+        .arg(flag("captures", "Write the scenario's captures, a file of all packets for each run"))
         .args(choice())
         .arg(flag("csv", "Write tables as CSV, too"))
         .args(shown())
@@ -71,8 +100,13 @@ fn explain() -> Command {
 fn choice() -> [Arg; 2] {
     [
         number("seed", "S", "Root seed instead of the scenario's").value_parser(value_parser!(u64)),
-        value("set", "AXIS=VALUE", "Choose one value of an axis of variation; may be repeated")
-            .action(ArgAction::Append),
+        value(
+            "set",
+            "KEY=VALUE",
+            "Another value for a key, such as link.a-b.rate='5 Mbit/s' or 'link.*.loss'=0.01, or one value of an axis of \
+             variation; may be repeated",
+        )
+        .action(ArgAction::Append),
     ]
 }
 

@@ -4,6 +4,9 @@
 mod arguments;
 mod explain;
 mod interrupt;
+mod manual;
+mod measure;
+mod new;
 mod python;
 mod run;
 mod scenario;
@@ -49,10 +52,7 @@ impl Failure {
 /// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
 pub fn main(arguments: Vec<String>) -> i32 {
     let command = std::iter::once("anabranch".to_owned()).chain(arguments);
-    let described = arguments::command();
-    #[cfg(target_os = "linux")]
-    let described = described.subcommands(tunnel::commands());
-    let matches = match described.try_get_matches_from(command) {
+    let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,
         Err(error) => {
             // A message that cannot be printed has nobody else to go to.
@@ -64,15 +64,16 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("run", chosen)) => run::run(chosen),
         Some(("sweep", chosen)) => sweep::sweep(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
+        Some(("measure", chosen)) => measure::measure(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
+        Some(("new", chosen)) => new::new(chosen),
+        Some(("completions", chosen)) => manual::completions(chosen),
+        Some(("man", chosen)) => manual::man(chosen),
         #[cfg(target_os = "linux")]
         Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
         #[cfg(target_os = "linux")]
         Some(("key", chosen)) => tunnel::key(chosen),
-        Some(("schema", _)) => {
-            say(&lab::scenario::schema());
-            Ok(code::OK)
-        }
+        Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
         Some((name, chosen)) => python::hand_over(name, chosen),
         None => Ok(code::USAGE),
     };
@@ -82,9 +83,15 @@ pub fn main(arguments: Vec<String>) -> i32 {
     })
 }
 
-/// Prints to standard output; a closed pipe is no error.
-fn say(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// Prints to standard output. A closed pipe is no error: who closed it has read enough.
+fn say(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints to standard error.

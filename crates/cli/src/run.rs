@@ -35,9 +35,9 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
         report.write(out, chosen.get_flag("csv")).map_err(|error| Failure::failed(error.to_string()))?;
     }
     if chosen.get_flag("json") {
-        say(&format!("{:#}\n", as_json(scenario, replica, &report)));
+        say(&format!("{:#}\n", as_json(scenario, replica, &report)))?;
     } else if !chosen.get_flag("quiet") {
-        say(&readable(&sweep, replica, &report));
+        say(&readable(&sweep, replica, &report))?;
     }
     if report.output.failures.is_empty() {
         return Ok(code::OK);

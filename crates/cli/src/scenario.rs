@@ -7,16 +7,25 @@ use std::path::{Path, PathBuf};
 
 /// Reads the file, with `--seed` and `--set` applied.
 pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
-    let file = arguments::text(chosen, "file");
-    let mut sweep =
-        parse(file)?.map_err(|error| Failure::usage(format!("{file} cannot be used\n{}", error.render())))?;
-    for choice in chosen.get_many::<String>("set").into_iter().flatten() {
-        let Some((axis, value)) = choice.split_once('=') else {
-            return Err(Failure::usage(format!("--set {choice}: expected AXIS=VALUE")));
+    let file = Text::read(arguments::text(chosen, "file"))?;
+    let mut sweep = file.usable()?;
+    let mut settings = Vec::new();
+    let mut choices = Vec::new();
+    for setting in chosen.get_many::<String>("set").into_iter().flatten() {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Failure::usage(format!("--set {setting}: expected KEY=VALUE")));
         };
+        let (key, value) = (key.trim(), value.trim());
+        let which = if is_choice(&sweep, key, value) { &mut choices } else { &mut settings };
+        which.push((key, value));
+    }
+    if !settings.is_empty() {
+        sweep = file.with(&settings, &sweep)?;
+    }
+    for (axis, value) in choices {
         sweep
             .restrict(axis, value)
-            .map_err(|message| Failure::usage(format!("--set {choice}: {message}")))?;
+            .map_err(|message| Failure::usage(format!("--set {axis}={value}: {message}")))?;
     }
     if let Some(seed) = chosen.get_one::<u64>("seed") {
         sweep.set_seed(*seed);
@@ -24,13 +33,59 @@ pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
+/// Whether a setting chooses a value of an axis of variation. An axis without a name of its own is called as its key, which
+/// may get another value instead.
+fn is_choice(sweep: &Sweep, key: &str, value: &str) -> bool {
+    let Some(axis) = sweep.axes().iter().find(|axis| axis.name == key) else { return false };
+    !key.contains('.') || axis.values.iter().any(|known| known.to_string() == value)
+}
+
 /// Reads and parses a scenario. Only a file that cannot be read is a [`Failure`].
 pub fn parse(file: &str) -> Result<Result<Sweep, lab::scenario::ScenarioError>, Failure> {
-    let shipped = Shipped::new();
-    let path = shipped.find(file).unwrap_or_else(|| PathBuf::from(file));
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::usage(format!("cannot read {file}: {error}{}", shipped.hint(file))))?;
-    Ok(lab::parse(&text, &path.display().to_string()))
+    Ok(Text::read(file)?.parse())
+}
+
+/// The text of a scenario.
+struct Text<'f> {
+    /// What the user calls it.
+    file: &'f str,
+    path: String,
+    text: String,
+}
+
+impl<'f> Text<'f> {
+    fn read(file: &'f str) -> Result<Self, Failure> {
+        let shipped = Shipped::new();
+        let path = shipped.find(file).unwrap_or_else(|| PathBuf::from(file));
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Failure::usage(format!("cannot read {file}: {error}{}", shipped.hint(file))))?;
+        Ok(Text { file, path: path.display().to_string(), text })
+    }
+
+    fn parse(&self) -> Result<Sweep, lab::scenario::ScenarioError> {
+        lab::parse(&self.text, &self.path)
+    }
+
+    fn usable(&self) -> Result<Sweep, Failure> {
+        self.parse()
+            .map_err(|error| Failure::usage(format!("{} cannot be used\n{}", self.file, error.render())))
+    }
+
+    /// The scenario with other values; `before` is the one without them.
+    fn with(&self, settings: &[(&str, &str)], before: &Sweep) -> Result<Sweep, Failure> {
+        let text = lab::scenario::with_values(&self.text, settings.iter().copied())
+            .map_err(|message| Failure::usage(format!("--set {message}")))?;
+        lab::parse(&text, &self.path).map_err(|error| {
+            let set: Vec<_> = settings.iter().map(|(key, value)| format!("--set {key}={value}")).collect();
+            let mut message =
+                format!("{} cannot be used with {}\n{}", self.file, set.join(" "), error.render());
+            if !before.axes().is_empty() {
+                let names: Vec<_> = before.axes().iter().map(|axis| format!("`{}`", axis.name)).collect();
+                message += &format!("Its axes of variation: {}", names.join(", "));
+            }
+            Failure::usage(message)
+        })
+    }
 }
 
 /// The folder of shipped scenarios, if the environment variable `ANABRANCH_SCENARIOS` names one.

@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// `anabranch sweep`.
 pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
-    let sweep = scenario::read(chosen)?;
+    let mut sweep = scenario::read(chosen)?;
+    if !chosen.get_flag("captures") && sweep.drop_captures() {
+        complain("captures are written only with --captures; each run writes its own");
+    }
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let out = chosen
         .get_one::<String>("out")
@@ -48,9 +51,9 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
     if chosen.get_flag("json") {
         let rows: Vec<Json> = means.iter().map(|mean| mean.as_json(&sweep)).collect();
-        say(&format!("{:#}\n", json!({ "out": out, "manifest": report.manifest, "throughput": rows })));
+        say(&format!("{:#}\n", json!({ "out": out, "manifest": report.manifest, "throughput": rows })))?;
     } else if !quiet {
-        say(&readable(&sweep, &options, &report, &means));
+        say(&readable(&sweep, &options, &report, &means))?;
     }
     failures(&report.runs)
 }

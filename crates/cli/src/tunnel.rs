@@ -38,7 +38,7 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
             let socket = config.status.display();
             Failure::failed(format!("no tunnel answers at {socket}: {error}"))
         })?;
-        say(&if chosen.get_flag("json") { format!("{status:#}\n") } else { tunnel::render(&status) });
+        say(&if chosen.get_flag("json") { format!("{status:#}\n") } else { tunnel::render(&status) })?;
         return Ok(code::OK);
     }
     if config.keys.is_none() {
@@ -52,6 +52,6 @@ pub fn tunnel(chosen: &ArgMatches) -> Result<i32, Failure> {
 pub fn key(chosen: &ArgMatches) -> Result<i32, Failure> {
     let key = PrivateKey::read_or_create(Path::new(text(chosen, "file")))
         .map_err(|error| Failure::failed(error.to_string()))?;
-    say(&format!("{}\n", key.public()));
+    say(&format!("{}\n", key.public()))?;
     Ok(code::OK)
 }

@@ -6,22 +6,34 @@ use serde_json::{Value as Json, json};
 /// `anabranch validate`.
 pub fn validate(chosen: &ArgMatches) -> Result<i32, Failure> {
     let files: Vec<&String> = chosen.get_many("file").into_iter().flatten().collect();
-    let mut found = Vec::new();
+    let mut listing = Vec::new();
+    let mut worst = code::OK;
     for file in &files {
-        found.push(scenario::parse(file)?);
-    }
-    if chosen.get_flag("json") {
-        let listed: Vec<Json> = found.iter().filter_map(|one| one.as_ref().err()).flat_map(listed).collect();
-        say(&format!("{:#}\n", json!(listed)));
-    } else {
-        for (file, one) in files.iter().zip(&found) {
-            match one {
-                Ok(sweep) => say(&format!("{file}: {}\n", summary(sweep))),
-                Err(error) => complain(&format!("{file} cannot be used\n{}", error.render())),
+        let told = match scenario::parse(file) {
+            Ok(Ok(sweep)) => {
+                if !chosen.get_flag("json") {
+                    say(&format!("{file}: {}\n", summary(&sweep)))?;
+                }
+                continue;
             }
+            Ok(Err(error)) => {
+                listing.extend(listed(&error));
+                format!("{file} cannot be used\n{}", error.render())
+            }
+            Err(Failure { message, .. }) => {
+                listing.push(json!({ "file": file, "line": null, "column": null, "message": message }));
+                message
+            }
+        };
+        worst = code::USAGE;
+        if !chosen.get_flag("json") {
+            complain(&told);
         }
     }
-    Ok(if found.iter().all(Result::is_ok) { code::OK } else { code::USAGE })
+    if chosen.get_flag("json") {
+        say(&format!("{:#}\n", json!(listing)))?;
+    }
+    Ok(worst)
 }
 
 fn listed(error: &ScenarioError) -> Vec<Json> {

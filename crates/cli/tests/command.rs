@@ -90,11 +90,111 @@ fn a_run_of_a_scenario_with_variations_needs_a_chosen_value() {
     assert!(
         scratch.call(&["run", "two.toml", "--set", "loss=0"]).1.contains("replica 0, seed 1, loss = 0: ")
     );
-    let (code, _, err) = scratch.call(&["run", "two.toml", "--set", "los=0"]);
-    assert_eq!(
-        (code, err.as_str()),
-        (2, "anabranch: --set los=0: no axis \"los\"; expected `loss`; did you mean `loss`?\n")
+    for (setting, told) in [
+        ("loss=5", "--set loss=5: axis \"loss\" has no value \"5\"; expected one of `0`, `0.01`"),
+        ("los=0", "Its axes of variation: `loss`"),
+    ] {
+        let (code, _, err) = scratch.call(&["run", "two.toml", "--set", setting]);
+        assert!(code == 2 && err.contains(told), "{err}");
+    }
+}
+
+#[test]
+fn a_new_scenario_is_right_and_overwrites_nothing() {
+    let scratch = Scratch::with("command-new", &[("taken.toml", "mine")]);
+    let (code, out, err) = scratch.call(&["new", "first.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "first.toml is written. Next: anabranch run first.toml\n");
+    let text = fs::read_to_string(scratch.0.join("first.toml")).unwrap();
+    assert!(text.contains("#   anabranch run first.toml "), "{text}");
+    let (code, out, err) = scratch.call(&["run", "first.toml", "--set", "link.slow.rate=30 Mbit/s"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("transfer") && out.contains("Mbit/s"), "{out}");
+    assert_eq!(scratch.call(&["new", "taken.toml"]).0, 2);
+    assert_eq!(fs::read_to_string(scratch.0.join("taken.toml")).unwrap(), "mine");
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_subcommand() {
+    let scratch = Scratch::with("command-manual", &[]);
+    let (code, help, _) = scratch.call(&["--help"]);
+    assert_eq!(code, 0);
+    let commands = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names: Vec<&str> =
+        commands.map_while(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    assert!(names.contains(&"run") && names.contains(&"bonding"), "{names:?}");
+    assert_eq!(scratch.call(&["man", "pages"]).0, 0);
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, _) = scratch.call(&["completions", shell]);
+        assert!(code == 0 && names.iter().all(|name| script.contains(name)), "{shell}");
+    }
+    for name in names {
+        let page = fs::read_to_string(scratch.0.join(format!("pages/anabranch-{name}.1"))).expect(name);
+        assert!(page.starts_with(".ie") || page.contains(".TH"), "{name}");
+    }
+    assert_eq!(scratch.call(&["completions", "cmd"]).0, 2);
+}
+
+#[test]
+fn captures_of_a_sweep_are_written_only_where_asked_for() {
+    let captured = format!("{SCENARIO}\n[[capture]]\nlink = \"a-b\"\nfile = \"ab.pcapng\"\n")
+        .replace("[[link]]\n", "[[link]]\nname = \"a-b\"\n");
+    let scratch = Scratch::with("command-captures", &[("one.toml", &captured)]);
+    let found = |more: &[&str]| {
+        let all = [&["sweep", "one.toml", "--replicas", "2", "-q", "--out", "out"], more].concat();
+        let (code, _, err) = scratch.call(&all);
+        assert_eq!(code, 0, "{err}");
+        let runs = fs::read_dir(scratch.0.join("out/runs")).unwrap().flatten();
+        (runs.filter(|run| run.path().join("ab.pcapng").exists()).count(), err)
+    };
+    let (files, told) = found(&[]);
+    assert!(files == 0 && told.contains("captures are written only with --captures"), "{told}");
+    assert_eq!(found(&["--captures"]), (2, String::new()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_a_closed_pipe_is_none() {
+    let scratch = scratch("full");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("exists");
+    let run = scratch.command(&["run", "one.toml"]).stdout(full).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.code() == Some(1) && told.contains("cannot write to standard output"), "{told}");
+    let mut child =
+        scratch.command(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn any_key_of_a_scenario_can_be_set() {
+    let scratch = scratch("set");
+    let throughput = |more: &[&str]| {
+        let run = scratch.json(&[&["run", "one.toml", "--json"], more].concat());
+        let scalars = run["scalars"].as_array().expect("a list").clone();
+        let of_flow = scalars.iter().find(|s| s["quantity"] == "throughput_bps" && s["path"].is_null());
+        of_flow.and_then(|s| s["value"].as_f64()).expect("is measured")
+    };
+    let faster =
+        ["--set", "link.a-b.rate=4 Mbit/s", "--set", "link.*.loss = 0", "--set", "flow.f.stop_time=2 s"];
+    assert!(throughput(&faster) > 3.0 * throughput(&[]));
+    let varied = ["sweep", "one.toml", "--replicas", "1", "--set", "link.a-b.loss={ vary = [0, 0.1] }", "-q"];
+    assert_eq!(scratch.call(&[&varied[..], &["--csv", "--out", "out"]].concat()).0, 0);
+    let scalars = fs::read_to_string(scratch.0.join("out/scalars.csv")).unwrap();
+    assert!(
+        scalars.starts_with("run,replica,link.a-b.loss,"),
+        "{}",
+        scalars.lines().next().unwrap_or_default()
     );
+    for (setting, told) in [
+        ("link.a-c.rate=1", "no element `a-c` in `link`; expected `a-b`; did you mean `a-b`?"),
+        ("link.a-b.rat=4 Mbit/s", "unknown key `rat` in [[link]]; expected one of"),
+        ("link.a-b.rate=fast", "one.toml cannot be used with --set link.a-b.rate=fast"),
+    ] {
+        let (code, out, err) = scratch.call(&["run", "one.toml", "--set", setting]);
+        assert!(code == 2 && out.is_empty() && err.contains(told), "{err}");
+    }
 }
 
 #[test]
@@ -134,6 +234,10 @@ fn an_error_in_a_scenario_is_shown_with_file_line_and_column() {
     let listed: Json = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &listed[0]["line"], &listed[0]["file"]), (2, &15.into(), &"wrong.toml".into()));
     assert_eq!(scratch.call(&["validate", "one.toml"]).0, 0);
+    // A file that cannot be read does not hide the others.
+    let (code, out, err) = scratch.call(&["validate", "none.toml", "one.toml", "wrong.toml"]);
+    assert!(code == 2 && out.starts_with("one.toml: fine") && err.contains("cannot read none.toml"), "{err}");
+    assert!(err.contains("wrong.toml cannot be used"), "{err}");
 }
 
 #[test]
@@ -145,7 +249,7 @@ fn wrong_arguments_get_exit_code_2_and_the_nearest_right_one() {
         (&["sweep", "one.toml", "--replicas", "0"], "1.."),
         (&["run"], "<SCENARIO>"),
         (&["run", "none.toml"], "cannot read none.toml"),
-        (&["run", "two.toml", "--set", "loss"], "expected AXIS=VALUE"),
+        (&["run", "two.toml", "--set", "loss"], "expected KEY=VALUE"),
         (&[], "Usage: anabranch <COMMAND>"),
     ] {
         let (code, out, err) = scratch.call(arguments);

@@ -1,5 +1,5 @@
 //! The laboratory: [`parse`] reads a scenario, [`world`] simulates it, [`output`] is the output of a run, and
-//! [`metrics`] defines its quantities. [`sweep`] runs all combinations and replicas of a scenario, [`results`] writes their
+//! [`metrics`] defines its quantities, [`traffic`] what its flows send. [`sweep`] runs all combinations and replicas of a scenario, [`results`] writes their
 //! tables, and [`explain`] reads from them why a flow is not faster.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ pub mod output;
 mod probe;
 pub mod results;
 pub mod sweep;
+pub mod traffic;
 pub mod world;
 
 pub use scenario;

@@ -121,3 +121,95 @@ fn recorded_drops_of_a_link_add_up_to_its_counter() {
     assert!(drops.len() > 1 && drops.is_sorted(), "{drops:?}");
     assert_eq!(drops.last(), drops.first().map(|first| first + drops.len() as f64 - 1.0).as_ref());
 }
+
+/// Two paths of 10 Mbit/s with losses in drop-tail queues, recorded by a probe of every chunk.
+fn chunks(from: Instant, to: Option<Instant>, nr_sack: bool) -> RunOutput {
+    let mut scenario = disjoint_paths(BitRate::from_mbps(10), 2);
+    let flow = &mut scenario.flows[0];
+    (flow.reset_time, flow.stop_time) = (Span::ZERO, Span::from_secs(10));
+    for options in [&mut flow.client_options, &mut flow.server_options] {
+        options.cmt.enabled = true;
+        options.nr_sack = nr_sack;
+    }
+    let (quantity, every) = (ProbeQuantity::Sequence, Every::Change);
+    scenario.probes.push(Probe { quantity, target: FLOW, from, to, every, gap: Span::ZERO });
+    run(&scenario)
+}
+
+/// The numbers of all series of a quantity, in order of time.
+fn numbers(output: &RunOutput, quantity: &str) -> Vec<u64> {
+    let of = output.series.iter().filter(|series| series.quantity == quantity);
+    let mut points: Vec<_> = of.flat_map(|series| series.points.clone()).collect();
+    points.sort_by_key(|point| point.0);
+    points.into_iter().map(|point| point.1 as u64).collect()
+}
+
+#[test]
+fn each_chunk_is_sent_first_once_and_retransmissions_have_a_cause() {
+    let output = chunks(at(0), None, false);
+    let mut sent = numbers(&output, "sent");
+    sent.sort_unstable();
+    let newest = sent.len() as u64;
+    assert!(newest > 10_000, "{newest}");
+    assert!(sent.into_iter().eq(1..=newest));
+    // Counters end with the flow; what is still in flight then may be sent again.
+    let mut causes = 0;
+    for (quantity, counter) in
+        [("resent-fast", "fast_retransmissions"), ("resent-timeout", "timer_retransmissions")]
+    {
+        let again = numbers(&output, quantity);
+        let of_flow =
+            |s: &&lab::output::Scalar| s.flow == "flow" && s.path.is_none() && s.quantity == counter;
+        let counted = output.scalars.iter().find(of_flow).map_or(0, |scalar| scalar.value as usize);
+        assert!(
+            again.len() >= counted && again.len() <= counted + 20,
+            "{quantity}: {} {counted}",
+            again.len()
+        );
+        assert!(again.iter().all(|&number| number <= newest));
+        causes += again.len();
+    }
+    assert!(causes > 0);
+    assert!(numbers(&output, "resent-early").is_empty());
+}
+
+#[test]
+fn acknowledgements_pass_every_chunk_and_gap_blocks_are_ahead() {
+    let output = chunks(at(0), None, false);
+    let acked = numbers(&output, "acked");
+    assert!(acked.is_sorted());
+    assert_eq!(acked.last().copied(), numbers(&output, "sent").into_iter().max());
+    let of = |quantity| output.series.iter().find(|series| series.quantity == quantity).expect(quantity);
+    let at_time = |quantity, time| {
+        let points = &of(quantity).points;
+        points[points.partition_point(|point| point.0 <= time) - 1].1
+    };
+    let mut ahead = 0;
+    for &(time, cumulative) in &of("acked").points {
+        ahead += u32::from(at_time("gap-acked", time) > cumulative);
+        assert!(at_time("gap-acked", time) >= cumulative);
+        assert!(at_time("window-edge", time) >= cumulative);
+    }
+    assert!(ahead > 0);
+}
+
+#[test]
+fn non_renegable_acknowledgements_are_recorded_of_nr_sacks_only() {
+    assert!(numbers(&chunks(at(0), Some(at(5)), false), "non-renegable").is_empty());
+    let output = chunks(at(0), Some(at(5)), true);
+    let firm = numbers(&output, "non-renegable");
+    assert!(!firm.is_empty());
+    assert!(firm.iter().max() <= numbers(&output, "gap-acked").iter().max());
+}
+
+#[test]
+fn chunks_before_the_recording_are_not_new_in_it() {
+    let output = chunks(at(5), Some(at(6)), false);
+    let within = |series: &Series| series.points.iter().all(|&(time, _)| time >= at(5) && time <= at(6));
+    assert!(output.series.iter().all(within));
+    let mut sent = numbers(&output, "sent");
+    sent.sort_unstable();
+    // 829 chunks per second and path.
+    assert!(sent[0] > 5_000 && (1_400..1_800).contains(&sent.len()), "{} {}", sent[0], sent.len());
+    assert!(sent.windows(2).all(|pair| pair[1] == pair[0] + 1));
+}

@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use crate::packet::{Received, Transmit};
     #[pymodule_export]
-    use crate::run::{run, sweep};
+    use crate::run::{run, sweep, with_values};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "as Python calls it")]

@@ -5,8 +5,10 @@ use lab::output::RunControl;
 use lab::results::{Table, to_parquet_bytes};
 use lab::scenario::Sweep;
 use lab::sweep::{Progress, SweepOptions, run_single, run_sweep};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,19 +30,38 @@ fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
     Ok(sweep)
 }
 
+/// A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML.
+#[pyfunction]
+pub fn with_values(text: &str, values: Vec<(String, String)>) -> PyResult<String> {
+    lab::scenario::with_values(text, values.iter().map(|(key, value)| (key.as_str(), value.as_str())))
+        .map_err(ScenarioError::new_err)
+}
+
 fn failed(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
 /// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
+///
+/// With ``out`` they and captures are written to that folder, too.
 #[pyfunction]
-pub fn run(py: Python<'_>, text: &str, name: &str, seed: Option<u64>, replica: u32) -> PyResult<Tables> {
+pub fn run(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    seed: Option<u64>,
+    replica: u32,
+    out: Option<PathBuf>,
+) -> PyResult<Tables> {
     let sweep = read(text, name, seed)?;
     if let Some(axis) = sweep.axes().first() {
         let what = format!("{name} varies {}: a run has no variations, a sweep has", axis.name);
         return Err(ScenarioError::new_err(what));
     }
-    let control = RunControl { cancel: Arc::default(), captures: None };
+    if let Some(out) = &out {
+        std::fs::create_dir_all(out)?;
+    }
+    let control = RunControl { cancel: Arc::default(), captures: out.clone() };
     let report = py.detach(|| {
         thread::scope(|scope| {
             let (done, waiting) = channel();
@@ -60,6 +81,9 @@ pub fn run(py: Python<'_>, text: &str, name: &str, seed: Option<u64>, replica: u
             }
         })
     })?;
+    if let Some(out) = &out {
+        report.write(out, false).map_err(failed)?;
+    }
     let bytes = |table: &Table| -> PyResult<Py<PyBytes>> {
         Ok(PyBytes::new(py, &to_parquet_bytes(table).map_err(failed)?).unbind())
     };
@@ -81,12 +105,21 @@ pub fn sweep(
     jobs: Option<usize>,
     seed: Option<u64>,
     out: PathBuf,
+    captures: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
-    let sweep = read(text, name, seed)?;
-    let jobs = jobs.map_or_else(thread::available_parallelism, |jobs| {
-        jobs.try_into().map_err(|_| std::io::Error::other("a sweep needs at least one thread"))
-    })?;
+    let jobs = match jobs.map(NonZeroUsize::new) {
+        Some(Some(jobs)) => jobs,
+        Some(None) => return Err(PyValueError::new_err("jobs = 0: expected at least one thread")),
+        None => thread::available_parallelism()?,
+    };
+    if replicas == 0 {
+        return Err(PyValueError::new_err("replicas = 0: expected at least one replica"));
+    }
+    let mut sweep = read(text, name, seed)?;
+    if !captures {
+        sweep.drop_captures();
+    }
     let cancel = Arc::<AtomicBool>::default();
     let options = SweepOptions { replicas, jobs: jobs.get(), out, csv: false, cancel: cancel.clone() };
     let mut raised = None;

@@ -58,6 +58,12 @@ named! {
         /// `every = "change"`, one value is recorded for each time at which the path sends, also for retransmissions. SCTP
         /// only.
         Tsn = "tsn",
+        /// Every chunk that the client of a flow sends, and every acknowledgement that it gets, as series of numbers of
+        /// chunks (the first chunk of the association is number 1): "sent", "resent-fast" (after missing reports),
+        /// "resent-timeout" and "resent-early" (before a loss was found) of each path; "acked" (cumulative TSN),
+        /// "gap-acked" and "non-renegable" (the highest in these blocks) and "window-edge" (the chunk up to which the
+        /// peer's receive window has room for chunks of the greatest size so far, beside those that arrived early) of the flow. SCTP only.
+        Sequence = "sequence",
         /// The peer's receive window as the sender knows it, bytes. For SCTP the bytes in flight are subtracted; for
         /// TCP they are not.
         PeerRwnd = "peer-rwnd",

@@ -33,8 +33,7 @@ pub(super) trait Quantity: Sized {
             return Err(format!("\"{text}\" has no unit; {}", expected()));
         }
         let Some((_, factor)) = Self::UNITS.iter().find(|(name, _)| *name == unit) else {
-            let units = Self::UNITS.iter().map(|(name, _)| *name);
-            return Err(format!("unknown unit `{unit}` in \"{text}\"; {}", expected_one_of(unit, units)));
+            return Err(format!("unknown unit `{unit}` in \"{text}\"; {}", Self::expected_units(unit)));
         };
         match decimal.times(*factor) {
             Ok(n) if n <= Self::MOST_SMALLEST => Ok(Self::from_smallest(n)),
@@ -47,6 +46,16 @@ pub(super) trait Quantity: Sized {
                     "\"{text}\" is finer than the resolution; expected a whole number of `{smallest}`"
                 ))
             }
+        }
+    }
+
+    /// The units there are, and which of them `unit` may stand for.
+    fn expected_units(unit: &str) -> String {
+        let units = || Self::UNITS.iter().map(|(name, _)| *name);
+        // The nearest word to a rate in bytes would be one in bits, which is eight times less.
+        match unit.strip_suffix("B/s").map(|prefix| format!("{prefix}bit/s")) {
+            Some(bits) if units().any(|name| name == bits) => format!("1 {unit} is 8 {bits}"),
+            _ => expected_one_of(unit, units()),
         }
     }
 }
@@ -207,6 +216,7 @@ mod tests {
                 Span::parse("1 sec").err(),
                 "unknown unit `sec` in \"1 sec\"; expected one of `ns`, `us`, `µs`, `ms`, `s`, `min`, `h`; did you mean `s`?",
             ),
+            (BitRate::parse("10 MB/s").err(), "unknown unit `MB/s` in \"10 MB/s\"; 1 MB/s is 8 Mbit/s"),
             (
                 ByteCount::parse("0.5 B").err(),
                 r#""0.5 B" is finer than the resolution; expected a whole number of `B`"#,

@@ -60,6 +60,11 @@ impl Sweep {
         &self.title
     }
 
+    /// The text of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The axes of the variations; empty if the file has none.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
@@ -92,6 +97,13 @@ impl Sweep {
         self.variants.retain(|variant| variant.parameters[found].1.to_string() == value);
         self.axes[found].values.retain(|v| v.to_string() == value);
         Ok(())
+    }
+
+    /// Removes the captures of every scenario; true if there were any.
+    pub fn drop_captures(&mut self) -> bool {
+        let had = self.variants.iter().any(|variant| !variant.scenario.captures.is_empty());
+        self.variants.iter_mut().for_each(|variant| variant.scenario.captures.clear());
+        had
     }
 
     /// Replaces the root seed of every scenario.

@@ -100,7 +100,7 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
         page.write(markdown)
     with plots.style():
         figure = experiment.draw(table)
-        plots.save(figure, out, experiment.name, given.formats.split(","))
+        plots.save(figure, out, experiment.name, given.formats)
         if given.picture is not None:
             plots.save_small(figure, given.picture, dpi=170)
     if not given.json:
@@ -120,7 +120,8 @@ def parser(suite: Suite[Any], count: Callable[[str], int]) -> argparse.ArgumentP
     add("--out", type=Path, metavar="DIR", help=f"folder of table, figure and runs (default: out/{suite.name})")
     add("--page", type=Path, metavar="FILE", help="Markdown page: the table replaces its part between the marks")
     add("--picture", type=Path, metavar="FILE", help="write the figure here, too, as a small PNG")
-    add("--formats", default=",".join(plots.FORMATS), help="file formats of the figure (default: %(default)s)")
+    add("--formats", type=plots.formats, default=",".join(plots.FORMATS),
+        help="file formats of the figure (default: %(default)s)")  # fmt: skip
     add("--json", action="store_true", help="print the table as JSON")
     add("--quiet", "-q", action="store_true", help="show no progress")
     return parser

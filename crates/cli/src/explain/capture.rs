@@ -29,9 +29,9 @@ pub(super) fn explain(chosen: &ArgMatches, file: &str) -> Result<i32, Failure> {
         )));
     }
     if chosen.get_flag("json") {
-        say(&format!("{:#}\n", as_json(&report)));
+        say(&format!("{:#}\n", as_json(&report)))?;
     } else if !chosen.get_flag("quiet") {
-        say(&readable(&report));
+        say(&readable(&report))?;
     }
     if report.truncated {
         complain(&format!("{file} ends in the middle of a packet"));

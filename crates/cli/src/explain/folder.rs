@@ -37,9 +37,9 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
     }
     let subject = Subject { name, back, facts: None, found: &found, tried: &[] };
     if chosen.get_flag("json") {
-        say(&format!("{:#}\n", report::as_json(&subject)));
+        say(&format!("{:#}\n", report::as_json(&subject)))?;
     } else if !chosen.get_flag("quiet") {
-        say(&report::readable(&subject));
+        say(&report::readable(&subject))?;
         complain("to try changes, explain the scenario instead of its results");
     }
     Ok(code::OK)

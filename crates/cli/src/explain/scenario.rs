@@ -64,9 +64,9 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
         json["title"] = json!(scenario.title);
         json["seed"] = json!(scenario.seed);
         json["replica"] = json!(replica);
-        say(&format!("{json:#}\n"));
+        say(&format!("{json:#}\n"))?;
     } else if !quiet {
-        say(&report::readable(&subject));
+        say(&report::readable(&subject))?;
         output.warnings.iter().for_each(|warning| complain(warning));
     }
     Ok(code::OK)

@@ -1,14 +1,12 @@
 //! Applications: NetPerfMeter (paper 001, section 4.4), the sending and receiving halves at both ends of a flow.
 
 mod bounds;
-mod draw;
 mod flow;
 mod meter;
 mod running;
 mod source;
 mod transfers;
 
-pub(crate) use draw::span as draw_span;
 pub(crate) use flow::{Dial, Fate, Flow, Measured, Plan, Step, Window};
 pub(crate) use meter::{Meter, Reaction, Tally};
 pub(crate) use running::{Running, Signal};

@@ -1,9 +1,8 @@
 use super::bounds::Bounds;
-use super::draw;
 use crate::host::{ConnId, Service, Transport};
-use crate::scenario::{Distribution, Hertz, OnOff, Pace, Traffic};
+use crate::scenario::Traffic;
+use crate::traffic::Generator;
 use des::Random;
-use sctp::Reliability;
 use units::{Instant, Span};
 
 /// The sending half of NetPerfMeter: frames, cut into messages, whose bytes are filler.
@@ -11,17 +10,10 @@ use units::{Instant, Span};
 #[repr(C)] // the fields that each message changes come first
 pub(crate) struct Source {
     pub(crate) counters: SourceCounters,
-    /// Bytes of the current frame that are not yet part of a message.
-    frame_left: u64,
-    /// The stream of the next message.
-    stream: u16,
-    random: Random,
+    generator: Generator,
     /// The message that the transport has not fully accepted. It is offered again unchanged, so that the random draws
     /// do not depend on the times at which the buffer has room.
     refused: Option<Draft>,
-    traffic: Traffic,
-    /// End of the current active time of a source that pauses.
-    on_until: Instant,
     /// The message boundaries in the bytes that the transport accepted, for the receiver of a stream of bytes.
     pub(super) bounds: Bounds,
 }
@@ -48,12 +40,8 @@ struct Draft {
 impl Source {
     pub(crate) fn new(traffic: Traffic, random: Random) -> Self {
         Source {
-            traffic,
-            random,
-            frame_left: 0,
-            stream: 0,
+            generator: Generator::new(traffic, random),
             refused: None,
-            on_until: Instant::ZERO,
             bounds: Bounds::default(),
             counters: SourceCounters::default(),
         }
@@ -65,7 +53,7 @@ impl Source {
         loop {
             let draft = match self.refused.take() {
                 Some(draft) => draft,
-                None if self.traffic.pace == Pace::Saturated => self.draft(),
+                None if self.generator.is_saturated() => self.draft(),
                 None => return,
             };
             self.refused = self.offer(now, endpoint, id, draft);
@@ -78,12 +66,10 @@ impl Source {
     /// Sends the next frame of a paced source and drops the messages that do not fit the queue. Returns the wait until
     /// the following frame; none if the source is saturated.
     pub(crate) fn frame(&mut self, now: Instant, endpoint: &mut impl Transport, id: ConnId) -> Option<Span> {
-        let Pace::Frames(rate) = self.traffic.pace else { return None };
-        if let Some(on_off) = self.traffic.on_off
-            && now >= self.on_until
-        {
-            self.on_until = now + draw::span(on_off.on, &mut self.random);
+        if self.generator.is_saturated() {
+            return None;
         }
+        self.generator.activate(now);
         loop {
             let draft = self.draft();
             // On a byte stream the rest of an earlier message is sent first.
@@ -94,36 +80,17 @@ impl Source {
                 Some(_) => self.counters.dropped += 1,
                 None => {}
             }
-            if self.frame_left == 0 {
-                return Some(self.wait(now, rate));
+            if self.generator.frame_is_complete() {
+                return self.generator.wait(now);
             }
         }
     }
 
-    /// The wait until the next frame, with the pause if the active time ends before that frame.
-    fn wait(&mut self, now: Instant, rate: Distribution<Hertz>) -> Span {
-        let wait = draw::wait(rate, &mut self.random);
-        match self.traffic.on_off {
-            Some(OnOff { off, .. }) if now + wait >= self.on_until => {
-                self.on_until.since(now) + draw::span(off, &mut self.random)
-            }
-            _ => wait,
-        }
-    }
-
-    /// The next message: of the current frame, or the first of a new one.
     fn draft(&mut self) -> Draft {
-        if self.frame_left == 0 {
-            self.frame_left = draw::size(self.traffic.frame_size, &mut self.random).get();
-        }
-        let length = self.frame_left.min(self.traffic.max_msg_size.get()) as u32;
-        self.frame_left -= u64::from(length);
-        let stream = self.stream;
-        self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
-        let unordered = self.random.bernoulli(self.traffic.unordered);
-        let unreliable = self.random.bernoulli(self.traffic.unreliable);
-        let reliability = if unreliable { self.traffic.reliability } else { Reliability::Reliable };
-        Draft { length, left: length, service: Service { stream, unordered, reliability } }
+        let drawn = self.generator.draft();
+        let service =
+            Service { stream: drawn.stream, unordered: drawn.unordered, reliability: drawn.reliability };
+        Draft { length: drawn.length, left: drawn.length, service }
     }
 
     /// Offers a message and returns the part that was not accepted, because the buffer is full or the connection is

@@ -1,9 +1,10 @@
 //! Short transfers: a connection for each, begun at random times.
 
+use super::Reaction;
 use super::flow::Dial;
-use super::{Reaction, draw};
 use crate::host::{ConnId, EndpointId, Event, Service, Side, Transport};
 use crate::scenario::{self, Flow};
+use crate::traffic::draw;
 use des::Random;
 use std::collections::VecDeque;
 use units::{Instant, Span};

@@ -4,6 +4,7 @@
 
 pub(crate) mod encapsulation;
 mod endpoint;
+mod log;
 mod owners;
 mod ports;
 mod sctp;
@@ -13,6 +14,8 @@ pub(crate) mod udp;
 pub(crate) use endpoint::{
     ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport,
 };
+
+pub(crate) use log::{ChunkLog, Note, Noted};
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
@@ -53,6 +56,8 @@ struct Socket {
     owners: Owners,
     /// The applications whose clients connect to this endpoint, by the client's address and port.
     expected: Vec<(IpAddr, u16, u32)>,
+    /// Its chunks, while a probe watches them.
+    log: Option<Box<ChunkLog>>,
 }
 
 /// An end of a connection.
@@ -107,8 +112,14 @@ impl Hosts {
     pub(crate) fn add(&mut self, node: NodeId, port: u16, endpoint: Endpoint) -> EndpointId {
         let id = EndpointId(self.slots.len() as u32);
         self.ports[node.index()].set(endpoint.protocol(), port, id);
-        let socket =
-            Socket { id, node, alarm: Alarm::new(), owners: Owners::default(), expected: Vec::new() };
+        let socket = Socket {
+            id,
+            node,
+            alarm: Alarm::new(),
+            owners: Owners::default(),
+            expected: Vec::new(),
+            log: None,
+        };
         self.slots.push(Slot { endpoint, socket });
         id
     }
@@ -124,6 +135,18 @@ impl Hosts {
     /// The endpoint itself. After a change the caller must call [`Self::settle`].
     pub(crate) fn endpoint(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.slots[id.0 as usize].endpoint
+    }
+
+    /// The chunks of an endpoint of SCTP since they were last taken; the first call begins to note them. None for other
+    /// protocols.
+    pub(crate) fn log(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
+        matches!(endpoint, Endpoint::Sctp(_)).then(|| &mut **socket.log.get_or_insert_default())
+    }
+
+    /// Notes no more chunks of an endpoint.
+    pub(crate) fn unwatch(&mut self, id: EndpointId) {
+        self.slots[id.0 as usize].socket.log = None;
     }
 
     /// Sets the owner of the connection `conn`.
@@ -149,6 +172,9 @@ impl Hosts {
             return None;
         };
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
+        if let Some(log) = &mut socket.log {
+            log.received(datagram.dst, datagram.src, datagram.bytes);
+        }
         with!(endpoint, endpoint => {
             transport::Endpoint::handle(endpoint, around.kernel.now(), datagram);
             around.network.release(delivered.packet);
@@ -318,6 +344,9 @@ impl Socket {
         let mut sent = false;
         while let Some(Transmit { src, dst, udp_port, ecn, .. }) = endpoint.poll_transmit(now, buf) {
             let mut protocol = endpoint.protocol();
+            if let Some(log) = &mut self.log {
+                log.sent(src, dst, buf.as_octets());
+            }
             if udp_port != 0 {
                 encapsulation::wrap(buf, udp_port);
                 protocol = Protocol::Udp;

@@ -1,6 +1,7 @@
 //! Probes record quantities over time. A run without probes has no cost from them.
 
 mod bursts;
+mod sequence;
 mod source;
 
 pub(crate) use source::ProbeView;
@@ -48,10 +49,10 @@ impl Probes {
         watched.into_iter().for_each(|direction| network.watch(direction));
         let (mut recorders, mut first) = (Vec::with_capacity(scenario.probes.len()), Vec::new());
         for (number, probe) in scenario.probes.iter().enumerate() {
-            let source = ProbeSource::new(probe, links)
+            let flow = target_name(scenario, probe);
+            let source = ProbeSource::new(probe, links, &flow)
                 .map_err(|what| RunError::Failed(format!("probe {}: {what}", number + 1)))?;
             let to = probe.to.unwrap_or(Instant::FAR);
-            let flow = target_name(scenario, probe);
             recorders.push(Recorder { source, flow, to, every: probe.every, whole: None, paths: Vec::new() });
             if probe.quantity != ProbeQuantity::Bursts {
                 first.push((probe.from, number as u32));
@@ -77,6 +78,8 @@ impl Probes {
             let in_time = view.now <= recorder.to;
             if in_time {
                 recorder.record(&mut view);
+            } else {
+                recorder.source.end(&mut view);
             }
             in_time
         });
@@ -100,7 +103,9 @@ impl Probes {
 
     /// Everything recorded, and the lengths of bursts.
     pub(crate) fn into_results(self, scenario: &Scenario) -> (Vec<Series>, Vec<Scalar>) {
-        let all = |recorder: Recorder| recorder.whole.into_iter().chain(recorder.paths);
+        let all = |Recorder { source, whole, paths, .. }: Recorder| {
+            whole.into_iter().chain(paths).chain(source.into_series())
+        };
         let series = self.recorders.into_iter().flat_map(all).collect();
         (series, self.bursts.into_scalars(scenario))
     }

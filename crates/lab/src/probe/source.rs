@@ -1,5 +1,7 @@
+use super::sequence::Sequence;
 use crate::app::Flow;
 use crate::host::{ConnId, Hosts, PathView, Side, Transport};
+use crate::output::Series;
 use crate::scenario::{Every, Probe, ProbeQuantity, ProbeTarget};
 use net::{LinkDir, LinkId, Network};
 use transport::Limit;
@@ -20,6 +22,8 @@ pub(super) enum ProbeSource {
     Paths { flow: usize, name: &'static str, of: fn(&PathView) -> Option<f64> },
     /// The chunk that each path of a flow's client sent last, with the number of packets it had sent before.
     Tsn { flow: usize, before: Vec<u64> },
+    /// The chunks of a flow's client one by one.
+    Sequence(Box<Sequence>),
     /// What limits a flow's client and each of its paths.
     Limit { flow: usize },
     /// The peer's receive window as a flow's client knows it.
@@ -56,13 +60,16 @@ impl Meter {
 
 impl ProbeSource {
     /// The source of a probe's values; the error says why there is none.
-    pub(super) fn new(probe: &Probe, links: &[LinkId]) -> Result<ProbeSource, &'static str> {
+    pub(super) fn new(probe: &Probe, links: &[LinkId], name: &str) -> Result<ProbeSource, &'static str> {
         use ProbeQuantity::{
-            Bursts, Cwnd, Drops, Flight, Limit, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Srtt,
-            Ssthresh, Throughput, Tsn,
+            Bursts, Cwnd, Drops, Flight, Limit, PeerRwnd, Queue, QueueAverage, Rto, SentThroughput, Sequence,
+            Srtt, Ssthresh, Throughput, Tsn,
         };
         if matches!(probe.quantity, Throughput | SentThroughput) && probe.every == Every::Change {
             return Err("throughput needs an interval");
+        }
+        if probe.quantity == Sequence && probe.every != Every::Change {
+            return Err("each chunk is recorded, at no interval");
         }
         match probe.target {
             ProbeTarget::Flow(flow) => {
@@ -74,6 +81,10 @@ impl ProbeSource {
                     Srtt => paths("srtt", |path| path.srtt.map(|time| time.as_secs_f64())),
                     Rto => paths("rto", |path| Some(path.rto.as_secs_f64())),
                     Tsn => Ok(ProbeSource::Tsn { flow, before: Vec::new() }),
+                    Sequence => Ok(ProbeSource::Sequence(Box::new(super::sequence::Sequence::new(
+                        flow,
+                        name.to_owned(),
+                    )))),
                     Limit => Ok(ProbeSource::Limit { flow }),
                     PeerRwnd => Ok(ProbeSource::PeerRwnd { flow }),
                     Throughput => Ok(ProbeSource::Received { flow, before: Meter::default() }),
@@ -89,9 +100,8 @@ impl ProbeSource {
                     Drops => Ok(ProbeSource::Drops { direction }),
                     QueueAverage => Ok(ProbeSource::QueueAverage { direction }),
                     Throughput => Ok(ProbeSource::Carried { direction, before: Meter::default() }),
-                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | Limit | PeerRwnd | SentThroughput => {
-                        Err("a link has no paths: name a flow")
-                    }
+                    Cwnd | Ssthresh | Flight | Srtt | Rto | Tsn | Limit | PeerRwnd | SentThroughput
+                    | Sequence => Err("a link has no paths: name a flow"),
                 }
             }
         }
@@ -102,6 +112,7 @@ impl ProbeSource {
         match self {
             ProbeSource::Paths { name, .. } => name,
             ProbeSource::Tsn { .. } => "tsn",
+            ProbeSource::Sequence(_) => "sequence",
             ProbeSource::Limit { .. } => "limit",
             ProbeSource::PeerRwnd { .. } => "peer-rwnd",
             ProbeSource::Received { .. } | ProbeSource::Carried { .. } => "throughput",
@@ -110,6 +121,21 @@ impl ProbeSource {
             ProbeSource::Drops { .. } => "drops",
             ProbeSource::QueueAverage { .. } => "queue-average",
             ProbeSource::Nothing => "bursts",
+        }
+    }
+
+    /// The time of recording is over.
+    pub(super) fn end(&self, view: &mut ProbeView<'_>) {
+        if let ProbeSource::Sequence(sequence) = self {
+            sequence.end(view);
+        }
+    }
+
+    /// The series that the source holds itself.
+    pub(super) fn into_series(self) -> Vec<Series> {
+        match self {
+            ProbeSource::Sequence(sequence) => sequence.into_series(),
+            _ => Vec::new(),
         }
     }
 
@@ -148,6 +174,7 @@ impl ProbeSource {
                     number += 1;
                 });
             }
+            ProbeSource::Sequence(sequence) => sequence.record(view),
             ProbeSource::Limit { flow } => {
                 let client = view.flows[*flow].end(Side::Client);
                 let Some(conn) = client.conn else { return };

@@ -22,7 +22,8 @@ fn simulator() -> String {
 
 /// The commit, if the environment variable `ANABRANCH_COMMIT` named it at build time or names it now.
 fn commit() -> Option<String> {
-    std::env::var("ANABRANCH_COMMIT").ok().or_else(|| option_env!("ANABRANCH_COMMIT").map(str::to_owned))
+    let built = option_env!("ANABRANCH_COMMIT").map(str::to_owned);
+    std::env::var("ANABRANCH_COMMIT").ok().or(built).filter(|commit| !commit.is_empty())
 }
 
 /// The machine: wall times depend on it, results do not.
@@ -125,6 +126,7 @@ pub(super) fn of_sweep(
         "commit": commit(),
         "machine": machine(),
         "title": sweep.title(),
+        "scenario": sweep.text(),
         "scenario_sha256": sweep.hash(),
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
         "replicas": replicas,

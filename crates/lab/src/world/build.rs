@@ -1,12 +1,13 @@
 //! Builds the simulated world of a scenario, at time zero.
 
 use super::{LINGER, LabEvent, World, dial, endpoints, topology};
-use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource, draw_span};
+use crate::app::{Dial, Flow, Meter, Plan, Source, Step, TransferSource};
 use crate::host::{EndpointId, Hosts};
 use crate::metrics::{Links, Windows};
 use crate::output::{RunControl, RunError};
 use crate::probe::Probes;
 use crate::scenario::{self, Protocol, Scenario, Traffic};
+use crate::traffic::draw;
 use des::{Kernel, Streams};
 use endpoints::Bindings;
 use units::Instant;
@@ -85,7 +86,7 @@ impl World {
 
 /// A flow between two endpoints, before it begins.
 fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Streams) -> Flow {
-    let connect_time = draw_span(spec.connect_time, &mut streams.stream(&format!("connect {}", spec.name)));
+    let connect_time = draw::span(spec.connect_time, &mut streams.stream(&format!("connect {}", spec.name)));
     let plan = Plan {
         connect: Instant::ZERO + connect_time,
         start: spec.start_time,

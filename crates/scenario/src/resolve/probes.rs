@@ -78,6 +78,11 @@ fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<V
         );
         return None;
     }
+    if quantity == ProbeQuantity::Sequence && every != Every::Change {
+        let message = "every chunk is recorded; expected no `every`, or \"change\"";
+        faults.note(table.every.span.clone(), message.into());
+        return None;
+    }
     let gap = table.gap.as_ref().map_or(Span::ZERO, |gap| gap.value);
     Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every, gap }).collect())
 }

@@ -1,0 +1,108 @@
+//! `anabranch measure`.
+
+mod options;
+mod text;
+
+use crate::{Failure, code, complain, interrupt, say};
+use ::measure::{Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
+use clap::ArgMatches;
+use serde_json::json;
+use std::path::Path;
+
+/// Runs one side.
+pub fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let host = chosen.get_one::<String>("host").or_else(|| chosen.get_one::<String>("client"));
+    match host {
+        Some(host) => client(chosen, host),
+        None if chosen.get_flag("server") => server(chosen),
+        None => Err(Failure::usage("name the server's host, or serve with --server")),
+    }
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Text,
+    Json,
+    Lines,
+    Quiet,
+}
+
+impl Format {
+    fn of(chosen: &ArgMatches) -> Self {
+        let formats = [("json", Format::Json), ("json-stream", Format::Lines), ("quiet", Format::Quiet)];
+        formats.iter().find(|(name, _)| chosen.get_flag(name)).map_or(Format::Text, |(_, format)| *format)
+    }
+
+    fn interval(self, interval: &Interval) -> Result<(), Failure> {
+        match self {
+            Format::Text => say(&text::interval(interval)),
+            Format::Lines => say(&format!(
+                "{}\n",
+                json!({ "schema": SCHEMA, "event": "interval", "data": interval.to_json() })
+            )),
+            Format::Json | Format::Quiet => Ok(()),
+        }
+    }
+
+    fn report(self, report: &Report) -> Result<(), Failure> {
+        match self {
+            Format::Text => say(&text::report(report)),
+            Format::Json => say(&format!("{:#}\n", report.to_json())),
+            Format::Lines => {
+                say(&format!("{}\n", json!({ "schema": SCHEMA, "event": "end", "data": report.to_json() })))
+            }
+            Format::Quiet => Ok(()),
+        }
+    }
+}
+
+fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
+    let options = options::client(chosen, host)?;
+    let format = Format::of(chosen);
+    let cancel = interrupt::flag();
+    let failed = |error: MeasureError| match error {
+        MeasureError::Flow(_) => Failure::usage(error.to_string()),
+        error => Failure::failed(error.to_string()),
+    };
+    let client = Client::connect(options).map_err(failed)?;
+    // The report at the end says whether standard output can be written.
+    let report = client.run(&cancel, |interval| drop(format.interval(interval))).map_err(failed)?;
+    format.report(&report)?;
+    if let Some(out) = chosen.get_one::<String>("out") {
+        let cannot = |error| Failure::failed(format!("cannot write to {out}: {error}"));
+        report.write(Path::new(out)).map_err(cannot)?;
+    }
+    match report.failure() {
+        Some((flow, why)) => Err(Failure::failed(format!("flow {flow} ended early: {why}"))),
+        None => Ok(code::OK),
+    }
+}
+
+fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
+    let options = options::server(chosen)?;
+    let format = Format::of(chosen);
+    let notify = move |notice| {
+        let told = match notice {
+            Notice::Began { peer, flows } if format == Format::Text => {
+                say(&format!("{peer} measures {flows} {}\n", if flows == 1 { "flow" } else { "flows" }))
+            }
+            Notice::Began { .. } => Ok(()),
+            Notice::Ended { report, .. } => format.report(&report),
+            Notice::Refused { peer, why } => {
+                complain(&format!("{peer}: {why}"));
+                Ok(())
+            }
+        };
+        // A server whose output nobody takes goes on serving.
+        drop(told);
+    };
+    let failed = |error: ::measure::ServerError| Failure::failed(error.to_string());
+    let server = Server::bind(options, notify).map_err(failed)?;
+    if format == Format::Text {
+        let (port, udp_port) = (server.port(), server.udp_port());
+        say(&format!("listening on port {port}, control on {}, SCTP in UDP port {udp_port}\n", port + 1))?;
+    }
+    server.run(&interrupt::flag()).map_err(failed)?;
+    Ok(code::OK)
+}

@@ -1,0 +1,257 @@
+//! From the command line to what the measuring tool is told.
+
+use crate::Failure;
+use ::measure::npmp::{EventSize, Random};
+use ::measure::{ClientOptions, FlowSpec, Load, Planned, ServerOptions, Transport, sctp};
+use clap::ArgMatches;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+fn text<'m>(chosen: &'m ArgMatches, name: &str) -> Option<&'m str> {
+    chosen.get_one::<String>(name).map(String::as_str)
+}
+
+fn seconds(chosen: &ArgMatches, name: &str) -> Duration {
+    Duration::from_secs_f64(chosen.get_one::<f64>(name).copied().unwrap_or_default())
+}
+
+fn port(chosen: &ArgMatches, name: &str) -> u16 {
+    chosen.get_one::<u16>(name).copied().unwrap_or_default()
+}
+
+/// What a server is told.
+pub fn server(chosen: &ArgMatches) -> Result<ServerOptions, Failure> {
+    Ok(ServerOptions {
+        locals: locals(chosen)?,
+        port: port(chosen, "port"),
+        udp_port: port(chosen, "udp-port"),
+        config: config(chosen, 1)?,
+        one: chosen.get_flag("one-off"),
+        longest: seconds(chosen, "max-time"),
+    })
+}
+
+/// What a client is told.
+pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure> {
+    let flows = flows(chosen)?;
+    let most = flows.iter().filter(|flow| flow.spec.transport == Transport::Sctp).count();
+    let bytes = text(chosen, "bytes").map(|bytes| number("--bytes", bytes, 1024.0)).transpose()?;
+    let file = |name: &str| match text(chosen, name) {
+        Some(file) if file.ends_with(".bz2") => {
+            Err(Failure::usage(format!("--{name} {file}: files are not compressed; leave out .bz2")))
+        }
+        file => Ok(file.map(PathBuf::from)),
+    };
+    Ok(ClientOptions {
+        peers: resolve(host)?,
+        port: port(chosen, "port"),
+        udp_port: port(chosen, "udp-port"),
+        locals: locals(chosen)?,
+        flows,
+        config: config(chosen, most)?,
+        duration: seconds(chosen, "time"),
+        omit: seconds(chosen, "omit"),
+        interval: seconds(chosen, "interval"),
+        bytes: bytes.map(|bytes| bytes as u64),
+        scalars: file("scalar")?,
+        vectors: file("vector")?,
+        events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
+    })
+}
+
+/// The addresses of names or addresses between commas: for a name the first that the system gives.
+fn resolve(hosts: &str) -> Result<Vec<IpAddr>, Failure> {
+    let one = |host: &str| {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let addresses = (host, 0).to_socket_addrs();
+        let first = addresses.map_err(|error| error.to_string()).map(|mut all| all.next());
+        match first {
+            Ok(Some(address)) => Ok(address.ip()),
+            Ok(None) => Err(Failure::usage(format!("{host} has no address"))),
+            Err(why) => Err(Failure::usage(format!("{host} is no host: {why}"))),
+        }
+    };
+    hosts.split(',').map(one).collect()
+}
+
+fn locals(chosen: &ArgMatches) -> Result<Vec<IpAddr>, Failure> {
+    let parse = |address: &str| {
+        address.parse().map_err(|_| Failure::usage(format!("--local {address}: expected an IP address")))
+    };
+    text(chosen, "local").map_or(Ok(Vec::new()), |locals| locals.split(',').map(parse).collect())
+}
+
+/// The options of SCTP: those of the sockets, and what the command line changes.
+fn config(chosen: &ArgMatches, streams: usize) -> Result<sctp::Config, Failure> {
+    let mut lines = String::new();
+    if let Some(name) = text(chosen, "cc") {
+        lines += &format!("congestion_control = {name:?}\n");
+    }
+    if let Some(set) = text(chosen, "paths") {
+        lines += &format!("paths = {set:?}\n");
+    }
+    if chosen.get_flag("no-cmt") {
+        lines += "cmt.enabled = false\n";
+    }
+    for option in chosen.get_many::<String>("set").into_iter().flatten() {
+        lines += &format!("{option}\n");
+    }
+    let base = ServerOptions::default().config;
+    let mut config = lab::scenario::sctp_options_over(base, &lines, "options of SCTP")
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    config.outbound_streams = config.outbound_streams.max(streams.min(usize::from(u16::MAX)) as u16);
+    Ok(config)
+}
+
+fn flows(chosen: &ArgMatches) -> Result<Vec<Planned>, Failure> {
+    let transport = match text(chosen, "transport") {
+        Some(name) => name.parse().unwrap_or(Transport::Sctp),
+        None if chosen.get_flag("udp") => Transport::Udp,
+        None if chosen.get_flag("tcp") => Transport::Tcp,
+        None => Transport::Sctp,
+    };
+    if let Some(specs) = chosen.get_many::<String>("flow") {
+        return specs
+            .map(|spec| {
+                let parsed = FlowSpec::parse(spec, transport);
+                let parsed = parsed.map_err(|error| Failure::usage(format!("--flow {spec}: {error}")))?;
+                Ok(Planned { spec: parsed, association: 0 })
+            })
+            .collect();
+    }
+    let spec = plain(chosen, transport)?;
+    let count = |name: &str| u32::from(chosen.get_one::<u16>(name).copied().unwrap_or(1));
+    let (parallel, streams) = (count("parallel"), count("streams"));
+    if streams > 1 && transport != Transport::Sctp {
+        return Err(Failure::usage(format!("--streams is for SCTP: {transport} has no streams")));
+    }
+    let places = (0..parallel).flat_map(|association| (0..streams).map(move |_| association));
+    Ok(places.map(|association| Planned { spec: spec.clone(), association }).collect())
+}
+
+/// The flow that the letters of iperf3 describe.
+fn plain(chosen: &ArgMatches, transport: Transport) -> Result<FlowSpec, Failure> {
+    let length = match text(chosen, "length") {
+        Some(length) => number("--length", length, 1024.0)?,
+        None if transport == Transport::Tcp => 16_000.0,
+        None => 1400.0,
+    };
+    if !(48.0..=65_507.0).contains(&length) {
+        return Err(Failure::usage(format!("--length {length}: expected 48 to 65507 bytes")));
+    }
+    let rate = match text(chosen, "bitrate") {
+        Some(rate) => number("--bitrate", rate, 1000.0)?,
+        None if transport == Transport::Udp => 1e6,
+        None => 0.0,
+    };
+    let constant = |value: f64| Random { generator: 0, values: [value, 0.0, 0.0, 0.0] };
+    let load = Load { rate: constant(rate / 8.0 / length), size: constant(length) };
+    let mut spec = FlowSpec::new(transport);
+    spec.max_message = length as u16;
+    if !chosen.get_flag("reverse") {
+        spec.outbound = load;
+    }
+    if chosen.get_flag("reverse") || chosen.get_flag("bidir") {
+        spec.inbound = load;
+    }
+    if let Some(share) = text(chosen, "unordered") {
+        let share = share.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        let expected = || Failure::usage("--unordered: expected a number from 0 to 1");
+        spec.ordered = 1.0 - share.ok_or_else(expected)?;
+    }
+    Ok(spec)
+}
+
+/// A number with K, M, G or T for powers of `base`.
+fn number(name: &str, text: &str, base: f64) -> Result<f64, Failure> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => Some(0),
+        "K" => Some(1),
+        "M" => Some(2),
+        "G" => Some(3),
+        "T" => Some(4),
+        _ => None,
+    };
+    let value = digits.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+    match (value, power) {
+        (Some(value), Some(power)) => Ok(value * base.powi(power)),
+        _ => Err(Failure::usage(format!("{name} {text}: expected a number such as 20M"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(arguments: &[&str]) -> ArgMatches {
+        let all = [&["measure"], arguments].concat();
+        crate::arguments::measure::command().try_get_matches_from(all).expect("right arguments")
+    }
+
+    fn client_of(arguments: &[&str]) -> ClientOptions {
+        let all = chosen(arguments);
+        client(&all, "127.0.0.1,127.0.0.2").map_err(|failure| failure.message).expect("options")
+    }
+
+    fn complaint(arguments: &[&str]) -> String {
+        client(&chosen(arguments), "127.0.0.1").expect_err("they are wrong").message
+    }
+
+    #[test]
+    fn letters_are_those_of_iperf3() {
+        let options = client_of(&[
+            "-u", "-b", "20M", "-l", "1K", "-t", "3", "-i", "0.5", "-P", "4", "-O", "1", "-n", "2K",
+        ]);
+        assert_eq!(options.peers.len(), 2);
+        assert_eq!(options.flows.len(), 4);
+        let spec = &options.flows[3].spec;
+        assert_eq!(spec.transport, Transport::Udp);
+        assert_eq!(spec.outbound.size.values[0], 1024.0);
+        assert!((spec.outbound.rate.values[0] * 8.0 * 1024.0 - 20e6).abs() < 1e-3);
+        assert_eq!((options.duration, options.omit), (Duration::from_secs(3), Duration::from_secs(1)));
+        assert_eq!(options.interval, Duration::from_millis(500));
+        assert_eq!(options.bytes, Some(2048));
+    }
+
+    #[test]
+    fn one_flow_of_sctp_sends_as_much_as_possible_unless_more_is_said() {
+        let options = client_of(&[]);
+        assert_eq!(options.flows.len(), 1);
+        assert_eq!(options.flows[0].spec.outbound.rate.values[0], 0.0);
+        assert!(options.config.cmt.enabled && options.config.pmtud);
+        let options =
+            client_of(&["-R", "--no-cmt", "--paths", "pairs", "-C", "cubic", "--set", "max_burst = 9"]);
+        assert_eq!(options.flows[0].spec.outbound, Load::default());
+        assert_eq!(options.flows[0].spec.inbound.size.values[0], 1400.0);
+        assert!(!options.config.cmt.enabled);
+        assert_eq!(options.config.max_burst, 9);
+    }
+
+    #[test]
+    fn streams_share_an_association_and_parallel_flows_do_not() {
+        let options = client_of(&["-P", "2", "--streams", "12"]);
+        let associations: Vec<_> = options.flows.iter().map(|flow| flow.association).collect();
+        assert_eq!(associations, [[0; 12], [1; 12]].concat());
+        assert!(options.config.outbound_streams >= 12);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (arguments, expected) in [
+            (&["-b", "fast"][..], "--bitrate fast"),
+            (&["-l", "10"], "48 to 65507"),
+            (&["--flow", "const1"], "--flow const1"),
+            (&["-u", "--streams", "2"], "no streams"),
+            (&["-C", "warp"], "warp"),
+            (&["--set", "speed = 1"], "speed"),
+            (&["--vector", "x.vec.bz2"], ".bz2"),
+            (&["-B", "here"], "--local here"),
+            (&["--unordered", "2"], "0 to 1"),
+        ] {
+            let message = complaint(arguments);
+            assert!(message.contains(expected), "{arguments:?}: {message}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Measurements as text.
+
+use crate::show;
+use ::measure::{Association, FlowReport, Interval, Limits, Report};
+
+/// The limit with the greatest share, and that share.
+fn limit(limits: Option<&Limits>) -> String {
+    let main = limits.and_then(Limits::main);
+    main.map_or(String::new(), |(limit, share)| format!("{limit} {:.0} %", share * 100.0))
+}
+
+fn rate(bytes: u64, interval: &Interval) -> String {
+    let seconds = interval.to - interval.from;
+    show::rate(if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 })
+}
+
+/// Lines for an interval: one for each flow, and one for each path.
+pub fn interval(interval: &Interval) -> String {
+    let mut text = String::new();
+    let time = format!("{:7.2}-{:<7.2} s", interval.from, interval.to);
+    for flow in &interval.flows {
+        text += &format!(
+            "{time}  {:<12} sent {:>14}  received {:>14}",
+            name(flow),
+            rate(flow.sent.amount.bytes, interval),
+            rate(flow.received.amount.bytes, interval)
+        );
+        if flow.lost.packets > 0 {
+            text += &format!("  lost {}", flow.lost.packets);
+        }
+        if flow.limits.is_some() {
+            text += &format!("  limited by {}", limit(flow.limits.as_ref()));
+        }
+        text = text.trim_end().to_owned() + "\n";
+    }
+    for association in interval.associations.iter().filter(|association| association.paths.len() > 1) {
+        for path in &association.paths {
+            text += &format!(
+                "{:17}    path {} to {:<15} {:>14}  cwnd {:>8}  RTT {:>9}  {} retrans.  {}\n",
+                "",
+                path.id,
+                path.remote,
+                rate(path.user_bytes, interval),
+                path.cwnd,
+                path.srtt.map_or("-".to_owned(), show::time),
+                path.retransmissions,
+                if path.state == "active" { String::new() } else { path.state.to_owned() }
+            );
+        }
+    }
+    text
+}
+
+fn name(flow: &FlowReport) -> String {
+    if flow.description.is_empty() { format!("flow {}", flow.flow) } else { flow.description.clone() }
+}
+
+/// Tables of the whole measurement.
+pub fn report(report: &Report) -> String {
+    let head =
+        ["flow", "transport", "direction", "sent", "received", "throughput", "lost", "jitter", "limited by"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for flow in &report.total.flows {
+        let row = |direction: &str, cells: [String; 6]| {
+            let begin = [name(flow), flow.transport.to_string(), direction.to_owned()];
+            begin.into_iter().chain(cells).collect::<Vec<_>>()
+        };
+        let jitter = |jitter: f64| show::time(jitter / 1e3);
+        let peer = flow.peer.as_ref();
+        if flow.sent.amount.bytes > 0 {
+            let cells = [
+                bytes(flow.sent.amount.bytes),
+                peer.map_or("?".into(), |peer| bytes(peer.received.bytes)),
+                peer.map_or("?".into(), |peer| show::rate(peer.received_bit_rate)),
+                peer.and_then(|peer| peer.lost).map_or(String::new(), |lost| lost.packets.to_string()),
+                peer.and_then(|peer| peer.jitter).map_or(String::new(), jitter),
+                limit(flow.limits.as_ref()),
+            ];
+            rows.push(row("to server", cells));
+        }
+        if flow.received.amount.bytes > 0 || peer.is_some_and(|peer| peer.sent.bytes > 0) {
+            let received = &flow.received;
+            let cells = [
+                peer.map_or("?".into(), |peer| bytes(peer.sent.bytes)),
+                bytes(received.amount.bytes),
+                show::rate(received.per_second(received.amount.bytes.saturating_mul(8))),
+                flow.lost.packets.to_string(),
+                jitter(flow.jitter),
+                limit(peer.and_then(|peer| peer.limits.as_ref())),
+            ];
+            rows.push(row("from server", cells));
+        }
+    }
+    let mut text = format!("\n{}", show::table(&rows));
+    for association in &report.total.associations {
+        text += &paths(association, &report.total);
+    }
+    if let Some((flow, why)) = report.failure() {
+        text += &format!("\nFlow {flow} ended early: {why}\n");
+    }
+    text
+}
+
+fn paths(association: &Association, total: &Interval) -> String {
+    let head = ["path", "from", "to", "sent", "data packets", "retrans.", "timeouts", "RTT", "limited by"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for path in &association.paths {
+        rows.push(vec![
+            path.id.to_string(),
+            path.local.clone(),
+            path.remote.clone(),
+            rate(path.user_bytes, total),
+            path.data_packets.to_string(),
+            path.retransmissions.to_string(),
+            path.timeouts.to_string(),
+            path.srtt.map_or("-".to_owned(), show::time),
+            limit(Some(&path.limits)),
+        ]);
+    }
+    format!("\n{}", show::table(&rows))
+}
+
+/// Bytes in B, kB, MB or GB.
+fn bytes(bytes: u64) -> String {
+    match bytes as f64 {
+        n if n >= 1e9 => format!("{:.2} GB", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} MB", n / 1e6),
+        n if n >= 1e3 => format!("{:.2} kB", n / 1e3),
+        n => format!("{n} B"),
+    }
+}

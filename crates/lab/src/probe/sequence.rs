@@ -1,0 +1,229 @@
+//! The chunks of an association one by one: first transmissions, retransmissions by cause, and acknowledgements.
+
+use super::source::ProbeView;
+use crate::host::{ConnId, Counted, EndpointId, Note, Noted, Side, Transport};
+use crate::output::Series;
+use units::Instant;
+use wire::Tsn;
+
+/// Names of the series, and with `sequence` in front those of the quantities in results.
+const NAMES: [&str; 8] = [
+    "sent",
+    "resent-fast",
+    "resent-timeout",
+    "resent-early",
+    "acked",
+    "gap-acked",
+    "non-renegable",
+    "window-edge",
+];
+/// Places in [`NAMES`].
+const SENT: usize = 0;
+const RESENT_FAST: usize = 1;
+const RESENT_TIMEOUT: usize = 2;
+const RESENT_EARLY: usize = 3;
+const ACKED: usize = 4;
+const GAP_ACKED: usize = 5;
+const NON_RENEGABLE: usize = 6;
+const WINDOW_EDGE: usize = 7;
+
+/// The chunks that the client of a flow sends, and what its peer acknowledges. Chunks are numbered from 1.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    flow: usize,
+    name: String,
+    started: bool,
+    /// The TSN of chunk 0.
+    base: Option<Tsn>,
+    /// The number of the newest chunk.
+    newest: u64,
+    /// The highest cumulative TSN acknowledged, as a number of a chunk.
+    acked: u64,
+    /// User data of the largest chunk, bytes.
+    largest: u64,
+    /// For each path, retransmissions after missing reports and after timeouts that are in `series`.
+    resent: Vec<[u64; 2]>,
+    series: Vec<Series>,
+}
+
+impl Sequence {
+    pub(super) fn new(flow: usize, name: String) -> Self {
+        Sequence {
+            flow,
+            name,
+            started: false,
+            base: None,
+            newest: 0,
+            acked: 0,
+            largest: 0,
+            resent: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+
+    /// Records what was sent and received since the last call. The first call begins to watch the endpoint.
+    pub(super) fn record(&mut self, view: &mut ProbeView<'_>) {
+        let client = view.flows[self.flow].end(Side::Client);
+        let endpoint = client.endpoint;
+        let Some(log) = view.hosts.log(endpoint) else { return };
+        let notes = log.take();
+        let Some(conn) = client.conn else { return };
+        if !self.started {
+            self.started = true;
+            self.catch_up(view, endpoint, conn);
+        }
+        if notes.is_empty() {
+            return;
+        }
+        let counted = view.hosts.endpoint(endpoint).counted(conn);
+        let port = view.flows[self.flow].dial.port;
+        let mine = |note: &&Note| note.port == port && path_of(note, &counted).is_some();
+        let notes: Vec<&Note> = notes.iter().filter(mine).collect();
+        self.set_base(view, endpoint, conn, &counted, &notes);
+        for note in notes {
+            match note.what {
+                Noted::Data { tsn, bytes } => {
+                    self.on_data(view.now, path_of(note, &counted), tsn, bytes, &counted)
+                }
+                Noted::Ack { .. } => self.on_ack(view.now, note.what),
+            }
+        }
+    }
+
+    /// No more is recorded.
+    pub(super) fn end(&self, view: &mut ProbeView<'_>) {
+        let endpoint = view.flows[self.flow].end(Side::Client).endpoint;
+        view.hosts.unwatch(endpoint);
+    }
+
+    pub(super) fn into_series(self) -> Vec<Series> {
+        self.series
+    }
+
+    /// Chunks that were sent before the recording began are not new.
+    fn catch_up(&mut self, view: &mut ProbeView<'_>, endpoint: EndpointId, conn: ConnId) {
+        let endpoint = view.hosts.endpoint(endpoint);
+        endpoint.paths(conn, &mut |path| self.newest = self.newest.max(path.last_chunk.unwrap_or(0)));
+        let counted = endpoint.counted(conn);
+        self.resent =
+            counted.paths.iter().map(|p| [p.fast_retransmissions, p.timer_retransmissions]).collect();
+    }
+
+    /// The last chunk of each path has a number, which tells the TSN of chunk 0.
+    fn set_base(
+        &mut self,
+        view: &mut ProbeView<'_>,
+        endpoint: EndpointId,
+        conn: ConnId,
+        counted: &Counted,
+        notes: &[&Note],
+    ) {
+        if self.base.is_some() {
+            return;
+        }
+        let data = notes.iter().rev().find_map(|note| match note.what {
+            Noted::Data { tsn, .. } => Some((path_of(note, counted)?, tsn)),
+            Noted::Ack { .. } => None,
+        });
+        let Some((path, tsn)) = data else { return };
+        let mut place = 0;
+        view.hosts.endpoint(endpoint).paths(conn, &mut |state| {
+            if let Some(number) = state.last_chunk.filter(|_| place == path) {
+                self.base = Some(Tsn(tsn.0.wrapping_sub(number as u32)));
+            }
+            place += 1;
+        });
+    }
+
+    /// The number of a chunk: the one nearest to the newest chunk.
+    fn number(&self, tsn: Tsn) -> u64 {
+        let base = self.base.unwrap_or(Tsn(tsn.0.wrapping_sub(1)));
+        let behind = tsn.0.wrapping_sub(base.0).wrapping_sub(self.newest as u32) as i32;
+        self.newest.saturating_add_signed(i64::from(behind))
+    }
+
+    fn on_data(&mut self, now: Instant, path: Option<usize>, tsn: Tsn, bytes: usize, counted: &Counted) {
+        let Some(path) = path else { return };
+        let number = self.number(tsn);
+        self.largest = self.largest.max(bytes as u64);
+        let kind = if number > self.newest {
+            self.newest = number;
+            SENT
+        } else {
+            self.cause(path, counted)
+        };
+        self.note(kind, Some(path as u8), now, number, true);
+    }
+
+    /// Why a chunk was sent again on a path: the counter of the path that has grown tells.
+    fn cause(&mut self, path: usize, counted: &Counted) -> usize {
+        if self.resent.len() < counted.paths.len() {
+            self.resent.resize(counted.paths.len(), [0; 2]);
+        }
+        let now = [counted.paths[path].fast_retransmissions, counted.paths[path].timer_retransmissions];
+        for (place, kind) in [RESENT_FAST, RESENT_TIMEOUT].into_iter().enumerate() {
+            if self.resent[path][place] < now[place] {
+                self.resent[path][place] += 1;
+                return kind;
+            }
+        }
+        RESENT_EARLY
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: Noted) {
+        let Noted::Ack { cumulative, gap, non_renegable, early, a_rwnd } = ack else { return };
+        if self.base.is_none() {
+            return;
+        }
+        let acked = self.number(cumulative);
+        // The sender drops a SACK that another one overtook (rfc9260#section-6.2.1).
+        if acked < self.acked {
+            return;
+        }
+        self.acked = acked;
+        self.note(ACKED, None, now, acked, false);
+        self.note(GAP_ACKED, None, now, self.number(gap), false);
+        if let Some(highest) = non_renegable {
+            self.note(NON_RENEGABLE, None, now, self.number(highest), false);
+        }
+        let room = u64::from(a_rwnd).checked_div(self.largest).unwrap_or(0);
+        self.note(WINDOW_EDGE, None, now, acked + u64::from(early) + room, false);
+    }
+
+    /// Adds a point to a series; without `repeats` only if the value changed.
+    fn note(&mut self, kind: usize, path: Option<u8>, now: Instant, number: u64, repeats: bool) {
+        let quantity = NAMES[kind];
+        let place = self.series.iter().position(|one| one.quantity == quantity && one.path == path);
+        let place = place.unwrap_or_else(|| {
+            self.series.push(Series { flow: self.name.clone(), path, quantity, points: Vec::new() });
+            self.series.len() - 1
+        });
+        let points = &mut self.series[place].points;
+        let value = number as f64;
+        if repeats || points.last().is_none_or(|&(_, last)| last != value) {
+            points.push((now, value));
+        }
+    }
+}
+
+/// The path of a packet: that between its addresses, or else that to the peer's address.
+fn path_of(note: &Note, counted: &Counted) -> Option<usize> {
+    let paths = &counted.paths;
+    let exact = paths.iter().position(|path| (path.local, path.remote) == (note.local, note.remote));
+    exact.or_else(|| paths.iter().position(|path| path.remote == note.remote))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_counted_from_the_first_chunk_around_the_end_of_tsns() {
+        let mut sequence = Sequence::new(0, "f".to_owned());
+        sequence.base = Some(Tsn(u32::MAX - 2));
+        assert_eq!([u32::MAX - 1, u32::MAX, 0, 1].map(|tsn| sequence.number(Tsn(tsn))), [1, 2, 3, 4]);
+        sequence.newest = (1 << 32) + 5;
+        assert_eq!(sequence.number(Tsn(2)), (1 << 32) + 5);
+        assert_eq!(sequence.number(Tsn(u32::MAX)), (1 << 32) + 2);
+    }
+}

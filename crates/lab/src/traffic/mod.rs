@@ -1,0 +1,92 @@
+//! The traffic of NetPerfMeter (paper 001, section 4.4): when to send messages of which length. Simulated flows and those of
+//! the measuring tool on real networks have it in common.
+
+pub(crate) mod draw;
+
+use crate::scenario::{OnOff, Pace, Traffic};
+use des::Random;
+use sctp::Reliability;
+use units::{Instant, Span};
+
+/// Draws the frames of a [`Traffic`], and cuts them into messages.
+#[derive(Clone, Debug)]
+#[repr(C)] // the fields that each message changes come first
+pub struct Generator {
+    /// Bytes of the current frame that are not yet part of a message.
+    frame_left: u64,
+    /// The stream of the next message.
+    stream: u16,
+    random: Random,
+    traffic: Traffic,
+    /// End of the current active time of a source that pauses.
+    on_until: Instant,
+}
+
+/// A message to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Its bytes.
+    pub length: u32,
+    /// Its stream.
+    pub stream: u16,
+    /// It may be delivered out of order.
+    pub unordered: bool,
+    /// When it is abandoned.
+    pub reliability: Reliability,
+}
+
+impl Generator {
+    /// Draws from `random`.
+    pub fn new(traffic: Traffic, random: Random) -> Self {
+        Generator { frame_left: 0, stream: 0, random, traffic, on_until: Instant::ZERO }
+    }
+
+    /// The frames are sent as soon as the transport accepts them.
+    #[inline]
+    pub fn is_saturated(&self) -> bool {
+        self.traffic.pace == Pace::Saturated
+    }
+
+    /// The last message was the end of its frame, or there was none yet.
+    #[inline]
+    pub fn frame_is_complete(&self) -> bool {
+        self.frame_left == 0
+    }
+
+    /// Begins an active time if a source that pauses has none.
+    pub fn activate(&mut self, now: Instant) {
+        if let Some(on_off) = self.traffic.on_off
+            && now >= self.on_until
+        {
+            self.on_until = now + draw::span(on_off.on, &mut self.random);
+        }
+    }
+
+    /// The next message: of the current frame, or the first of a new one.
+    pub fn draft(&mut self) -> Draft {
+        if self.frame_left == 0 {
+            self.frame_left = draw::size(self.traffic.frame_size, &mut self.random).get();
+        }
+        let length = self.frame_left.min(self.traffic.max_msg_size.get()) as u32;
+        self.frame_left -= u64::from(length);
+        let stream = self.stream;
+        self.stream = if stream + 1 < self.traffic.streams { stream + 1 } else { 0 };
+        let unordered = self.random.bernoulli(self.traffic.unordered);
+        let unreliable = self.random.bernoulli(self.traffic.unreliable);
+        let reliability = if unreliable { self.traffic.reliability } else { Reliability::Reliable };
+        Draft { length, stream, unordered, reliability }
+    }
+
+    /// The wait from a frame at `now` until the next, with the pause if the active time ends before that frame; none if the source
+    /// is saturated.
+    pub fn wait(&mut self, now: Instant) -> Option<Span> {
+        let Pace::Frames(rate) = self.traffic.pace else { return None };
+        let wait = draw::wait(rate, &mut self.random);
+        Some(match self.traffic.on_off {
+            Some(OnOff { off, .. }) if now + wait >= self.on_until => {
+                self.on_until.since(now) + draw::span(off, &mut self.random)
+            }
+            _ => wait,
+        })
+    }
+}

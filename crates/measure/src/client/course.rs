@@ -1,0 +1,203 @@
+//! From START to the results.
+
+use super::{ANSWER, Client, MeasureError, Opened};
+use crate::clock::micros;
+use crate::control::ControlError;
+use crate::counters::Counters;
+use crate::files::Snapshot;
+use crate::npmp::{FlowId, Message, Start};
+use crate::paths::Association;
+use crate::report::{FlowReport, Interval, Report};
+use crate::sender;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Time between two looks whether the measurement is over.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a transport may take to deliver what it has, where a number of bytes was asked for.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// All counters at one time.
+pub(super) struct Reading {
+    at: Instant,
+    pub(super) snapshot: Snapshot,
+    associations: Vec<Association>,
+}
+
+/// Edges of the measurement.
+pub(super) struct Course {
+    pub(super) begun: u64,
+    started: Instant,
+    /// Where counting begins.
+    base: Reading,
+    /// The end of the last interval.
+    last: Reading,
+    pub(super) intervals: Vec<Interval>,
+    /// Each second, for the vector of the measurement.
+    pub(super) snapshots: Vec<Snapshot>,
+}
+
+impl Client {
+    fn read(&self) -> Reading {
+        let counters = self.flows.iter().map(|opened| opened.flow.counters()).collect();
+        Reading {
+            at: Instant::now(),
+            snapshot: Snapshot { time: micros(), counters },
+            associations: self.sample(),
+        }
+    }
+
+    /// Both sides send, and then everything is told.
+    pub(super) fn measure(
+        &mut self,
+        cancelled: &dyn Fn() -> bool,
+        mut watch: impl FnMut(&Interval),
+    ) -> Result<Report, MeasureError> {
+        let whole = FlowId { measurement: self.measurement, ..FlowId::default() };
+        let no_vectors = self.options.vectors.is_none();
+        let start = Start { measurement: self.measurement, no_vectors, ..Start::default() };
+        let mut course = self.begin();
+        self.writer.send(&Message::Start(start))?;
+        self.acknowledged(whole, "to start", ANSWER)?;
+        course.started = Instant::now();
+        let mut senders = Vec::new();
+        for Opened { flow, channel, .. } in &self.flows {
+            let sender = sender::start(flow, channel.clone(), self.options.bytes);
+            senders.extend(sender.map_err(MeasureError::System)?);
+        }
+        self.send_until_over(&senders, &mut course, cancelled, &mut watch)?;
+        if self.options.bytes.is_some() {
+            self.drain(cancelled);
+        }
+        for Opened { flow, .. } in &self.flows {
+            flow.stop.close();
+        }
+        for sender in senders {
+            // A sender that panicked has sent less.
+            drop(sender.join());
+        }
+        let end = self.read();
+        if !self.options.interval.is_zero() && end.at > course.last.at + LOOK {
+            self.interval(&mut course, &mut watch);
+        }
+        course.snapshots.push(end.snapshot.clone());
+        let total = self.since(&course, &course.base, &end);
+        self.writer.send(&Message::Stop { measurement: self.measurement })?;
+        self.acknowledged(whole, "to stop", ANSWER)?;
+        let mut report = Report {
+            measurement: self.measurement,
+            begun: course.begun,
+            total,
+            intervals: std::mem::take(&mut course.intervals),
+        };
+        self.results(&course, &mut report)?;
+        Ok(report)
+    }
+
+    fn begin(&self) -> Course {
+        let (base, last) = (self.read(), self.read());
+        Course {
+            begun: base.snapshot.time,
+            started: base.at,
+            snapshots: vec![base.snapshot.clone()],
+            base,
+            last,
+            intervals: Vec::new(),
+        }
+    }
+
+    /// Waits until the measurement is over, and tells of its intervals.
+    fn send_until_over(
+        &mut self,
+        senders: &[JoinHandle<()>],
+        course: &mut Course,
+        cancelled: &dyn Fn() -> bool,
+        watch: &mut impl FnMut(&Interval),
+    ) -> Result<(), MeasureError> {
+        let begin = course.started + self.options.omit;
+        let end = begin + self.options.duration;
+        let mut omitted = self.options.omit.is_zero();
+        let mut next = begin + self.options.interval;
+        let mut second = course.started + Duration::from_secs(1);
+        loop {
+            let now = Instant::now();
+            if !omitted && now >= begin {
+                omitted = true;
+                (course.base, course.last) = (self.read(), self.read());
+            }
+            if omitted && !self.options.interval.is_zero() && now >= next && now < end {
+                self.interval(course, watch);
+                next = now.max(next + self.options.interval);
+            }
+            if now >= second {
+                second = now.max(second + Duration::from_secs(1));
+                course.snapshots.push(self.read().snapshot);
+            }
+            let failed = self.flows.iter().any(|opened| opened.flow.failure().is_some());
+            let by_bytes = self.options.bytes.is_some_and(|bytes| self.all_done(senders, bytes));
+            if cancelled() || failed || by_bytes || (now >= end && self.options.bytes.is_none()) {
+                return Ok(());
+            }
+            let mut until = now + LOOK;
+            for deadline in [end, next, second].into_iter().filter(|deadline| *deadline > now) {
+                until = until.min(deadline);
+            }
+            // Nothing is expected but the end of the connection.
+            let wait = until.saturating_duration_since(now).max(Duration::from_millis(1));
+            match self.reader.next(wait, |_| ()) {
+                Ok(_) => {}
+                Err(ControlError::Closed) => {
+                    return Err(MeasureError::Refused("to go on with the measurement".to_owned()));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// So many bytes were sent or received on each flow.
+    fn all_done(&self, senders: &[JoinHandle<()>], bytes: u64) -> bool {
+        senders.iter().all(JoinHandle::is_finished)
+            && self.flows.iter().all(|Opened { flow, .. }| {
+                let counters = flow.counters();
+                let receives = flow.spec.inbound.size.values[0] != 0.0;
+                !receives || counters.received.amount.bytes >= bytes
+            })
+    }
+
+    /// Waits until associations have delivered what they have.
+    fn drain(&self, cancelled: &dyn Fn() -> bool) {
+        let deadline = Instant::now() + DRAIN;
+        let pending = || {
+            let stats = self.associations.iter().filter_map(|(_, connection)| connection.stats());
+            stats.into_iter().any(|stats| stats.buffered.get() > 0)
+        };
+        while pending() && Instant::now() < deadline && !cancelled() {
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn interval(&self, course: &mut Course, watch: &mut impl FnMut(&Interval)) {
+        let now = self.read();
+        let interval = self.since(course, &course.last, &now);
+        watch(&interval);
+        course.last = now;
+        course.intervals.push(interval);
+    }
+
+    fn since(&self, course: &Course, before: &Reading, now: &Reading) -> Interval {
+        let associations: Vec<_> = now
+            .associations
+            .iter()
+            .zip(&before.associations)
+            .map(|(now, before)| now.since(before))
+            .collect();
+        let counters: Vec<(&Counters, &Counters)> =
+            before.snapshot.counters.iter().zip(&now.snapshot.counters).collect();
+        let flows = self.flows.iter().zip(counters).map(|(opened, (before, now))| {
+            let association = opened.association.map(|place| (place, &associations[place]));
+            FlowReport::new(&opened.flow, before, now, association)
+        });
+        let seconds = |at: Instant| at.saturating_duration_since(course.started).as_secs_f64();
+        Interval { from: seconds(before.at), to: seconds(now.at), flows: flows.collect(), associations }
+    }
+}

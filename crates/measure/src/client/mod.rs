@@ -1,0 +1,251 @@
+//! The active side.
+
+mod course;
+mod data;
+mod results;
+
+use crate::channel::{Channel, PATIENCE};
+use crate::control::{self, ControlError, ControlReader, ControlWriter};
+use crate::flow::{Flow, Room};
+use crate::npmp::{EventSize, FlowId, Message};
+use crate::paths::Association;
+use crate::report::Report;
+use crate::spec::{BadFlow, FlowSpec};
+use io::blocking::{Connection, Endpoint};
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+pub use crate::report::Interval;
+
+/// How long the passive side may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+/// Rows that the vectors of the flows get at this side, where the user asks for them.
+const ROWS: usize = 1 << 24;
+
+/// A flow, and with SCTP which association it belongs to: flows of equal numbers are streams of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The flow.
+    pub spec: FlowSpec,
+    /// Number of its association.
+    pub association: u32,
+}
+
+/// What an active side is told.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// Addresses of the passive side: all for SCTP, the first one for everything else.
+    pub peers: Vec<IpAddr>,
+    /// Port of data; that of control is the next one.
+    pub port: u16,
+    /// The peer's UDP port of SCTP (RFC 6951).
+    pub udp_port: u16,
+    /// Local addresses: all for SCTP, the first one of the peer's family for TCP and UDP. None: the system chooses.
+    pub locals: Vec<IpAddr>,
+    /// The flows.
+    pub flows: Vec<Planned>,
+    /// Options of SCTP.
+    pub config: sctp::Config,
+    /// How long both sides send.
+    pub duration: Duration,
+    /// Time at the beginning that counts for nothing; it comes before `duration`.
+    pub omit: Duration,
+    /// Length of an interval; zero: there are none.
+    pub interval: Duration,
+    /// Each flow ends once so many bytes were sent or received; none: after `duration`.
+    pub bytes: Option<u64>,
+    /// Name pattern of NetPerfMeter's scalar files, such as `run.sca`.
+    pub scalars: Option<PathBuf>,
+    /// Name pattern of its vector files, such as `run.vec`.
+    pub vectors: Option<PathBuf>,
+    /// Size of on/off events: packed for NetPerfMeter 2.0.3 and later.
+    pub events: EventSize,
+}
+
+/// Why a measurement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A flow cannot be.
+    #[error(transparent)]
+    Flow(#[from] BadFlow),
+    /// No control connection.
+    #[error("cannot connect to {peer}: {source}; is a server running there?")]
+    Connect {
+        /// Where to.
+        peer: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The control connection.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// No data connection.
+    #[error("flow {flow} has no data connection: {why}")]
+    Data {
+        /// The flow.
+        flow: u32,
+        /// Why.
+        why: String,
+    },
+    /// The passive side refused something.
+    #[error("the server refused {0}")]
+    Refused(String),
+    /// The passive side did not answer.
+    #[error("the server did not answer {0}")]
+    Silent(String),
+    /// A file.
+    #[error("cannot write {file}: {source}")]
+    File {
+        /// Its name.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A thread, or the options.
+    #[error("cannot start: {0}")]
+    System(String),
+}
+
+/// A flow with its data connection.
+struct Opened {
+    flow: Arc<Flow>,
+    channel: Channel,
+    /// Its place among the associations.
+    association: Option<usize>,
+}
+
+/// An active side.
+pub struct Client {
+    options: ClientOptions,
+    reader: ControlReader,
+    writer: ControlWriter,
+    measurement: u64,
+    flows: Vec<Opened>,
+    endpoint: Option<Endpoint>,
+    /// Associations, with the numbers that the user gave them.
+    associations: Vec<(u32, Connection)>,
+    receivers: Vec<JoinHandle<()>>,
+}
+
+impl Client {
+    /// Connects to the passive side and opens all flows.
+    ///
+    /// # Errors
+    /// [`MeasureError`].
+    pub fn connect(options: ClientOptions) -> Result<Self, MeasureError> {
+        for Planned { spec, .. } in &options.flows {
+            spec.traffic()?;
+            spec.schedule()?;
+        }
+        let peer =
+            options.peers.first().ok_or_else(|| MeasureError::System("there is no address".to_owned()))?;
+        let port = options.port.checked_add(1);
+        let port = port
+            .ok_or_else(|| MeasureError::System("the port of control is the one after 65535".to_owned()))?;
+        let peer = SocketAddr::new(*peer, port);
+        let failed = |source| MeasureError::Connect { peer, source };
+        let stream = data::connect_tcp(peer, &options.locals, ANSWER).map_err(failed)?;
+        control::prepare(&stream).map_err(failed)?;
+        let reader = ControlReader::new(stream.try_clone().map_err(failed)?, usize::from(u16::MAX));
+        let writer = ControlWriter::new(stream, options.events);
+        let measurement = RandomState::new().hash_one(crate::clock::micros());
+        let mut client = Client {
+            options,
+            reader,
+            writer,
+            measurement,
+            flows: Vec::new(),
+            endpoint: None,
+            associations: Vec::new(),
+            receivers: Vec::new(),
+        };
+        let opened = client.open_all();
+        if opened.is_err() {
+            client.close();
+        }
+        opened.map(|()| client)
+    }
+
+    fn open_all(&mut self) -> Result<(), MeasureError> {
+        let room = Arc::new(Room::new(ROWS));
+        for (place, planned) in self.options.flows.clone().into_iter().enumerate() {
+            let streams = self.options.flows[..place].iter().filter(|other| {
+                other.spec.transport == planned.spec.transport && other.association == planned.association
+            });
+            let sctp = planned.spec.transport == crate::spec::Transport::Sctp;
+            let stream = if sctp { streams.count() as u16 } else { 0 };
+            let flow = planned.spec.id.unwrap_or(place as u32);
+            let id = FlowId { measurement: self.measurement, flow, stream };
+            let room = self.options.vectors.is_some().then(|| room.clone());
+            let mut spec = planned.spec;
+            if spec.description.is_empty() {
+                spec.description = format!("Flow {flow}");
+            }
+            let flow = Arc::new(Flow::new(id, spec, room));
+            self.open(flow, planned.association)?;
+        }
+        self.receive()
+    }
+
+    /// Waits for the result of a request.
+    fn acknowledged(&mut self, id: FlowId, what: &str, patience: Duration) -> Result<(), MeasureError> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let answer = self.reader.next(left, |message| match message {
+                Message::Acknowledge(answer) if answer.id == id => Some(answer.status),
+                // Such as the second answer to a datagram that was sent twice.
+                _ => None,
+            })?;
+            match answer {
+                Some(Some(0)) => return Ok(()),
+                Some(Some(_)) => return Err(MeasureError::Refused(what.to_owned())),
+                Some(None) => {}
+                None => return Err(MeasureError::Silent(what.to_owned())),
+            }
+        }
+    }
+
+    /// Measures until the chosen time has passed or `cancel`, and takes the results. `watch` gets each interval when it ends.
+    ///
+    /// # Errors
+    /// [`MeasureError`].
+    pub fn run(mut self, cancel: &AtomicBool, watch: impl FnMut(&Interval)) -> Result<Report, MeasureError> {
+        let report = self.measure(&|| cancel.load(Ordering::Relaxed), watch);
+        self.close();
+        report
+    }
+
+    /// The associations now.
+    fn sample(&self) -> Vec<Association> {
+        self.associations
+            .iter()
+            .map(|(_, connection)| Association::of(connection).unwrap_or_default())
+            .collect()
+    }
+
+    /// Ends all data connections.
+    fn close(&mut self) {
+        for Opened { flow, .. } in &self.flows {
+            flow.stop.close();
+            flow.over.close();
+        }
+        for receiver in self.receivers.drain(..) {
+            // A receiver that panicked has received less.
+            drop(receiver.join());
+        }
+        self.flows.clear();
+        for (_, connection) in self.associations.drain(..) {
+            // What was not delivered until the end counts for nothing.
+            connection.abort("the measurement has ended");
+        }
+        if let Some(endpoint) = self.endpoint.take() {
+            endpoint.close_timeout(PATIENCE * 10);
+        }
+    }
+}

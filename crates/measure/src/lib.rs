@@ -1,0 +1,36 @@
+//! Measures SCTP (ours, in UDP), TCP and UDP between two hosts.
+//!
+//! The active side ([`Client`]) and the passive side ([`Server`]) speak NPMP, the protocol of NetPerfMeter, over a TCP control
+//! connection, so that each of them also works with NetPerfMeter. [`npmp`] is the codec, [`FlowSpec`] says what a flow sends, and
+//! `lab::traffic` draws it, as it does for simulated flows.
+#![forbid(unsafe_code)]
+#![allow(clippy::disallowed_types, reason = "measures in real time")]
+
+mod channel;
+mod client;
+mod clock;
+mod control;
+mod counters;
+mod files;
+mod flow;
+mod flowspec;
+pub mod npmp;
+mod paths;
+mod receiver;
+mod report;
+mod schedule;
+mod sender;
+mod server;
+mod sockets;
+mod spec;
+mod tables;
+
+pub use client::{Client, ClientOptions, MeasureError, Planned};
+pub use counters::{Amount, Counters, Direction};
+pub use paths::{Association, Limits, PathSample};
+pub use report::{FlowReport, Interval, PeerReport, Report, SCHEMA};
+pub use schedule::Schedule;
+pub use server::{Notice, Server, ServerError, ServerOptions};
+pub use spec::{BadFlow, FlowSpec, Load, Transport};
+/// The crates that options come from.
+pub use {io, sctp};

@@ -1,0 +1,319 @@
+//! NPMP, the protocol between the two sides of NetPerfMeter: a codec that never panics.
+//!
+//! Source: NetPerfMeter 1.9.4 and 2.0.10 (dreibh/netperfmeter). Integers are big endian, but for [`AddFlow::protocol`];
+//! floating point numbers are IEEE 754 binary64, big endian. Each message begins with its type, flags, and its length with
+//! that header. On TCP messages follow each other without gaps.
+
+mod add_flow;
+mod cursor;
+mod frames;
+
+pub use add_flow::{AddFlow, EventSize, OnOffEvent, Random, Text};
+pub use frames::Frames;
+
+use cursor::{Cursor, Writer};
+
+/// Bytes of the header that each message begins with.
+pub const HEADER: usize = 4;
+/// Bytes of a DATA message without payload.
+pub const DATA_HEADER: usize = 48;
+/// Longest piece of a file in a RESULTS message.
+pub const RESULTS_PIECE: usize = 1400;
+/// Payload protocol identifier of control messages on SCTP.
+pub const CONTROL_PPID: u32 = 36;
+/// Payload protocol identifier of DATA and IDENTIFY messages on SCTP.
+pub const DATA_PPID: u32 = 37;
+
+/// What makes an IDENTIFY message one.
+const MAGIC: u64 = 0x4bcd_f3aa_303c_6774;
+
+/// Numbers of the message types.
+mod kind {
+    pub const ACKNOWLEDGE: u8 = 1;
+    pub const ADD_FLOW: u8 = 2;
+    pub const REMOVE_FLOW: u8 = 3;
+    pub const IDENTIFY_FLOW: u8 = 4;
+    pub const DATA: u8 = 5;
+    pub const START: u8 = 6;
+    pub const STOP: u8 = 7;
+    pub const RESULTS: u8 = 8;
+}
+
+/// Why bytes are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// The length field does not fit the type, or the bytes end before.
+    #[error("a message of type {kind} has a wrong length")]
+    Length {
+        /// The type.
+        kind: u8,
+    },
+    /// The type is none of 1 to 8.
+    #[error("there is no message type {0}")]
+    Type(u8),
+    /// An IDENTIFY message without its magic number.
+    #[error("an IDENTIFY message has a wrong magic number")]
+    Magic,
+}
+
+/// The names of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowId {
+    /// The measurement, a random number of the active side.
+    pub measurement: u64,
+    /// The flow in the measurement.
+    pub flow: u32,
+    /// The SCTP stream of the flow; 0 with other protocols.
+    pub stream: u16,
+}
+
+/// The result of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledge {
+    /// The flow of the request; flow and stream 0 for START and STOP.
+    pub id: FlowId,
+    /// 0: success, anything else: failure.
+    pub status: u32,
+}
+
+/// The beginning of a data connection: which flow it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identify {
+    /// The flow.
+    pub id: FlowId,
+    /// The active side wants the flow's vector compressed.
+    pub compress_vector: bool,
+    /// The active side wants no vector of the flow.
+    pub no_vector: bool,
+}
+
+/// The header of a message of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Data {
+    /// The flow.
+    pub id: FlowId,
+    /// It is the first message of its frame.
+    pub begin: bool,
+    /// It is the last message of its frame.
+    pub end: bool,
+    /// Number of the frame.
+    pub frame: u32,
+    /// Number of the message.
+    pub sequence: u64,
+    /// Bytes of all messages before it.
+    pub position: u64,
+    /// When it was sent: microseconds since 1970.
+    pub time: u64,
+}
+
+/// The beginning of transmission, and which files the active side wants from the passive side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The measurement.
+    pub measurement: u64,
+    /// Vectors shall be compressed (bzip2).
+    pub compress_vectors: bool,
+    /// Scalars shall be compressed (bzip2).
+    pub compress_scalars: bool,
+    /// No vectors are wanted.
+    pub no_vectors: bool,
+    /// No scalars are wanted.
+    pub no_scalars: bool,
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message<'a> {
+    /// The result of a request.
+    Acknowledge(Acknowledge),
+    /// Announces a flow.
+    AddFlow(Box<AddFlow>),
+    /// Ends a flow.
+    RemoveFlow(FlowId),
+    /// First message of a data connection.
+    Identify(Identify),
+    /// A message of a flow, and its payload.
+    Data(Data, &'a [u8]),
+    /// Both sides begin to send.
+    Start(Start),
+    /// Both sides stop.
+    Stop {
+        /// The measurement.
+        measurement: u64,
+    },
+    /// A piece of a file.
+    Results {
+        /// It is the last one of its file.
+        last: bool,
+        /// The piece.
+        piece: &'a [u8],
+    },
+}
+
+/// The length of the message that begins with these bytes; none if the header is not complete.
+///
+/// # Errors
+/// [`Malformed::Length`] if it is shorter than its header.
+pub fn length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+    let &[kind, _, high, low, ..] = bytes else { return Ok(None) };
+    match usize::from(u16::from_be_bytes([high, low])) {
+        length if length < HEADER => Err(Malformed::Length { kind }),
+        length => Ok(Some(length)),
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Reads one whole message.
+    ///
+    /// # Errors
+    /// [`Malformed`].
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let &[kind, flags, high, low, ..] = bytes else {
+            return Err(Malformed::Length { kind: bytes.first().copied().unwrap_or_default() });
+        };
+        let short = Malformed::Length { kind };
+        if usize::from(u16::from_be_bytes([high, low])) != bytes.len() {
+            return Err(short);
+        }
+        let mut body = Cursor::new(&bytes[HEADER..]);
+        let message = Self::decode_body(kind, flags, &mut body).ok_or(short)??;
+        if body.is_empty() { Ok(message) } else { Err(short) }
+    }
+
+    /// The message of this type; none if its bytes end early.
+    fn decode_body(kind: u8, flags: u8, body: &mut Cursor<'a>) -> Option<Result<Self, Malformed>> {
+        Some(Ok(match kind {
+            kind::ACKNOWLEDGE => {
+                let id = body.flow_id()?;
+                body.u16()?;
+                Message::Acknowledge(Acknowledge { id, status: body.u32()? })
+            }
+            kind::ADD_FLOW => Message::AddFlow(Box::new(AddFlow::decode(flags, body)?)),
+            kind::REMOVE_FLOW => Message::RemoveFlow(body.flow_id()?),
+            kind::IDENTIFY_FLOW => {
+                let flow = body.u32()?;
+                if body.u64()? != MAGIC {
+                    return Some(Err(Malformed::Magic));
+                }
+                let id = FlowId { flow, measurement: body.u64()?, stream: body.u16()? };
+                Message::Identify(Identify { id, compress_vector: flags & 1 != 0, no_vector: flags & 2 != 0 })
+            }
+            kind::DATA => {
+                let id = body.flow_id()?;
+                body.u16()?;
+                let data = Data {
+                    id,
+                    begin: flags & 1 != 0,
+                    end: flags & 2 != 0,
+                    frame: body.u32()?,
+                    sequence: body.u64()?,
+                    position: body.u64()?,
+                    time: body.u64()?,
+                };
+                Message::Data(data, body.rest())
+            }
+            kind::START => {
+                body.u32()?;
+                Message::Start(Start {
+                    measurement: body.u64()?,
+                    compress_vectors: flags & 1 != 0,
+                    compress_scalars: flags & 2 != 0,
+                    no_vectors: flags & 4 != 0,
+                    no_scalars: flags & 8 != 0,
+                })
+            }
+            kind::STOP => {
+                body.u32()?;
+                Message::Stop { measurement: body.u64()? }
+            }
+            kind::RESULTS => Message::Results { last: flags & 1 != 0, piece: body.rest() },
+            unknown => return Some(Err(Malformed::Type(unknown))),
+        }))
+    }
+
+    /// Writes the message; on/off events in this size.
+    ///
+    /// # Panics
+    /// If it would be longer than 65,535 bytes.
+    pub fn encode(&self, events: EventSize) -> Vec<u8> {
+        let (kind, flags) = self.kind_and_flags();
+        let mut out = Writer::new(kind, flags);
+        match self {
+            Message::Acknowledge(Acknowledge { id, status }) => {
+                out.flow_id(*id);
+                out.u16(0);
+                out.u32(*status);
+            }
+            Message::AddFlow(flow) => flow.encode(events, &mut out),
+            Message::RemoveFlow(id) => out.flow_id(*id),
+            Message::Identify(Identify { id, .. }) => {
+                out.u32(id.flow);
+                out.u64(MAGIC);
+                out.u64(id.measurement);
+                out.u16(id.stream);
+            }
+            Message::Data(data, payload) => {
+                out.flow_id(data.id);
+                out.u16(0);
+                out.u32(data.frame);
+                out.u64(data.sequence);
+                out.u64(data.position);
+                out.u64(data.time);
+                out.bytes(payload);
+            }
+            Message::Start(Start { measurement, .. }) | Message::Stop { measurement } => {
+                out.u32(0);
+                out.u64(*measurement);
+            }
+            Message::Results { piece, .. } => out.bytes(piece),
+        }
+        out.finish()
+    }
+
+    fn kind_and_flags(&self) -> (u8, u8) {
+        let bit = |set: bool, flag: u8| if set { flag } else { 0 };
+        match self {
+            Message::Acknowledge(_) => (kind::ACKNOWLEDGE, 0),
+            Message::AddFlow(flow) => (kind::ADD_FLOW, flow.flags()),
+            Message::RemoveFlow(_) => (kind::REMOVE_FLOW, 0),
+            Message::Identify(identify) => {
+                (kind::IDENTIFY_FLOW, bit(identify.compress_vector, 1) | bit(identify.no_vector, 2))
+            }
+            Message::Data(data, _) => (kind::DATA, bit(data.begin, 1) | bit(data.end, 2)),
+            Message::Start(start) => (
+                kind::START,
+                bit(start.compress_vectors, 1)
+                    | bit(start.compress_scalars, 2)
+                    | bit(start.no_vectors, 4)
+                    | bit(start.no_scalars, 8),
+            ),
+            Message::Stop { .. } => (kind::STOP, 0),
+            Message::Results { last, .. } => (kind::RESULTS, bit(*last, 1)),
+        }
+    }
+}
+
+impl Data {
+    /// Writes the header of a message of `total` bytes over the first 48 bytes of `message`.
+    ///
+    /// # Panics
+    /// If `message` is shorter than that.
+    pub fn write(&self, message: &mut [u8]) {
+        let total = message.len().min(usize::from(u16::MAX)) as u16;
+        let flags = u8::from(self.begin) | u8::from(self.end) << 1;
+        let mut header = [0; DATA_HEADER];
+        header[..2].copy_from_slice(&[kind::DATA, flags]);
+        header[2..4].copy_from_slice(&total.to_be_bytes());
+        header[4..8].copy_from_slice(&self.id.flow.to_be_bytes());
+        header[8..16].copy_from_slice(&self.id.measurement.to_be_bytes());
+        header[16..18].copy_from_slice(&self.id.stream.to_be_bytes());
+        header[20..24].copy_from_slice(&self.frame.to_be_bytes());
+        header[24..32].copy_from_slice(&self.sequence.to_be_bytes());
+        header[32..40].copy_from_slice(&self.position.to_be_bytes());
+        header[40..48].copy_from_slice(&self.time.to_be_bytes());
+        message[..DATA_HEADER].copy_from_slice(&header);
+    }
+}
+
+#[cfg(test)]
+mod tests;

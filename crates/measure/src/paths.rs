@@ -1,0 +1,191 @@
+//! What the paths of an association carried, and what limited them.
+
+use io::blocking::Connection;
+use io::{Limit, LimitTimes, PathInfo, PathState};
+use std::io::Write;
+
+/// How long each limit kept a sender from sending more, in seconds, in the order of [`Limit::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits([f64; Limit::ALL.len()]);
+
+impl Limits {
+    fn of(times: &LimitTimes) -> Self {
+        Limits(std::array::from_fn(|i| times.of(Limit::ALL[i]).as_secs_f64()))
+    }
+
+    /// The time that each limit got since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Limits) -> Self {
+        Limits(std::array::from_fn(|i| (self.0[i] - before.0[i]).max(0.0)))
+    }
+
+    /// The share of each limit; empty if no time passed.
+    pub fn shares(&self) -> Vec<(Limit, f64)> {
+        let total: f64 = self.0.iter().sum();
+        let shares = Limit::ALL.iter().zip(self.0).map(|(&limit, time)| (limit, time / total));
+        if total > 0.0 { shares.collect() } else { Vec::new() }
+    }
+
+    /// The limit with the greatest share.
+    pub fn main(&self) -> Option<(Limit, f64)> {
+        self.shares().into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+/// A path at one time, or between two times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathSample {
+    /// Its number.
+    pub id: u8,
+    /// Our address.
+    pub local: String,
+    /// The peer's address.
+    pub remote: String,
+    /// State, such as `active`.
+    pub state: &'static str,
+    /// User bytes sent, with retransmissions.
+    pub user_bytes: u64,
+    /// Packets with DATA sent.
+    pub data_packets: u64,
+    /// Chunks retransmitted.
+    pub retransmissions: u64,
+    /// Expiries of T3.
+    pub timeouts: u64,
+    /// Smoothed round-trip time in seconds; none before the first measurement.
+    pub srtt: Option<f64>,
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Path MTU with the IP header, bytes.
+    pub mtu: u64,
+    /// What limited the path.
+    pub limits: Limits,
+}
+
+/// An association at one time, or between two times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Association {
+    /// What limited its sender.
+    pub limits: Limits,
+    /// Its paths.
+    pub paths: Vec<PathSample>,
+}
+
+const fn state(state: PathState) -> &'static str {
+    match state {
+        PathState::Unconfirmed => "unconfirmed",
+        PathState::Active => "active",
+        PathState::PotentiallyFailed => "potentially-failed",
+        PathState::Inactive => "inactive",
+    }
+}
+
+impl PathSample {
+    fn of(path: &PathInfo) -> Self {
+        PathSample {
+            id: path.id.0,
+            local: path.local.to_string(),
+            remote: path.remote.to_string(),
+            state: state(path.state),
+            user_bytes: path.stats.user_bytes.get(),
+            data_packets: path.stats.data_packets,
+            retransmissions: path.stats.fast_retransmissions + path.stats.timer_retransmissions,
+            timeouts: path.stats.timeouts,
+            srtt: path.srtt.map(|srtt| srtt.as_secs_f64()),
+            cwnd: path.cwnd.get(),
+            mtu: path.mtu.get(),
+            limits: Limits::of(&path.limits),
+        }
+    }
+
+    fn since(&self, before: Option<&PathSample>) -> Self {
+        let Some(before) = before else { return self.clone() };
+        PathSample {
+            user_bytes: self.user_bytes.saturating_sub(before.user_bytes),
+            data_packets: self.data_packets.saturating_sub(before.data_packets),
+            retransmissions: self.retransmissions.saturating_sub(before.retransmissions),
+            timeouts: self.timeouts.saturating_sub(before.timeouts),
+            limits: self.limits.since(&before.limits),
+            ..self.clone()
+        }
+    }
+}
+
+impl Association {
+    /// The association now; none if it has ended.
+    pub fn of(connection: &Connection) -> Option<Self> {
+        let limits = Limits::of(&connection.stats()?.limits);
+        let paths = connection.paths()?.iter().map(PathSample::of).collect();
+        Some(Association { limits, paths })
+    }
+
+    /// What happened since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Association) -> Self {
+        let path = |path: &PathSample| path.since(before.paths.iter().find(|other| other.id == path.id));
+        Association {
+            limits: self.limits.since(&before.limits),
+            paths: self.paths.iter().map(path).collect(),
+        }
+    }
+
+    /// Writes it as further scalars of a flow of the passive side, which NetPerfMeter passes on as they are.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_scalars(&self, out: &mut impl Write, flow: u32) -> std::io::Result<()> {
+        for (limit, time) in Limit::ALL.iter().zip(self.limits.0) {
+            writeln!(out, "scalar \"netPerfMeter.passive.flow[{flow}]\" \"Limit {limit}\" {time:.6}")?;
+        }
+        for path in &self.paths {
+            let object = format!("netPerfMeter.passive.flow[{flow}].path[{}]", path.id);
+            let counts = [
+                ("Transmitted User Bytes", path.user_bytes),
+                ("Transmitted Packets", path.data_packets),
+                ("Retransmissions", path.retransmissions),
+                ("Timeouts", path.timeouts),
+                ("Congestion Window", path.cwnd),
+            ];
+            for (name, value) in counts {
+                writeln!(out, "scalar \"{object}\" \"{name}\" {value}")?;
+            }
+            if let Some(srtt) = path.srtt {
+                writeln!(out, "scalar \"{object}\" \"Smoothed RTT\" {srtt:.6}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What limited the passive side, from the scalars of one of its flows; none if it did not tell.
+pub fn read_limits(scalars: &[(&str, f64)]) -> Option<Limits> {
+    let mut limits = Limits::default();
+    let mut told = false;
+    for (name, value) in scalars {
+        let limit = name.strip_prefix("Limit ").and_then(|name| name.parse::<Limit>().ok());
+        if let Some(limit) = limit {
+            limits.0[limit as usize] = value.max(0.0);
+            told = true;
+        }
+    }
+    told.then_some(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_the_passive_side_are_read_as_they_were_written() {
+        let mut limits = Limits::default();
+        limits.0[Limit::Cwnd as usize] = 1.5;
+        limits.0[Limit::Application as usize] = 0.5;
+        let association = Association { limits, paths: Vec::new() };
+        let mut text = Vec::new();
+        association.write_scalars(&mut text, 4).expect("memory");
+        let text = String::from_utf8(text).expect("text");
+        let read = read_limits(&crate::files::read_scalars(&text, "passive.flow[4]"));
+        assert_eq!(read, Some(limits));
+        assert_eq!(limits.main(), Some((Limit::Cwnd, 0.75)));
+        assert_eq!(read_limits(&[("Received Bytes", 1.0)]), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Counts what arrives on a flow.
+
+use crate::channel::{PATIENCE, is_timeout};
+use crate::flow::Flow;
+use crate::npmp::{FlowId, Frames, Malformed, Message};
+use io::blocking::Connection;
+use std::io::Read;
+use std::net::{TcpStream, UdpSocket};
+use std::sync::Arc;
+
+/// Bytes read at once.
+const ROOM: usize = 1 << 18;
+/// Longest message.
+pub const LONGEST: usize = u16::MAX as usize;
+
+/// Messages on a stream of bytes.
+pub fn frames() -> Frames {
+    Frames::new(ROOM, LONGEST)
+}
+
+/// Counts the messages of a TCP flow until the peer closes it, or it is over. `frames` may have bytes already.
+pub fn tcp(mut stream: &TcpStream, mut frames: Frames, flow: &Flow) {
+    if stream.set_read_timeout(Some(PATIENCE)).is_err() {
+        return;
+    }
+    loop {
+        if count(&mut frames, flow).is_err() {
+            return flow.fail("the peer sent what is no NPMP".to_owned());
+        }
+        match stream.read(frames.space()) {
+            Ok(0) => return,
+            Ok(read) => frames.written(read),
+            Err(error) if is_timeout(&error) => {}
+            Err(_) => return,
+        }
+        if flow.over.is_closed() {
+            return;
+        }
+    }
+}
+
+fn count(frames: &mut Frames, flow: &Flow) -> Result<(), Malformed> {
+    while let Some(length) = frames.complete()? {
+        if let Message::Data(data, _) = Message::decode(frames.take(length))? {
+            flow.received(&data, length);
+        }
+    }
+    Ok(())
+}
+
+/// Counts the datagrams of a flow until it is over. The socket is connected, so that they are from the peer.
+pub fn udp(socket: &UdpSocket, flow: &Flow) {
+    if socket.set_read_timeout(Some(PATIENCE)).is_err() {
+        return;
+    }
+    let mut buffer = vec![0; LONGEST];
+    while !flow.over.is_closed() {
+        // An error tells of a datagram that was sent before.
+        let Ok(length) = socket.recv(&mut buffer) else { continue };
+        datagram(&buffer[..length], flow);
+    }
+}
+
+/// Counts a message if it is one of this flow.
+pub fn datagram(bytes: &[u8], flow: &Flow) {
+    if let Ok(Message::Data(data, _)) = Message::decode(bytes)
+        && is_of(data.id, flow.id)
+    {
+        flow.received(&data, bytes.len());
+    }
+}
+
+fn is_of(id: FlowId, flow: FlowId) -> bool {
+    id.flow == flow.flow && id.measurement == flow.measurement
+}
+
+/// Counts the messages of the flows of an association, by their streams, until it ends or all flows are over.
+pub fn sctp(connection: &Connection, flows: &[Arc<Flow>]) {
+    while !flows.iter().all(|flow| flow.over.is_closed()) {
+        match connection.recv_timeout(PATIENCE) {
+            Ok(None) => return,
+            Err(_) => {}
+            Ok(Some(message)) => {
+                if let Some(flow) = flows.iter().find(|flow| flow.id.stream == message.stream.0) {
+                    datagram(&message.data, flow);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What a measurement found.
+
+use crate::counters::{Amount, Counters, Direction};
+use crate::flow::Flow;
+use crate::paths::{Association, Limits, PathSample};
+use crate::spec::Transport;
+use serde_json::{Map, Value, json};
+
+/// Name and version of the JSON.
+pub const SCHEMA: &str = "anabranch.measure/1";
+
+/// What the other side counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PeerReport {
+    /// What it sent.
+    pub sent: Amount,
+    /// What arrived there, and in what time.
+    pub received: Amount,
+    /// Bits per second that arrived there.
+    pub received_bit_rate: f64,
+    /// What did not arrive there; none if it does not say so.
+    pub lost: Option<Amount>,
+    /// Jitter there, milliseconds; none if it does not say so.
+    pub jitter: Option<f64>,
+    /// What limited its sender; none if it does not say so.
+    pub limits: Option<Limits>,
+}
+
+/// A flow during the measurement or an interval of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowReport {
+    /// Its number.
+    pub flow: u32,
+    /// Its SCTP stream.
+    pub stream: u16,
+    /// Its transport.
+    pub transport: Transport,
+    /// Text for people.
+    pub description: String,
+    /// Its association among those of the report; none with TCP and UDP.
+    pub association: Option<usize>,
+    /// What was given to the transport here.
+    pub sent: Direction,
+    /// What arrived here.
+    pub received: Direction,
+    /// What the peer sent and did not arrive.
+    pub lost: Amount,
+    /// Jitter of what arrived, milliseconds.
+    pub jitter: f64,
+    /// What limited the sender here; none with TCP and UDP.
+    pub limits: Option<Limits>,
+    /// What the peer counted; none in an interval.
+    pub peer: Option<PeerReport>,
+    /// Why it ended early.
+    pub failure: Option<String>,
+}
+
+impl FlowReport {
+    /// The flow since `before`, with what limited its association in that time.
+    pub(crate) fn new(
+        flow: &Flow,
+        before: &Counters,
+        now: &Counters,
+        association: Option<(usize, &Association)>,
+    ) -> Self {
+        let since = |now: &Direction, before: &Direction| Direction {
+            amount: now.amount - before.amount,
+            first: now.first.max(before.last),
+            last: now.last,
+        };
+        FlowReport {
+            flow: flow.id.flow,
+            stream: flow.id.stream,
+            transport: flow.spec.transport,
+            description: flow.spec.description.clone(),
+            association: association.map(|(n, _)| n),
+            sent: since(&now.sent, &before.sent),
+            received: since(&now.received, &before.received),
+            lost: now.lost() - before.lost(),
+            jitter: now.jitter,
+            limits: association.map(|(_, association)| association.limits),
+            peer: None,
+            failure: flow.failure(),
+        }
+    }
+
+    /// The whole flow as the passive side saw it.
+    pub(crate) fn of_passive(flow: &Flow, association: Option<&Association>) -> Self {
+        Self::new(
+            flow,
+            &Counters::default(),
+            &flow.counters(),
+            association.map(|association| (0, association)),
+        )
+    }
+
+    fn to_json(&self) -> Value {
+        let amount = |amount: &Amount| json!({ "bytes": amount.bytes, "messages": amount.packets, "frames": amount.frames });
+        let direction = |direction: &Direction| {
+            let mut value = amount(&direction.amount);
+            value["seconds"] = json!(direction.duration());
+            value["bits_per_second"] = json!(direction.per_second(direction.amount.bytes.saturating_mul(8)));
+            value
+        };
+        let peer = self.peer.map(|peer| {
+            json!({
+                "sent": amount(&peer.sent),
+                "received": amount(&peer.received),
+                "received_bits_per_second": peer.received_bit_rate,
+                "lost": peer.lost.as_ref().map(amount),
+                "jitter_ms": peer.jitter,
+                "limits": peer.limits.as_ref().map(limits_json),
+            })
+        });
+        json!({
+            "flow": self.flow,
+            "stream": self.stream,
+            "transport": self.transport.name(),
+            "description": self.description,
+            "association": self.association,
+            "sent": direction(&self.sent),
+            "received": direction(&self.received),
+            "lost": amount(&self.lost),
+            "jitter_ms": self.jitter,
+            "limits": self.limits.as_ref().map(limits_json),
+            "peer": peer,
+            "failure": self.failure,
+        })
+    }
+}
+
+/// The share of each limit.
+fn limits_json(limits: &Limits) -> Value {
+    let shares = limits.shares().into_iter().map(|(limit, share)| (limit.name().to_owned(), json!(share)));
+    Value::Object(shares.collect::<Map<_, _>>())
+}
+
+fn path_json(path: &PathSample) -> Value {
+    json!({
+        "path": path.id,
+        "local": path.local,
+        "remote": path.remote,
+        "state": path.state,
+        "user_bytes": path.user_bytes,
+        "data_packets": path.data_packets,
+        "retransmissions": path.retransmissions,
+        "timeouts": path.timeouts,
+        "srtt_s": path.srtt,
+        "cwnd_bytes": path.cwnd,
+        "mtu_bytes": path.mtu,
+        "limits": limits_json(&path.limits),
+    })
+}
+
+fn associations_json(associations: &[Association]) -> Value {
+    let one = |association: &Association| {
+        let paths: Vec<_> = association.paths.iter().map(path_json).collect();
+        json!({ "limits": limits_json(&association.limits), "paths": paths })
+    };
+    associations.iter().map(one).collect()
+}
+
+/// A part of a measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// Begin and end, in seconds from START.
+    pub from: f64,
+    /// End.
+    pub to: f64,
+    /// What happened on each flow.
+    pub flows: Vec<FlowReport>,
+    /// What happened on each association.
+    pub associations: Vec<Association>,
+}
+
+impl Interval {
+    /// The interval as JSON.
+    pub fn to_json(&self) -> Value {
+        let flows: Vec<_> = self.flows.iter().map(FlowReport::to_json).collect();
+        json!({
+            "from_s": self.from,
+            "to_s": self.to,
+            "flows": flows,
+            "associations": associations_json(&self.associations),
+        })
+    }
+}
+
+/// A whole measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Its number.
+    pub measurement: u64,
+    /// When it began: microseconds since 1970.
+    pub begun: u64,
+    /// The measurement, but for the time that was left out at its beginning.
+    pub total: Interval,
+    /// Its intervals.
+    pub intervals: Vec<Interval>,
+}
+
+impl Report {
+    pub(crate) fn of_passive(measurement: u64, span: (u64, u64), flows: Vec<FlowReport>) -> Self {
+        let to = span.1.saturating_sub(span.0) as f64 / 1e6;
+        let total = Interval { from: 0.0, to, flows, associations: Vec::new() };
+        Report { measurement, begun: span.0, total, intervals: Vec::new() }
+    }
+
+    /// The flow that ended early, and why.
+    pub fn failure(&self) -> Option<(u32, &str)> {
+        self.total.flows.iter().find_map(|flow| Some((flow.flow, flow.failure.as_deref()?)))
+    }
+
+    /// The report as JSON of the schema [`SCHEMA`].
+    pub fn to_json(&self) -> Value {
+        let intervals: Vec<_> = self.intervals.iter().map(Interval::to_json).collect();
+        json!({
+            "schema": SCHEMA,
+            "measurement": format!("{:016x}", self.measurement),
+            "begun_us": self.begun,
+            "total": self.total.to_json(),
+            "intervals": intervals,
+        })
+    }
+}

@@ -1,0 +1,280 @@
+//! The passive side.
+//!
+//! It reads packets of strangers. A flow exists only if a control connection announced it. Nothing is ever answered over UDP, and a
+//! UDP flow is sent only to the address of the host that holds the control connection, so that the server cannot be made to send to
+//! anybody else. [`limits`] bounds what one peer and all peers together can make it keep.
+
+mod data;
+mod limits;
+mod registry;
+mod session;
+
+use crate::clock::Gate;
+use crate::report::Report;
+use crate::sockets;
+use io::BindError;
+use io::blocking::Endpoint;
+use registry::Registry;
+use session::Session;
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a passive side is told.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// Local addresses: all for SCTP, the first one for TCP and UDP. None: all of the host.
+    pub locals: Vec<IpAddr>,
+    /// Port of data; that of control is the next one. 0: any.
+    pub port: u16,
+    /// UDP port of SCTP (RFC 6951); 0: any.
+    pub udp_port: u16,
+    /// Options of SCTP.
+    pub config: sctp::Config,
+    /// Ends after one measurement.
+    pub one: bool,
+    /// Longest measurement.
+    pub longest: Duration,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        ServerOptions {
+            locals: Vec::new(),
+            port: 9000,
+            udp_port: sctp::Encapsulation::PORT,
+            config: sctp::Config { pmtud: true, ..sctp::Config::recommended() },
+            one: false,
+            longest: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// A port of TCP or UDP.
+    #[error("cannot bind port {port}: {source}; choose another one with -p")]
+    Port {
+        /// The port.
+        port: u16,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// SCTP's sockets.
+    #[error(transparent)]
+    Sctp(#[from] BindError),
+    /// A thread.
+    #[error("cannot start: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// What a server tells.
+#[derive(Clone, Debug)]
+pub enum Notice {
+    /// A peer announced flows and starts them.
+    Began {
+        /// Its address.
+        peer: IpAddr,
+        /// Number of flows.
+        flows: usize,
+    },
+    /// A measurement has ended.
+    Ended {
+        /// Address of the active side.
+        peer: IpAddr,
+        /// What was measured.
+        report: Box<Report>,
+    },
+    /// A peer was refused, or its measurement ended early.
+    Refused {
+        /// Its address.
+        peer: IpAddr,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What all threads share.
+struct Shared {
+    registry: Registry,
+    /// Control connections.
+    sessions: AtomicUsize,
+    /// Data connections.
+    connections: AtomicUsize,
+    /// Measurements that have ended.
+    measured: AtomicUsize,
+    /// The server ends.
+    over: Gate,
+    udp: Arc<UdpSocket>,
+    longest: Duration,
+    notify: Box<dyn Fn(Notice) + Send + Sync>,
+}
+
+/// Counts something while it exists.
+struct Counted<'c>(&'c AtomicUsize);
+
+impl<'c> Counted<'c> {
+    /// One more; none if there are `most` already.
+    fn new(counter: &'c AtomicUsize, most: usize) -> Option<Self> {
+        let add = |n: usize| (n < most).then_some(n + 1);
+        counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok().map(|_| Counted(counter))
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A passive side.
+pub struct Server {
+    control: TcpListener,
+    data: TcpListener,
+    endpoint: Endpoint,
+    shared: Arc<Shared>,
+    port: u16,
+    one: bool,
+}
+
+impl Server {
+    /// Binds all sockets.
+    ///
+    /// # Errors
+    /// [`ServerError`].
+    pub fn bind(
+        options: ServerOptions,
+        notify: impl Fn(Notice) + Send + Sync + 'static,
+    ) -> Result<Self, ServerError> {
+        let local = options.locals.first().copied();
+        let (data, control, udp, port) = bind_ports(local, options.port)?;
+        let endpoint = Endpoint::builder()
+            .locals(options.locals)
+            .port(port)
+            .udp_port(options.udp_port)
+            .config(options.config)
+            .max_associations(limits::CONNECTIONS)
+            .bind_blocking()?;
+        let shared = Arc::new(Shared {
+            registry: Registry::default(),
+            sessions: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+            measured: AtomicUsize::new(0),
+            over: Gate::default(),
+            udp: Arc::new(udp),
+            longest: options.longest,
+            notify: Box::new(notify),
+        });
+        Ok(Server { control, data, endpoint, shared, port, one: options.one })
+    }
+
+    /// The port of data; that of control is the next one.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The UDP port of SCTP.
+    pub fn udp_port(&self) -> u16 {
+        self.endpoint.udp_port()
+    }
+
+    /// Serves until `cancel`, or until one measurement has ended if that was chosen.
+    ///
+    /// # Errors
+    /// [`ServerError::System`].
+    pub fn run(self, cancel: &AtomicBool) -> Result<(), ServerError> {
+        let listener = self.endpoint.listen(16);
+        let mut threads = Vec::new();
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            thread::Builder::new().name(name.to_owned()).spawn(run)
+        };
+        let (shared, data) = (self.shared.clone(), self.data);
+        threads.push(spawn("tcp", Box::new(move || data::accept_tcp(&shared, &data)))?);
+        let shared = self.shared.clone();
+        threads.push(spawn("udp", Box::new(move || data::receive_udp(&shared)))?);
+        let shared = self.shared.clone();
+        threads.push(spawn("sctp", Box::new(move || data::accept_sctp(&shared, &listener)))?);
+        while !cancel.load(Ordering::Relaxed)
+            && !(self.one && self.shared.measured.load(Ordering::Relaxed) > 0)
+        {
+            if let Some((stream, peer)) = accept(&self.control, &self.shared.over)
+                && let Err(error) = begin_session(&self.shared, stream, peer)
+            {
+                (self.shared.notify)(Notice::Refused { peer, why: error.to_string() });
+            }
+        }
+        self.shared.over.close();
+        for thread in threads {
+            drop(thread.join());
+        }
+        let deadline = Instant::now() + limits::FAREWELL;
+        while self.shared.sessions.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
+            thread::sleep(POLL);
+        }
+        self.endpoint.close_timeout(limits::FAREWELL);
+        Ok(())
+    }
+}
+
+/// Time between two looks for connections.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Waits a moment for a connection.
+fn accept(listener: &TcpListener, over: &Gate) -> Option<(TcpStream, IpAddr)> {
+    match listener.accept() {
+        Ok((stream, peer)) => Some((stream, peer.ip().to_canonical())),
+        Err(_) => {
+            over.wait_until(Some(Instant::now() + POLL));
+            None
+        }
+    }
+}
+
+fn begin_session(shared: &Arc<Shared>, stream: TcpStream, peer: IpAddr) -> std::io::Result<()> {
+    crate::control::prepare(&stream)?;
+    let shared = shared.clone();
+    let run = move || match Counted::new(&shared.sessions, limits::SESSIONS) {
+        Some(_counted) => Session::new(&shared, stream, peer).run(),
+        None => {
+            let why = format!("{} control connections are open already", limits::SESSIONS);
+            (shared.notify)(Notice::Refused { peer, why });
+        }
+    };
+    thread::Builder::new().name("control".to_owned()).spawn(run).map(drop)
+}
+
+/// The sockets of TCP data, control and UDP, and the port of data.
+fn bind_ports(
+    local: Option<IpAddr>,
+    port: u16,
+) -> Result<(TcpListener, TcpListener, UdpSocket, u16), ServerError> {
+    const TRIES: usize = 32;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let tried = (|| {
+            let data = sockets::listener(local, port).map_err(|source| ServerError::Port { port, source })?;
+            let port = data.local_addr()?.port();
+            let next = port
+                .checked_add(1)
+                .ok_or(ServerError::Port { port, source: std::io::ErrorKind::AddrNotAvailable.into() })?;
+            let control =
+                sockets::listener(local, next).map_err(|source| ServerError::Port { port: next, source })?;
+            let udp = sockets::datagrams(local, port).map_err(|source| ServerError::Port { port, source })?;
+            Ok((data, control, udp, port))
+        })();
+        match tried {
+            // The neighbours of a port that the system chose may be in use.
+            Err(ServerError::Port { .. }) if port == 0 && tries < TRIES => {}
+            done => return done,
+        }
+    }
+}
+
+/// A mutex whose holder cannot have left it in the middle of a change.
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

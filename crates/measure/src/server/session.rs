@@ -1,0 +1,296 @@
+//! A control connection: announces flows, starts and stops them, and takes the results.
+
+use super::registry::{Bound, Slot};
+use super::{Notice, Shared, limits};
+use crate::channel::Channel;
+use crate::clock::micros;
+use crate::control::{ControlError, ControlReader, ControlWriter};
+use crate::files::{self, Snapshot};
+use crate::flow::{Flow, Room};
+use crate::npmp::{AddFlow, EventSize, FlowId, Message, Start};
+use crate::paths::Association;
+use crate::report::{FlowReport, Report};
+use crate::sender;
+use crate::spec::FlowSpec;
+use std::net::{IpAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between two snapshots of a running measurement, and two looks whether the server ends.
+const TICK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Why a session ended early.
+enum End {
+    /// The peer closed its connection, after its measurement or before it began.
+    Quiet,
+    Error(String),
+}
+
+impl From<ControlError> for End {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::Closed => End::Quiet,
+            error => End::Error(error.to_string()),
+        }
+    }
+}
+
+/// A message that a passive side understands.
+enum Request {
+    Add(Box<AddFlow>),
+    Remove(FlowId),
+    Start(Start),
+    Stop(u64),
+    Other,
+}
+
+impl Request {
+    fn of(message: Message<'_>) -> Self {
+        match message {
+            Message::AddFlow(flow) => Request::Add(flow),
+            Message::RemoveFlow(id) => Request::Remove(id),
+            Message::Start(start) => Request::Start(start),
+            Message::Stop { measurement } => Request::Stop(measurement),
+            Message::Acknowledge(_) | Message::Identify(_) | Message::Data(..) | Message::Results { .. } => {
+                Request::Other
+            }
+        }
+    }
+}
+
+/// A measurement between START and STOP.
+struct Running {
+    start: Start,
+    begun: Instant,
+    next: Instant,
+    senders: Vec<JoinHandle<()>>,
+}
+
+/// A control connection.
+pub struct Session<'s> {
+    shared: &'s Shared,
+    stream: TcpStream,
+    peer: IpAddr,
+    room: Arc<Room>,
+    slots: Vec<Arc<Slot>>,
+    running: Option<Running>,
+    snapshots: Vec<Snapshot>,
+}
+
+impl<'s> Session<'s> {
+    pub fn new(shared: &'s Shared, stream: TcpStream, peer: IpAddr) -> Self {
+        Session {
+            shared,
+            stream,
+            peer,
+            room: Arc::new(Room::new(limits::ROWS)),
+            slots: Vec::new(),
+            running: None,
+            snapshots: Vec::new(),
+        }
+    }
+
+    /// Serves the connection until it ends.
+    pub fn run(mut self) {
+        let was_running = |session: &Self| session.running.is_some();
+        let refused = match self.serve() {
+            Err(End::Error(why)) => Some(why),
+            Err(End::Quiet) if was_running(&self) => Some("it left during the measurement".to_owned()),
+            Ok(()) | Err(End::Quiet) => None,
+        };
+        self.halt();
+        for slot in &self.slots {
+            self.shared.registry.remove(slot.id);
+            if let Some(bound) = slot.bound() {
+                bound.flow.over.close();
+            }
+        }
+        if let Some(why) = refused {
+            (self.shared.notify)(Notice::Refused { peer: self.peer, why });
+        }
+    }
+
+    fn serve(&mut self) -> Result<(), End> {
+        let io = |error| End::from(ControlError::Io(error));
+        let writer = ControlWriter::new(self.stream.try_clone().map_err(io)?, EventSize::default());
+        let mut reader = ControlReader::new(self.stream.try_clone().map_err(io)?, limits::MESSAGE);
+        let mut idle_since = Instant::now();
+        while !self.shared.over.is_closed() {
+            if let Some(request) = reader.next(LOOK, Request::of)? {
+                idle_since = Instant::now();
+                self.handle(request, &writer)?;
+            }
+            self.tick()?;
+            if self.running.is_none() && idle_since.elapsed() > limits::IDLE {
+                return Err(End::Error("its control connection was silent".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a snapshot each second, and ends a measurement that is too long.
+    fn tick(&mut self) -> Result<(), End> {
+        let now = Instant::now();
+        let Some(running) = &mut self.running else { return Ok(()) };
+        if now.duration_since(running.begun) > self.shared.longest {
+            return Err(End::Error(format!("it measured for more than {} s", self.shared.longest.as_secs())));
+        }
+        if now >= running.next {
+            running.next = now.max(running.next + TICK);
+            self.snapshot();
+        }
+        Ok(())
+    }
+
+    fn bound(&self) -> impl Iterator<Item = (&Slot, Bound)> {
+        self.slots.iter().filter_map(|slot| Some((&**slot, slot.bound()?)))
+    }
+
+    fn snapshot(&mut self) {
+        let counters =
+            self.slots.iter().map(|slot| slot.bound().map(|bound| bound.flow.counters()).unwrap_or_default());
+        let counters = counters.collect();
+        self.snapshots.push(Snapshot { time: micros(), counters });
+    }
+
+    fn handle(&mut self, request: Request, writer: &ControlWriter) -> Result<(), End> {
+        let whole = |measurement| FlowId { measurement, ..FlowId::default() };
+        match request {
+            Request::Add(message) => {
+                let added = self.add(&message, writer);
+                writer.acknowledge(message.id, added.is_ok())?;
+                added.map_err(End::Error)
+            }
+            Request::Start(start) => {
+                let started = self.start(start);
+                writer.acknowledge(whole(start.measurement), started.is_ok())?;
+                started.map_err(End::Error)
+            }
+            Request::Stop(measurement) => self.stop(whole(measurement), writer),
+            Request::Remove(id) => self.remove(id, writer),
+            Request::Other => Err(End::Error("it sent what only a passive side sends".to_owned())),
+        }
+    }
+
+    fn add(&mut self, message: &AddFlow, writer: &ControlWriter) -> Result<(), String> {
+        if self.running.is_some() {
+            return Err("it announced a flow during the measurement".to_owned());
+        }
+        if self.slots.len() >= limits::FLOWS {
+            return Err(format!("it announced more than {} flows", limits::FLOWS));
+        }
+        if self.slots.first().is_some_and(|slot| slot.id.measurement != message.id.measurement) {
+            return Err("it announced flows of two measurements".to_owned());
+        }
+        let spec = FlowSpec::of_message(message).map_err(|error| error.to_string())?;
+        spec.traffic().and(spec.schedule()).map_err(|error| error.to_string())?;
+        let slot = Slot::new(message.id, spec, self.peer, writer.clone(), self.room.clone());
+        let slot = Arc::new(slot);
+        if !self.shared.registry.add(slot.clone()) {
+            return Err("it announced a flow that exists".to_owned());
+        }
+        self.slots.push(slot);
+        Ok(())
+    }
+
+    fn start(&mut self, start: Start) -> Result<(), String> {
+        if start.compress_vectors || start.compress_scalars {
+            return Err("it wants compressed files: choose names without .bz2".to_owned());
+        }
+        if self.running.is_some() || self.slots.is_empty() {
+            return Err("it started nothing, or twice".to_owned());
+        }
+        if self.bound().count() < self.slots.len() {
+            return Err("it started before all flows had their data connections".to_owned());
+        }
+        let begun = Instant::now();
+        self.snapshots.clear();
+        self.snapshot();
+        let mut running = Running { start, begun, next: begun + TICK, senders: Vec::new() };
+        for (_, Bound { flow, channel, .. }) in self.bound() {
+            running.senders.extend(sender::start(&flow, channel, None)?);
+        }
+        self.running = Some(running);
+        (self.shared.notify)(Notice::Began { peer: self.peer, flows: self.slots.len() });
+        Ok(())
+    }
+
+    /// Stops all senders.
+    fn halt(&mut self) -> Option<Running> {
+        self.bound().for_each(|(_, bound)| bound.flow.stop.close());
+        let mut running = self.running.take()?;
+        for sender in running.senders.drain(..) {
+            // A sender that panicked has sent less.
+            drop(sender.join());
+        }
+        Some(running)
+    }
+
+    fn stop(&mut self, whole: FlowId, writer: &ControlWriter) -> Result<(), End> {
+        let associations = self.associations();
+        let Some(running) = self.halt() else {
+            writer.acknowledge(whole, false)?;
+            return Err(End::Error("it stopped what did not run".to_owned()));
+        };
+        self.snapshot();
+        writer.acknowledge(whole, true)?;
+        let flows: Vec<(Arc<Flow>, Option<Association>)> =
+            self.bound().map(|(_, bound)| bound.flow).zip(associations).collect();
+        if !running.start.no_vectors {
+            let names: Vec<_> =
+                flows.iter().map(|(flow, _)| (flow.id.flow, flow.spec.description.clone())).collect();
+            writer.file(|out| files::total_vector(out, &names, &self.snapshots))?;
+        }
+        let (first, last) = (&self.snapshots[0], &self.snapshots[self.snapshots.len() - 1]);
+        let span = (first.time, last.time);
+        if !running.start.no_scalars {
+            writer.file(|out| {
+                files::scalars(out, "passive", flows.iter().map(|(flow, _)| &**flow), span)?;
+                for (flow, association) in &flows {
+                    if let Some(association) = association {
+                        association.write_scalars(out, flow.id.flow)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        let flows =
+            flows.iter().map(|(flow, association)| FlowReport::of_passive(flow, association.as_ref()));
+        let report = Report::of_passive(whole.measurement, span, flows.collect());
+        self.shared.measured.fetch_add(1, Ordering::Relaxed);
+        (self.shared.notify)(Notice::Ended { peer: self.peer, report: Box::new(report) });
+        Ok(())
+    }
+
+    /// The associations of the flows, in their order; none for flows of TCP and UDP.
+    fn associations(&self) -> Vec<Option<Association>> {
+        self.bound()
+            .map(|(_, bound)| match &bound.channel {
+                Channel::Sctp(connection, _) => Association::of(connection),
+                Channel::Tcp(_) | Channel::Udp(..) => None,
+            })
+            .collect()
+    }
+
+    fn remove(&mut self, id: FlowId, writer: &ControlWriter) -> Result<(), End> {
+        let Some(place) = self.slots.iter().position(|slot| slot.id == id) else {
+            writer.acknowledge(id, false)?;
+            return Err(End::Error("it removed a flow that does not exist".to_owned()));
+        };
+        let slot = self.slots.remove(place);
+        self.shared.registry.remove(id);
+        let Some(bound) = slot.bound() else { return Ok(writer.acknowledge(id, true)?) };
+        bound.flow.stop.close();
+        bound.flow.over.close();
+        if bound.vector {
+            writer.acknowledge(id, true)?;
+            let start = self.snapshots.first().map_or(0, |snapshot| snapshot.time);
+            let arrivals = bound.flow.take_arrivals();
+            writer.file(|out| files::flow_vector(out, start, &arrivals))?;
+        }
+        Ok(())
+    }
+}

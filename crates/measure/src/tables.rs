@@ -1,0 +1,147 @@
+//! A measurement as tables with the columns, and the names of quantities, of a simulated run.
+
+use crate::paths::{Limits, PathSample};
+use crate::report::{FlowReport, Interval, Report};
+use lab::metrics::quantity::{self, Quantity};
+use lab::output::{Scalar, Series};
+use lab::results::{
+    ParquetWriter, RunKey, Table, TableError, scalars_of, scalars_table, series_of, series_table,
+};
+use scenario::ProbeQuantity;
+use serde_json::json;
+use std::fs::{self, File};
+use std::path::Path;
+use units::{Instant, Span};
+
+/// Version of the layout of tables and manifest, as of a simulated run.
+const FORMAT: u32 = 1;
+
+impl Report {
+    /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder, which is created.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write(&self, folder: &Path) -> Result<(), TableError> {
+        fs::create_dir_all(folder)?;
+        let key = RunKey { run: 0, replica: 0, parameters: &[] };
+        let scalars = scalars_table(&key, &[], &scalars_of(&self.scalars()));
+        let series = series_table(&key, &series_of(&self.series()));
+        for (name, table) in [("scalars", scalars), ("series", series)] {
+            write_table(&folder.join(name).with_extension("parquet"), &table)?;
+        }
+        let mut manifest = self.to_json();
+        manifest["format"] = json!(FORMAT);
+        Ok(fs::write(folder.join("manifest.json"), format!("{manifest:#}\n"))?)
+    }
+
+    fn scalars(&self) -> Vec<Scalar> {
+        let mut rows = Vec::new();
+        for flow in &self.total.flows {
+            let name = name(flow);
+            let mut row = |quantity: &'static str, value: f64| {
+                let window = String::new();
+                rows.push(Scalar { flow: name.clone(), window, path: None, quantity, value });
+            };
+            let sent = &flow.sent;
+            row(quantity::OFFERED_BYTES.forward, sent.amount.bytes as f64);
+            row(quantity::OFFERED_MESSAGES.forward, sent.amount.packets as f64);
+            row(quantity::RECEIVED_BYTES.back, flow.received.amount.bytes as f64);
+            row(quantity::RECEIVED_MESSAGES.back, flow.received.amount.packets as f64);
+            row(quantity::THROUGHPUT.back, flow.received.per_second(flow.received.amount.bytes * 8));
+            if let Some(peer) = &flow.peer {
+                row(quantity::RECEIVED_BYTES.forward, peer.received.bytes as f64);
+                row(quantity::RECEIVED_MESSAGES.forward, peer.received.packets as f64);
+                row(quantity::THROUGHPUT.forward, peer.received_bit_rate);
+                row(quantity::OFFERED_BYTES.back, peer.sent.bytes as f64);
+                row(quantity::OFFERED_MESSAGES.back, peer.sent.packets as f64);
+                limited(peer.limits.as_ref(), |quantity| quantity.back, &mut row);
+            }
+            limited(flow.limits.as_ref(), |quantity| quantity.forward, &mut row);
+        }
+        for (name, path) in paths(&self.total) {
+            let mut row = |quantity: &'static str, value: f64| {
+                let window = String::new();
+                rows.push(Scalar { flow: name.clone(), window, path: Some(path.id), quantity, value });
+            };
+            row(quantity::SENT_BYTES.forward, path.user_bytes as f64);
+            row(quantity::SENT_THROUGHPUT.forward, rate(path.user_bytes, &self.total));
+            row(quantity::DATA_PACKETS.forward, path.data_packets as f64);
+            row(quantity::RETRANSMISSIONS.forward, path.retransmissions as f64);
+            row(quantity::TIMEOUTS.forward, path.timeouts as f64);
+            if let Some(srtt) = path.srtt {
+                row(quantity::SRTT.forward, srtt);
+            }
+            limited(Some(&path.limits), |quantity| quantity.forward, &mut row);
+        }
+        rows
+    }
+
+    /// What each interval had, at its end.
+    fn series(&self) -> Vec<Series> {
+        let mut all: Vec<Series> = Vec::new();
+        let mut push = |flow: &str, path: Option<u8>, quantity: ProbeQuantity, at: f64, value: f64| {
+            let point = (Instant::ZERO + Span::from_secs_f64(at), value);
+            let same =
+                |one: &&mut Series| one.flow == flow && one.path == path && one.quantity == quantity.name();
+            match all.iter_mut().find(same) {
+                Some(series) => series.points.push(point),
+                None => {
+                    let (flow, quantity) = (flow.to_owned(), quantity.name());
+                    all.push(Series { flow, path, quantity, points: vec![point] });
+                }
+            }
+        };
+        for interval in &self.intervals {
+            for flow in &interval.flows {
+                let (sent, received) = (flow.sent.amount.bytes, flow.received.amount.bytes);
+                let (name, at) = (name(flow), interval.to);
+                push(&name, None, ProbeQuantity::SentThroughput, at, rate(sent, interval));
+                push(&name, None, ProbeQuantity::Throughput, at, rate(received, interval));
+            }
+            for (name, path) in paths(interval) {
+                let (id, at) = (Some(path.id), interval.to);
+                push(&name, id, ProbeQuantity::SentThroughput, at, rate(path.user_bytes, interval));
+                push(&name, id, ProbeQuantity::Cwnd, at, path.cwnd as f64);
+                if let Some(srtt) = path.srtt {
+                    push(&name, id, ProbeQuantity::Srtt, at, srtt);
+                }
+            }
+        }
+        all
+    }
+}
+
+fn name(flow: &FlowReport) -> String {
+    flow.description.clone()
+}
+
+/// Bits per second of an interval.
+fn rate(bytes: u64, interval: &Interval) -> f64 {
+    let seconds = interval.to - interval.from;
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+/// The paths of each association, with the name of the first of its flows.
+fn paths(interval: &Interval) -> impl Iterator<Item = (String, &PathSample)> {
+    interval.associations.iter().enumerate().flat_map(move |(place, association)| {
+        let first = interval.flows.iter().find(|flow| flow.association == Some(place));
+        let name = first.map(name).unwrap_or_default();
+        association.paths.iter().map(move |path| (name.clone(), path))
+    })
+}
+
+fn limited(
+    limits: Option<&Limits>,
+    side: impl Fn(&Quantity) -> &'static str,
+    row: &mut impl FnMut(&'static str, f64),
+) {
+    for (limit, share) in limits.map(Limits::shares).unwrap_or_default() {
+        row(side(&quantity::LIMITED_BY[limit as usize]), share);
+    }
+}
+
+fn write_table(file: &Path, table: &Table) -> Result<(), TableError> {
+    let mut writer = ParquetWriter::new(File::create(file)?, &table.shape())?;
+    writer.append(table)?;
+    writer.finish().map(drop)
+}

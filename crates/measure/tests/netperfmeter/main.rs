@@ -1,0 +1,239 @@
+//! Our two sides, and those of NetPerfMeter (Debian's package `netperfmeter`).
+//!
+//! Each test runs itself again in a network namespace, which ends with the process. Where a program or the permission is missing it
+//! says so and passes; with `ANABRANCH_REQUIRE_TOOLS` set it fails.
+
+#[path = "../../../io/tests/common/namespace.rs"]
+mod namespace;
+
+use anabranch_measure::{
+    Client, ClientOptions, FlowSpec, MeasureError, Notice, Planned, Server, ServerOptions, Transport,
+};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+const SOON: Duration = Duration::from_secs(20);
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Tells the test that it runs in its namespace.
+const INSIDE: &str = "ANABRANCH_NETPERFMETER_INSIDE";
+
+/// What is missing for a test.
+fn missing() -> Option<String> {
+    if namespace::in_new_namespace().is_none() {
+        return Some("the permission to make network namespaces, or unshare".into());
+    }
+    let programs = [("netperfmeter", "-h"), ("ip", "-V"), ("gcc", "--version"), ("timeout", "--version")];
+    let lacking = programs.iter().find(|(program, version)| {
+        let tried = Command::new(program).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        tried.is_err()
+    });
+    lacking.map(|(program, _)| format!("the program {program}"))
+}
+
+/// Runs the test of this name in a namespace of its own, with a folder for its files.
+fn in_a_namespace(test: &str, body: fn(&Path)) {
+    if std::env::var_os(INSIDE).is_some() {
+        run(Command::new("ip").args(["link", "set", "lo", "up"]));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("npm-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        body(&folder);
+        return std::fs::remove_dir_all(&folder).expect("it was there");
+    }
+    if let Some(missing) = missing() {
+        return namespace::skip(test, &missing);
+    }
+    let mut again = namespace::in_new_namespace().expect("it was allowed before");
+    again.arg(std::env::current_exe().expect("the test has a name"));
+    let status = again.args(["--exact", test, "--nocapture"]).env(INSIDE, "1").status();
+    assert!(status.expect("unshare runs").success(), "the test failed in its namespace");
+}
+
+/// Runs a program that must succeed.
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let [out, error] =
+        [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    assert!(output.status.success(), "{command:?} failed: {out}{error}");
+}
+
+/// The number of an object in a file of scalars.
+fn scalar(file: &Path, object: &str, name: &str) -> f64 {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let begin = format!("scalar \"netPerfMeter.{object}\" \"{name}\"");
+    let line = text.lines().find_map(|line| line.strip_prefix(&begin));
+    line.unwrap_or_else(|| panic!("{begin} in {text}")).trim().parse().expect("a number")
+}
+
+/// Rows of a vector after its head, each with one cell more than the head.
+fn rows(file: &Path) -> usize {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let cells = |line: &str| line.split_whitespace().count();
+    let mut lines = text.lines();
+    let head = cells(lines.next().expect("a head"));
+    // A description has blanks.
+    lines.inspect(|line| assert!(cells(&line.replace("Flow ", "Flow")) == head + 1, "{line}")).count()
+}
+
+/// NetPerfMeter's active side against our server: its exit and what it printed.
+fn active(port: u16, folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let mut command = Command::new("timeout");
+    command.args(["60", "netperfmeter", &format!("127.0.0.1:{port}"), "-control-over-tcp"]);
+    let output = command.args(arguments).current_dir(folder).output().expect("it runs");
+    (
+        output.status.success(),
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)),
+    )
+}
+
+/// Our server, while `body` runs with its port.
+fn serving(body: impl FnOnce(u16)) -> Vec<Notice> {
+    let (sender, notices) = channel();
+    let options = ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, ..ServerOptions::default() };
+    let server = Server::bind(options, move |notice| drop(sender.send(notice))).expect("a server");
+    let port = server.port();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.run(&stop).expect("it serves"));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(port)));
+        stop.store(true, Ordering::Relaxed);
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+    notices.into_iter().collect()
+}
+
+#[test]
+fn the_active_side_of_netperfmeter_measures_against_our_server() {
+    in_a_namespace("the_active_side_of_netperfmeter_measures_against_our_server", |folder| {
+        let notices = serving(|port| {
+            let arguments = [
+                "-scalar=s.sca",
+                "-vector=v.vec",
+                "-runtime=2",
+                "-tcp",
+                "const20:const1000:const10:exp500:onoff=0,+1,+0.5",
+                "-udp",
+                "const20:exp400:const10:const300:maxmsgsize=200",
+            ];
+            let (success, printed) = active(port, folder, &arguments);
+            assert!(success, "{printed}");
+        });
+        assert!(notices.iter().any(|notice| matches!(notice, Notice::Ended { .. })), "{}", notices.len());
+        let [ours, theirs] = ["s-passive.sca", "s-active.sca"].map(|name| folder.join(name));
+        for flow in 0..2 {
+            let (here, there) = (format!("passive.flow[{flow}]"), format!("active.flow[{flow}]"));
+            for (sent, received) in [
+                (scalar(&theirs, &there, "Transmitted Bytes"), scalar(&ours, &here, "Received Bytes")),
+                (scalar(&ours, &here, "Transmitted Bytes"), scalar(&theirs, &there, "Received Bytes")),
+            ] {
+                assert!(received > 0.0 && received <= sent, "flow {flow}: {received} of {sent}");
+            }
+            let messages = scalar(&ours, &here, "Received Packets");
+            let found = rows(&folder.join(format!("v-passive-{flow:08x}-0000.vec")));
+            assert!(found as f64 >= messages, "{found} rows for {messages} messages");
+        }
+        assert!(rows(&folder.join("v-passive.vec")) >= 2 * 9, "at the start and at the end");
+    });
+}
+
+#[test]
+fn the_active_side_of_netperfmeter_measures_without_files_too_and_learns_that_there_is_no_compression() {
+    let name =
+        "the_active_side_of_netperfmeter_measures_without_files_too_and_learns_that_there_is_no_compression";
+    in_a_namespace(name, |folder| {
+        let notices = serving(|port| {
+            let (success, printed) = active(port, folder, &["-runtime=1", "-tcp", "const20:const1000"]);
+            assert!(success, "{printed}");
+            let arguments = ["-scalar=s.sca.bz2", "-runtime=1", "-tcp", "const20:const1000"];
+            assert!(!active(port, folder, &arguments).0);
+        });
+        let why = notices.iter().find_map(|notice| match notice {
+            Notice::Refused { why, .. } => Some(why.as_str()),
+            Notice::Began { .. } | Notice::Ended { .. } => None,
+        });
+        assert!(why.is_some_and(|why| why.contains(".bz2")), "{why:?}");
+    });
+}
+
+/// NetPerfMeter's passive side; it ends with the test.
+struct Passive(Child);
+
+impl Passive {
+    fn start(folder: &Path, port: u16) -> Self {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/netperfmeter/shim.c");
+        let library: PathBuf = folder.join("shim.so");
+        run(Command::new("gcc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl"));
+        let mut command = Command::new("netperfmeter");
+        command.arg(port.to_string()).env("LD_PRELOAD", &library).current_dir(folder);
+        Passive(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"))
+    }
+}
+
+impl Drop for Passive {
+    fn drop(&mut self) {
+        self.0.kill().expect("it has not ended");
+        self.0.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn our_client_measures_against_the_passive_side_of_netperfmeter() {
+    in_a_namespace("our_client_measures_against_the_passive_side_of_netperfmeter", |folder| {
+        let _passive = Passive::start(folder, 9000);
+        for files in [true, false] {
+            let spec = |text: &&str| Planned {
+                spec: FlowSpec::parse(text, Transport::Tcp).expect("a flow"),
+                association: 0,
+            };
+            let flows = [
+                "tcp:const50:const1000:const50:const500",
+                "udp:const50:const400:const50:exp300:onoff=+0.1,+5",
+            ];
+            let options = ClientOptions {
+                peers: vec![HERE],
+                port: 9000,
+                udp_port: 9899,
+                locals: Vec::new(),
+                flows: flows.iter().map(spec).collect(),
+                config: ServerOptions::default().config,
+                duration: Duration::from_secs(2),
+                omit: Duration::ZERO,
+                interval: Duration::from_secs(1),
+                bytes: None,
+                scalars: files.then(|| folder.join("c.sca")),
+                vectors: files.then(|| folder.join("c.vec")),
+                events: Default::default(),
+            };
+            let report = connect(&options).run(&AtomicBool::new(false), |_| {}).expect("a measurement");
+            for flow in &report.total.flows {
+                let peer = flow.peer.expect("it counted");
+                assert!(peer.received.bytes > 0 && peer.received.bytes <= flow.sent.amount.bytes, "{flow:?}");
+                assert!(flow.received.amount.bytes > 0, "{flow:?}");
+            }
+        }
+        assert!(scalar(&folder.join("c-passive.sca"), "passive.flow[1]", "Received Packets") > 0.0);
+        for flow in 0..2 {
+            for side in ["active", "passive"] {
+                assert!(rows(&folder.join(format!("c-{side}-{flow:08x}-0000.vec"))) > 0, "{side} {flow}");
+            }
+        }
+        assert!(rows(&folder.join("c-passive.vec")) >= 9);
+    });
+}
+
+/// Connects as soon as the passive side listens.
+fn connect(options: &ClientOptions) -> Client {
+    let deadline = Instant::now() + SOON;
+    loop {
+        match Client::connect(options.clone()) {
+            Ok(client) => return client,
+            Err(MeasureError::Connect { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

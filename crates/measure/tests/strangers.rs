@@ -1,0 +1,206 @@
+//! What strangers send to a server.
+
+use anabranch_measure::npmp::{AddFlow, Data, EventSize, FlowId, Identify, Message, Random, Start};
+use anabranch_measure::{Notice, Server, ServerOptions};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const SOON: Duration = Duration::from_secs(20);
+const ID: FlowId = FlowId { measurement: 77, flow: 1, stream: 0 };
+
+struct Target {
+    port: u16,
+    notices: Receiver<Notice>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Target {
+    fn start() -> Self {
+        let (sender, notices) = channel();
+        let options =
+            ServerOptions { locals: vec![here(1)], port: 0, udp_port: 0, ..ServerOptions::default() };
+        let server = Server::bind(options, move |notice| drop(sender.send(notice))).expect("a server");
+        let (port, stop) = (server.port(), Arc::new(AtomicBool::new(false)));
+        let flag = stop.clone();
+        let thread = std::thread::spawn(move || server.run(&flag).expect("it serves"));
+        Target { port, notices, stop, thread: Some(thread) }
+    }
+
+    fn connect(&self, offset: u16) -> TcpStream {
+        let stream = TcpStream::connect((here(1), self.port + offset)).expect("it listens");
+        stream.set_read_timeout(Some(SOON)).expect("a timeout");
+        stream
+    }
+
+    fn refusal(&self) -> String {
+        loop {
+            if let Notice::Refused { why, .. } = self.notices.recv_timeout(SOON).expect("a refusal") {
+                return why;
+            }
+        }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let ended = self.thread.take().expect("it runs").join();
+        assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
+    }
+}
+
+fn here(last: u8) -> IpAddr {
+    Ipv4Addr::new(127, 0, 0, last).into()
+}
+
+fn send(stream: &mut TcpStream, message: &Message<'_>) {
+    stream.write_all(&message.encode(EventSize::Packed)).expect("it is open");
+}
+
+/// The status of the next ACKNOWLEDGE.
+fn status(stream: &mut TcpStream) -> u32 {
+    let mut answer = [0; 24];
+    stream.read_exact(&mut answer).expect("an answer");
+    let Ok(Message::Acknowledge(acknowledge)) = Message::decode(&answer) else { panic!("{answer:?}") };
+    acknowledge.status
+}
+
+/// A flow of UDP that the server shall fill.
+fn flow(id: FlowId) -> Message<'static> {
+    let size = Random { generator: 0, values: [1000.0, 0.0, 0.0, 0.0] };
+    Message::AddFlow(Box::new(AddFlow { id, protocol: 17, size, max_message: 1400, ..AddFlow::default() }))
+}
+
+fn identify(id: FlowId) -> Vec<u8> {
+    let identify = Identify { id, compress_vector: false, no_vector: true };
+    Message::Identify(identify).encode(EventSize::Packed)
+}
+
+/// True if the peer closed the connection.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    match stream.read_to_end(&mut rest) {
+        Ok(_) => true,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+#[test]
+fn a_flow_of_udp_is_sent_only_to_the_host_of_its_control_connection() {
+    let target = Target::start();
+    let mut control = target.connect(1);
+    send(&mut control, &flow(ID));
+    assert_eq!(status(&mut control), 0);
+    // As with a forged source address: the victim never asked for anything.
+    let victim = UdpSocket::bind((here(2), 0)).expect("an address of this host");
+    victim.send_to(&identify(ID), (here(1), target.port)).expect("sent");
+    send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
+    assert_eq!(status(&mut control), 1, "the flow has no data connection");
+    assert!(target.refusal().contains("data connections"));
+    victim.set_nonblocking(true).expect("it can");
+    assert!(victim.recv(&mut [0; 100]).is_err(), "nothing is ever sent there");
+}
+
+#[test]
+fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
+    let target = Target::start();
+    let stranger = UdpSocket::bind((here(1), 0)).expect("a port");
+    let to = (here(1), target.port);
+    let data = Message::Data(Data { id: ID, ..Data::default() }, &[0; 100]).encode(EventSize::Packed);
+    for bytes in [identify(ID), data.clone(), vec![], vec![0xff; 2000]] {
+        stranger.send_to(&bytes, to).expect("sent");
+    }
+    let mut control = target.connect(1);
+    send(&mut control, &flow(ID));
+    assert_eq!(status(&mut control), 0);
+    stranger.send_to(&identify(ID), to).expect("sent");
+    assert_eq!(status(&mut control), 0, "the first answer to a datagram comes on the control connection");
+    // Of another port, and of another flow.
+    let other = UdpSocket::bind((here(1), 0)).expect("a port");
+    other.send_to(&data, to).expect("sent");
+    let wrong = FlowId { flow: 2, ..ID };
+    let wrong = Message::Data(Data { id: wrong, ..Data::default() }, &[]).encode(EventSize::Packed);
+    stranger.send_to(&wrong, to).expect("sent");
+    send(
+        &mut control,
+        &Message::Start(Start { measurement: ID.measurement, no_vectors: true, ..Start::default() }),
+    );
+    assert_eq!(status(&mut control), 0);
+    stranger.send_to(&data, to).expect("sent");
+    send(&mut control, &Message::Stop { measurement: ID.measurement });
+    let report = loop {
+        if let Notice::Ended { report, .. } = target.notices.recv_timeout(SOON).expect("an end") {
+            break report;
+        }
+    };
+    assert!(report.total.flows[0].received.amount.packets <= 1, "{:?}", report.total.flows[0].received);
+}
+
+#[test]
+fn what_is_no_npmp_ends_the_control_connection() {
+    for bytes in [
+        vec![0xff, 0, 0, 4],
+        vec![1, 0, 0, 0],
+        Message::Results { last: true, piece: &[] }.encode(EventSize::Packed),
+        Message::Stop { measurement: 1 }.encode(EventSize::Packed),
+        Message::RemoveFlow(ID).encode(EventSize::Packed),
+    ] {
+        let target = Target::start();
+        let mut control = target.connect(1);
+        control.write_all(&bytes).expect("it is open");
+        assert!(!target.refusal().is_empty());
+        assert!(is_closed(&mut control), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_data_connection_that_names_no_announced_flow_is_closed() {
+    let target = Target::start();
+    for bytes in [identify(ID), vec![0; 4], Message::RemoveFlow(ID).encode(EventSize::Packed)] {
+        let mut data = target.connect(0);
+        data.write_all(&bytes).expect("it is open");
+        assert!(is_closed(&mut data), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_flow_belongs_to_the_control_connection_that_announced_it_first() {
+    let target = Target::start();
+    let (mut first, mut second) = (target.connect(1), target.connect(1));
+    send(&mut first, &flow(ID));
+    assert_eq!(status(&mut first), 0);
+    send(&mut second, &flow(ID));
+    assert_eq!(status(&mut second), 1);
+    drop(first);
+    // Once the first has left, its flow is free.
+    let free = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        let mut third = target.connect(1);
+        send(&mut third, &flow(ID));
+        status(&mut third) == 0
+    });
+    assert!(free);
+}
+
+#[test]
+fn there_is_an_end_to_flows_and_control_connections() {
+    let target = Target::start();
+    let mut control = target.connect(1);
+    for n in 0..=64 {
+        send(&mut control, &flow(FlowId { flow: n, ..ID }));
+        assert_eq!(status(&mut control), u32::from(n == 64), "flow {n}");
+    }
+    assert!(is_closed(&mut control));
+    let mut open: Vec<_> = (0..16).map(|_| target.connect(1)).collect();
+    for (n, control) in open.iter_mut().enumerate() {
+        send(control, &flow(FlowId { measurement: n as u64, ..ID }));
+        assert_eq!(status(control), 0);
+    }
+    assert!(is_closed(&mut target.connect(1)));
+}

@@ -1,0 +1,213 @@
+"""``Result.plot``: one quantity of a result as a figure with labelled axes."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from . import plots
+from .statistics import summarize
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How a quantity is shown: its name in words, the unit, and the factor from the unit of results to that one."""
+
+    words: str
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def label(self) -> str:
+        """The label of an axis."""
+        return f"{self.words}, {self.unit}" if self.unit else self.words
+
+
+UNITS = {
+    "cwnd": Unit("congestion window", "KiB", 1 / 1024),
+    "ssthresh": Unit("slow start threshold", "KiB", 1 / 1024),
+    "flight": Unit("flight size", "KiB", 1 / 1024),
+    "peer-rwnd": Unit("peer's receive window", "KiB", 1 / 1024),
+    "srtt": Unit("smoothed RTT", "ms", 1e3),
+    "rto": Unit("retransmission timeout", "ms", 1e3),
+    "throughput": Unit("throughput", "Mbit/s", 1e-6),
+    "sent-throughput": Unit("throughput sent", "Mbit/s", 1e-6),
+    "queue": Unit("queue", "packets"),
+    "queue-average": Unit("average queue of RED", "packets"),
+    "drops": Unit("drops", "packets"),
+    "tsn": Unit("TSN, from 1"),
+    "limit": Unit("limit, by number"),
+}
+SUFFIXES = (
+    ("_bps", "Mbit/s", 1e-6),
+    ("_s", "s", 1.0),
+    ("_share", "%", 100.0),
+    ("_bytes", "MB", 1e-6),
+    ("_packets", "packets", 1.0),
+    ("utilisation", "%", 100.0),
+)
+COLORS = (plots.BLUE, plots.VERMILION, plots.GREEN, plots.PINK, plots.ORANGE, plots.SKY, plots.BLACK)
+LINES = ("-", "--", "-.", ":")
+MARKERS = "osD^vPX"
+ALL_FLOWS = "flows:all"
+"""All flows together, drawn only if it is asked for or alone."""
+MOST_CURVES = 20
+"""Curves of one figure; a result with more has to be restricted."""
+
+
+class Drawing(Figure):
+    """A figure that notebooks show without further calls."""
+
+    def _repr_png_(self) -> bytes:
+        drawn = io.BytesIO()
+        self.savefig(drawn, format="png", dpi=150)
+        return drawn.getvalue()
+
+
+def unit_of(quantity: str) -> Unit:
+    """Words and unit of a quantity of results, by its name."""
+    if quantity in UNITS:
+        return UNITS[quantity]
+    for suffix, unit, scale in SUFFIXES:
+        if quantity.endswith(suffix):
+            return Unit(quantity.removesuffix(suffix if suffix.startswith("_") else "").replace("_", " "), unit, scale)
+    return Unit(quantity.replace("_", " "))
+
+
+def draw(result: Result, quantity: str, *, flow: str | None, path: int | None, run: int, x: str | None) -> Drawing:
+    """A quantity over time if a probe recorded it, and otherwise means and intervals over an axis of the sweep."""
+    recorded = set(result.series["quantity"].unique())
+    measured = set(result.scalars["quantity"].unique())
+    if quantity not in recorded | measured:
+        probes = ", ".join(sorted(recorded)) or "none"
+        raise KeyError(
+            f"no quantity `{quantity}`: probes recorded {probes}; measured are {', '.join(sorted(measured))}"
+        )
+    with plots.style():
+        drawing = Drawing(figsize=(plots.PAGE_WIDTH * 0.8, 2.9))
+        FigureCanvasAgg(drawing)
+        if quantity in recorded:
+            _over_time(drawing, result, quantity, (flow, path, run))
+        else:
+            _over_axis(drawing, result, quantity, (flow, path, x))
+    return drawing
+
+
+def _chosen(frame: pl.DataFrame, quantity: str, flow: str | None, path: int | None) -> pl.DataFrame:
+    rows = frame.filter(quantity=quantity)
+    if flow is not None:
+        rows = rows.filter(flow=flow)
+    if path is not None:
+        rows = rows.filter(path=path)
+    if rows.is_empty():
+        known = ", ".join(frame.filter(quantity=quantity)["flow"].unique(maintain_order=True))
+        raise KeyError(f"no `{quantity}` of flow {flow!r} and path {path!r}: there are {known}")
+    return rows
+
+
+def _name(flow: str, path: int | None, flows: int) -> str:
+    if path is None:
+        return flow.removeprefix("link:")
+    return f"path {path}" if flows == 1 else f"{flow}, path {path}"
+
+
+def _over_time(drawing: Drawing, result: Result, quantity: str, which: tuple[str | None, int | None, int]) -> None:
+    flow, path, run = which
+    unit = unit_of(quantity)
+    rows = _chosen(result.series.filter(run=run), quantity, flow, path)
+    groups = rows.partition_by(["flow", "path"], maintain_order=True)
+    _check(len(groups), "`flow` or `path`")
+    axes = drawing.subplots()
+    flows = rows["flow"].n_unique()
+    until = float(result.series.filter(run=run)["time"].max() or 0.0)  # type: ignore[arg-type]
+    for place, group in enumerate(groups):
+        label = _name(group["flow"][0], group["path"][0], flows)
+        look = plots.Look(label, COLORS[place % len(COLORS)], LINES[place // len(COLORS) % len(LINES)])
+        value = (group["value"] * unit.scale).to_list()
+        if "throughput" in quantity:
+            axes.plot(group["time"], value, label=label, color=look.color, linestyle=look.line)
+        else:
+            plots.steps(axes, group["time"].to_list(), value, until=until, look=look)
+    axes.set_xlabel("time, s")
+    axes.set_ylabel(unit.label)
+    axes.set_ylim(bottom=0)
+    _finish(drawing, result, len(groups), f"run {run}" if result.scalars["run"].n_unique() > 1 else "")
+
+
+def _over_axis(
+    drawing: Drawing, result: Result, quantity: str, which: tuple[str | None, int | None, str | None]
+) -> None:
+    flow, path, x = which
+    unit = unit_of(quantity)
+    rows = _chosen(result.scalars.filter(window=""), quantity, flow, path)
+    if path is None and rows["path"].null_count():
+        rows = rows.filter(pl.col("path").is_null())
+    if x is not None and x not in result.axes:
+        raise KeyError(f"no axis `{x}`: there are {', '.join(result.axes) or 'none'}")
+    if flow is None and (single := rows.filter(pl.col("flow") != ALL_FLOWS)).height:
+        rows = single
+    along = x or next(iter(result.axes), None)
+    others = [axis for axis in result.axes if axis != along]
+    keys = [*others, "flow", "path"]
+    summary = summarize(rows, [*result.axes, "flow", "path"])
+    axes = drawing.subplots()
+    places = _places(summary[along].unique(maintain_order=True).to_list()) if along else {}
+    groups = summary.partition_by(keys, maintain_order=True)
+    _check(len(groups), "`flow` or `path`")
+    several = rows["flow"].n_unique()
+    for place, group in enumerate(groups):
+        parts = [f"{axis} = {group[axis][0]}" for axis in others]
+        if several > 1 or not parts:
+            parts.append(_name(group["flow"][0], group["path"][0], several))
+        look = plots.Look(
+            ", ".join(parts), COLORS[place % len(COLORS)], LINES[place // len(COLORS) % 4], MARKERS[place % 7]
+        )
+        at = [places[value] for value in group[along]] if along else [float(place)]
+        means, halves = (group[name] * unit.scale for name in ("mean", "half_width"))
+        plots.curve(axes, at, means.to_list(), halves.to_list(), look)
+    if along and any(place != _number(value) for value, place in places.items()):
+        axes.set_xticks(list(places.values()), [str(value) for value in places])
+    axes.set_xlabel(along or "flow")
+    if not along:
+        axes.set_xticks([])
+    axes.set_ylabel(unit.label)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    _finish(drawing, result, len(groups), plots.MEANS_AND_INTERVALS)
+
+
+def _check(curves: int, what: str) -> None:
+    if curves > MOST_CURVES:
+        raise ValueError(f"{curves} curves are too many for one figure; choose with {what}")
+
+
+def _number(value: object) -> float | None:
+    found = re.fullmatch(r"\s*([0-9.eE+-]+)", str(value))
+    return float(found[1]) if found else None
+
+
+def _places(values: list[object]) -> dict[object, float]:
+    """Where the values of an axis stand: at their numbers, or one after the other."""
+    numbers = [_number(value) for value in values]
+    if all(number is not None for number in numbers):
+        return {value: number for value, number in zip(values, numbers, strict=True) if number is not None}
+    return {value: float(place) for place, value in enumerate(values)}
+
+
+def _finish(drawing: Drawing, result: Result, curves: int, note: str) -> None:
+    axes = drawing.axes[0]
+    if curves > 1:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, frameon=False)
+    title = str(result.manifest.get("title", ""))
+    axes.set_title(title, loc="left")
+    replicas = int(result.manifest.get("replicas", 1))
+    seed = result.manifest.get("seed", 0)
+    plots.foot(drawing, int(seed or 0), replicas, shown=note)

@@ -1,0 +1,43 @@
+"""``anabranch report``: one HTML file about a run, a sweep or reproduced papers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..shipped import UsageError
+from .source import Choice, write
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.start is not None and chosen.end is not None and chosen.end <= chosen.start:
+        raise UsageError(f"--to {chosen.end:g} is not after --from {chosen.start:g}")
+    path = write(chosen.source, chosen.out, Choice(chosen.flow or None, chosen.start, chosen.end))
+    if not chosen.quiet:
+        print(f"{path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser; it needs no network")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="anabranch report",
+        description="Write one HTML file, which needs no network, about a run, a sweep or reproduced papers.",
+        epilog="A scenario is run once, with probes of everything that the report shows; its own probes are left out.",
+    )
+    add = parser.add_argument
+    add("source", metavar="RUN|SWEEP|REPRODUCE|SCENARIO", help="folder of results, or a scenario (file or name)")
+    add("--out", "-o", type=Path, default=Path("report.html"), metavar="FILE", help="the file (default: %(default)s)")
+    add(
+        "--flow",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="show this flow; may be repeated (default: the first 6)",
+    )
+    add("--from", dest="start", type=float, metavar="S", help="show the run from this second on")
+    add("--to", dest="end", type=float, metavar="S", help="show the run up to this second")
+    add("--quiet", "-q", action="store_true", help="print errors only")
+    return parser

@@ -1,0 +1,117 @@
+"""What a report is about: a folder of results, or a scenario that is run for it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..result import Result
+from ..scenario import as_text, to_toml
+from ..shipped import UsageError
+from .page import Page
+
+EVERY = "100 ms"
+"""Bins of throughput in a report that runs a scenario."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a run a report shows: flows (None: the first six), and times in seconds."""
+
+    flows: list[str] | None = None
+    start: float | None = None
+    end: float | None = None
+
+
+def write(source: str | Path | Result, out: str | Path, choice: Choice | None = None) -> Path:
+    """Writes the report of a folder of results, a :class:`Result`, or a scenario, and returns the file.
+
+    The folder is that of a run, a sweep, or of ``anabranch reproduce``. A scenario without variations is run, with
+    probes of everything that a report shows. Raises :class:`UsageError` if there is nothing to report.
+    """
+    path = Path(out)
+    page = _page(source, path, choice or Choice())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page.html(), encoding="utf-8")
+    return path
+
+
+def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
+    # Each kind of page imports the libraries that it needs.
+    from . import paper_page, sweep_page
+
+    if isinstance(source, Result):
+        return of_result(source, "results", None, out, choice)
+    folder = Path(source)
+    if not folder.is_dir():
+        result, text = _run(str(source))
+        return of_result(result, folder.stem, text, out, choice)
+    if verdicts := paper_page.verdicts(folder):
+        return paper_page.build(verdicts)
+    if (folder / "manifest.json").is_file():
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        if "runs" in manifest:
+            return of_result(Result.read(folder), folder.name, None, out, choice, folder=folder)
+        return of_result(sweep_page.stored(folder, manifest), folder.name, None, out, choice)
+    raise UsageError(
+        f"{source}: expected a folder with manifest.json (of `run --out` or `sweep`) or verdicts.json (of "
+        "`reproduce`), or a scenario"
+    )
+
+
+def of_result(
+    result: Result, name: str, text: str | None, out: Path, choice: Choice, *, folder: Path | None = None
+) -> Page:
+    """The page of a run or of a sweep, whose runs are stored in ``folder``."""
+    from . import model, run_page, sweep_page
+
+    text = text if text is not None else result.manifest.get("scenario")
+    if result.scalars["run"].n_unique() > 1:
+        return sweep_page.build(result, name, text, None if folder is None else os.path.relpath(folder, out.parent))
+    run = model.view(result, flows=choice.flows, start=choice.start, end=choice.end)
+    if choice.flows and (missing := [flow for flow in choice.flows if flow not in run.flows]):
+        known = ", ".join([*run.flows, *run.dropped]) or "none"
+        raise UsageError(f"no series of a flow `{missing[0]}`: there are {known}")
+    return run_page.build(run, text, name)
+
+
+def _run(source: str) -> tuple[Result, str]:
+    try:
+        text, name = as_text(source)
+    except FileNotFoundError as error:
+        raise UsageError(f"{source}: there is neither a folder nor a scenario of that name") from error
+    # Files that the scenario names are beside it, so the name stays the same.
+    try:
+        probed = to_toml(with_probes(tomllib.loads(text)))
+        return Result.from_bytes(*_core.run(probed, name, None, 0)), text
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, _core.ScenarioError):
+        # Lines and columns of the message have to be those of the file.
+        return Result.from_bytes(*_core.run(text, name, None, 0)), text
+
+
+def with_probes(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario with a probe of each quantity that a report shows, instead of its own."""
+    found = copy.deepcopy(dict(scenario))
+    probes: list[dict[str, Any]] = []
+    for flow in found.get("flow", []):
+        name, protocol = flow["name"], str(flow.get("protocol", "SCTP")).upper()
+        quantities = {
+            "SCTP": ("cwnd", "ssthresh", "flight", "srtt", "limit", "peer-rwnd", "sequence"),
+            "TCP": ("cwnd", "ssthresh", "flight", "srtt", "limit"),
+        }.get(protocol, ())
+        probes += [{"quantity": q, "flow": name, "every": "change"} for q in quantities]
+        probes += [{"quantity": q, "flow": name, "every": EVERY} for q in ("throughput", "sent-throughput")]
+    for link in found.get("link", []):
+        a, b = link["between"]
+        names = [link["name"]] if "name" in link else [f"{a}-{b}", f"{b}-{a}"]
+        probes += [{"quantity": q, "link": n, "every": "change"} for n in names for q in ("queue", "drops")]
+    found["probe"] = probes
+    found.pop("capture", None)
+    return found

@@ -1,0 +1,66 @@
+"""The notebooks and the code of the tutorials run from the first cell to the last."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+
+from anabranch import command
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    mpl.use("Agg")
+
+
+def execute(cells: list[str], name: str) -> int:
+    """Runs the cells in one name space; the number of figures that they drew."""
+    space: dict[str, object] = {}
+    before = len(plt.get_fignums())
+    for cell in cells:
+        exec(compile(cell, name, "exec"), space)
+    drawn = len(plt.get_fignums()) - before
+    plt.close("all")
+    return drawn
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_notebook_runs_and_draws(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert cells[0]["cell_type"] == "markdown"
+    assert all(cell.get("outputs", []) == [] for cell in cells), "stored without outputs"
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert execute(sources, path.name) >= 1
+
+
+def code_of(tutorial: str) -> list[str]:
+    """The Python code of a tutorial."""
+    text = (ROOT / "docs" / "tutorials" / f"{tutorial}.md").read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_figure_of_the_researcher_is_drawn() -> None:
+    assert command.main(["new", "mine.toml"]) == 0
+    text = (ROOT / "docs" / "tutorials" / "researcher.md").read_text(encoding="utf-8")
+    (varied,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    first = Path("mine.toml").read_text(encoding="utf-8")
+    changed = first.replace('[sctp.both]\nprofile = "recommended"\n', varied)
+    assert changed != first
+    Path("mine.toml").write_text(changed, encoding="utf-8")
+    quick = ["--set", "flow.transfer.reset_time=1 s", "--set", "flow.transfer.stop_time=3 s", "-q"]
+    assert command.main(["sweep", "mine.toml", "--replicas", "2", "--out", "out/mine", *quick]) == 0
+    assert execute(code_of("researcher"), "researcher") == 1
+    assert Path("mine.pdf").stat().st_size > 1000
+
+
+def test_the_window_of_the_lesson_is_drawn() -> None:
+    assert command.main(["new", "lesson.toml"]) == 0
+    assert execute(code_of("teacher"), "teacher") >= 1

@@ -1,0 +1,275 @@
+"""Reports of runs, sweeps and reproduced papers: what is in the file, and what thinning out keeps."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anabranch
+from anabranch import command
+from anabranch.report import Choice, write
+from anabranch.report.decimate import decimate, shares
+from anabranch.report.paper_page import picture
+from anabranch.report.source import with_probes
+from anabranch.report.topology import topology
+from anabranch.shipped import UsageError
+
+SCENARIO = """
+title = "Two <lines>"
+seed = 5
+[[node]]
+name = "client"
+[[node]]
+name = "server"
+[[link]]
+name = "fast"
+between = ["client", "server"]
+net_id = 1
+rate = "20 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop-tail", delay = "20 ms" }
+[[link]]
+name = "slow"
+between = ["client", "server"]
+net_id = 2
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = { kind = "drop-tail", delay = "40 ms" }
+[sctp.cmt]
+cmt = { enabled = true }
+receive_buffer = "256 KiB"
+[[flow]]
+name = "transfer"
+client = "client"
+server = "server"
+sctp = "cmt"
+reset_time = "1 s"
+stop_time = "3 s"
+frame_rate = "0 Hz"
+"""
+SWEEP = SCENARIO.replace('"20 Mbit/s"', '{ vary = ["10 Mbit/s", "20 Mbit/s"], name = "rate" }').replace(
+    '"256 KiB"', '{ vary = ["64 KiB", "256 KiB"], name = "buffer" }'
+)
+
+
+class Loads(HTMLParser):
+    """What a page would load from elsewhere, and its balance of elements."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes the addresses that an element names."""
+        for name, value in attrs:
+            if name in {"src", "srcset", "data", "poster"} or (name == "href" and tag in {"link", "use", "image"}):
+                self.addresses.append(value or "")
+
+
+def check_self_contained(page: str) -> None:
+    """No element and no style of the page names another address."""
+    for address in Loads(page).addresses:
+        assert address.startswith("data:"), address[:100]
+    styles = "".join(re.findall(r"<style>(.*?)</style>", page, re.DOTALL))
+    assert styles
+    assert "url(" not in styles
+    assert "@import" not in styles
+
+
+def bokeh_models(page: str) -> list[dict[str, Any]]:
+    """All models of the figures of a page, with those inside others."""
+    found: list[dict[str, Any]] = []
+
+    def collect(node: Any) -> None:
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                found.append(node)
+            for value in node.values():
+                collect(value)
+        elif isinstance(node, list):
+            for value in node:
+                collect(value)
+
+    text = re.search(r"docs_json = '(.*?)';\n", page, re.DOTALL)
+    assert text is not None
+    # A JSON text in a literal of JavaScript.
+    collect(json.loads(text[1].replace("\\\\", "\\").replace("\\'", "'")))
+    return found
+
+
+@pytest.fixture(scope="module")
+def run_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of the scenario, which is run for it."""
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "lines.toml").write_text(SCENARIO)
+    assert command.main(["report", str(folder / "lines.toml"), "-o", str(folder / "r.html"), "-q"]) == 0
+    return (folder / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_report_is_one_file_that_loads_nothing(run_page: str) -> None:
+    check_self_contained(run_page)
+
+
+def test_all_panels_of_a_run_share_one_range_of_time(run_page: str) -> None:
+    models = bokeh_models(run_page)
+    figures = [model for model in models if model["name"] == "Figure"]
+    keys = {model["attributes"]["name"].partition(" ")[0] for model in figures}
+    assert keys == {"throughput", "sequence", "windows", "rtt", "limits", "queues"}
+    ranges = {model["attributes"]["x_range"]["id"] for model in figures}
+    assert len(ranges) == 1
+    [time] = [m for m in models if m["id"] in ranges and m["name"] == "Range1d"]
+    assert time["attributes"]["name"] == "time"
+
+
+def test_a_report_of_a_run_says_where_it_comes_from(run_page: str) -> None:
+    result = anabranch.run(SCENARIO)
+    for text in ("Two &lt;lines&gt;", "5, replica 0", result.manifest["runs"][0]["digest"], "20 Mbit/s, 5 ms"):
+        assert text in run_page, text
+    assert "Two <lines>" not in run_page
+    assert "receive_buffer = &quot;256 KiB&quot;" in run_page
+
+
+def test_probes_of_a_report_do_not_change_the_run(run_page: str) -> None:
+    assert anabranch.run(SCENARIO).manifest["runs"][0]["digest"] in run_page
+
+
+def test_a_report_shows_chosen_flows_and_times_only(tmp_path: Path) -> None:
+    result = anabranch.run(SCENARIO + '[[probe]]\nquantity = "cwnd"\nflow = "transfer"\n')
+    page = write(result, tmp_path / "r.html", Choice(["transfer"], 1.0, 2.0)).read_text(encoding="utf-8")
+    [time] = [m for m in bokeh_models(page) if m["name"] == "Range1d" and m["attributes"].get("name") == "time"]
+    assert (time["attributes"]["start"], time["attributes"]["end"]) == (1.0, 2.0)
+    with pytest.raises(UsageError, match="no series of a flow `x`: there are transfer"):
+        write(result, tmp_path / "r.html", Choice(["x"]))
+
+
+def test_a_run_without_probes_has_tables_and_says_what_is_missing(tmp_path: Path) -> None:
+    page = write(anabranch.run(SCENARIO), tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "anabranch report SCENARIO" in page
+    assert "head-of-line blocking" in page
+    assert "Bokeh" not in page.partition("<body>")[2]
+
+
+def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> None:
+    anabranch.sweep(SWEEP, replicas=2, out=tmp_path / "sweep")
+    page = write(tmp_path / "sweep", tmp_path / "r.html").read_text(encoding="utf-8")
+    check_self_contained(page)
+    text = re.search(r'id="sweep-data">(.*?)</script>', page, re.DOTALL)
+    assert text is not None
+    data = json.loads(text[1])
+    columns = data["columns"]
+    rows = [i for i, q in enumerate(columns["quantity"]) if q == "throughput_bps"]
+    points = {(columns["rate"][i], columns["buffer"][i], columns["count"][i]) for i in rows}
+    assert points == {(r, b, 2) for r in ("10 Mbit/s", "20 Mbit/s") for b in ("64 KiB", "256 KiB")}
+    assert data["numbers"]["rate"] == [10, 20]
+    assert all(columns["half_width"][i] is not None for i in rows)
+    for link in re.findall(r'href="(sweep/runs/[0-9a-f]+/)"', page):
+        assert (tmp_path / link / "scalars.parquet").is_file()
+    assert len(set(re.findall(r'id="run-(\d+)"', page))) == 8
+
+
+def test_a_sweep_without_axes_is_one_point(tmp_path: Path) -> None:
+    page = write(anabranch.sweep(SCENARIO, replicas=2), tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 runs: 1 points" in page
+    # Not stored, so there is nothing to link to.
+    assert "/runs/" not in page.partition("<body>")[2]
+
+
+def test_a_stored_run_of_a_sweep_has_a_report(tmp_path: Path) -> None:
+    anabranch.sweep(SWEEP, replicas=1, out=tmp_path / "sweep")
+    stored = min((tmp_path / "sweep" / "runs").iterdir())
+    page = write(stored, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert json.loads((stored / "manifest.json").read_text())["digest"] in page
+    assert "transfer, path 1" in page
+
+
+def test_a_report_of_reproduced_papers_has_measured_beside_stated_values(tmp_path: Path) -> None:
+    row = {
+        "figure": "8-left", "what": "fills <both>", "source": "section 5", "where": "", "verdict": "MISS",
+        "calibrated": None, "unit": "Mbit/s", "mean": 160.25, "half_width": 1.5, "n": 8, "worst_run": None,
+        "expected": 190.0, "band": [186.2, 193.8], "near": None, "replicas_needed": None, "on_edge": False,
+        "reason": "a reason",
+    }  # fmt: skip
+    least = row | {"what": "more than half", "verdict": "PASS", "expected": 0.5, "band": [0.5, None], "unit": ""}
+    item = {"figure": "8-left", "seed": 1, "replicas": 8, "note": "", "files": ["x/f.svg"], "verdicts": [row, least]}
+    folder = tmp_path / "out" / "paper-001"
+    folder.mkdir(parents=True)
+    (folder / "f.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (folder / "verdicts.json").write_text(json.dumps({"version": 2, "paper": "001", "figures": [item]}))
+    for source in (folder, folder.parent):
+        page = write(source, tmp_path / "r.html").read_text(encoding="utf-8")
+        check_self_contained(page)
+        for text in ("160.25 ± 1.5 Mbit/s", "190 Mbit/s", "186.2 to 193.8", "MISS", "fills &lt;both&gt;", "a reason"):
+            assert text in page, text
+        assert "at least 0.5" in page
+        assert "data:image/svg+xml;base64," in page
+    assert picture(row | {"mean": None}) == ""
+
+
+def test_what_cannot_be_reported_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["report", str(tmp_path)]) == command.USAGE
+    assert "expected a folder with manifest.json" in capsys.readouterr().err
+    assert command.main(["report", "no-such-thing"]) == command.USAGE
+    assert "neither a folder nor a scenario" in capsys.readouterr().err
+    assert command.main(["report", "two-lines", "--from", "3", "--to", "2"]) == command.USAGE
+    (tmp_path / "s.toml").write_text(SWEEP)
+    assert command.main(["report", str(tmp_path / "s.toml")]) != command.OK
+    assert "a run has no variations" in capsys.readouterr().err
+
+
+def test_every_link_and_flow_gets_probes() -> None:
+    scenario = {"flow": [{"name": "t", "protocol": "TCP"}], "link": [{"between": ["a", "b"]}], "capture": [{}]}
+    found = with_probes(scenario)
+    assert {"quantity": "queue", "link": "b-a", "every": "change"} in found["probe"]
+    assert {"quantity": "cwnd", "flow": "t", "every": "change"} in found["probe"]
+    assert not any(probe["quantity"] == "sequence" for probe in found["probe"])
+    assert "capture" not in found
+    assert "probe" not in scenario
+
+
+def test_thinning_keeps_every_peak_and_the_ends() -> None:
+    random = np.random.default_rng(1)
+    time = np.sort(random.uniform(0, 100, 200_000))
+    value = random.normal(size=time.size)
+    value[123_456], value[7] = 99.0, -99.0
+    thin_time, thin_value = decimate(time, value, 4000)
+    assert len(thin_time) <= 4000
+    assert (np.diff(thin_time) > 0).all()
+    assert (thin_value.max(), thin_value.min()) == (99.0, -99.0)
+    assert (thin_time[0], thin_time[-1]) == (time[0], time[-1])
+    # Every bucket keeps its extremes.
+    edges = np.linspace(time[0], time[-1], 1001)
+    inside, kept = np.digitize(time, edges[1:-1]), np.digitize(thin_time, edges[1:-1])
+    for bucket in range(0, 1000, 37):
+        assert value[inside == bucket].max() == thin_value[kept == bucket].max()
+        assert value[inside == bucket].min() == thin_value[kept == bucket].min()
+
+
+def test_few_points_and_equal_times_are_kept() -> None:
+    time, value = np.array([1.0, 1.0, 1.0]), np.array([3.0, 1.0, 2.0])
+    assert decimate(time, value, 3)[1].tolist() == [3.0, 1.0, 2.0]
+    assert set(decimate(np.repeat(1.0, 100), np.arange(100.0), 8)[1]) == {0.0, 99.0}
+
+
+def test_shares_of_a_step_function() -> None:
+    # 2 from 0 to 1 s, 0 up to 3 s, 1 up to the end at 4 s; bins of 2 s.
+    found = shares(np.array([0.0, 1.0, 3.0]), np.array([2.0, 0.0, 1.0]), 4.0, np.array([0.0, 2.0, 4.0]), 3)
+    assert found.tolist() == [[0.5, 0.5], [0.0, 0.5], [0.5, 0.0]]
+    # Before its first point it is undefined.
+    late = shares(np.array([3.0]), np.array([0.0]), 4.0, np.array([0.0, 2.0, 4.0]), 1)
+    assert late.tolist() == [[0.0, 0.5]]
+
+
+def test_parallel_links_of_the_drawing_are_apart() -> None:
+    links = [{"between": ["a", "b"], "rate": "1 Mbit/s", "name": n} for n in ("x", "<y>")]
+    drawn = topology({"node": [{"name": "a"}, {"name": "b", "count": 3}], "link": links, "flow": [{"client": "a"}]})
+    assert len(set(re.findall(r'd="([^"]+)"', drawn))) == 2
+    assert "&lt;y&gt;" in drawn
+    assert "b × 3" in drawn
+    assert topology({"link": []}) == ""

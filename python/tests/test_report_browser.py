@@ -1,0 +1,134 @@
+"""Reports in a real browser: no error, no request, one axis of time, readable in light, dark and print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from browser import Browser
+from test_report import SCENARIO, SWEEP
+
+import anabranch
+from anabranch.report import write
+from anabranch.result import Result
+
+RANGES = """Object.fromEntries([...anabranch.document._all_models.values()].filter(m => m.type === 'Figure')
+    .map(m => [m.name, [m.x_range.start, m.x_range.end]]))"""
+CHOOSE = """(form => {
+    form['axis-0'].value = '20 Mbit/s';
+    form.dispatchEvent(new Event('change', { bubbles: true }));
+})(document.getElementById('sweep-controls'))"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as found:
+        found.size(1100, 800)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "lines.toml").write_text(SCENARIO)
+    return write(folder / "lines.toml", folder / "r.html")
+
+
+def load(browser: Browser, file: Path) -> None:
+    """Opens a page; it must neither log an error nor ask for another address."""
+    browser.errors.clear()
+    browser.requests.clear()
+    browser.open(file)
+    assert browser.errors == []
+    assert browser.value("anabranch.errors") == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_run_loads_without_an_error_and_every_panel_is_drawn(browser: Browser, run_file: Path) -> None:
+    load(browser, run_file)
+    # A curve in each panel: pixels of more than a few colours.
+    assert browser.value("Bokeh.documents[0].roots().length") == 6
+    browser.until("document.querySelectorAll('[data-root-id]').length === 6")
+
+
+def test_a_zoom_by_buttons_changes_all_panels(browser: Browser, run_file: Path) -> None:
+    load(browser, run_file)
+    before = browser.value(RANGES)
+    browser.value("document.querySelector('[data-act=in]').click()")
+    after = browser.value(RANGES)
+    assert len(before) == 6
+    assert len({tuple(ends) for ends in after.values()}) == 1
+    assert all(
+        after[name][1] - after[name][0] == pytest.approx((before[name][1] - before[name][0]) / 2) for name in before
+    )
+    # TSNs follow the times in view.
+    follow = "(m => [m.y_range.start, m.y_range.end])(anabranch.document.get_model_by_name('sequence transfer'))"
+    browser.until(f"(([low, high]) => low > 0 && high < 9000)({follow})")
+    browser.value("document.querySelector('[data-act=whole]').click()")
+    assert browser.value(RANGES) == before
+
+
+def test_a_zoom_by_the_mouse_in_one_panel_changes_all_panels(browser: Browser, run_file: Path) -> None:
+    load(browser, run_file)
+    before = browser.value(RANGES)
+    place = browser.value(
+        "(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })"
+        "(document.querySelector('[data-root-id]').firstElementChild)"
+    )
+    x, y, width, height = place
+    browser.press(x + width * 0.4, y + height * 0.5, x + width * 0.6)
+    browser.until(f"Object.values({RANGES}).every(([s, e]) => e - s < 0.5 * {before['throughput'][1]})")
+    assert len({tuple(ends) for ends in browser.value(RANGES).values()}) == 1
+
+
+def test_colours_follow_the_scheme(browser: Browser, run_file: Path) -> None:
+    back = "anabranch.document.get_model_by_name('throughput').background_fill_color"
+    page = "getComputedStyle(document.body).backgroundColor"
+    for scheme, figure, body in (("light", "#ffffff", "rgb(255, 255, 255)"), ("dark", "#161b20", "rgb(22, 27, 32)")):
+        browser.scheme(scheme)
+        load(browser, run_file)
+        assert (browser.value(back), browser.value(page)) == (figure, body)
+    browser.scheme("light")
+
+
+def test_a_sweep_filters_its_points(browser: Browser, tmp_path: Path) -> None:
+    anabranch.sweep(SWEEP, replicas=2, out=tmp_path / "sweep")
+    load(browser, write(tmp_path / "sweep", tmp_path / "r.html"))
+    rows = "document.querySelectorAll('#sweep-table tbody tr').length"
+    shown = "anabranch.document.get_model_by_name('points:points').data.x.length"
+    assert (browser.value(rows), browser.value(shown)) == (4, 4)
+    browser.value(CHOOSE)
+    assert (browser.value(rows), browser.value(shown)) == (2, 2)
+    assert browser.errors == []
+
+
+def test_a_long_run_is_thinned_out_and_opens_quickly(browser: Browser, tmp_path: Path) -> None:
+    """100 MB of series: 4.2 million points of 24 bytes."""
+    count, flows = 700_000, 6
+    time = np.arange(count) * 1e-3
+    parts = [
+        pl.DataFrame({"time": time, "value": np.random.default_rng(n).uniform(1e4, 1e5, count)}).with_columns(
+            run=0, replica=0, flow=pl.lit(f"f-{n}"), path=pl.lit(0, dtype=pl.Int32), quantity=pl.lit("cwnd")
+        )
+        for n in range(flows)
+    ]
+    scalars = pl.DataFrame(
+        {
+            "run": [0],
+            "replica": [0],
+            "window": [""],
+            "flow": ["f-0"],
+            "path": [None],
+            "quantity": ["q"],
+            "value": [1.0],
+        },
+        schema_overrides={"path": pl.Int32},
+    )
+    file = write(Result(scalars, pl.concat(parts), {"seed": 1}), tmp_path / "r.html")
+    assert file.stat().st_size < 12e6
+    load(browser, file)
+    # Far above the second that it takes, since other work may slow the machine down.
+    assert browser.value("performance.now()") < 20_000
