@@ -69,7 +69,8 @@ fn guarded_endpoints_exchange_messages_and_others_are_not_heard() {
     let listener = server.listen(1);
     let client = builder(server.udp_port()).locals(CLIENT).bind_guarded(Inverter::default()).expect("binds");
     let client = Endpoint::from(client);
-    let connection = client.connect_timeout((SERVER, server.port()), SOON).expect("connects").expect("in time");
+    let connection =
+        client.connect_timeout((SERVER, server.port()), SOON).expect("connects").expect("in time");
     let accepted = listener.accept_timeout(SOON).expect("is open").expect("in time");
     let reading = thread::spawn(move || (0..200_u8).all(|n| accepted.recv().is_some_and(|m| m.data[0] == n)));
     for n in 0..200_u8 {
