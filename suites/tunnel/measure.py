@@ -4,13 +4,19 @@
 
 Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection sends for
 the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the same run. Prints a
-table in Markdown: Mbit/s of payload received, and the 95th percentile of the round-trip times in ms.
+table in Markdown: Mbit/s of payload received, and 95th percentiles of round-trip times in ms, before the upload and beside it.
 """
 
 import argparse
+import collections
 import contextlib
+import ctypes
+import fcntl
+import select
+import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +25,8 @@ import time
 from pathlib import Path
 
 SERVER = "10.9.9.9"
+# Another address of the server, reached by the best uplink alone.
+ALONE = "10.8.8.8"
 INSIDE = "10.99.0.2"
 PORT = 7001
 MPTCP = 262
@@ -29,6 +37,8 @@ SCENES = {
     "8 + 2": ((8, 2), 60, False),
     "30 + 30, first dead 2 s to 7 s": ((30, 30), 40, True),
 }
+# One-way delay of all links in ms.
+DELAY = 10
 
 
 def sh(line, other=None):
@@ -90,6 +100,17 @@ def ping(to, stop):
     return [times.get(n, 2000.0) for n in sent if sent[n] < recent or n in times]
 
 
+def idle(to):
+    """Round-trip times while nothing else is sent, for 3 s."""
+    stop, times = threading.Event(), []
+    pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
+    pinging.start()
+    time.sleep(3)
+    stop.set()
+    pinging.join()
+    return times
+
+
 def p95(times):
     """95th percentile."""
     return statistics.quantiles(times, n=20)[18] if len(times) > 20 else float("nan")
@@ -109,47 +130,111 @@ def upload(to, kind, control, seconds, meanwhile=lambda: None):
     stream.shutdown(socket.SHUT_WR)
 
 
-class World:
-    """Two namespaces with two shaped links."""
+def hold():
+    """A process in a new namespace, which ends with it."""
+    holder = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    # Once it answers it is in its namespace.
+    holder.stdin.write(b"x\n")
+    holder.stdin.flush()
+    holder.stdout.readline()
+    return holder
 
-    def __init__(self, rates, queue):
+
+def wire(delay):
+    """Carries frames between up0 and down0, and between up1 and down1, with a delay in ms each way. Runs in the namespace between.
+    SIGUSR1 silences the first link, SIGUSR2 ends that."""
+    pairs = []
+    for n in range(2):
+        ends = []
+        for name in (f"up{n}", f"down{n}"):
+            end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            end.bind((name, 0))
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+            # Promiscuous (packet(7), PACKET_ADD_MEMBERSHIP): the frames are for others.
+            end.setsockopt(263, 1, struct.pack("iHH8s", socket.if_nametoindex(name), 1, 0, b""))
+            # Not what this end itself sends (PACKET_IGNORE_OUTGOING).
+            end.setsockopt(263, 23, 1)
+            end.setblocking(False)
+            ends.append(end)
+        pairs += [(n, ends[0], ends[1], collections.deque()), (n, ends[1], ends[0], collections.deque())]
+    silent = set()
+    signal.signal(signal.SIGUSR1, lambda *_: silent.add(0))
+    signal.signal(signal.SIGUSR2, lambda *_: silent.discard(0))
+    print("ready", flush=True)
+    readers = [source for _, source, _, _ in pairs]
+    while True:
+        first = min((line[0][0] for *_, line in pairs if line), default=None)
+        select.select(readers, [], [], None if first is None else max(0, first - time.monotonic()))
+        now = time.monotonic()
+        for n, source, sink, line in pairs:
+            # BlockingIOError: nothing left; others: the link is gone, at the end.
+            with contextlib.suppress(OSError):
+                while True:
+                    frame = source.recv(65535)
+                    if n not in silent:
+                        line.append((now + delay / 1000, frame))
+            while line and line[0][0] <= now:
+                # A full queue drops.
+                with contextlib.suppress(OSError):
+                    sink.send(line.popleft()[1])
+
+
+def compute_checksums(name):
+    """Lets an interface compute checksums at once (ETHTOOL_STXCSUM): a frame that a program carries on has none otherwise."""
+    value = ctypes.create_string_buffer(struct.pack("II", 0x17, 0))
+    request = struct.pack("16sP16x", name.encode(), ctypes.addressof(value))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8946, request)
+
+
+class World:
+    """Client and server in namespaces, and one between them, which has the delays and the queues."""
+
+    def __init__(self, rates, queue, delay):
         self.rates = rates
-        self.other = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.other.stdin.write(b"x\n")
-        self.other.stdin.flush()
-        self.other.stdout.readline()
-        there = self.other.pid
-        sh("ip link set lo up")
-        sh("ip link set lo up", there)
+        self.between, self.other = hold(), hold()
+        between, there = self.between.pid, self.other.pid
+        for where in (None, there):
+            sh("ip link set lo up", where)
         sh(f"ip address add {SERVER}/32 dev lo", there)
+        sh(f"ip address add {ALONE}/32 dev lo", there)
         for n, rate in enumerate(rates):
-            sh(f"ip link add c{n} type veth peer name s{n} netns {there}")
-            for side, host, where in (("c", 1, None), ("s", 2, there)):
-                sh(f"ip address add 10.7.{n}.{host}/24 dev {side}{n}", where)
-                sh(f"ip link set {side}{n} gso_max_segs 1 up", where)
-                limit = rate * 125 * queue + 15000
-                sh(f"tc qdisc add dev {side}{n} root tbf rate {rate}mbit burst 15000 limit {limit}", where)
+            sh(f"ip link add c{n} type veth peer name up{n} netns {between}")
+            sh(f"ip link add down{n} netns {between} type veth peer name s{n} netns {there}")
+            limit = rate * 125 * queue + 15000
+            for name, host, where in ((f"c{n}", 1, None), (f"s{n}", 2, there)):
+                sh(f"ip address add 10.7.{n}.{host}/24 dev {name}", where)
+                sh(f"ip link set {name} gso_max_segs 1 up", where)
+                inside = [f"nsenter --net=/proc/{there}/ns/net "] if where else [""]
+                sh(f"{inside[0]}{sys.executable} {__file__} --checksums {name}")
+            for name in (f"up{n}", f"down{n}"):
+                sh(f"ip link set {name} up", between)
+                sh(f"tc qdisc add dev {name} root tbf rate {rate}mbit burst 15000 limit {limit}", between)
             sh(f"ip route add {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
+        arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", str(delay)]
+        self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE)
+        self.wire.stdout.readline()
 
     def silence(self, dead):
-        """Lets packets of the first link vanish without a notice: they go to a station that is not there."""
-        for side, host, where in (("c0", 2, None), ("s0", 1, self.other.pid)):
-            verb = f"replace 10.7.0.{host} lladdr 02:00:00:00:00:99 nud permanent" if dead else f"del 10.7.0.{host}"
-            sh(f"ip neigh {verb} dev {side}", where)
+        """Lets packets of the first link vanish without a notice."""
+        self.wire.send_signal(signal.SIGUSR1 if dead else signal.SIGUSR2)
 
     def close(self):
         """Removes everything."""
-        for n in range(2):
+        for n in range(len(self.rates)):
             sh(f"ip link delete c{n}")
-        self.other.kill()
-        self.other.wait()
+        sh("ip mptcp endpoint flush")
+        for process in (self.wire, self.between, self.other):
+            process.kill()
+            process.wait()
 
     def run(self, to, kind, control, seconds, dies):
-        """Goodput and 95th percentile of latency of one upload."""
+        """Goodput of one upload, and 95th percentiles of latency before it and beside it."""
         there = ["nsenter", f"--net=/proc/{self.other.pid}/ns/net"]
         me = [sys.executable, __file__, "--serve", kind]
         server = subprocess.Popen(there + me, stdout=subprocess.PIPE, text=True)
         server.stdout.readline()
+        rest = idle(to)
         stop, times = threading.Event(), []
         pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
 
@@ -165,7 +250,7 @@ class World:
         pinging.join()
         goodput = float(server.stdout.readline())
         server.wait()
-        return goodput, p95(times)
+        return goodput, p95(rest), p95(times)
 
 
 @contextlib.contextmanager
@@ -207,13 +292,12 @@ def tunnel(world, program):
 def measure(name, program, seconds, verbose):
     """Prints the rows of one scene."""
     rates, queue, dies = SCENES[name]
-    world = World(rates, queue)
+    world = World(rates, queue, DELAY)
     seconds = max(seconds, 10) if dies else seconds
     try:
         best = rates.index(max(rates)) if not dies else 1
-        sh(f"ip route replace 10.8.8.8/32 via 10.7.{best}.2 dev c{best}")
-        sh("ip address add 10.8.8.8/32 dev lo", world.other.pid)
-        rows = [("best uplink alone, CUBIC", *world.run("10.8.8.8", "tcp", "cubic", seconds, False))]
+        sh(f"ip route replace {ALONE}/32 via 10.7.{best}.2 dev c{best}")
+        rows = [("best uplink alone, CUBIC", *world.run(ALONE, "tcp", "cubic", seconds, False))]
         sh("ip mptcp limits set subflows 4")
         sh("ip mptcp limits set subflows 4 add_addr_accepted 4", world.other.pid)
         for n in range(2):
@@ -224,8 +308,8 @@ def measure(name, program, seconds, verbose):
                 rows.append((f"tunnel, {control.upper()} inside", *world.run(INSIDE, "tcp", control, seconds, dies)))
                 if verbose:
                     print(status(), file=sys.stderr)
-        for what, goodput, latency in rows:
-            print(f"| {name} | {what} | {goodput:.1f} | {goodput / rows[0][1]:.2f} | {latency:.0f} |", flush=True)
+        for what, goodput, rest, latency in rows:
+            print(f"| {name} | {what} | {goodput:.1f} | {goodput / rows[0][1]:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
     finally:
         world.close()
 
@@ -237,11 +321,16 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--only", help="beginning of the name of one scene")
     parser.add_argument("--verbose", action="store_true", help="show the status at the end of each run")
-    parser.add_argument("--serve", help=argparse.SUPPRESS)
+    for internal in ("--serve", "--wire", "--checksums"):
+        parser.add_argument(internal, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.wire:
+        return wire(float(chosen.wire))
+    if chosen.checksums:
+        return compute_checksums(chosen.checksums)
     if chosen.serve:
         return serve(chosen.serve)
-    print("| uplinks, Mbit/s | sender | goodput, Mbit/s | of the best uplink | p95 RTT, ms |\n|---|---|---|---|---|")
+    print("| uplinks, Mbit/s | sender | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |\n|---|---|---|---|---|---|")
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
             measure(name, chosen.program, chosen.seconds, chosen.verbose)

@@ -1,4 +1,6 @@
 pub mod measure;
+#[cfg(target_os = "linux")]
+mod tunnel;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -7,7 +9,7 @@ use clap_complete::Shell;
 pub fn command() -> Command {
     let command = portable();
     #[cfg(target_os = "linux")]
-    let command = command.subcommands(crate::tunnel::commands());
+    let command = command.subcommands(tunnel::commands());
     command
 }
 

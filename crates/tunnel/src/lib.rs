@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_types, reason = "sockets and devices work in real time")]
 
 mod config;
+mod counters;
 mod device;
 mod keyfile;
 mod keys;

@@ -1,8 +1,8 @@
 //! What `--status` shows: the state of the tunnel, once a second, told to whoever connects to a Unix socket.
 
 use crate::config::TunnelConfig;
+use crate::counters::CarrierStats;
 use crate::noise::Stats;
-use crate::tunnel::CarrierStats;
 use io::blocking::block_on;
 use io::{Connection, Endpoint, PathInfo, PathState};
 use serde_json::{Value as Json, json};

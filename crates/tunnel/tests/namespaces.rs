@@ -211,7 +211,7 @@ fn exchange(bytes: usize, meanwhile: impl FnOnce()) {
     let stream = connect_tcp();
     stream.set_read_timeout(Some(2 * SOON)).expect("is positive");
     let mut writing = stream.try_clone().expect("can be shared");
-    let data: Vec<u8> = (0..bytes).map(|n| (n * 31 >> 7) as u8).collect();
+    let data: Vec<u8> = (0..bytes).map(|n| ((n * 31) >> 7) as u8).collect();
     let copy = data.clone();
     let writer = thread::spawn(move || writing.write_all(&copy));
     let mut back = vec![0; bytes];

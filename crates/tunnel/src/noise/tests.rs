@@ -293,7 +293,7 @@ fn keys_change_every_two_minutes_and_the_old_ones_receive_for_ten_seconds() {
 #[test]
 fn a_responder_rekeys_if_the_initiator_does_not() {
     let mut world = World::connected();
-    world.now = world.now + REKEY_LATE;
+    world.now += REKEY_LATE;
     world.seal(1, b"from the responder");
     world.run_all();
     assert_eq!([0, 1].map(|end| read(&world.stats(end).sessions)), [2, 2]);
@@ -305,7 +305,7 @@ fn a_session_ends_after_three_minutes_whatever_happens() {
     let mut world = World::connected();
     world.seal(0, b"old");
     let old = world.flying.pop_back().expect("was sent").1;
-    world.now = world.now + Span::from_secs(180);
+    world.now += Span::from_secs(180);
     assert!(!world.deliver(0, &old));
     world.seal(1, b"new");
     assert!(world.flying.iter().all(|(_, flying)| flying.bytes[0] == 1), "nothing leaves by old keys");
@@ -428,7 +428,7 @@ fn what_waits_without_a_session_is_bounded_and_given_up_after_half_a_minute() {
     assert_eq!((world.ends[0].waiting.len(), read(&world.stats(0).unsent)), (WAITING, 92));
     for _ in 0..60 {
         world.flying.clear();
-        world.now = world.now + Span::from_secs(1);
+        world.now += Span::from_secs(1);
         if world.ends[0].poll_timeout().is_some_and(|at| at <= world.now) {
             world.ends[0].handle_timeout(world.now);
         }

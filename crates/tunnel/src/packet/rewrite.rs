@@ -93,7 +93,7 @@ mod tests {
     fn syn(options: &[u8]) -> Vec<u8> {
         let mut header = vec![0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, SYN, 9, 9, 0, 0, 0, 0];
         header.extend(options);
-        header[12] = (header.len() / 4 << 4) as u8;
+        header[12] = ((header.len() / 4) << 4) as u8;
         let check = !sum(&header);
         header[16..18].copy_from_slice(&check.to_be_bytes());
         header

@@ -1,8 +1,9 @@
 //! The threads between device and association.
 
 use super::options::STREAMS;
+use crate::counters::CarrierStats;
 use crate::packet::{self, Inner, TCP};
-use crate::queue::{Queue, QueueStats};
+use crate::queue::Queue;
 use io::blocking::block_on;
 use io::sctp::AssocId;
 use io::{Connection, Message, Reliability, StreamId};
@@ -48,17 +49,6 @@ struct Counters {
     received: [AtomicU64; 2],
     /// Packets that the device gave or the peer sent that are no IP packets, or that the device refused.
     refused: AtomicU64,
-}
-
-/// What went through the tunnel.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CarrierStats {
-    /// Packets and bytes given to the association.
-    pub(crate) sent: [u64; 2],
-    /// Packets and bytes given to the device.
-    pub(crate) received: [u64; 2],
-    pub(crate) refused: u64,
-    pub(crate) queue: QueueStats,
 }
 
 impl Carrier {

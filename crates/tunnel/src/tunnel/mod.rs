@@ -9,7 +9,6 @@ use crate::noise::{Noise, NoiseError, Stats};
 use crate::status::{Board, Snapshot};
 use crate::uplinks::{follow, working};
 use carry::Carrier;
-pub(crate) use carry::CarrierStats;
 use io::blocking::{block_on, block_on_for};
 use io::{BindError, Connection, Endpoint, Peer};
 use std::io as std_io;

@@ -1,0 +1,20 @@
+use super::{file, flag};
+use clap::Command;
+
+/// `anabranch tunnel`, and `anabranch key` beside it.
+pub fn commands() -> [Command; 2] {
+    [
+        Command::new("tunnel")
+            .about("Bonds several uplinks: one end of an encrypted IP tunnel over all of them (Linux)")
+            .after_help("Needs CAP_NET_ADMIN and /dev/net/tun. docs/tunnel.md has an example of both ends.")
+            .arg(file("CONFIG", "Description of this end (TOML)"))
+            .arg(flag(
+                "status",
+                "Show paths, rates, losses and round-trip times of the running tunnel, and what limits it",
+            ))
+            .arg(flag("json", "With --status: as JSON").requires("status")),
+        Command::new("key")
+            .about("Makes a private key for `tunnel`, unless the file exists, and prints its public key")
+            .arg(file("FILE", "File of the private key")),
+    ]
+}

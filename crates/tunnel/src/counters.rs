@@ -1,0 +1,12 @@
+use crate::queue::QueueStats;
+
+/// What went through the tunnel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CarrierStats {
+    /// Packets and bytes given to the association.
+    pub(crate) sent: [u64; 2],
+    /// Packets and bytes given to the device.
+    pub(crate) received: [u64; 2],
+    pub(crate) refused: u64,
+    pub(crate) queue: QueueStats,
+}
