@@ -30,9 +30,10 @@ impl Server {
         Server { child, ports: [port, udp_port] }
     }
 
-    fn measure(&self, scratch: &Scratch, arguments: &[&str]) -> (i32, String, String) {
+    /// The arguments of a measurement against it.
+    fn measure<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let begin = ["measure", "127.0.0.1", "-p", &self.ports[0], "--udp-port", &self.ports[1]];
-        scratch.call(&[&begin[..], arguments].concat())
+        [&begin[..], more].concat()
     }
 }
 
@@ -46,7 +47,8 @@ impl Drop for Server {
 #[test]
 fn a_measurement_prints_its_intervals_its_flows_and_its_paths() {
     let (server, scratch) = (Server::start(), Scratch::with("measure-text", &[]));
-    let (code, out, error) = server.measure(&scratch, &["-t", "0.6", "-i", "0.2", "--bidir", "-b", "4M"]);
+    let (code, out, error) =
+        scratch.call(&server.measure(&["-t", "0.6", "-i", "0.2", "--bidir", "-b", "4M"]));
     assert_eq!(code, 0, "{error}");
     for expected in ["to server", "from server", "limited by", "127.0.0.1", "Mbit/s", "0.00-0.2"] {
         assert!(out.contains(expected), "{expected}: {out}");
@@ -56,16 +58,14 @@ fn a_measurement_prints_its_intervals_its_flows_and_its_paths() {
 #[test]
 fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
     let (server, scratch) = (Server::start(), Scratch::with("measure-json", &[]));
-    let (code, out, error) =
-        server.measure(&scratch, &["-u", "-R", "-n", "20K", "-t", "20", "--json", "--out", "tables"]);
-    assert_eq!(code, 0, "{error}");
-    let report: Json = serde_json::from_str(&out).expect("JSON");
+    let report =
+        scratch.json(&server.measure(&["-u", "-R", "-n", "20K", "-t", "20", "--json", "--out", "tables"]));
     assert_eq!(report["schema"], "anabranch.measure/1");
     assert_eq!(report["total"]["flows"][0]["transport"], "udp");
     assert!(report["total"]["flows"][0]["received"]["bytes"].as_u64() >= Some(20 * 1024));
     assert!(scratch.0.join("tables/scalars.parquet").is_file());
 
-    let (code, out, _) = server.measure(&scratch, &["--tcp", "-t", "0.6", "-i", "0.2", "--json-stream"]);
+    let (code, out, _) = scratch.call(&server.measure(&["--tcp", "-t", "0.6", "-i", "0.2", "--json-stream"]));
     assert_eq!(code, 0);
     let lines: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert!(lines.len() >= 2, "{out}");

@@ -267,20 +267,36 @@ impl<'s> Session<'s> {
             return Err(End::Error("it stopped what did not run".to_owned()));
         };
         self.snapshot();
-        writer.acknowledge(whole, true)?;
         let flows: Vec<(Arc<Flow>, Option<Association>)> =
             self.bound().map(|(_, bound)| bound.flow).zip(associations).collect();
-        if !running.start.no_vectors {
+        let (first, last) = (&self.snapshots[0], &self.snapshots[self.snapshots.len() - 1]);
+        let span = (first.time, last.time);
+        let reports =
+            flows.iter().map(|(flow, association)| FlowReport::of_passive(flow, association.as_ref()));
+        let report = Report::of_passive(whole.measurement, span, reports.collect());
+        self.shared.measured.fetch_add(1, Ordering::Relaxed);
+        (self.shared.notify)(Notice::Ended { peer: self.peer, report: Box::new(report) });
+        writer.acknowledge(whole, true)?;
+        self.send_files(running.start, &flows, span, writer)
+    }
+
+    /// Sends the files that the active side wants.
+    fn send_files(
+        &self,
+        wanted: Start,
+        flows: &[(Arc<Flow>, Option<Association>)],
+        span: (u64, u64),
+        writer: &ControlWriter,
+    ) -> Result<(), End> {
+        if !wanted.no_vectors {
             let names: Vec<_> =
                 flows.iter().map(|(flow, _)| (flow.id.flow, flow.spec.description.clone())).collect();
             writer.file(|out| files::total_vector(out, &names, &self.snapshots))?;
         }
-        let (first, last) = (&self.snapshots[0], &self.snapshots[self.snapshots.len() - 1]);
-        let span = (first.time, last.time);
-        if !running.start.no_scalars {
+        if !wanted.no_scalars {
             writer.file(|out| {
                 files::scalars(out, "passive", flows.iter().map(|(flow, _)| &**flow), span)?;
-                for (flow, association) in &flows {
+                for (flow, association) in flows {
                     if let Some(association) = association {
                         association.write_scalars(out, flow.id.flow)?;
                     }
@@ -288,11 +304,6 @@ impl<'s> Session<'s> {
                 Ok(())
             })?;
         }
-        let flows =
-            flows.iter().map(|(flow, association)| FlowReport::of_passive(flow, association.as_ref()));
-        let report = Report::of_passive(whole.measurement, span, flows.collect());
-        self.shared.measured.fetch_add(1, Ordering::Relaxed);
-        (self.shared.notify)(Notice::Ended { peer: self.peer, report: Box::new(report) });
         Ok(())
     }
 
