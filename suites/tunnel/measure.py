@@ -350,7 +350,7 @@ def main() -> None:
     if chosen.serve:
         return serve(chosen.serve)
     print(
-        "| uplinks, Mbit/s | sender | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |"
+        "| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |"
     )
     print("|---|---|---|---|---|---|")
     for name in SCENES:
