@@ -78,20 +78,22 @@ def _fractions(axes: Axes, lines: dict[str, float]) -> None:
 
 def figure_4(data: FigureData) -> Figure:
     """Cwnd (solid) and ssthresh (dotted) of both paths and their sums, one panel for each variant."""
-    figure = plots.new_figure(plots.PAGE_WIDTH, 6.0)
-    panels = figure.subplots(3, 1, sharex=True)
+    figure = plots.new_figure(plots.PAGE_WIDTH, 6.4)
+    panels = figure.subplots(3, 1, sharex=True, sharey=True)
     for axes, (variant, look) in zip(panels, FLOWS.items(), strict=True):
         for quantity, letter, line in (("cwnd", "c", "-"), ("ssthresh", "s", ":")):
             paths = [trace(data, variant, quantity, path) for path in (0, 1)]
             for number, (found, color) in enumerate(zip(paths, (VERMILION, GREEN), strict=True), start=1):
-                _draw(axes, found, Look(f"${letter}_{number}$", color, line))
-            _draw(axes, total(paths), Look(f"${letter.upper()}$", BLUE, line))
+                _draw(axes, found, Look(f"{quantity} of path {number} (${letter}_{number}$)", color, line))
+            _draw(axes, total(paths), Look(f"sum of both {quantity} (${letter.upper()}$)", BLUE, line))
         axes.set_title(look.label, loc="left")
-        axes.set_ylabel("[KiB]")
-        axes.set_ylim(bottom=0)
+        axes.set_ylabel("Window [KiB]")
         axes.set_xlim(*WINDOW)
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    panels[0].set_ylim(bottom=0)
     panels[-1].set_xlabel("Time [s]")
+    # The panel of CMT has every curve; one path of plain SCTP never has an ssthresh.
+    handles, labels = panels[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
     data.foot(figure, "the first of them")
     return figure
 

@@ -117,6 +117,8 @@ def _trajectories(data: FigureData, columns: Mapping[str, Mapping[str, object]],
             )  # fmt: skip
         panels[2].plot(queue["time"], queue["value"], color=BLACK, linewidth=0.5)
         panels[3].plot(drops["time"], drops["value"], color=BLACK, linewidth=0.9)
+        if not drops["value"].max():
+            panels[3].text(0.5, 0.5, "no packet was lost", transform=panels[3].transAxes, ha="center", va="center")
         panels[0].set_title(title)
         panels[3].set_xlabel("Time [s]")
         panels[3].set_xlim(0, drops["time"][-1])
@@ -229,6 +231,8 @@ def figure_7(data: FigureData) -> Figure:
     """TSNs sent on each path and the peer's window during 20 s, and the cwnd of both paths during the whole run."""
     figure = plots.new_figure(plots.PAGE_WIDTH, 4.2)
     panels = figure.subplots(2, 2)
+    panels[0][1].sharey(panels[0][0])
+    panels[1][0].sharey(panels[1][1])
     for axes, path, look, letter in zip(panels[0], (0, 1), PATHS, "ab", strict=True):
         sent = trace(data, 0, "tsn", "transfer", path).filter(pl.col("time").is_between(*EXTRACT))
         axes.plot(sent["time"], sent["value"], color=look.color, linestyle="", marker=".", markersize=1.2)
@@ -241,20 +245,22 @@ def figure_7(data: FigureData) -> Figure:
         look=Look("", BLACK),
     )  # fmt: skip
     panels[1][0].set_title("(c) window of the peer as the sender knows it", loc="left")
-    panels[1][0].set_ylabel("[KiB]")
+    panels[1][0].set_ylabel("Receive window [KiB]")
     panels[1][0].set_xlim(*EXTRACT)
-    panels[1][0].set_ylim(bottom=0)
     begin, length = _long_pause(data, 0)
-    panels[1][0].annotate(
-        f"944 bytes: path 1\nstands still\nfor {length:.2f} s", (begin, 944 / 1024), (begin + 1.6, 24),
-        arrowprops={"arrowstyle": "->", "linewidth": 0.6},
+    # Path 1 sends nothing from `begin` on; the band is the same in the panels of 20 s.
+    for axes in (*panels[0], panels[1][0]):
+        axes.axvspan(begin, begin + length, color="0.9", zorder=0)
+    panels[1][0].text(
+        begin + length / 2, 44, f"944 bytes are left:\npath 1 waits {length:.2f} s", ha="center", va="center",
     )  # fmt: skip
     for path, look in enumerate(PATHS):
         window = trace(data, 0, "cwnd", "transfer", path)
         values = [v / 1024 for v in window["value"]]
-        plots.steps(panels[1][1], window["time"].to_list(), values, until=300, look=look)
+        solid = Look(look.label, look.color, "-")
+        plots.steps(panels[1][1], window["time"].to_list(), values, until=300, look=solid)
     panels[1][1].set_title("(d) congestion windows", loc="left")
-    panels[1][1].set_ylabel("[KiB]")
+    panels[1][1].set_ylabel("Congestion window [KiB]")
     panels[1][1].set_xlim(0, 300)
     panels[1][1].set_ylim(bottom=0)
     panels[1][1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)

@@ -110,7 +110,6 @@ def table_3(data: FigureData) -> Figure:
 def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
     found = {name: data.summary(name) for name in ("fairness", "link", "system")}
     rates = found["link"]["rate"].unique(maintain_order=True).to_list()
-    figure = plots.new_figure(plots.PAGE_WIDTH, 0.5 + 0.2 * (2 + len(stated)))
     short = [f"{leading_number(rate):g}" for rate in rates]
     names = ("fairness index", "link utilisation", "system utilisation")
     head = ["scheme, rates in Mbit/s"]
@@ -124,7 +123,7 @@ def _table(data: FigureData, stated: dict[str, tuple[str, str, str]]) -> Figure:
             means = [ours.filter(pl.col("rate") == rate)["mean"][0] for rate in rates]
             row += [paper, *(f"{mean:.3f}" for mean in means)]
         rows.append(row)
-    plots.table(figure, head, rows)
+    figure = plots.TableFigure(head, rows, 0.5 + 0.2 * (2 + len(stated)))
     data.foot(figure, "mean")
     return figure
 

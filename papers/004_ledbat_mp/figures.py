@@ -101,19 +101,45 @@ def figure_4_repaired(data: FigureData) -> Figure:
 
 
 def _bottleneck(data: FigureData, at: Mapping[str, str]) -> Figure:
-    figure = plots.new_figure(plots.PAGE_WIDTH, 2.6)
-    windows, times = figure.subplots(1, 2)
+    figure = plots.new_figure(plots.PAGE_WIDTH, 4.6)
+    grid = figure.subplots(3, 2, sharex=True, sharey="row")
     paths = [trace(data, at, "cwnd", path=path) for path in (0, 1)]
     for path, look in enumerate(SUBFLOWS):
-        _draw(windows, paths[path], look, 1e-3)
-        _draw(times, trace(data, at, "srtt", path=path), look, 1e3)
-    _draw(windows, total(paths), TOTAL, 1e-3)
-    _panel(windows, "Congestion window [kB]", 2000)
-    _panel(times, "Smoothed RTT [ms]", 2000)
-    windows.set_ylim(0, 200)
-    times.set_ylim(0, 300)
+        _envelope(grid[0][path], paths[path], look, 1e-3)
+        _envelope(grid[1][path], trace(data, at, "srtt", path=path), look, 1e3)
+        grid[0][path].set_title(look.label, loc="left")
+    _envelope(grid[2][0], total(paths), TOTAL, 1e-3)
+    grid[2][0].set_title("both together", loc="left")
+    grid[2][1].set_axis_off()
+    grid[2][1].text(0, 0.5, ENVELOPE, transform=grid[2][1].transAxes, va="center")
+    for row, label in zip(grid, ("cwnd [kB]", "Smoothed RTT [ms]", "Sum of cwnd [kB]"), strict=True):
+        row[0].set_ylabel(label)
+        row[0].set_ylim(bottom=0)
+    for axes in (grid[2][0], grid[1][1]):
+        axes.set_xlabel("Time [s]")
+    grid[1][1].tick_params(labelbottom=True)
+    grid[0][0].set_xlim(0, 2000)
+    figure.align_ylabels()
     _foot(data, figure)
     return figure
+
+
+ENVELOPE = "Bands: least to greatest value\nof each 10 s. Lines: their median."
+BIN = 10.0
+"""Seconds for which a curve of 2000 s shows one band."""
+
+
+def _envelope(axes: Axes, found: pl.DataFrame, look: Look, scale: float) -> None:
+    """Least and greatest value of each bin as a band, and the median as a line: more than the eye can tell apart."""
+    value = pl.col("value") * scale
+    bins = (
+        found.group_by((pl.col("time") / BIN).floor().alias("bin"))
+        .agg(value.min().alias("low"), value.max().alias("high"), value.median().alias("middle"))
+        .sort("bin")
+    )
+    middle = (bins["bin"] + 0.5) * BIN
+    axes.fill_between(middle, bins["low"], bins["high"], color=look.color, alpha=0.25, linewidth=0, step="mid")
+    axes.plot(middle, bins["middle"], color=look.color, linewidth=0.9)
 
 
 def total(paths: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -29,6 +29,7 @@ from ._core import (
 )
 from .endpoint import Endpoint, nanoseconds
 from .laboratory import run, sweep
+from .measuring import measure
 from .result import Result
 from .statistics import Estimate, estimate, student_t, summarize
 
@@ -51,6 +52,7 @@ __all__ = [
     "__version__",
     "aio",
     "estimate",
+    "measure",
     "nanoseconds",
     "net",
     "run",

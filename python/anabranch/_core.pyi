@@ -57,9 +57,16 @@ def sweep(
     seed: int | None,
     out: str,
     captures: bool,
+    until: tuple[str, int] | None,
     progress: Callable[[int, int, float | None], object] | None,
 ) -> None:
     """Runs a sweep and writes its tables and its manifest to ``out``."""
+
+def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) -> tuple[bytes, bytes, str]:
+    """Measures as ``anabranch measure`` with these arguments: scalars and series as Parquet, the report as JSON.
+
+    ``progress`` gets each interval as JSON.
+    """
 
 def student_t(degrees: int, confidence: float) -> float:
     """The t for which ``confidence`` of Student's distribution lies within -t and t."""

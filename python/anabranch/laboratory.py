@@ -38,7 +38,9 @@ def run(
 def sweep(
     scenario: Scenario,
     *,
-    replicas: int = 30,
+    replicas: int | None = None,
+    until: str | None = None,
+    most: int = 1000,
     jobs: int | None = None,
     set: Mapping[str, Any] | None = None,
     seed: int | None = None,
@@ -46,7 +48,10 @@ def sweep(
     captures: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs all combinations of a scenario's variations, ``replicas`` times each, on ``jobs`` threads (all cores).
+    """Runs all combinations of a scenario's variations, ``replicas`` times each (30), on ``jobs`` threads (all cores).
+
+    With ``until="throughput_bps ± 2 %"`` it begins with 5 replicas, and adds more to each combination in which the 95 %
+    interval of that quantity is wider for some flow, up to ``most``.
 
     ``set`` gives keys other values, as for :func:`run`. With ``out`` each run is stored in that folder as soon as it is
     finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with
@@ -55,5 +60,7 @@ def sweep(
     text, name = as_text(scenario)
     text = with_values(text, set)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:
-        _core.sweep(text, name, replicas, jobs, seed, str(folder), captures, progress)
+        count = replicas if replicas is not None else (30 if until is None else 5)
+        wanted = None if until is None else (until, most)
+        _core.sweep(text, name, count, jobs, seed, str(folder), captures, wanted, progress)
         return Result.read(folder)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -108,6 +110,16 @@ class Paper:
     figures: tuple[FigureSpec, ...]
     quantities: Mapping[str, Quantity]
     expectations: tuple[Expectation, ...]
+
+    @property
+    def authors(self) -> str:
+        """The authors and the year, as a legend has them: ``Dreibholz et al. (2010)``."""
+        # Authors come first, each with initials.
+        names = takewhile(lambda part: re.match(r"\s*[A-Z]\.", part), self.citation.split(","))
+        surnames = [name.split()[-1] for name in names] or [f"paper {self.id}"]
+        years = re.findall(r"\b(?:19|20)\d\d\b", self.citation)
+        who = f"{surnames[0]} et al." if len(surnames) > 2 else " and ".join(surnames)
+        return who + (f" ({years[-1]})" if years else "")
 
     def select(self, wanted: Sequence[str]) -> list[FigureSpec]:
         """The figures of some names: ``8-left`` or ``8l``, or ``8`` for all parts of figure 8; without names, all."""

@@ -6,6 +6,7 @@ Every figure states seed and replicas at its foot. Sizes are those of an IEEE pa
 from __future__ import annotations
 
 import argparse
+import csv
 import difflib
 import io
 import math
@@ -50,10 +51,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value that a paper states, drawn as a star."""
+    """A value that a paper states, drawn as a wide bar behind the measured one."""
 
     x: float
     y: float
+    whose: str = "the paper"
 
 
 @contextmanager
@@ -90,11 +92,12 @@ def curves(
         curve(axes, points[x].to_list(), points["mean"].to_list(), points["half_width"].to_list(), look)
     handles, labels = axes.get_legend_handles_labels()
     if stated := list(marks):
-        stars = axes.scatter(
-            [mark.x for mark in stated], [mark.y for mark in stated], marker="*", s=70, facecolors="none",
-            edgecolors=BLACK, linewidths=0.8, zorder=5,
+        # Wider than the markers and behind them, so that a measured value at the same place remains visible.
+        bars = axes.scatter(
+            [mark.x for mark in stated], [mark.y for mark in stated], marker="_", s=170, color="0.45", linewidths=2.6,
+            alpha=0.75, zorder=1, clip_on=False,
         )  # fmt: skip
-        handles, labels = [*handles, stars], [*labels, "stated in the paper"]
+        handles, labels = [*handles, bars], [*labels, f"stated by {stated[0].whose}"]
     axes.set_ylim(bottom=0)
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "frameon": False}
     axes.legend(handles, labels, **above)
@@ -142,7 +145,51 @@ def bars(axes: Axes, groups: Sequence[str], columns: Sequence[Bars]) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+class TableFigure(Figure):
+    """A figure that is a table; :func:`save` writes it as CSV and LaTeX, too."""
+
+    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[str]], height: float) -> None:
+        super().__init__(figsize=(PAGE_WIDTH, height))
+        FigureCanvasAgg(self)
+        self.head, self.rows = head, rows
+        _draw_table(self, head, rows)
+
+    def write_text(self, folder: Path, name: str) -> list[Path]:
+        """Writes ``name.csv`` and ``name.tex``."""
+        heads = [cell.replace("\n", " ") for cell in self.head]
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([heads, *self.rows])
+        lines = [" & ".join(map(_latex, row)) + r" \\" for row in [heads, *self.rows]]
+        columns = "l" + "r" * (len(heads) - 1)
+        text = [
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\hline",
+            lines[0],
+            r"\hline",
+            *lines[1:],
+            r"\hline",
+            r"\end{tabular}",
+        ]
+        (folder / f"{name}.tex").write_text("\n".join(text) + "\n", encoding="utf-8")
+        return [folder / f"{name}.csv", folder / f"{name}.tex"]
+
+
+def _latex(text: str) -> str:
+    """Text for LaTeX."""
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "±": r"$\pm$",
+    "ρ": r"$\rho$",
+}
+
+
+def _draw_table(figure: Figure, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Draws a table with a line above and below its head; the first column is text, the others are numbers."""
     axes = figure.subplots()
     axes.set_axis_off()
@@ -193,6 +240,8 @@ def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str
         undated: dict[str, dict[str, str | None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
         figure.savefig(path, metadata=undated.get(extension))
         written.append(path)
+    if isinstance(figure, TableFigure):
+        written += figure.write_text(folder, name)
     return written
 
 

@@ -70,7 +70,7 @@ class FigureData:
     def marks(self, x: str) -> list[plots.Mark]:
         """The values that the paper states for points of this figure, at their values of axis ``x``."""
         return [
-            plots.Mark(leading_number(e.at[x]), e.claim.expected)
+            plots.Mark(leading_number(e.at[x]), e.claim.expected, self.paper.authors)
             for e in self.paper.expectations
             if e.figure == self.spec.id and e.claim is not None and e.claim.band is not None
             and x in e.at and e.over is None and e.quantity == self.spec.quantity

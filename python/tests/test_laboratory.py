@@ -103,6 +103,15 @@ def test_keys_of_a_scenario_can_be_set(tmp_path: Path) -> None:
     assert anabranch.Result.read(tmp_path / "run").scalars.equals(stored.scalars)
 
 
+def test_a_sweep_adds_replicas_until_the_interval_is_narrow() -> None:
+    few = anabranch.sweep(SWEEP, until="throughput_bps ± 50 %")
+    assert few.scalars["run"].n_unique() == 10
+    more = anabranch.sweep(SWEEP, replicas=2, until="throughput_bps +- 0.01 %", most=3)
+    assert more.scalars["run"].n_unique() > 4
+    with pytest.raises(ValueError, match="expected a quantity and an interval"):
+        anabranch.sweep(SWEEP, until="2 %")
+
+
 def test_no_replica_and_no_thread_are_refused() -> None:
     with pytest.raises(ValueError, match="expected at least one replica"):
         anabranch.sweep(ONE, replicas=0)

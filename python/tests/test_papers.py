@@ -119,3 +119,8 @@ def test_a_folder_without_papers_is_an_error(tmp_path: Path, monkeypatch) -> Non
 @pytest.mark.parametrize("name", ["1", "001", "001_cmt_sctp_inet"])
 def test_a_paper_is_found_by_number_or_folder(name: str) -> None:
     assert papers.find(name).id == "001"
+
+
+def test_a_legend_names_the_first_author_and_the_year() -> None:
+    assert papers.find("000").authors == "Dreibholz et al. (2010)"
+    assert papers.find("002").authors == "Arshad and Mian (2009)"

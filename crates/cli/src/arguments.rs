@@ -73,7 +73,20 @@ fn sweep() -> Command {
         .about("Runs every combination of a scenario's variations, many times each")
         .after_help("The same command after an interruption reuses the finished runs.")
         .arg(file("SCENARIO", SCENARIO))
-        .arg(positive("replicas", "N", "Runs of each combination").default_value("30"))
+        .arg(positive(
+            "replicas",
+            "N",
+            "Runs of each combination (default: 30; with --until: 5, and more where needed)",
+        ))
+        .arg(value(
+            "until",
+            "QUANTITY ± P %",
+            "Add runs where the 95 % interval of a quantity is wider, such as \"throughput_bps ± 2 %\"",
+        ))
+        .arg(
+            positive("most", "N", "With --until: most runs of a combination (default: 1000)")
+                .requires("until"),
+        )
         .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
         .arg(value("out", "DIR", "Folder of results (default: out/ and the name of the scenario)"))
         .arg(flag("captures", "Write the scenario's captures, a file of all packets for each run"))

@@ -5,13 +5,12 @@ mod arguments;
 mod explain;
 mod interrupt;
 mod manual;
-mod measure;
+pub mod measure;
 mod new;
 mod python;
 mod run;
 mod scenario;
 mod show;
-pub mod statistics;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod tunnel;

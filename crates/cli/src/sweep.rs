@@ -1,10 +1,11 @@
-use crate::{Failure, arguments, code, complain, interrupt, say, scenario, show, statistics};
+use crate::{Failure, arguments, code, complain, interrupt, say, scenario, show};
 use clap::ArgMatches;
 use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
 use lab::results::{Column, Table, TableError, read_parquet, scalars_of, scalars_table};
 use lab::results::{Kind, RunKey};
 use lab::scenario::Sweep;
-use lab::sweep::{Progress, RunRecord, SweepError, SweepOptions, SweepReport, run_sweep};
+use lab::statistics;
+use lab::sweep::{Progress, RunRecord, SweepError, SweepOptions, SweepReport, Until, Wide, run_sweep};
 use serde_json::{Map, Value as Json, json};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -20,8 +21,11 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     let out = chosen
         .get_one::<String>("out")
         .map_or_else(|| default_out(arguments::text(chosen, "file")), PathBuf::from);
+    let until = until(chosen)?;
+    let default = if until.is_some() { FEW } else { MANY };
     let options = SweepOptions {
-        replicas: chosen.get_one::<u32>("replicas").copied().unwrap_or(1),
+        replicas: chosen.get_one::<u32>("replicas").copied().unwrap_or(default),
+        until,
         jobs: chosen.get_one::<u32>("jobs").map_or(all, |jobs| *jobs as usize),
         out: out.clone(),
         csv: chosen.get_flag("csv"),
@@ -36,7 +40,7 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
             code: code::STOPPED,
             message: format!("{error}; they are kept in {}, and the same command reuses them", out.display()),
         },
-        SweepError::TooManyRuns { .. } => Failure::usage(error.to_string()),
+        SweepError::TooManyRuns { .. } | SweepError::NotMeasured(_) => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
     })?;
     let redone = report.runs.iter().filter(|run| run.redone).count();
@@ -48,6 +52,9 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
     for run in report.runs.iter().filter(warned).take(MOST_LINES) {
         complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
     }
+    for wide in report.wide.iter().take(MOST_LINES) {
+        complain(&too_wide(&sweep, wide));
+    }
     let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
     if chosen.get_flag("json") {
         let rows: Vec<Json> = means.iter().map(|mean| mean.as_json(&sweep)).collect();
@@ -56,6 +63,32 @@ pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
         say(&readable(&sweep, &options, &report, &means))?;
     }
     failures(&report.runs)
+}
+
+/// Replicas without `--replicas`.
+const MANY: u32 = 30;
+/// The same with `--until`, which adds more where they are needed.
+const FEW: u32 = 5;
+
+fn until(chosen: &ArgMatches) -> Result<Option<Until>, Failure> {
+    let most = chosen.get_one::<u32>("most").copied().unwrap_or(1000);
+    let parse = |text: &String| {
+        Until::parse(text, most).map_err(|message| Failure::usage(format!("--until {message}")))
+    };
+    chosen.get_one::<String>("until").map(parse).transpose()
+}
+
+/// The line about a combination whose interval stayed too wide.
+fn too_wide(sweep: &Sweep, wide: &Wide) -> String {
+    let parameters = &sweep.variants()[wide.variant].parameters;
+    let which: Vec<_> = parameters.iter().map(|(axis, value)| format!("{axis} = {value}, ")).collect();
+    format!(
+        "{}flow {}: still ± {:.2} % with {} replicas; --most allows no more",
+        which.concat(),
+        wide.flow,
+        wide.share * 100.0,
+        wide.replicas
+    )
 }
 
 /// Largest number of lines about runs that failed, or that have warnings.
@@ -158,7 +191,8 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
     let (Column::Text(quantity), Column::Real(value)) = (column("quantity")?, column("value")?) else {
         return Err(TableError::Shape("quantity, value".to_owned()));
     };
-    let replicas = (report.runs.len() / sweep.variants().len()).max(1);
+    let of_run: Vec<usize> =
+        (0..).zip(&report.replicas).flat_map(|(at, &n)| std::iter::repeat_n(at, n as usize)).collect();
     let mut groups: Vec<Group<'_>> = Vec::new();
     let rows = run.iter().zip(window.iter()).zip(flow.iter()).zip(quantity.iter()).zip(value);
     for ((((run, window), flow), quantity), value) in rows {
@@ -166,7 +200,7 @@ fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
         if !throughput || !window.is_empty() || flow == ALL_FLOWS {
             continue;
         }
-        let variant = *run as usize / replicas;
+        let variant = of_run[*run as usize];
         // The rows of a combination are contiguous, so its groups are the last ones.
         let same = |group: &&mut Group<'_>| group.flow == flow && group.quantity == quantity;
         match groups.iter_mut().rev().take_while(|group| group.variant == variant).find(same) {
@@ -205,7 +239,13 @@ fn readable(sweep: &Sweep, options: &SweepOptions, report: &SweepReport, means: 
     if !sweep.title().is_empty() {
         text += &format!("{}\n", sweep.title());
     }
-    text += &format!("{} runs: {} replicas each, seed {seed}", report.runs.len(), options.replicas);
+    let most = report.replicas.iter().copied().max().unwrap_or(options.replicas);
+    let each = if most > options.replicas {
+        format!("{} to {most} replicas", options.replicas)
+    } else {
+        format!("{most} replicas each")
+    };
+    text += &format!("{} runs: {each}, seed {seed}", report.runs.len());
     if reused > 0 {
         text += &format!("; {reused} reused");
     }

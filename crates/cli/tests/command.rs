@@ -136,6 +136,24 @@ fn completions_and_manual_pages_know_every_subcommand() {
 }
 
 #[test]
+fn a_sweep_adds_runs_until_an_interval_is_narrow() {
+    let scratch = scratch("until");
+    let call =
+        |more: &[&str]| scratch.call(&[&["sweep", "two.toml", "--out", "out", "--until"], more].concat());
+    let (code, out, err) = call(&["throughput_bps ± 10 %", "--most", "40"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains(" replicas"), "{out}");
+    let (code, _, err) = call(&["throughput_bps ± 0.001 %", "--most", "6"]);
+    assert!(code == 0 && err.contains("loss = 0.01, flow f: still ± "), "{err}");
+    for (wrong, told) in
+        [("throughput", "such as"), ("speed ± 1 %", "no run has a quantity `speed`; there are")]
+    {
+        let (code, out, err) = call(&[wrong]);
+        assert!(code == 2 && out.is_empty() && err.contains(told), "{err}");
+    }
+}
+
+#[test]
 fn captures_of_a_sweep_are_written_only_where_asked_for() {
     let captured = format!("{SCENARIO}\n[[capture]]\nlink = \"a-b\"\nfile = \"ab.pcapng\"\n")
         .replace("[[link]]\n", "[[link]]\nname = \"a-b\"\n");

@@ -75,10 +75,8 @@ impl<E: Copy> Kernel<E> {
         let time = at.max(self.now);
         let number = self.scheduled;
         self.scheduled += 1;
-        if self.near.is_full() && time < self.horizon {
-            self.draw_horizon_in();
-        }
-        if time < self.horizon {
+        let is_near = time < self.horizon && (!self.near.is_full() || time < self.draw_horizon_in());
+        if is_near {
             self.near.insert(time, number, event);
         } else {
             self.far.push(Entry { time, number, event });
@@ -148,16 +146,17 @@ impl<E: Copy> Kernel<E> {
         }
     }
 
-    /// Moves the horizon back when too many events are near: the later half becomes far.
+    /// Moves the horizon back when too many events are near: the later half becomes far. Returns the new horizon.
     ///
     /// Events of the instant of the new horizon keep their order, since later events of that instant are far as well.
     #[cold]
-    fn draw_horizon_in(&mut self) {
+    fn draw_horizon_in(&mut self) -> Instant {
         for entry in self.near.spill() {
             self.horizon = entry.time;
             self.far.push(entry);
         }
         self.halve_stride();
+        self.horizon
     }
 
     fn halve_stride(&mut self) {

@@ -75,7 +75,7 @@ impl<E: Copy> Near<E> {
     ///
     /// It must be at most four seconds after the base, and there must be room. The parts of the entry are written to
     /// their place directly: a copy of a whole entry would wait for its parts to reach the cache.
-    #[inline]
+    #[inline(always)] // into `Kernel::schedule`, which calls it for nearly all events
     pub(crate) fn insert(&mut self, at: Instant, number: u64, event: E) {
         debug_assert!(at >= self.base && !self.is_full());
         let time = at.since(self.base).as_nanos() as u32;

@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod output;
 mod probe;
 pub mod results;
+pub mod statistics;
 pub mod sweep;
 pub mod traffic;
 pub mod world;

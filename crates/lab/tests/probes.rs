@@ -34,12 +34,14 @@ const FLOW: ProbeTarget = ProbeTarget::Flow(0);
 const LINK: ProbeTarget = ProbeTarget::Link { link: 1, back: false };
 
 #[test]
-fn on_change_the_first_value_and_every_change_are_recorded() {
+fn on_change_the_first_value_every_change_and_the_last_value_are_recorded() {
     let output = watch(ProbeQuantity::Cwnd, FLOW, Every::Change);
     let cwnd = only(&output);
     assert_eq!((cwnd.flow.as_str(), cwnd.path, cwnd.quantity), ("flow", Some(0), "cwnd"));
     assert_eq!(cwnd.points[0].0, at(10));
-    assert!(cwnd.points.windows(2).all(|pair| pair[0].1 != pair[1].1));
+    let (last, changes) = cwnd.points.split_last().expect("a value");
+    assert!(changes.windows(2).all(|pair| pair[0].1 != pair[1].1));
+    assert_eq!(*last, (at(12), changes[changes.len() - 1].1));
     // A sawtooth: the window grows by at most one MTU and falls by about half.
     let mut cuts = 0;
     for pair in cwnd.points.windows(2) {
@@ -119,7 +121,8 @@ fn recorded_drops_of_a_link_add_up_to_its_counter() {
     let output = watch(ProbeQuantity::Drops, LINK, Every::Change);
     let drops: Vec<f64> = only(&output).points.iter().map(|point| point.1).collect();
     assert!(drops.len() > 1 && drops.is_sorted(), "{drops:?}");
-    assert_eq!(drops.last(), drops.first().map(|first| first + drops.len() as f64 - 1.0).as_ref());
+    // The first value, every drop, and the last value again.
+    assert_eq!(drops.last(), drops.first().map(|first| first + drops.len() as f64 - 2.0).as_ref());
 }
 
 /// Two paths of 10 Mbit/s with losses in drop-tail queues, recorded by a probe of every chunk.

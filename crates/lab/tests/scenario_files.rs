@@ -1,8 +1,8 @@
 //! The meaning of scenario files, and their agreement with the schema.
 
 use anabranch_lab::scenario::{
-    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeTarget, Protocol, Scenario,
-    Sweep, schema,
+    AxisValue, Distribution, Every, Flow, IpVersion, Pace, PrimaryPath, ProbeQuantity, ProbeTarget, Protocol,
+    Scenario, Sweep, schema,
 };
 use net::{Limit, QueueSpec};
 use proptest::prelude::*;
@@ -183,6 +183,25 @@ fn probes_can_name_flows_with_a_count_and_both_directions_of_a_link() {
     let back = ProbeTarget::Link { link: 0, back: true };
     assert_eq!(targets, [ProbeTarget::Flow(0), ProbeTarget::Flow(1), ProbeTarget::Flow(1), back]);
     assert_eq!((probes[0].every, probes[3].every), (Every::Change, Every::Interval(Span::from_millis(10))));
+}
+
+#[test]
+fn probes_take_lists_of_quantities_and_wildcards_in_names() {
+    let probes = scenario(
+        "[[flow]]\nname = \"f\"\ncount = 2\nclient = \"a\"\nserver = \"b\"\n\
+         [[flow]]\nname = \"other\"\nlocal_port = 7000\nclient = \"a\"\nserver = \"b\"\n\
+         [[probe]]\nquantity = [\"cwnd\", \"srtt\"]\nflow = [\"f*\", \"f-1\"]\n\
+         [[probe]]\nquantity = \"rto\"\nflow = \"*\"\n\
+         [[probe]]\nquantity = \"queue\"\nlink = \"a*\"",
+    )
+    .probes;
+    use ProbeQuantity::{Cwnd, Queue, Rto, Srtt};
+    let flow = ProbeTarget::Flow;
+    let seen: Vec<_> = probes.iter().map(|probe| (probe.quantity, probe.target)).collect();
+    let of_first = [(Cwnd, flow(0)), (Cwnd, flow(1)), (Srtt, flow(0)), (Srtt, flow(1))];
+    let of_all = [(Rto, flow(0)), (Rto, flow(1)), (Rto, flow(2))];
+    let links = [(Queue, ProbeTarget::Link { link: 0, back: false })];
+    assert_eq!(seen, [&of_first[..], &of_all, &links].concat());
 }
 
 #[test]

@@ -115,6 +115,9 @@ fn cmt(value: &str) -> Result<u8, BadFlow> {
     })
 }
 
+/// So many fit a message of NPMP.
+const MOST_EVENTS: usize = 1000;
+
 /// `T1,T2,...[,repeat]`, each with `+` if it counts from the one before.
 fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
     let mut events = Vec::new();
@@ -132,6 +135,9 @@ fn events(value: &str) -> Result<(Vec<OnOffEvent>, bool), BadFlow> {
         let text =
             if second { format!("{plain},{}", parts.next().unwrap_or_default()) } else { plain.into() };
         events.push(OnOffEvent { time: random(&text)?, relative });
+    }
+    if events.len() > MOST_EVENTS {
+        return Err(bad("onoff", value, "at most 1000 times"));
     }
     if repeat && (events.len() % 2 != 0 || events.iter().any(|event| !event.relative)) {
         return Err(bad("onoff", value, "an even number of relative times (+T) before `repeat`"));

@@ -5,11 +5,11 @@ use crate::report::{FlowReport, Interval, Report};
 use lab::metrics::quantity::{self, Quantity};
 use lab::output::{Scalar, Series};
 use lab::results::{
-    ParquetWriter, RunKey, Table, TableError, scalars_of, scalars_table, series_of, series_table,
+    RunKey, Table, TableError, scalars_of, scalars_table, series_of, series_table, to_parquet_bytes,
 };
 use scenario::ProbeQuantity;
-use serde_json::json;
-use std::fs::{self, File};
+use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 use units::{Instant, Span};
 
@@ -23,15 +23,25 @@ impl Report {
     /// Those of the file system.
     pub fn write(&self, folder: &Path) -> Result<(), TableError> {
         fs::create_dir_all(folder)?;
+        let [scalars, series] = self.tables();
+        for (name, table) in [("scalars", scalars), ("series", series)] {
+            fs::write(folder.join(name).with_extension("parquet"), to_parquet_bytes(&table)?)?;
+        }
+        Ok(fs::write(folder.join("manifest.json"), format!("{:#}\n", self.manifest()))?)
+    }
+
+    /// Scalars and series.
+    pub fn tables(&self) -> [Table; 2] {
         let key = RunKey { run: 0, replica: 0, parameters: &[] };
         let scalars = scalars_table(&key, &[], &scalars_of(&self.scalars()));
-        let series = series_table(&key, &series_of(&self.series()));
-        for (name, table) in [("scalars", scalars), ("series", series)] {
-            write_table(&folder.join(name).with_extension("parquet"), &table)?;
-        }
+        [scalars, series_table(&key, &series_of(&self.series()))]
+    }
+
+    /// The report as JSON, as the manifest of the tables.
+    pub fn manifest(&self) -> Value {
         let mut manifest = self.to_json();
         manifest["format"] = json!(FORMAT);
-        Ok(fs::write(folder.join("manifest.json"), format!("{manifest:#}\n"))?)
+        manifest
     }
 
     fn scalars(&self) -> Vec<Scalar> {
@@ -138,10 +148,4 @@ fn limited(
     for (limit, share) in limits.map(Limits::shares).unwrap_or_default() {
         row(side(&quantity::LIMITED_BY[limit as usize]), share);
     }
-}
-
-fn write_table(file: &Path, table: &Table) -> Result<(), TableError> {
-    let mut writer = ParquetWriter::new(File::create(file)?, &table.shape())?;
-    writer.append(table)?;
-    writer.finish().map(drop)
 }

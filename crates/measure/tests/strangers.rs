@@ -204,3 +204,44 @@ fn there_is_an_end_to_flows_and_control_connections() {
     }
     assert!(is_closed(&mut target.connect(1)));
 }
+
+#[test]
+fn a_measurement_is_started_once_and_its_flows_stay_while_it_runs() {
+    let start = Message::Start(Start { measurement: ID.measurement, ..Start::default() });
+    for second in [&start, &Message::RemoveFlow(ID), &flow(FlowId { flow: 9, ..ID })] {
+        let target = Target::start();
+        let mut control = target.connect(1);
+        send(&mut control, &flow(ID));
+        assert_eq!(status(&mut control), 0);
+        let socket = UdpSocket::bind((here(1), 0)).expect("a port");
+        socket.send_to(&identify(ID), (here(1), target.port)).expect("sent");
+        assert_eq!(status(&mut control), 0);
+        send(&mut control, &start);
+        assert_eq!(status(&mut control), 0);
+        send(&mut control, second);
+        assert_eq!(status(&mut control), 1, "{second:?}");
+        assert!(is_closed(&mut control));
+    }
+}
+
+#[test]
+fn a_server_that_ends_after_one_measurement_does_so() {
+    let options =
+        ServerOptions { locals: vec![here(1)], port: 0, udp_port: 0, one: true, ..ServerOptions::default() };
+    let server = Server::bind(options, |_| {}).expect("a server");
+    let port = server.port();
+    let thread = std::thread::spawn(move || server.run(&AtomicBool::new(false)));
+    let mut control = TcpStream::connect((here(1), port + 1)).expect("it listens");
+    control.set_read_timeout(Some(SOON)).expect("a timeout");
+    send(&mut control, &flow(ID));
+    assert_eq!(status(&mut control), 0);
+    let socket = UdpSocket::bind((here(1), 0)).expect("a port");
+    socket.send_to(&identify(ID), (here(1), port)).expect("sent");
+    assert_eq!(status(&mut control), 0);
+    send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
+    assert_eq!(status(&mut control), 0);
+    send(&mut control, &Message::Stop { measurement: ID.measurement });
+    assert_eq!(status(&mut control), 0);
+    drop(control);
+    thread.join().expect("it did not panic").expect("it ended");
+}

@@ -84,9 +84,12 @@ impl AddressTable {
         let mut table = AddressTable { addresses, slots: vec![None; capacity], shift };
         for index in 0..table.addresses.len() {
             let address = table.addresses[index];
-            let slot = table.slot_of(key(address));
-            if table.slots[slot].is_some() {
+            if table.find(address).is_some() {
                 return Err(Ambiguous(address));
+            }
+            let mut slot = table.first_slot(key(address));
+            while table.slots[slot].is_some() {
+                slot = table.next_slot(slot);
             }
             table.slots[slot] = Some((key(address), AddressId(index as u32)));
         }
@@ -95,7 +98,16 @@ impl AddressTable {
 
     #[inline]
     pub fn find(&self, address: IpAddr) -> Option<AddressId> {
-        self.slots[self.slot_of(key(address))].map(|(_, id)| id)
+        let key = key(address);
+        let mut slot = self.first_slot(key);
+        // At least half of the slots are free, so the search ends.
+        while let Some((found, id)) = self.slots[slot] {
+            if found == key {
+                return Some(id);
+            }
+            slot = self.next_slot(slot);
+        }
+        None
     }
 
     #[inline]
@@ -103,16 +115,17 @@ impl AddressTable {
         self.addresses[id.index()]
     }
 
-    /// The slot that holds `key`, or the free slot where it belongs. At least half of the slots are free, so the search
-    /// ends.
+    /// Where the search for `key` begins.
     #[inline]
-    fn slot_of(&self, key: u128) -> usize {
+    fn first_slot(&self, key: u128) -> usize {
         let word = (key >> 64) as u64 ^ (key as u64).rotate_left(32);
-        let mut slot = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
-        while self.slots[slot].is_some_and(|(found, _)| found != key) {
-            slot = (slot + 1) % self.slots.len();
-        }
-        slot
+        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// Where it goes on.
+    #[inline]
+    fn next_slot(&self, slot: usize) -> usize {
+        (slot + 1) % self.slots.len()
     }
 }
 

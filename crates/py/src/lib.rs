@@ -10,6 +10,7 @@ mod error;
 mod event;
 mod info;
 mod live;
+mod measure;
 mod net;
 mod options;
 mod packet;
@@ -32,6 +33,8 @@ mod _core {
     use crate::event::Event;
     #[pymodule_export]
     use crate::info::{Discarded, EndpointStats, Path, Stats};
+    #[pymodule_export]
+    use crate::measure::measure;
     #[pymodule_export]
     use crate::net::{
         ConnectionLostError, EndpointClosedError, Message, NetConnection, NetDelivery, NetEndpoint,
@@ -58,7 +61,7 @@ mod _core {
     /// The t for which ``confidence`` of Student's distribution lies within -t and t.
     #[pyfunction]
     fn student_t(degrees: u32, confidence: f64) -> f64 {
-        ::cli::statistics::student_t(degrees, confidence)
+        lab::statistics::student_t(degrees, confidence)
     }
 
     /// JSON Schema of scenario files.

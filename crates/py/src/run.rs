@@ -4,7 +4,7 @@ use crate::error::{ScenarioError, SimulationError};
 use lab::output::RunControl;
 use lab::results::{Table, to_parquet_bytes};
 use lab::scenario::Sweep;
-use lab::sweep::{Progress, SweepOptions, run_single, run_sweep};
+use lab::sweep::{Progress, SweepOptions, Until, run_single, run_sweep};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -106,6 +106,7 @@ pub fn sweep(
     seed: Option<u64>,
     out: PathBuf,
     captures: bool,
+    until: Option<(String, u32)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let jobs = match jobs.map(NonZeroUsize::new) {
@@ -116,12 +117,14 @@ pub fn sweep(
     if replicas == 0 {
         return Err(PyValueError::new_err("replicas = 0: expected at least one replica"));
     }
+    let until = until.map(|(text, most)| Until::parse(&text, most)).transpose();
+    let until = until.map_err(|message| PyValueError::new_err(format!("until = {message}")))?;
     let mut sweep = read(text, name, seed)?;
     if !captures {
         sweep.drop_captures();
     }
     let cancel = Arc::<AtomicBool>::default();
-    let options = SweepOptions { replicas, jobs: jobs.get(), out, csv: false, cancel: cancel.clone() };
+    let options = SweepOptions { replicas, until, jobs: jobs.get(), out, csv: false, cancel: cancel.clone() };
     let mut raised = None;
     let mut tell = |at: Progress| {
         let told = Python::attach(|py| {

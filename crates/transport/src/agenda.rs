@@ -54,7 +54,7 @@ const END: u32 = u32::MAX - 1;
 
 impl Agenda {
     /// Puts a connection at the end of a queue, unless it is in it.
-    #[inline]
+    #[inline(always)] // into the calls for each packet and each message, in which it is nearly always in the queue
     pub fn enter(&mut self, turn: Turn, slot: u32) {
         let n = turn as usize;
         let entry = self.entry(slot);
@@ -142,13 +142,18 @@ impl Agenda {
         }
     }
 
-    #[inline]
+    #[inline(always)] // into `enter`
     fn entry(&mut self, slot: u32) -> &mut Entry {
         let slot = slot as usize;
         if self.entries.len() <= slot {
-            self.entries.resize(slot + 1, Entry::NEW);
+            self.grow(slot);
         }
         &mut self.entries[slot]
+    }
+
+    #[cold]
+    fn grow(&mut self, slot: usize) {
+        self.entries.resize(slot + 1, Entry::NEW);
     }
 
     #[inline]

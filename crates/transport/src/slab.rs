@@ -103,6 +103,15 @@ impl<T> Slab<T> {
         (place.value.is_some() && self.id(slot) == id).then_some(slot)
     }
 
+    /// The value with this id, and its slot, if it is still here.
+    #[inline]
+    pub fn find_mut(&mut self, id: u32) -> Option<(u32, &mut T)> {
+        let slot = id & ((1 << self.bits) - 1);
+        let place = self.slots.get_mut(slot as usize)?;
+        let found = place.generation.checked_shl(self.bits).unwrap_or(0) | slot;
+        place.value.as_mut().filter(|_| found == id).map(|value| (slot, value))
+    }
+
     /// The values by their slots.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         (0..).zip(&self.slots).filter_map(|(slot, place)| Some((slot, place.value.as_ref()?)))
@@ -137,8 +146,9 @@ mod tests {
                 }
                 for (&id, value) in &model {
                     prop_assert_eq!(slab.slot(id).and_then(|slot| slab.get(slot)), Some(value));
+                    prop_assert_eq!(slab.find_mut(id).map(|(_, found)| *found), Some(*value));
                 }
-                prop_assert!(gone.iter().all(|&id| slab.slot(id).is_none()));
+                prop_assert!(gone.iter().all(|&id| slab.slot(id).is_none() && slab.find_mut(id).is_none()));
                 prop_assert_eq!((slab.len(), slab.is_full()), (model.len(), model.len() == limit));
                 prop_assert_eq!(slab.iter().count(), model.len());
             }

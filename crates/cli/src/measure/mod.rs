@@ -8,9 +8,10 @@ use ::measure::{Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
 use clap::ArgMatches;
 use serde_json::json;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Runs one side.
-pub fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
+pub(crate) fn measure(chosen: &ArgMatches) -> Result<i32, Failure> {
     let host = chosen.get_one::<String>("host").or_else(|| chosen.get_one::<String>("client"));
     match host {
         Some(host) => client(chosen, host),
@@ -45,9 +46,9 @@ impl Format {
         }
     }
 
-    fn report(self, report: &Report) -> Result<(), Failure> {
+    fn report(self, report: &Report, other: &str) -> Result<(), Failure> {
         match self {
-            Format::Text => say(&text::report(report)),
+            Format::Text => say(&text::report(report, other)),
             Format::Json => say(&format!("{:#}\n", report.to_json())),
             Format::Lines => {
                 say(&format!("{}\n", json!({ "schema": SCHEMA, "event": "end", "data": report.to_json() })))
@@ -57,18 +58,42 @@ impl Format {
     }
 }
 
-fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
+/// Measures as the command line says, but prints nothing.
+///
+/// # Errors
+/// The message for people, and whether the arguments are wrong.
+pub fn report(
+    arguments: &[String],
+    cancel: &AtomicBool,
+    watch: impl FnMut(&Interval),
+) -> Result<Report, (String, bool)> {
+    let all = std::iter::once("measure").chain(arguments.iter().map(String::as_str));
+    let chosen = crate::arguments::measure::command()
+        .try_get_matches_from(all)
+        .map_err(|error| (error.to_string(), true))?;
+    let host = chosen.get_one::<String>("host").map_or("", String::as_str);
+    run(&chosen, host, cancel, watch).map_err(|failure| (failure.message, failure.code == code::USAGE))
+}
+
+fn run(
+    chosen: &ArgMatches,
+    host: &str,
+    cancel: &AtomicBool,
+    watch: impl FnMut(&Interval),
+) -> Result<Report, Failure> {
     let options = options::client(chosen, host)?;
-    let format = Format::of(chosen);
-    let cancel = interrupt::flag();
     let failed = |error: MeasureError| match error {
         MeasureError::Flow(_) => Failure::usage(error.to_string()),
         error => Failure::failed(error.to_string()),
     };
-    let client = Client::connect(options).map_err(failed)?;
+    Client::connect(options).map_err(failed)?.run(cancel, watch).map_err(failed)
+}
+
+fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
+    let format = Format::of(chosen);
     // The report at the end says whether standard output can be written.
-    let report = client.run(&cancel, |interval| drop(format.interval(interval))).map_err(failed)?;
-    format.report(&report)?;
+    let report = run(chosen, host, &interrupt::flag(), |interval| drop(format.interval(interval)))?;
+    format.report(&report, "server")?;
     if let Some(out) = chosen.get_one::<String>("out") {
         let cannot = |error| Failure::failed(format!("cannot write to {out}: {error}"));
         report.write(Path::new(out)).map_err(cannot)?;
@@ -88,7 +113,7 @@ fn server(chosen: &ArgMatches) -> Result<i32, Failure> {
                 say(&format!("{peer} measures {flows} {}\n", if flows == 1 { "flow" } else { "flows" }))
             }
             Notice::Began { .. } => Ok(()),
-            Notice::Ended { report, .. } => format.report(&report),
+            Notice::Ended { report, .. } => format.report(&report, "client"),
             Notice::Refused { peer, why } => {
                 complain(&format!("{peer}: {why}"));
                 Ok(())

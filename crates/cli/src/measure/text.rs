@@ -33,7 +33,8 @@ pub fn interval(interval: &Interval) -> String {
         }
         text = text.trim_end().to_owned() + "\n";
     }
-    for association in interval.associations.iter().filter(|association| association.paths.len() > 1) {
+    let sends = |association: &&Association| association.paths.iter().any(|path| path.user_bytes > 0);
+    for association in interval.associations.iter().filter(sends).filter(|all| all.paths.len() > 1) {
         for path in &association.paths {
             text += &format!(
                 "{:17}    path {} to {:<15} {:>14}  cwnd {:>8}  RTT {:>9}  {} retrans.  {}\n",
@@ -44,8 +45,9 @@ pub fn interval(interval: &Interval) -> String {
                 path.cwnd,
                 path.srtt.map_or("-".to_owned(), show::time),
                 path.retransmissions,
-                if path.state == "active" { String::new() } else { path.state.to_owned() }
+                if path.state == "active" { "" } else { path.state }
             );
+            text = text.trim_end().to_owned() + "\n";
         }
     }
     text
@@ -55,8 +57,8 @@ fn name(flow: &FlowReport) -> String {
     if flow.description.is_empty() { format!("flow {}", flow.flow) } else { flow.description.clone() }
 }
 
-/// Tables of the whole measurement.
-pub fn report(report: &Report) -> String {
+/// Tables of the whole measurement; `other` is the other side, such as `server`.
+pub fn report(report: &Report, other: &str) -> String {
     let head =
         ["flow", "transport", "direction", "sent", "received", "throughput", "lost", "jitter", "limited by"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -76,7 +78,7 @@ pub fn report(report: &Report) -> String {
                 peer.and_then(|peer| peer.jitter).map_or(String::new(), jitter),
                 limit(flow.limits.as_ref()),
             ];
-            rows.push(row("to server", cells));
+            rows.push(row(&format!("to {other}"), cells));
         }
         if flow.received.amount.bytes > 0 || peer.is_some_and(|peer| peer.sent.bytes > 0) {
             let received = &flow.received;
@@ -88,12 +90,14 @@ pub fn report(report: &Report) -> String {
                 jitter(flow.jitter),
                 limit(peer.and_then(|peer| peer.limits.as_ref())),
             ];
-            rows.push(row("from server", cells));
+            rows.push(row(&format!("from {other}"), cells));
         }
     }
     let mut text = format!("\n{}", show::table(&rows));
     for association in &report.total.associations {
-        text += &paths(association, &report.total);
+        if association.paths.iter().any(|path| path.user_bytes > 0) {
+            text += &paths(association, &report.total);
+        }
     }
     if let Some((flow, why)) = report.failure() {
         text += &format!("\nFlow {flow} ended early: {why}\n");

@@ -1,5 +1,7 @@
 //! A folder in which the command is called.
 
+#![allow(dead_code)] // Each test uses a part of it.
+
 use serde_json::Value as Json;
 use std::fs;
 use std::path::PathBuf;

@@ -86,6 +86,7 @@ impl Source {
         }
     }
 
+    #[inline]
     fn draft(&mut self) -> Draft {
         let drawn = self.generator.draft();
         let service =

@@ -101,6 +101,13 @@ impl Probes {
         }
     }
 
+    /// The run is over: series that record on change end with their last value.
+    pub(crate) fn end(&mut self, now: Instant) {
+        for recorder in self.recorders.iter_mut().filter(|recorder| recorder.every == Every::Change) {
+            recorder.end(now.min(recorder.to));
+        }
+    }
+
     /// Everything recorded, and the lengths of bursts.
     pub(crate) fn into_results(self, scenario: &Scenario) -> (Vec<Series>, Vec<Scalar>) {
         let all = |Recorder { source, whole, paths, .. }: Recorder| {
@@ -132,6 +139,22 @@ impl Recorder {
                 points.push((now, value));
             }
         });
+    }
+}
+
+impl Recorder {
+    /// Repeats the last value of each series at the end of recording, so that it is known how long it held.
+    fn end(&mut self, at: Instant) {
+        if self.source.repeats() {
+            return;
+        }
+        for series in self.whole.iter_mut().chain(&mut self.paths) {
+            if let Some(&(time, value)) = series.points.last()
+                && time < at
+            {
+                series.points.push((at, value));
+            }
+        }
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn read_run(text: &str) -> Option<Json> {
 pub(super) fn of_sweep(
     sweep: &Sweep,
     runs: &[RunRecord],
-    replicas: u32,
+    replicas: &[u32],
     wall: Span,
     files: &[PathBuf],
 ) -> Json {
@@ -99,10 +99,15 @@ pub(super) fn of_sweep(
             Some((path.file_name()?.to_string_lossy().into_owned(), json!(digest)))
         })
         .collect();
-    let per_variant = (runs.len() / sweep.variants().len().max(1)).max(1);
     let listed: Vec<Json> = runs
         .iter()
-        .zip(sweep.variants().iter().flat_map(|variant| std::iter::repeat_n(variant, per_variant)))
+        .zip(
+            sweep
+                .variants()
+                .iter()
+                .zip(replicas)
+                .flat_map(|(variant, &n)| std::iter::repeat_n(variant, n as usize)),
+        )
         .map(|(record, variant)| {
             let parameters: Map<String, Json> =
                 variant.parameters.iter().map(|(axis, value)| (axis.clone(), plain(value))).collect();
@@ -129,7 +134,8 @@ pub(super) fn of_sweep(
         "scenario": sweep.text(),
         "scenario_sha256": sweep.hash(),
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
-        "replicas": replicas,
+        // Of the combination that has the fewest.
+        "replicas": replicas.iter().min(),
         "axes": axes,
         "outputs_sha256": outputs,
         "wall_s": wall.as_secs_f64(),

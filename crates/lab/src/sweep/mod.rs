@@ -8,9 +8,11 @@ mod manifest;
 mod pool;
 mod stopwatch;
 mod store;
+mod until;
 
 pub use manifest::RESULTS_VERSION;
 pub use store::RunRecord;
+pub use until::{Until, Wide};
 
 use crate::output::{RunControl, RunError, RunOutput};
 use crate::results::{CsvWriter, ParquetWriter, RunKey, Table, TableError};
@@ -33,6 +35,8 @@ use units::Span;
 pub struct SweepOptions {
     /// Runs of each combination, each with its own random streams.
     pub replicas: u32,
+    /// Gives combinations more replicas until an interval is narrow enough; none: all have `replicas`.
+    pub until: Option<Until>,
     /// Threads; results do not depend on them.
     pub jobs: usize,
     /// Folder of results and finished runs.
@@ -69,6 +73,10 @@ impl Progress {
 pub struct SweepReport {
     /// Every run; the replica varies fastest.
     pub runs: Vec<RunRecord>,
+    /// The runs of each combination.
+    pub replicas: Vec<u32>,
+    /// The widest interval of each combination that has as many replicas as it may, and is too wide.
+    pub wide: Vec<Wide>,
     /// The contents of `manifest.json`.
     pub manifest: Json,
     /// Path of `scalars.parquet`.
@@ -115,6 +123,9 @@ pub enum SweepError {
         /// Combinations times replicas.
         runs: u64,
     },
+    /// The quantity of [`SweepOptions::until`] is not measured.
+    #[error("{0}")]
+    NotMeasured(String),
     /// A stored table changed while the sweep ran.
     #[error(
         "{} was changed by something else while the sweep ran: the same command simulates the run again",
@@ -166,7 +177,7 @@ pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<R
     let key = RunKey { run: 0, replica, parameters };
     let scalars = scalars_table(&key, sweep.axes(), &scalars_of(&output.scalars));
     let series = series_table(&key, &series_of(&output.series));
-    let manifest = manifest::of_sweep(sweep, &[record], 1, watch.elapsed(), &[]);
+    let manifest = manifest::of_sweep(sweep, &[record], &[1], watch.elapsed(), &[]);
     Ok(RunReport { output, scalars, series, manifest })
 }
 
@@ -195,31 +206,101 @@ fn sweep_with(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SweepReport, SweepError> {
     let watch = Stopwatch::start();
-    let runs = sweep.variants().len() as u64 * u64::from(options.replicas);
+    let mut replicas = vec![options.replicas; sweep.variants().len()];
+    let most = options.until.as_ref().map_or(options.replicas, |until| until.most.max(options.replicas));
+    let runs = replicas.len() as u64 * u64::from(most);
     if runs > MOST_RUNS {
         return Err(SweepError::TooManyRuns { runs });
     }
     let store = Store::open(&options.out)?;
-    let jobs: Vec<Job<'_>> = jobs(sweep, options.replicas);
-    let runs = pool::work(simulate, &jobs, &store, options, &watch, progress)?;
+    let mut done: Vec<Vec<RunRecord>> = vec![Vec::new(); replicas.len()];
+    let wide = loop {
+        work(simulate, sweep, &replicas, &mut done, &store, options, &watch, progress)?;
+        let Some(until) = &options.until else { break Vec::new() };
+        let wide = too_wide(until, &done, &store)?;
+        let before = replicas.clone();
+        wide.iter().for_each(|wide| replicas[wide.variant] = until.next(wide).max(wide.replicas));
+        if replicas == before {
+            break wide;
+        }
+    };
+    let mut runs: Vec<RunRecord> = done.into_iter().flatten().collect();
+    (0..).zip(&mut runs).for_each(|(number, record)| record.run = number);
+    let jobs = jobs(sweep, &replicas);
     let tables = write_tables(sweep.axes(), &jobs, &runs, &store, options)?;
     store.clear_parts(&runs);
-    let manifest = manifest::of_sweep(sweep, &runs, options.replicas, watch.elapsed(), &tables);
+    let manifest = manifest::of_sweep(sweep, &runs, &replicas, watch.elapsed(), &tables);
     let path = options.out.join("manifest.json");
     store::replace(&path, format!("{manifest:#}\n").as_bytes())?;
     Ok(SweepReport {
         runs,
+        replicas,
+        wide,
         manifest,
         scalars: options.out.join("scalars.parquet"),
         series: options.out.join("series.parquet"),
     })
 }
 
-fn jobs(sweep: &Sweep, replicas: u32) -> Vec<Job<'_>> {
-    let pairs =
-        sweep.variants().iter().flat_map(|variant| (0..replicas).map(move |replica| (variant, replica)));
+/// All runs, in order.
+fn jobs<'s>(sweep: &'s Sweep, replicas: &[u32]) -> Vec<Job<'s>> {
+    let variants = sweep.variants().iter().zip(replicas);
+    let pairs = variants.flat_map(|(variant, &count)| (0..count).map(move |replica| (variant, replica)));
     let job = |(run, (variant, replica))| Job { run, variant, replica };
     (0..).zip(pairs).map(job).collect()
+}
+
+/// Does the runs that are missing for these numbers of replicas, and adds their records.
+#[expect(clippy::too_many_arguments, reason = "all that a sweep is made of")]
+fn work(
+    simulate: Simulate<'_>,
+    sweep: &Sweep,
+    replicas: &[u32],
+    done: &mut [Vec<RunRecord>],
+    store: &Store,
+    options: &SweepOptions,
+    watch: &Stopwatch,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), SweepError> {
+    let had: Vec<u32> = done.iter().map(|records| records.len() as u32).collect();
+    let before = done.iter().map(Vec::len).sum::<usize>();
+    let reused = done.iter().flatten().filter(|record| record.reused).count();
+    let mut missing = jobs(sweep, replicas);
+    let place: Vec<usize> = (0..)
+        .zip(replicas)
+        .flat_map(|(variant, &count)| std::iter::repeat_n(variant, count as usize))
+        .collect();
+    missing.retain(|job| job.replica >= had[place[job.run as usize]]);
+    let mut total = |at: Progress| {
+        progress(Progress {
+            done: at.done + before,
+            reused: at.reused + reused,
+            total: at.total + before,
+            ..at
+        });
+    };
+    let records =
+        pool::work(simulate, &missing, store, options, watch, &mut total).map_err(|error| match error {
+            SweepError::Cancelled { done, total } => {
+                SweepError::Cancelled { done: done + before, total: total + before }
+            }
+            error => error,
+        })?;
+    for (job, record) in missing.iter().zip(records) {
+        done[place[job.run as usize]].push(record);
+    }
+    Ok(())
+}
+
+/// The combinations whose interval is too wide, each with its widest one.
+fn too_wide(until: &Until, done: &[Vec<RunRecord>], store: &Store) -> Result<Vec<Wide>, SweepError> {
+    let mut found = Vec::new();
+    for (variant, records) in done.iter().enumerate() {
+        let tables: Result<Vec<Table>, SweepError> =
+            records.iter().map(|run| store.table(&run.hash, "scalars.parquet", &scalars_of(&[]))).collect();
+        found.extend(until.too_wide(variant, &tables?).map_err(SweepError::NotMeasured)?);
+    }
+    Ok(found)
 }
 
 /// Writes the tables of all runs, in the order of the runs, and returns the paths.

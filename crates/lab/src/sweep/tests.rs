@@ -41,7 +41,7 @@ fn sweep() -> Sweep {
 }
 
 fn options(out: &Path, jobs: usize) -> SweepOptions {
-    SweepOptions { replicas: 4, jobs, out: out.to_owned(), csv: true, cancel: Arc::default() }
+    SweepOptions { replicas: 4, until: None, jobs, out: out.to_owned(), csv: true, cancel: Arc::default() }
 }
 
 /// A stand-in for the simulator. Its numbers depend on the scenario and the replica; its wall time does not.
@@ -266,4 +266,40 @@ fn a_stored_run_is_named_by_the_contents_of_its_traces() {
     };
     assert_eq!(hash("0,1\n1,2"), hash("# the same\n0,1\n1,2"));
     assert_ne!(hash("0,1\n1,2"), hash("0,1\n1,3"));
+}
+
+#[test]
+fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
+    // At 1 Mbit/s all replicas are equal, at 2 Mbit/s they vary a little, at 3 Mbit/s too much for any number.
+    fn varied(scenario: &Scenario, replica: u32, _: &RunControl) -> Result<RunOutput, RunError> {
+        let mbps = scenario.links[0].forward.transmitter.mean_rate().expect("a rate").as_bps() / 1_000_000;
+        let spread = [0.0, 0.0, 0.06, 100.0][mbps as usize];
+        let mut output = pretend(scenario, replica);
+        output.scalars[0].value = 10.0 + if replica.is_multiple_of(2) { spread } else { -spread };
+        Ok(output)
+    }
+    let out = Scratch::new("until");
+    let until = Until::parse("throughput_bps ± 0.5 %", 20).expect("is well-formed");
+    let wanted = SweepOptions { replicas: 2, until: Some(until), ..options(&out.0, 2) };
+    let mut last = None;
+    let report = sweep_with(&varied, &sweep(), &wanted, &mut |at| last = Some(at)).unwrap();
+    let [a, b, c, d, e, f] = report.replicas[..] else { panic!("{:?}", report.replicas) };
+    assert_eq!((a, b, e, f), (2, 2, 20, 20));
+    assert!(c == d && c > 2 && c < 20, "{c}");
+    assert_eq!(
+        report.wide.iter().map(|wide| (wide.variant, wide.replicas)).collect::<Vec<_>>(),
+        [(4, 20), (5, 20)]
+    );
+    let total = report.runs.len();
+    assert_eq!(total as u32, report.replicas.iter().sum::<u32>());
+    assert!(report.runs.iter().zip(0..).all(|(run, number)| run.run == number));
+    assert_eq!(last.map(|at: Progress| (at.done, at.total)), Some((total, total)));
+    let table = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
+    // The same again reuses everything; the tables are the same.
+    let again = sweep_with(&|_, _, _| panic!("is stored"), &sweep(), &wanted, &mut |_| {}).unwrap();
+    assert_eq!((again.replicas, again.runs.iter().all(|run| run.reused)), (report.replicas, true));
+    assert_eq!(std::fs::read_to_string(out.0.join("scalars.csv")).unwrap(), table);
+    let other = SweepOptions { until: Some(Until::parse("rtt ± 1 %", 20).unwrap()), ..wanted };
+    let error = sweep_with(&varied, &sweep(), &other, &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "no run has a quantity `rtt`; there are throughput_bps, timeouts");
 }

@@ -70,6 +70,7 @@ pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<Ru
     world.links.end(&world.network, now);
     let mut scalars = metrics::of_run(&world.network, &world.flows, &world.links, &world.windows);
     scalars.extend(metrics::of_nats(&world.network));
+    world.probes.end(now);
     let (mut series, bursts) = world.probes.into_results(scenario);
     scalars.extend(bursts);
     for source in &world.transfers {

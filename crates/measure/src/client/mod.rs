@@ -25,7 +25,7 @@ pub use crate::report::Interval;
 /// How long the passive side may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 /// Rows that the vectors of the flows get at this side, where the user asks for them.
-const ROWS: usize = 1 << 24;
+const ROWS: usize = 1 << 22;
 
 /// A flow, and with SCTP which association it belongs to: flows of equal numbers are streams of one.
 #[derive(Clone, Debug, PartialEq)]

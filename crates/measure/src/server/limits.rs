@@ -13,7 +13,9 @@ pub const IDENTIFY: Duration = Duration::from_secs(10);
 /// How long a control connection may be silent before and after a measurement.
 pub const IDLE: Duration = Duration::from_secs(60);
 /// Rows that the vectors of the flows of a measurement get; the messages after them are counted only. About 40 bytes each.
-pub const ROWS: usize = 1 << 20;
+pub const ROWS: usize = 1 << 18;
+/// Counters of flows that the vector of a measurement keeps, one for each flow and second; about 140 bytes each.
+pub const SNAPSHOTS: usize = 1 << 16;
 /// Longest control message: NPMP's longest.
 pub const MESSAGE: usize = u16::MAX as usize;
 /// How long connections may take to end with the server.

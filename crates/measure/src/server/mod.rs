@@ -197,10 +197,13 @@ impl Server {
         threads.push(spawn("udp", Box::new(move || data::receive_udp(&shared)))?);
         let shared = self.shared.clone();
         threads.push(spawn("sctp", Box::new(move || data::accept_sctp(&shared, &listener)))?);
-        while !cancel.load(Ordering::Relaxed)
-            && !(self.one && self.shared.measured.load(Ordering::Relaxed) > 0)
-        {
-            if let Some((stream, peer)) = accept(&self.control, &self.shared.over)
+        let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        let measured = || self.one && count(&self.shared.measured) > 0;
+        // The active side takes its results before it leaves.
+        while !(cancel.load(Ordering::Relaxed) || measured() && count(&self.shared.sessions) == 0) {
+            if measured() {
+                thread::sleep(POLL);
+            } else if let Some((stream, peer)) = accept(&self.control, &self.shared.over)
                 && let Err(error) = begin_session(&self.shared, stream, peer)
             {
                 (self.shared.notify)(Notice::Refused { peer, why: error.to_string() });
@@ -211,7 +214,7 @@ impl Server {
             drop(thread.join());
         }
         let deadline = Instant::now() + limits::FAREWELL;
-        while self.shared.sessions.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
+        while count(&self.shared.sessions) > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
         self.endpoint.close_timeout(limits::FAREWELL);

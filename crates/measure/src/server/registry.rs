@@ -2,7 +2,6 @@
 
 use super::lock;
 use crate::channel::Channel;
-use crate::control::ControlWriter;
 use crate::flow::{Flow, Room};
 use crate::npmp::{FlowId, Identify};
 use crate::spec::{FlowSpec, Transport};
@@ -16,11 +15,20 @@ pub struct Slot {
     pub spec: FlowSpec,
     /// The host that announced it.
     pub peer: IpAddr,
-    /// Where the active side learns that its data connection was found.
-    pub control: ControlWriter,
     /// Rows that vectors of the measurement may get.
-    pub room: Arc<Room>,
-    bound: Mutex<Option<Bound>>,
+    room: Arc<Room>,
+    found: Mutex<Found>,
+}
+
+/// The data connection of a flow.
+#[derive(Clone, Default)]
+pub enum Found {
+    /// Not yet.
+    #[default]
+    No,
+    /// It wants what there is not.
+    Refused,
+    Yes(Bound),
 }
 
 /// A flow with its data connection.
@@ -33,13 +41,21 @@ pub struct Bound {
 }
 
 impl Slot {
-    pub fn new(id: FlowId, spec: FlowSpec, peer: IpAddr, control: ControlWriter, room: Arc<Room>) -> Self {
-        Slot { id, spec, peer, control, room, bound: Mutex::default() }
+    pub fn new(id: FlowId, spec: FlowSpec, peer: IpAddr, room: Arc<Room>) -> Self {
+        Slot { id, spec, peer, room, found: Mutex::default() }
+    }
+
+    /// Its data connection.
+    pub fn found(&self) -> Found {
+        lock(&self.found).clone()
     }
 
     /// The flow, if its data connection was found.
     pub fn bound(&self) -> Option<Bound> {
-        lock(&self.bound).clone()
+        match self.found() {
+            Found::Yes(bound) => Some(bound),
+            Found::No | Found::Refused => None,
+        }
     }
 }
 
@@ -73,8 +89,10 @@ impl Registry {
         lock(&self.sources).get(&source).cloned()
     }
 
-    /// Connects an announced flow with the channel on which it was named, and tells the active side; none if there is no such
-    /// flow, if it has a data connection already, or if it cannot be as the active side wants it.
+    /// Connects an announced flow with the channel on which it was named, of which its session tells the active side. None if there
+    /// is no such flow, if it has a data connection already, or if it cannot be as the active side wants it.
+    ///
+    /// Never waits for a peer: the threads that receive data call it.
     pub fn bind(&self, identify: &Identify, transport: Transport, channel: Channel) -> Option<Arc<Flow>> {
         let slot = lock(&self.slots).get(&identify.id).cloned()?;
         if slot.spec.transport != transport {
@@ -85,24 +103,20 @@ impl Registry {
         {
             return None;
         }
-        let flow = {
-            let mut bound = lock(&slot.bound);
-            if bound.is_some() {
-                return None;
-            }
-            let vector = !identify.no_vector;
-            let room = vector.then(|| slot.room.clone());
-            let flow = Arc::new(Flow::new(slot.id, slot.spec.clone(), room));
-            if !identify.compress_vector {
-                if let Channel::Udp(_, Some(source)) = &channel {
-                    lock(&self.sources).insert(*source, flow.clone());
-                }
-                *bound = Some(Bound { flow: flow.clone(), channel, vector });
-            }
-            flow
-        };
-        // A peer that is gone ends its session itself.
-        let told = slot.control.acknowledge(slot.id, !identify.compress_vector);
-        (told.is_ok() && !identify.compress_vector).then_some(flow)
+        let mut found = lock(&slot.found);
+        if !matches!(*found, Found::No) {
+            return None;
+        }
+        if identify.compress_vector {
+            *found = Found::Refused;
+            return None;
+        }
+        let vector = !identify.no_vector;
+        let flow = Arc::new(Flow::new(slot.id, slot.spec.clone(), vector.then(|| slot.room.clone())));
+        if let Channel::Udp(_, Some(source)) = &channel {
+            lock(&self.sources).insert(*source, flow.clone());
+        }
+        *found = Found::Yes(Bound { flow: flow.clone(), channel, vector });
+        Some(flow)
     }
 }

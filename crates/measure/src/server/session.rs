@@ -1,6 +1,6 @@
 //! A control connection: announces flows, starts and stops them, and takes the results.
 
-use super::registry::{Bound, Slot};
+use super::registry::{Bound, Found, Slot};
 use super::{Notice, Shared, limits};
 use crate::channel::Channel;
 use crate::clock::micros;
@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 /// Time between two snapshots of a running measurement, and two looks whether the server ends.
 const TICK: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(200);
+/// Time between two looks for data connections.
+const LOOK_FOR_DATA: Duration = Duration::from_millis(10);
+
+/// What a peer is told nowhere, so that its user asks here.
+const NO_COMPRESSION: &str = "it wants compressed files: choose names without .bz2";
 
 /// Why a session ended early.
 enum End {
@@ -76,6 +81,8 @@ pub struct Session<'s> {
     peer: IpAddr,
     room: Arc<Room>,
     slots: Vec<Arc<Slot>>,
+    /// The flows whose data connections were not found yet.
+    waiting: Vec<Arc<Slot>>,
     running: Option<Running>,
     snapshots: Vec<Snapshot>,
 }
@@ -88,6 +95,7 @@ impl<'s> Session<'s> {
             peer,
             room: Arc::new(Room::new(limits::ROWS)),
             slots: Vec::new(),
+            waiting: Vec::new(),
             running: None,
             snapshots: Vec::new(),
         }
@@ -119,16 +127,34 @@ impl<'s> Session<'s> {
         let mut reader = ControlReader::new(self.stream.try_clone().map_err(io)?, limits::MESSAGE);
         let mut idle_since = Instant::now();
         while !self.shared.over.is_closed() {
-            if let Some(request) = reader.next(LOOK, Request::of)? {
+            let patience = if self.waiting.is_empty() { LOOK } else { LOOK_FOR_DATA };
+            if let Some(request) = reader.next(patience, Request::of)? {
                 idle_since = Instant::now();
                 self.handle(request, &writer)?;
             }
+            self.tell_found(&writer)?;
             self.tick()?;
             if self.running.is_none() && idle_since.elapsed() > limits::IDLE {
                 return Err(End::Error("its control connection was silent".to_owned()));
             }
         }
         Ok(())
+    }
+
+    /// Tells the active side which data connections were found.
+    fn tell_found(&mut self, writer: &ControlWriter) -> Result<(), End> {
+        let mut refused = false;
+        for slot in std::mem::take(&mut self.waiting) {
+            match slot.found() {
+                Found::No => self.waiting.push(slot),
+                Found::Yes(_) => writer.acknowledge(slot.id, true)?,
+                Found::Refused => {
+                    writer.acknowledge(slot.id, false)?;
+                    refused = true;
+                }
+            }
+        }
+        if refused { Err(End::Error(NO_COMPRESSION.to_owned())) } else { Ok(()) }
     }
 
     /// Takes a snapshot each second, and ends a measurement that is too long.
@@ -140,7 +166,10 @@ impl<'s> Session<'s> {
         }
         if now >= running.next {
             running.next = now.max(running.next + TICK);
-            self.snapshot();
+            let room = self.snapshots.len() * self.slots.len() < limits::SNAPSHOTS;
+            if room && !running.start.no_vectors {
+                self.snapshot();
+            }
         }
         Ok(())
     }
@@ -160,7 +189,7 @@ impl<'s> Session<'s> {
         let whole = |measurement| FlowId { measurement, ..FlowId::default() };
         match request {
             Request::Add(message) => {
-                let added = self.add(&message, writer);
+                let added = self.add(&message);
                 writer.acknowledge(message.id, added.is_ok())?;
                 added.map_err(End::Error)
             }
@@ -175,7 +204,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn add(&mut self, message: &AddFlow, writer: &ControlWriter) -> Result<(), String> {
+    fn add(&mut self, message: &AddFlow) -> Result<(), String> {
         if self.running.is_some() {
             return Err("it announced a flow during the measurement".to_owned());
         }
@@ -187,20 +216,22 @@ impl<'s> Session<'s> {
         }
         let spec = FlowSpec::of_message(message).map_err(|error| error.to_string())?;
         spec.traffic().and(spec.schedule()).map_err(|error| error.to_string())?;
-        let slot = Slot::new(message.id, spec, self.peer, writer.clone(), self.room.clone());
+        let slot = Slot::new(message.id, spec, self.peer, self.room.clone());
         let slot = Arc::new(slot);
         if !self.shared.registry.add(slot.clone()) {
             return Err("it announced a flow that exists".to_owned());
         }
+        self.waiting.push(slot.clone());
         self.slots.push(slot);
         Ok(())
     }
 
     fn start(&mut self, start: Start) -> Result<(), String> {
         if start.compress_vectors || start.compress_scalars {
-            return Err("it wants compressed files: choose names without .bz2".to_owned());
+            return Err(NO_COMPRESSION.to_owned());
         }
-        if self.running.is_some() || self.slots.is_empty() {
+        let again = self.bound().any(|(_, bound)| bound.flow.stop.is_closed());
+        if self.running.is_some() || again || self.slots.is_empty() {
             return Err("it started nothing, or twice".to_owned());
         }
         if self.bound().count() < self.slots.len() {
@@ -276,11 +307,13 @@ impl<'s> Session<'s> {
     }
 
     fn remove(&mut self, id: FlowId, writer: &ControlWriter) -> Result<(), End> {
-        let Some(place) = self.slots.iter().position(|slot| slot.id == id) else {
+        let place = self.slots.iter().position(|slot| slot.id == id);
+        let Some(place) = place.filter(|_| self.running.is_none()) else {
             writer.acknowledge(id, false)?;
-            return Err(End::Error("it removed a flow that does not exist".to_owned()));
+            return Err(End::Error("it removed a flow that does not exist, or that runs".to_owned()));
         };
         let slot = self.slots.remove(place);
+        self.waiting.retain(|waiting| waiting.id != id);
         self.shared.registry.remove(id);
         let Some(bound) = slot.bound() else { return Ok(writer.acknowledge(id, true)?) };
         bound.flow.stop.close();

@@ -15,7 +15,8 @@ use transport::Ecn;
 use units::Instant;
 
 impl Network {
-    #[inline]
+    /// Offers a packet to the queue of a link.
+    #[inline(always)] // into `send` and `arrive`, one of which each packet on each link takes
     pub(super) fn enqueue(
         &mut self,
         schedule: &mut impl Schedule,
@@ -35,6 +36,18 @@ impl Network {
             }
             Err(detour) => self.detour(schedule, direction, packet, parcel, detour),
         }
+    }
+
+    /// As [`Network::enqueue`], out of line for the rare caller.
+    #[cold]
+    pub(super) fn enqueue_translated(
+        &mut self,
+        schedule: &mut impl Schedule,
+        direction: u32,
+        packet: PacketId,
+        parcel: Parcel,
+    ) {
+        self.enqueue(schedule, direction, packet, parcel);
     }
 
     /// Handles an offered packet that does not pass unchanged.

@@ -45,7 +45,7 @@ impl Network {
             return self.pool.release(packet);
         }
         match self.translate(schedule.now(), node, direction, packet, parcel) {
-            Some((next, parcel)) => self.enqueue(schedule, next, packet, parcel.one_hop_on()),
+            Some((next, parcel)) => self.enqueue_translated(schedule, next, packet, parcel.one_hop_on()),
             None => {
                 self.nats.entry(node).and_modify(|nat| nat.counters.dropped += 1);
                 self.pool.release(packet);

@@ -224,6 +224,10 @@ pub(crate) fn refer(
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
+/// One value, or a list of at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOrMore<T>(pub Vec<T>);
+
 /// A value and its byte range in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct At<T> {

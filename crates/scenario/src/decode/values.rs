@@ -1,6 +1,6 @@
 //! Decoding of the types that many keys share.
 
-use super::{At, Decode, Definitions, Show, describe, mismatch, number, refer, whole};
+use super::{At, Decode, Definitions, OneOrMore, Show, describe, mismatch, number, refer, whole};
 use crate::Hertz;
 use crate::diagnostic::Faults;
 use crate::quantity::Quantity;
@@ -171,6 +171,20 @@ impl<T: Decode> Decode for Vec<T> {
     }
     fn absent() -> Option<Self> {
         Some(Vec::new())
+    }
+}
+
+impl<T: Decode> Decode for OneOrMore<T> {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        match &item.value {
+            Value::List(list) if list.is_empty() => mismatch(item, "at least one value in the list", faults),
+            Value::List(_) => Vec::decode(item, faults).map(OneOrMore),
+            _ => Some(OneOrMore(vec![T::decode(item, faults)?])),
+        }
+    }
+    fn schema(definitions: &mut Definitions) -> Json {
+        let one = T::schema(definitions);
+        json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::decode::{At, Decode, Definitions, Show, mismatch, table, words};
+use crate::decode::{At, Decode, Definitions, OneOrMore, Show, mismatch, table, words};
 use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use crate::{Every, ProbeQuantity};
@@ -20,12 +20,14 @@ table! {
 table! {
     /// A quantity recorded over time.
     struct ProbeTable in "[[probe]]" {
-        /// The quantity.
-        quantity: At<ProbeQuantity>;
-        /// Name of the flow. If it has a `count`, `name` records all of its flows and `name-1` the first.
-        flow: Option<At<String>>;
-        /// Name of the link, such as `a-b`; `b-a` is its direction from b to a.
-        link: Option<At<String>>;
+        /// The quantity, or a list of quantities.
+        quantity: OneOrMore<At<ProbeQuantity>>;
+        /// Name of the flow, or a list of names. If it has a `count`, `name` records all of its flows and `name-1` the
+        /// first. `*` stands for any characters.
+        flow: Option<OneOrMore<At<String>>>;
+        /// Name of the link, such as `a-b`, or a list of names; `b-a` is its direction from b to a. `*` stands for any
+        /// characters of names of links as they are written.
+        link: Option<OneOrMore<At<String>>>;
         /// First instant recorded; by default the start of the run.
         from: Option<At<Instant>>;
         /// Last instant recorded; by default the end of the run.

@@ -5,6 +5,7 @@ use crate::decode::At;
 use crate::diagnostic::{Faults, expected_one_of};
 use crate::file::{CaptureTable, ProbeTable};
 use crate::{Capture, Every, Link, Node, Probe, ProbeQuantity, ProbeTarget, Window};
+use std::collections::BTreeSet;
 use units::{Instant, Span};
 
 /// The flows, links and windows that probes can name.
@@ -25,7 +26,7 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
         for probe in probes.iter().filter(|probe| matches!(probe.quantity, ProbeQuantity::Bursts)) {
             if watched.contains(&&probe.target) {
                 let message = "another probe counts the bursts of this link; expected one for each link";
-                faults.note(table.quantity.span.clone(), message.into());
+                faults.note(table.quantity.0[0].span.clone(), message.into());
                 return None;
             }
             watched.push(&probe.target);
@@ -43,48 +44,93 @@ pub(super) fn probes(tables: &[ProbeTable], names: &Names<'_>, faults: &mut Faul
     Some(each.concat())
 }
 
+/// The probes of a table: each of its quantities, of each of its flows or links.
 fn probe(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<Probe>> {
-    use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Throughput};
-    let quantity = table.quantity.value;
-    if let Some(gap) = table.gap.as_ref().filter(|_| quantity != Bursts) {
-        faults.note(gap.span.clone(), "only bursts have a `gap`; expected quantity = \"bursts\"".into());
-        return None;
-    }
-    let mut fault = |message: &str| {
-        faults.note(table.quantity.span.clone(), message.to_owned());
-        None
-    };
-    let targets = match (&table.flow, &table.link) {
-        (Some(_), None) if matches!(quantity, Queue | QueueAverage | Drops | Bursts) => {
-            return fault("a queue belongs to a link; expected `link` instead of `flow`");
-        }
-        (None, Some(_)) if !matches!(quantity, Queue | QueueAverage | Drops | Throughput | Bursts) => {
-            return fault("this quantity belongs to a flow; expected `flow` instead of `link`");
-        }
-        (Some(flow), None) => flow_targets(flow, names.groups, faults)?,
-        (None, Some(link)) => {
-            let (link, back) = named(link, names.nodes, names.links, faults)?;
-            vec![ProbeTarget::Link { link, back }]
-        }
-        _ => return fault("a probe watches a flow or a link; expected one of `flow` and `link`"),
-    };
     let (from, to) = times(table, names.windows, faults)?;
-    let every = table.every.value;
-    if matches!(quantity, Throughput | SentThroughput) && every == Every::Change {
-        let at = if table.every.span.is_empty() { &table.quantity.span } else { &table.every.span };
-        faults.note(
-            at.clone(),
-            "throughput is counted over intervals; expected `every` such as \"100 ms\"".into(),
-        );
-        return None;
+    let mut probes = Vec::new();
+    for quantity in &table.quantity.0 {
+        fits(table, quantity, faults)?;
+        let gap = table.gap.as_ref().map_or(Span::ZERO, |gap| gap.value);
+        let (quantity, every) = (quantity.value, table.every.value);
+        let targets = targets(table, names, faults)?;
+        probes.extend(targets.into_iter().map(|target| Probe { quantity, target, from, to, every, gap }));
     }
-    if quantity == ProbeQuantity::Sequence && every != Every::Change {
-        let message = "every chunk is recorded; expected no `every`, or \"change\"";
-        faults.note(table.every.span.clone(), message.into());
-        return None;
+    Some(probes)
+}
+
+/// Notes a quantity that does not belong to what the table names, or to its times; `None` if there is a fault.
+fn fits(table: &ProbeTable, quantity: &At<ProbeQuantity>, faults: &mut Faults) -> Option<()> {
+    use ProbeQuantity::{Bursts, Drops, Queue, QueueAverage, SentThroughput, Sequence, Throughput};
+    let kind = quantity.value;
+    let at_every = if table.every.span.is_empty() { &quantity.span } else { &table.every.span };
+    let changes = table.every.value == Every::Change;
+    let fault = match (&table.flow, &table.link) {
+        _ if table.gap.is_some() && kind != Bursts => {
+            let span = table.gap.as_ref().map_or(&quantity.span, |gap| &gap.span);
+            Some((span, "only bursts have a `gap`; expected quantity = \"bursts\""))
+        }
+        (Some(_), None) if matches!(kind, Queue | QueueAverage | Drops | Bursts) => {
+            Some((&quantity.span, "a queue belongs to a link; expected `link` instead of `flow`"))
+        }
+        (None, Some(_)) if !matches!(kind, Queue | QueueAverage | Drops | Throughput | Bursts) => {
+            Some((&quantity.span, "this quantity belongs to a flow; expected `flow` instead of `link`"))
+        }
+        (Some(_), Some(_)) | (None, None) => {
+            Some((&quantity.span, "a probe watches a flow or a link; expected one of `flow` and `link`"))
+        }
+        _ if matches!(kind, Throughput | SentThroughput) && changes => {
+            Some((at_every, "throughput is counted over intervals; expected `every` such as \"100 ms\""))
+        }
+        _ if kind == Sequence && !changes => {
+            Some((at_every, "every chunk is recorded; expected no `every`, or \"change\""))
+        }
+        _ => None,
+    };
+    let Some((span, message)) = fault else { return Some(()) };
+    faults.note(span.clone(), message.into());
+    None
+}
+
+/// The flows or links that a table names, each once.
+fn targets(table: &ProbeTable, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
+    let mut found: Vec<ProbeTarget> = Vec::new();
+    for flow in table.flow.iter().flat_map(|flows| &flows.0) {
+        found.extend(flow_targets(flow, names.groups, faults)?);
     }
-    let gap = table.gap.as_ref().map_or(Span::ZERO, |gap| gap.value);
-    Some(targets.into_iter().map(|target| Probe { quantity, target, from, to, every, gap }).collect())
+    for link in table.link.iter().flat_map(|links| &links.0) {
+        found.extend(link_targets(link, names, faults)?);
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|target| {
+        seen.insert(match *target {
+            ProbeTarget::Flow(flow) => (flow, None),
+            ProbeTarget::Link { link, back } => (link, Some(back)),
+        })
+    });
+    Some(found)
+}
+
+/// One direction of a link, or the first directions of all links whose names fit a pattern.
+fn link_targets(name: &At<String>, names: &Names<'_>, faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
+    let fitting = (0..names.links.len()).filter(|&link| matches(&name.value, &names.links[link].name));
+    let fitting: Vec<_> = fitting.map(|link| ProbeTarget::Link { link, back: false }).collect();
+    if !fitting.is_empty() {
+        return Some(fitting);
+    }
+    let (link, back) = named(name, names.nodes, names.links, faults)?;
+    Some(vec![ProbeTarget::Link { link, back }])
+}
+
+/// True if a name fits a pattern, in which each `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
 }
 
 /// Start and end of recording: the times of the probe, or of the window that it names.
@@ -109,21 +155,21 @@ fn times(table: &ProbeTable, windows: &[Window], faults: &mut Faults) -> Option<
     Some((from, table.to.as_ref().map(|to| to.value)))
 }
 
-/// All flows of a group, or the one flow whose number is at the end of the name.
+/// All flows of a group, the one flow whose number is at the end of the name, or all flows whose names fit a pattern.
 fn flow_targets(name: &At<String>, groups: &[Group], faults: &mut Faults) -> Option<Vec<ProbeTarget>> {
-    if let Some(group) = groups.iter().find(|group| group.name == name.value) {
-        return Some(group.flows.clone().map(ProbeTarget::Flow).collect());
+    let numbered = |group: &Group, flow: usize| format!("{}-{}", group.name, flow - group.flows.start + 1);
+    let mut found = Vec::new();
+    for group in groups {
+        let whole = matches(&name.value, &group.name);
+        let flows = group.flows.clone().filter(|&flow| whole || matches(&name.value, &numbered(group, flow)));
+        found.extend(flows.map(ProbeTarget::Flow));
     }
-    let numbered = |group: &Group| {
-        let number: usize = name.value.strip_prefix(&group.name)?.strip_prefix('-')?.parse().ok()?;
-        group.flows.clone().nth(number.checked_sub(1)?)
-    };
-    if let Some(flow) = groups.iter().find_map(numbered) {
-        return Some(vec![ProbeTarget::Flow(flow)]);
+    if found.is_empty() {
+        let expected = expected_one_of(&name.value, groups.iter().map(|group| group.name.as_str()));
+        faults.note(name.span.clone(), format!("unknown flow \"{}\"; {expected}", name.value));
+        return None;
     }
-    let expected = expected_one_of(&name.value, groups.iter().map(|group| group.name.as_str()));
-    faults.note(name.span.clone(), format!("unknown flow \"{}\"; {expected}", name.value));
-    None
+    Some(found)
 }
 
 /// The captures; `None` if a fault was noted.
@@ -152,4 +198,24 @@ pub(super) fn captures(
         captures.push(Capture { link, file: file.value.clone() });
     }
     Some(captures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, fits, differs) in [
+            ("f", &["f"][..], &["", "ff"][..]),
+            ("f*", &["f", "flow-1"], &["", "g"]),
+            ("*", &["", "x"], &[]),
+            ("*-1", &["a-1", "-1"], &["a-12", "1"]),
+            ("a*b*c", &["abc", "a-b-c", "abbc"], &["ac", "acb", "ab"]),
+            ("ab*ab", &["abab", "abxab"], &["ab"]),
+        ] {
+            assert!(fits.iter().all(|name| matches(pattern, name)), "{pattern}");
+            assert!(!differs.iter().any(|name| matches(pattern, name)), "{pattern}");
+        }
+    }
 }

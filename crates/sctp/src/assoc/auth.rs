@@ -76,16 +76,18 @@ impl Association {
         place: &mut AuthPlace,
         write: impl FnOnce(&mut Self, &mut PacketWriter<'b>) -> bool,
     ) -> bool {
-        let length = self.auth_len(&[kind], place);
-        if length == 0 {
-            return write(self, w);
-        }
-        let Some(reserved) = w.reserve(length) else { return false };
+        let reserved = match self.auth_len(&[kind], place) {
+            0 => None,
+            length => match w.reserve(length) {
+                Some(reserved) => Some(reserved),
+                None => return false,
+            },
+        };
         let written = write(self, w);
-        if written {
-            *place = Some(reserved);
-        } else {
-            w.release(&reserved);
+        match reserved {
+            Some(reserved) if written => *place = Some(reserved),
+            Some(reserved) => w.release(&reserved),
+            None => {}
         }
         written
     }

@@ -37,6 +37,8 @@ type Acknowledged = Result<SackOutcome, &'static str>;
 struct Taken {
     /// The path for answers.
     answer: PathId,
+    /// No chunk has been taken yet.
+    first: bool,
     had_data: bool,
     transit: Transit,
 }
@@ -59,13 +61,13 @@ impl Association {
         };
         self.packets_received += 1;
         let whole = self.take_chunks(now, from, datagram, chunks, false);
-        self.settle(now);
+        self.settle_inline(now);
         if whole { Handled::Here } else { Handled::CutShort }
     }
 
     /// The path of a packet whose sender has shown our tag, with the UDP port that it tells; the default path for a packet
     /// from an address of the peer that is no path.
-    #[inline]
+    #[inline(always)] // into `handle`, which calls it for each packet
     pub(super) fn arrived_on(&mut self, datagram: &Datagram<'_>) -> Option<PathId> {
         let Some(path) = self.paths.of(datagram) else {
             // Packets from an address that the peer deleted may still be on their way.
@@ -106,7 +108,12 @@ impl Association {
     /// A SHUTDOWN ACK before the association exists belongs to an older one (`rfc9260#section-8.5.1`, rule E).
     #[inline]
     fn is_out_of_the_blue(&self, chunks: &Chunks<'_>) -> bool {
-        self.is_opening() && matches!(chunks.clone().next(), Some(Ok(Chunk::ShutdownAck(_))))
+        self.is_opening() && Self::begins_with_shutdown_ack(chunks)
+    }
+
+    #[cold]
+    fn begins_with_shutdown_ack(chunks: &Chunks<'_>) -> bool {
+        matches!(chunks.clone().next(), Some(Ok(Chunk::ShutdownAck(_))))
     }
 
     #[inline]
@@ -123,14 +130,22 @@ impl Association {
         mut chunks: Chunks<'_>,
         authenticated: bool,
     ) -> bool {
-        let mut taken =
-            Taken { answer: self.answer_path(from), had_data: false, transit: Transit::default() };
+        let answer = self.answer_path(from);
+        let mut taken = Taken { answer, first: true, had_data: false, transit: Transit::default() };
         let mut go_on = true;
         if !self.extensions.has(Ext::Auth) {
-            while go_on && let Some(data) = chunks.next_data() {
-                taken.had_data |= self.phase.receives_data();
-                taken.transit.first.get_or_insert(data.tsn);
-                go_on = self.on_data(taken.answer, &data).is_continue() && !self.phase.is_closed();
+            while go_on {
+                let flow = if let Some(data) = chunks.next_data() {
+                    taken.had_data |= self.phase.receives_data();
+                    taken.transit.first.get_or_insert(data.tsn);
+                    self.on_data(answer, &data)
+                } else if let Some(sack) = chunks.next_sack() {
+                    self.on_sack(|sender, paths| sender.on_sack(now, &sack, paths))
+                } else {
+                    break;
+                };
+                taken.first = false;
+                go_on = flow.is_continue() && !self.phase.is_closed();
             }
         }
         let mut whole = true;
@@ -143,7 +158,7 @@ impl Association {
         whole
     }
 
-    /// Takes what follows the DATA chunks at the begin of a packet; false if a chunk could not be read.
+    /// Takes what follows the DATA and SACK chunks at the begin of a packet; false if a chunk could not be read.
     #[inline(never)]
     fn take_other_chunks(
         &mut self,
@@ -154,7 +169,7 @@ impl Association {
         mut authenticated: bool,
         so_far: &mut Taken,
     ) -> bool {
-        let mut first = so_far.transit.first.is_none();
+        let mut first = so_far.first;
         let mut had_heartbeat = false;
         let protected = self.extensions.has(Ext::Auth);
         loop {
@@ -337,7 +352,7 @@ impl Association {
     }
 
     /// Tells the peer what became of a chunk with user data, if it has to know.
-    #[inline]
+    #[inline(always)]
     fn data_taken(&mut self, answer: PathId, verdict: DataVerdict, tsn: Tsn, stream: StreamId) -> Flow {
         match verdict {
             DataVerdict::Accepted | DataVerdict::Duplicate | DataVerdict::NoRoom => {}

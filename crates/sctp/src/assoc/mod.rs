@@ -298,6 +298,12 @@ impl Association {
     /// Continues a shutdown, sets the timers of the sender and queues events, after each call that changes the
     /// association.
     fn settle(&mut self, now: Instant) {
+        self.settle_inline(now);
+    }
+
+    /// As [`Self::settle`], for what each packet and each message calls.
+    #[inline(always)]
+    fn settle_inline(&mut self, now: Instant) {
         let extended = !self.extensions.is_empty();
         if extended && self.re_config.is_some() {
             self.advance_re_config(now);
@@ -327,7 +333,7 @@ impl Association {
             return Err(SendError::NoSuchPath { path });
         }
         let id = self.sender.push(now, message, &mut self.paths)?;
-        self.settle(now);
+        self.settle_inline(now);
         Ok(id)
     }
 
@@ -386,17 +392,22 @@ impl Association {
     }
 
     /// The peer's UDP port on path `p` (`rfc6951#section-5.4`). Whoever says so must have shown our tag, or be the user.
-    #[inline]
+    #[inline(always)]
     fn learn_port(&mut self, p: PathId, udp_port: u16) {
         if self.paths[p].udp_port != udp_port {
-            let other_kind = (self.paths[p].udp_port == 0) != (udp_port == 0);
-            self.paths[p].udp_port = udp_port;
-            self.renamed = true;
-            if other_kind && self.paths[p].pmtud.is_some() {
-                self.paths[p].discover_mtu(self.sender.config());
-            }
-            self.sender.fit_fragments(&self.paths);
+            self.change_port(p, udp_port);
         }
+    }
+
+    #[cold]
+    fn change_port(&mut self, p: PathId, udp_port: u16) {
+        let other_kind = (self.paths[p].udp_port == 0) != (udp_port == 0);
+        self.paths[p].udp_port = udp_port;
+        self.renamed = true;
+        if other_kind && self.paths[p].pmtud.is_some() {
+            self.paths[p].discover_mtu(self.sender.config());
+        }
+        self.sender.fit_fragments(&self.paths);
     }
 
     #[inline]
@@ -436,7 +447,7 @@ impl Association {
             || self.receiver.as_ref().is_some_and(Receiver::is_at_mark)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_readable(&self) -> bool {
         self.receiver.as_ref().is_some_and(Receiver::readable)
     }

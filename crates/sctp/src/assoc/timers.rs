@@ -6,6 +6,7 @@ use units::Instant;
 
 impl Association {
     /// The next time at which a timer of this association expires.
+    #[inline(always)] // into `Endpoint::poll_transmit`, which calls it after each packet
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let phase = self.phase.deadline();
         if !self.phase.is_open() {

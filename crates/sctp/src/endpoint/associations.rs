@@ -62,6 +62,12 @@ impl Associations {
         self.0.slot(id.0)
     }
 
+    /// The association of a name, and its slot.
+    #[inline]
+    pub(super) fn find_mut(&mut self, id: AssocId) -> Option<(u32, &mut Association)> {
+        self.0.find_mut(id.0).map(|(slot, entry)| (slot, &mut entry.association))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Association> {
         self.0.iter().map(|(_, entry)| &entry.association)
     }

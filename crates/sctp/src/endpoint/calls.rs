@@ -1,6 +1,7 @@
 //! Calls of the user for an existing association.
 
 use super::Endpoint;
+use super::names::enter;
 use crate::assoc::{AssocOptions, AssocStats, Association, PathInfo, State};
 use crate::event::{AssocId, ResetDirection, ResetError};
 use crate::message::{AbandonedByPolicy, Message, MessageId, Received, SendError, Unread};
@@ -22,19 +23,22 @@ impl Endpoint {
         id: AssocId,
         message: Message,
     ) -> Result<Option<MessageId>, SendError> {
-        let slot = self.associations.slot(id).ok_or(SendError::Closed)?;
-        let association = self.associations.get_mut(slot).ok_or(SendError::Closed)?;
+        let (slot, association) = self.associations.find_mut(id).ok_or(SendError::Closed)?;
         let id = association.send(now, message)?;
-        self.schedule(slot);
+        if enter(&mut self.agenda, slot, association) {
+            self.rename(slot);
+        }
         Ok(id)
     }
 
     /// The next message, or at most `max` bytes of it; none if there is nothing to read. What arrived before the
     /// association ended can still be read after [`Event::Closed`](crate::Event::Closed).
     pub fn receive(&mut self, _now: Instant, id: AssocId, max: usize) -> Option<Received> {
-        let slot = self.associations.slot(id)?;
-        let received = self.associations.get_mut(slot)?.receive(max)?;
-        self.schedule(slot);
+        let (slot, association) = self.associations.find_mut(id)?;
+        let received = association.receive(max)?;
+        if enter(&mut self.agenda, slot, association) {
+            self.rename(slot);
+        }
         Some(received)
     }
 

@@ -29,6 +29,7 @@ use addresses::Addresses;
 use arrivals::Arrivals;
 use associations::Associations;
 use config::check_addresses;
+use names::enter;
 use out_of_the_blue::Answer;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -171,7 +172,9 @@ impl Endpoint {
                 Handled::CutShort => self.discarded.malformed += 1,
                 Handled::OutOfTheBlue => return self.on_out_of_the_blue(&datagram, &packet),
             }
-            self.schedule(slot);
+            if enter(&mut self.agenda, slot, association) {
+                self.rename(slot);
+            }
         } else {
             self.handle_unnamed(now, &datagram, &packet);
         }
@@ -282,6 +285,7 @@ impl Endpoint {
             return Some(transmit);
         }
         while let Some(slot) = self.agenda.first(Turn::Send) {
+            let mut ended = false;
             if let Some(association) = self.associations.get_mut(slot) {
                 if let Some(transmit) = association.poll_transmit(now, buf) {
                     return Some(transmit);
@@ -289,9 +293,12 @@ impl Endpoint {
                 if let Some(at) = association.poll_timeout() {
                     self.agenda.arm(slot, at);
                 }
+                ended = association.is_closed();
             }
             self.agenda.leave(Turn::Send);
-            self.reap(slot);
+            if ended {
+                self.reap(slot);
+            }
         }
         None
     }
@@ -301,13 +308,17 @@ impl Endpoint {
     #[inline]
     pub fn poll_event(&mut self) -> Option<(AssocId, Event)> {
         while let Some(slot) = self.agenda.first(Turn::Tell) {
-            if let Some(association) = self.associations.get_mut(slot)
-                && let Some(event) = association.next_event()
-            {
-                return Some((association.id, event));
+            let mut ended = false;
+            if let Some(association) = self.associations.get_mut(slot) {
+                if let Some(event) = association.next_event() {
+                    return Some((association.id, event));
+                }
+                ended = association.is_closed();
             }
             self.agenda.leave(Turn::Tell);
-            self.reap(slot);
+            if ended {
+                self.reap(slot);
+            }
         }
         None
     }

@@ -2,18 +2,14 @@
 
 use super::Endpoint;
 use crate::assoc::{Association, Remote};
-use transport::Turn;
+use transport::{Agenda, Turn};
 
 impl Endpoint {
     /// An association may have changed: enters it where it is asked for packets and events, and finds it by its new names.
-    #[inline]
     pub(super) fn schedule(&mut self, slot: u32) {
-        let Some(association) = self.associations.get_mut(slot) else { return };
-        self.agenda.enter(Turn::Send, slot);
-        if association.has_events() {
-            self.agenda.enter(Turn::Tell, slot);
-        }
-        if association.is_closed() || association.take_renamed() {
+        if let Some(association) = self.associations.get_mut(slot)
+            && enter(&mut self.agenda, slot, association)
+        {
             self.rename(slot);
         }
     }
@@ -35,7 +31,7 @@ impl Endpoint {
 
     /// Updates the keys of an association after its tag, addresses or ports changed, or after it ended.
     #[cold]
-    fn rename(&mut self, slot: u32) {
+    pub(super) fn rename(&mut self, slot: u32) {
         self.forget_names(slot);
         if self.associations.get_mut(slot).is_some_and(Association::take_adopted) {
             self.end_duplicate(slot);
@@ -96,19 +92,23 @@ impl Endpoint {
         }
     }
 
-    /// Frees the slot of an ended association once no packet, event or data of it is left.
-    #[inline]
-    pub(super) fn reap(&mut self, slot: u32) {
-        if self.associations.get(slot).is_some_and(Association::is_closed) {
-            self.reap_closed(slot);
-        }
-    }
-
+    /// Frees the slot of an association that has ended, once no packet, event or data of it is left.
     #[cold]
-    fn reap_closed(&mut self, slot: u32) {
+    pub(super) fn reap(&mut self, slot: u32) {
         let read = self.associations.get(slot).is_some_and(|association| !association.is_readable());
         if read && self.agenda.is_idle(slot) {
             self.associations.remove(slot);
         }
     }
+}
+
+/// Enters an association that may have changed where it is asked for packets and events. True if it has to be
+/// [renamed](Endpoint::rename).
+#[inline(always)] // into the calls for each packet and each message
+pub(super) fn enter(agenda: &mut Agenda, slot: u32, association: &mut Association) -> bool {
+    agenda.enter(Turn::Send, slot);
+    if association.has_events() {
+        agenda.enter(Turn::Tell, slot);
+    }
+    association.is_closed() || association.take_renamed()
 }

@@ -380,16 +380,21 @@ impl Paths {
     }
 
     /// The first path to an address; of several pairs the one with our address most like it.
+    #[inline(always)] // into `of`
     pub(crate) fn find(&self, remote: IpAddr) -> Option<PathId> {
         self.list.iter().position(|p| p.remote == remote && !p.removed).map(|i| PathId(i as u8))
     }
 
     /// The path that a packet came on; with pairs that of its two addresses, if there is one.
-    #[inline]
+    #[inline(always)] // into `Association::arrived_on`, which calls it for each packet
     pub(crate) fn of(&self, datagram: &Datagram<'_>) -> Option<PathId> {
         let pair = |p: &Path| p.remote == datagram.src && p.local == datagram.dst && !p.removed;
-        let exact = if self.pairs { self.list.iter().position(pair) } else { None };
-        exact.map(|i| PathId(i as u8)).or_else(|| self.find(datagram.src))
+        if self.pairs
+            && let Some(i) = self.list.iter().position(pair)
+        {
+            return Some(PathId(i as u8));
+        }
+        self.find(datagram.src)
     }
 
     /// The path to an address of the peer; with pairs that from our address `local`, if it is known and there is one.
@@ -469,10 +474,14 @@ impl Paths {
     /// The path for what has no path of its own: the primary one if active, else the next active one, else the best
     /// of those that potentially failed, else (all inactive, `rfc9260#section-8.2`) the confirmed one with the fewest
     /// errors, else the primary.
+    #[inline]
     pub(crate) fn default_path(&self) -> PathId {
-        if self.list.get(self.primary.index()).is_some_and(Path::is_active) {
-            return self.primary;
-        }
+        let works = self.list.get(self.primary.index()).is_some_and(Path::is_active);
+        if works { self.primary } else { self.other_default_path() }
+    }
+
+    #[cold]
+    fn other_default_path(&self) -> PathId {
         self.next_active(self.primary).or_else(|| self.best_failing()).unwrap_or_else(|| {
             let confirmed = self.ids().filter(|&p| self[p].state != PathState::Unconfirmed);
             confirmed.min_by_key(|&p| self[p].errors).unwrap_or(self.primary)

@@ -12,8 +12,12 @@ use wire::IData;
 impl Receiver {
     /// Processes an I-DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     pub(crate) fn on_i_data(&mut self, data: &IData<'_>, from: PathId) -> DataVerdict {
-        let (immediate, length) = (data.flags.immediate, data.payload.len());
-        self.on_chunk(data.tsn, immediate, length, from, |this, index| this.take_i_data(index, data))
+        let arrival = match self.begin_chunk(data.tsn, data.flags.immediate, data.payload.len(), from) {
+            Ok(arrival) => arrival,
+            Err(verdict) => return verdict,
+        };
+        let taken = self.take_i_data(arrival.index, data);
+        self.end_chunk(&arrival, taken)
     }
 
     fn take_i_data(&mut self, index: u64, data: &IData<'_>) -> Result<DataVerdict, &'static str> {

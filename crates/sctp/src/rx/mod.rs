@@ -89,6 +89,16 @@ pub(crate) enum DataVerdict {
     Violation(&'static str),
 }
 
+/// A chunk with user data that has not arrived before.
+struct Arrival {
+    index: u64,
+    /// User bytes.
+    length: usize,
+    from: PathId,
+    /// TSNs were missing below the highest before it came.
+    had_gaps: bool,
+}
+
 /// The receiving half of an association.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -165,27 +175,31 @@ impl Receiver {
     /// Processes a DATA chunk; [`Self::packet_done`] follows after the last one of a packet.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data<'_>, from: PathId) -> DataVerdict {
-        let (immediate, length) = (data.flags.immediate, data.payload.len());
-        self.on_chunk(data.tsn, immediate, length, from, |this, index| this.take_new(index, data))
+        let arrival = match self.begin_chunk(data.tsn, data.flags.immediate, data.payload.len(), from) {
+            Ok(arrival) => arrival,
+            Err(verdict) => return verdict,
+        };
+        let taken = self.take_new(arrival.index, data);
+        self.end_chunk(&arrival, taken)
     }
 
-    /// Processes a chunk with user data; `take` takes one that has not arrived before.
+    /// Notes that a chunk with user data has come. Only one that has not arrived before is taken; of any other the verdict is
+    /// returned.
     #[inline(always)]
-    fn on_chunk(
+    fn begin_chunk(
         &mut self,
         tsn: Tsn,
         immediate: bool,
         length: usize,
         from: PathId,
-        take: impl FnOnce(&mut Self, u64) -> Result<DataVerdict, &'static str>,
-    ) -> DataVerdict {
+    ) -> Result<Arrival, DataVerdict> {
         self.stats.chunks += 1;
         if self.is_from_before_reset(tsn) {
-            return DataVerdict::Duplicate;
+            return Err(DataVerdict::Duplicate);
         }
         self.sacks.chunk(from, immediate);
         if length == 0 {
-            return DataVerdict::NoUserData;
+            return Err(DataVerdict::NoUserData);
         }
         let index = self.tsns.index_of(tsn);
         if self.tsns.contains(index) {
@@ -194,19 +208,24 @@ impl Receiver {
             if let Some(lean) = &mut self.lean {
                 lean.arrived(index, length, from);
             }
-            return DataVerdict::Duplicate;
+            return Err(DataVerdict::Duplicate);
         }
-        let had_gaps = self.tsns.has_gaps();
-        match take(self, index) {
+        Ok(Arrival { index, length, from, had_gaps: self.tsns.has_gaps() })
+    }
+
+    /// Notes what became of a chunk that had not arrived before.
+    #[inline(always)]
+    fn end_chunk(&mut self, arrival: &Arrival, taken: Result<DataVerdict, &'static str>) -> DataVerdict {
+        match taken {
             Ok(DataVerdict::NoRoom) => {
                 self.stats.dropped += 1;
                 self.sacks.dropped();
                 DataVerdict::NoRoom
             }
             Ok(verdict) => {
-                self.sacks.fresh(had_gaps || self.tsns.has_gaps());
+                self.sacks.fresh(arrival.had_gaps || self.tsns.has_gaps());
                 if let Some(lean) = &mut self.lean {
-                    lean.arrived(index, length, from);
+                    lean.arrived(arrival.index, arrival.length, arrival.from);
                 }
                 verdict
             }
@@ -249,14 +268,20 @@ impl Receiver {
     }
 
     /// Messages of `ready` from place `readable` on are never reneged from now on.
-    #[inline]
+    #[inline(always)]
     fn promise(&mut self, readable: usize) {
-        if let Some(non_renegable) = &mut self.non_renegable {
-            // A part of a message ends below the first gap, so it does not matter that its TSNs are not those from the
-            // beginning of the message.
-            for piece in self.ready.range(readable..) {
-                non_renegable.keep(piece.message, piece.fragments, &self.tsns);
-            }
+        if self.non_renegable.is_some() {
+            self.keep_for_good(readable);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_for_good(&mut self, readable: usize) {
+        let Some(non_renegable) = &mut self.non_renegable else { return };
+        // A part of a message ends below the first gap, so it does not matter that its TSNs are not those from the
+        // beginning of the message.
+        for piece in self.ready.range(readable..) {
+            non_renegable.keep(piece.message, piece.fragments, &self.tsns);
         }
     }
 

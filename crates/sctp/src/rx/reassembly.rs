@@ -72,7 +72,7 @@ impl Piece {
     }
 
     /// The message of a chunk that is not fragmented.
-    #[inline]
+    #[inline(always)]
     pub(super) fn whole(index: u64, data: &Data<'_>, cost: ChunkCost) -> Self {
         Piece {
             message: index,
@@ -135,7 +135,7 @@ impl Piece {
 
 /// Appends a piece to a queue. When the queue is full it gets memory for a quarter more, not for twice as many: there can be
 /// as many pieces as the receive buffer holds short messages.
-#[inline]
+#[inline(always)] // into `Streams::accept`, so that the piece is written to its place at once
 pub(super) fn append(queue: &mut VecDeque<Piece>, piece: Piece) {
     if queue.len() == queue.capacity() {
         queue.reserve_exact(queue.len() / 4 + 1);

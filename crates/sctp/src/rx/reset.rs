@@ -60,7 +60,7 @@ const FAR: u64 = 1 << 17;
 
 impl Receiver {
     /// Takes a complete message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn accept(&mut self, message: Piece) -> Result<(), &'static str> {
         if let Some(deferred) = self.deferred_before(message.stream, message.message) {
             deferred.held.insert(message.message, message);

@@ -144,7 +144,7 @@ impl Streams {
     }
 
     /// Takes a complete message; it, and those that waited for it, go to `ready` once it is their turn.
-    #[inline]
+    #[inline(always)]
     pub(super) fn accept(
         &mut self,
         mut message: Piece,

@@ -20,8 +20,16 @@ pub(super) struct Account {
     paths: Vec<PathAccount>,
     /// The largest receive window of the peer so far.
     largest_window: ByteCount,
-    /// What the limits follow from, if that is simple; see [`Sender::plain_state`].
+    /// What the limits follow from, if that is simple; see `plain_state`.
     plain: Option<u64>,
+}
+
+impl Account {
+    /// What limits the flow now, and each path, and whether the path blocks the flow.
+    fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
+        let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
+        (self.flow.present(), self.paths.iter().map(of_path).collect())
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,19 +55,31 @@ impl Sender {
     #[inline]
     pub(super) fn account(&mut self, paths: &Paths) {
         let window = self.peer_rwnd + paths.flight();
-        let plain = self.plain_state(paths);
-        match &mut self.account {
-            Some(account)
-                if plain.is_some() && account.plain == plain && window <= account.largest_window => {}
-            _ => self.account_anew(plain, window, paths),
+        let same = |account: &Account| {
+            let plain = account.plain.is_some() && window <= account.largest_window;
+            plain && account.plain == self.plain_state(account.largest_window - window, paths)
+        };
+        if !self.account.as_deref().is_some_and(same) {
+            self.account_anew(window, paths);
+        } else {
+            debug_assert!(self.is_current(window, paths), "other limits follow from the same state");
         }
     }
 
-    /// The state of the sender where the limits follow from little: all data is sent, or the windows of all paths are full and
-    /// some are in recovery. As long as it stays the same, so do the limits.
+    /// True if accounting anew changes no limit.
+    fn is_current(&mut self, window: ByteCount, paths: &Paths) -> bool {
+        let before = self.account.as_deref().map(Account::present);
+        self.account_anew(window, paths);
+        before == self.account.as_deref().map(Account::present)
+    }
+
+    /// The state of the sender where the limits follow from little: all data is sent, or each path is kept back by its own
+    /// window or by that of the peer, of which `held` bytes are taken by what the peer has. As long as the state stays the
+    /// same, so do the limits.
     #[inline]
-    fn plain_state(&self, paths: &Paths) -> Option<u64> {
-        let waits = self.queue.head_len().is_some();
+    fn plain_state(&self, held: ByteCount, paths: &Paths) -> Option<u64> {
+        let waiting = self.queue.head_len();
+        let waits = waiting.is_some();
         let simple = if waits {
             self.queue.head_path().is_none()
                 && (self.cmt.enabled || paths.len() == 1)
@@ -70,23 +90,38 @@ impl Sender {
         if !simple {
             return None;
         }
-        let mut state = u64::from(waits);
+        // Two bits a path, and behind them what keeps paths back that have room.
+        let (mut state, mut has_room) = (u64::from(waits), false);
         for (p, path) in paths.iter().enumerate() {
-            if path.timed_out || !path.is_usable() || (waits && !path.space().is_zero()) {
+            if path.timed_out || !path.is_usable() {
                 return None;
             }
-            state |= (2 | u64::from(waits && path.recovery.is_some())) << (2 * p + 1);
+            let full = path.space().is_zero();
+            has_room |= !full;
+            let of_path = if waits && full { 2 + u64::from(path.recovery.is_some()) } else { 1 };
+            state |= of_path << (2 * p + 1);
+        }
+        if let Some(waiting) = waiting.filter(|_| has_room) {
+            let of_peer = match self.closed_window(waiting, held, paths)? {
+                Limit::HeadOfLine => 3 + self.blocking_path().map_or(0, |p| u64::from(p.0)),
+                Limit::PeerWindow => 2,
+                _ => 1,
+            };
+            state |= of_peer << (2 * Paths::LIMIT + 1);
         }
         Some(state)
     }
 
     #[inline(never)]
-    fn account_anew(&mut self, plain: Option<u64>, window: ByteCount, paths: &Paths) {
+    fn account_anew(&mut self, window: ByteCount, paths: &Paths) {
         let mut account = self.account.take().unwrap_or_default();
-        account.plain = plain;
-        account.paths.resize(paths.len().max(account.paths.len()), PathAccount::default());
         account.largest_window = account.largest_window.max(window);
-        let common = self.common_limit(account.largest_window, paths);
+        let held = account.largest_window - window;
+        account.plain = self.plain_state(held, paths);
+        if account.paths.len() < paths.len() {
+            account.paths.resize(paths.len(), PathAccount::default());
+        }
+        let common = self.common_limit(held, paths);
         let only = self.only_path(paths);
         let mut nearest = None;
         for p in paths.ids() {
@@ -112,7 +147,7 @@ impl Sender {
         chosen.or_else(|| (!self.cmt.enabled).then(|| paths.default_path()))
     }
 
-    fn common_limit(&self, largest_window: ByteCount, paths: &Paths) -> Common {
+    fn common_limit(&self, held: ByteCount, paths: &Paths) -> Common {
         let Some(waiting) = self.queue.head_len() else {
             let full = self.blocked && self.lost_chunks == 0;
             return match (full, self.lost_chunks) {
@@ -124,18 +159,26 @@ impl Sender {
                 (false, _) => Common::Ready,
             };
         };
-        if !self.has_numbers() {
-            return Common::NoWindow(Limit::SendBuffer);
-        }
-        if !self.peer_can_take(self.fragment_of(waiting), paths) {
-            let held = largest_window - (self.peer_rwnd + paths.flight());
-            let blocked = !self.gap_acked.is_empty() && self.is_blocked(held, paths);
-            return Common::NoWindow(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow });
+        if let Some(limit) = self.closed_window(waiting, held, paths) {
+            return Common::NoWindow(limit);
         }
         if self.nagle_holds(paths) {
             return Common::NoData(Limit::Application);
         }
         Common::Ready
+    }
+
+    /// What keeps back `waiting` bytes of new data where a path has room for them; none if no window does.
+    #[inline]
+    fn closed_window(&self, waiting: usize, held: ByteCount, paths: &Paths) -> Option<Limit> {
+        if !self.has_numbers() {
+            return Some(Limit::SendBuffer);
+        }
+        if self.peer_can_take(self.fragment_of(waiting), paths) {
+            return None;
+        }
+        let blocked = !self.gap_acked.is_empty() && self.is_blocked(held, paths);
+        Some(if blocked { Limit::HeadOfLine } else { Limit::PeerWindow })
     }
 
     /// What limits a path; none of one that is not confirmed or was removed.

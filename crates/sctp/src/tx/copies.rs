@@ -57,6 +57,7 @@ impl Copies {
 
 impl Sender {
     /// Plans the next copy that a path has room for.
+    #[inline(never)]
     pub(super) fn plan_copy(&mut self, paths: &Paths) -> Option<Plan> {
         self.copies.resize_with(paths.len(), Copies::default);
         // Late chunks are copied on the paths in turn: the path of the last copy may have failed, too.
@@ -174,6 +175,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     pub(super) fn write_copies(
         &mut self,
         now: Instant,

@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// The peer has chunk `i` for good.
-    #[inline]
+    #[inline(always)] // into `take_cumulative`, which calls it for each chunk
     pub(super) fn note_delivery(&mut self, i: u64) {
         if let Some(id) = self.out.take_tag(i).id()
             && !self.out[i].is(Mark::Abandoned)

@@ -42,7 +42,7 @@ pub(crate) use send::Plan;
 
 use crate::config::{Accounting, Cmt, Config, Cuc, LossDetection, PfCwnd, RtxPolicy, StreamScheduler};
 use crate::draws::Draws;
-use crate::message::{Message, MessageId, SendError};
+use crate::message::{Message, MessageId, Reliability, SendError};
 use crate::path::{Path, PathId, Paths, RateControl};
 use crate::sched::{Scheduler, SchedulerTraits};
 use account::Account;
@@ -359,7 +359,8 @@ impl Sender {
             return Err(SendError::TooLong { length: message.payload.len(), limit: limit.get() });
         }
         let full = self.is_queue_full() || self.buffered() + length > limit;
-        if full && !self.displace_for(now, &message, paths) {
+        let displaces = matches!(message.reliability, Reliability::Priority(_));
+        if full && !(displaces && self.displace_for(now, &message, paths)) {
             self.blocked = true;
             return Err(SendError::WouldBlock);
         }
@@ -385,6 +386,7 @@ impl Sender {
     }
 
     /// True once after a push was refused, when there is room again.
+    #[inline(always)]
     pub(crate) fn take_writable(&mut self) -> bool {
         if !self.blocked {
             return false;

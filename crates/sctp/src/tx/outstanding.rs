@@ -362,7 +362,7 @@ impl Outstanding {
     }
 
     /// Writes chunk `i` into a packet that has room for it.
-    #[inline]
+    #[inline(always)] // into `Sender::transmit`, which calls it for each chunk
     pub(super) fn write(&self, i: u64, w: &mut PacketWriter<'_>) {
         if self.is_interleaved() {
             self.write_i_data(i, w);
@@ -430,7 +430,7 @@ impl Outstanding {
     }
 
     /// Inserts a chunk into a list by TSN, which is nearly always at the end.
-    #[inline]
+    #[inline(always)] // into `Sender::transmit`, which calls it for each chunk
     pub(crate) fn link(&mut self, list: &mut List, i: u64) {
         let before = self.place(list, i, &mut { u32::MAX }).unwrap_or(list.tail);
         self.link_after(list, before, i);
@@ -478,7 +478,7 @@ impl Outstanding {
     }
 
     /// Inserts a chunk into a list at its [`place`](Self::place).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn link_after(&mut self, list: &mut List, before: u64, i: u64) {
         let after = if before == NIL { list.head } else { self.following(before) };
         if after != NIL {

@@ -22,7 +22,7 @@ pub(super) struct Piece {
 
 impl Piece {
     /// True if `next` can join the run.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_followed_by(&self, next: &Message) -> bool {
         let whole = self.beginning && self.record == RecordId::default();
         whole && is_repeated(&self.message, next)

@@ -197,7 +197,17 @@ impl SendQueue {
 
     /// Appends a message, or a piece of one, to the queue of its stream: its payload protocol identifier is that of the
     /// first piece, and so is its record. Returns the number of a tracked message.
-    pub(super) fn give(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
+    #[inline(always)] // into `Sender::push`, so that a message that only makes a run longer is not moved
+    pub(super) fn give(&mut self, message: Message, record: RecordId) -> Option<MessageId> {
+        let waits = self.held.is_some() || !self.unfinished.is_empty();
+        if !waits && record == RecordId::default() && self.lengthens_run(&message) {
+            return None;
+        }
+        self.give_apart(message, record)
+    }
+
+    /// Appends a message that makes no run longer.
+    fn give_apart(&mut self, mut message: Message, record: RecordId) -> Option<MessageId> {
         let Message { stream, unordered, end_of_record, .. } = message;
         let (beginning, tag, record) = match self.unfinished.get(&stream) {
             Some(&Unfinished { ppid, tag, record, .. }) => {
@@ -224,23 +234,17 @@ impl SendQueue {
     }
 
     /// Appends a piece of a message to the queue of its stream.
-    #[inline(always)]
     pub(super) fn enqueue(&mut self, message: Message, beginning: bool, tag: Tag, record: RecordId) {
+        if beginning && self.lengthens_run(&message) {
+            return;
+        }
         let Message { stream, unordered, .. } = message;
         self.bytes += message.payload.byte_count();
         self.len += 1;
         let outbound = self.outbound.of(stream);
         let number = outbound.number(beginning, unordered);
-        let was_empty = match self.pieces.get_mut(outbound.last) {
-            Some(run) if beginning && run.is_followed_by(&message) => {
-                run.copies += 1;
-                false
-            }
-            _ => {
-                let piece = Piece { message, number, tag, record, beginning, copies: 1 };
-                outbound.append(piece, &mut self.pieces)
-            }
-        };
+        let piece = Piece { message, number, tag, record, beginning, copies: 1 };
+        let was_empty = outbound.append(piece, &mut self.pieces);
         match &mut self.scheduler {
             Scheduler::FirstCome(first_come) => {
                 first_come.add(stream);
@@ -250,6 +254,25 @@ impl SendQueue {
             }
             Scheduler::Turns(_) => self.piece_added(stream, was_empty),
         }
+    }
+
+    /// Appends a whole message to the run at the end of its stream; false if it is not like the messages there.
+    #[inline(always)]
+    fn lengthens_run(&mut self, message: &Message) -> bool {
+        let outbound = self.outbound.of(message.stream);
+        let Some(run) = self.pieces.get_mut(outbound.last) else { return false };
+        if !run.is_followed_by(message) {
+            return false;
+        }
+        run.copies += 1;
+        outbound.number(true, message.unordered);
+        self.bytes += message.payload.byte_count();
+        self.len += 1;
+        match &mut self.scheduler {
+            Scheduler::FirstCome(first_come) => first_come.add(message.stream),
+            Scheduler::Turns(_) => self.piece_added(message.stream, false),
+        }
+        true
     }
 
     /// True while the user pushes a message without interleaving: nothing may come between its pieces.
@@ -359,14 +382,15 @@ impl SendQueue {
     }
 
     /// The next fragment of at most `most` bytes. The queue must not be empty.
-    #[inline]
+    #[inline(always)] // into `Sender::write_new`, which calls it for each chunk
     pub(super) fn take(&mut self, most: usize) -> Fragment {
-        let piece = &mut self.pieces[self.head];
+        let piece = &self.pieces[self.head];
         let len = piece.message.payload.len();
         let last = len <= most;
         if piece.copies > 1 && !last {
-            return self.take_of_run(most);
+            self.divide_run();
         }
+        let piece = &mut self.pieces[self.head];
         let message = &mut piece.message;
         let flags = DataFlags {
             unordered: message.unordered,
@@ -458,8 +482,9 @@ impl SendQueue {
         self.pieces.remove(self.head);
     }
 
-    /// As [`Self::take`], where the first message of a run has to be divided and so leaves the run.
-    fn take_of_run(&mut self, most: usize) -> Fragment {
+    /// The first message of a run has to be divided, and so leaves the run.
+    #[cold]
+    fn divide_run(&mut self) {
         let run = &mut self.pieces[self.head];
         let message = run.message.clone();
         let (stream, number) = (message.stream, run.number);
@@ -469,7 +494,6 @@ impl SendQueue {
         let first = Piece { message, number, tag, record, beginning: true, copies: 1 };
         self.head = self.pieces.add(first, self.head);
         self.outbound.of(stream).first = self.head;
-        self.take(most)
     }
 
     /// The record of the message that is sent next.

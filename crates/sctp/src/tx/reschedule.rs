@@ -14,8 +14,9 @@ const FULL_ENOUGH: f64 = 0.5;
 
 impl Sender {
     /// Plans to reschedule the earliest chunk if it is in flight, was never rescheduled and a path has room for it.
+    #[inline(never)]
     pub(super) fn plan_move(&mut self, paths: &mut Paths) -> Option<Plan> {
-        if self.cmt.rescheduling == BufferSide::None || self.out.is_empty() {
+        if self.out.is_empty() {
             return None;
         }
         let i = self.out.first_index();
@@ -42,6 +43,7 @@ impl Sender {
     }
 
     /// Sends the earliest chunk on another path, or once more on its own.
+    #[inline(never)]
     pub(super) fn write_moved(
         &mut self,
         now: Instant,

@@ -3,7 +3,7 @@
 use super::partial::RecordId;
 use super::{ChunkState, Sender};
 use crate::cmt::rtx;
-use crate::config::BurstControl;
+use crate::config::{BufferSide, BurstControl};
 use crate::path::{LossCause, Path, PathId, Paths};
 use crate::sched::Opportunity;
 use cc::{CongestionWindow, WindowRule};
@@ -54,7 +54,7 @@ pub(super) enum Source {
 impl Sender {
     /// Something happened, and packets may be sent. The paths are sorted anew; if `now` is later than before, the burst limit
     /// begins anew.
-    #[inline]
+    #[inline(always)] // into what each packet and each message calls
     pub(crate) fn wake(&mut self, now: Instant, paths: &mut Paths) {
         if self.never_used {
             return;
@@ -118,7 +118,9 @@ impl Sender {
         {
             return Some(plan);
         }
-        if let Some(plan) = self.plan_move(paths) {
+        if self.cmt.rescheduling != BufferSide::None
+            && let Some(plan) = self.plan_move(paths)
+        {
             return Some(plan);
         }
         if paths.len() > 1
@@ -143,6 +145,7 @@ impl Sender {
         Some(Plan::new(path, Source::New, self.chunk_len(len)))
     }
 
+    #[inline(never)]
     fn next_lost(&mut self, paths: &mut Paths) -> Option<Plan> {
         for on in paths.ids() {
             for cause in [LossCause::Timeout, LossCause::FastRetransmit] {
@@ -186,12 +189,11 @@ impl Sender {
 
     /// The path for the next new chunk: the one chosen for its message if it is active. With nothing in flight there always
     /// is one, or a time at which a path ceases to rest: no acknowledgement and no timer would ask again.
+    #[inline(always)] // into `plan`
     pub(super) fn path_for_new_data(&mut self, paths: &mut Paths) -> Option<PathId> {
-        if let Some(p) = self.queue.head_path().filter(|&p| paths[p].is_active()) {
-            return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
-        }
-        if !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active) {
-            let p = paths.default_path();
+        let chosen = self.queue.head_path().filter(|&p| paths[p].is_active());
+        let alone = || !self.cmt.enabled || paths.len() == 1 || !paths.iter().any(Path::is_active);
+        if let Some(p) = chosen.or_else(|| alone().then(|| paths.default_path())) {
             return (self.may_send_new(p, paths) || self.must_send_new(paths)).then_some(p);
         }
         if self.order.is_empty() {
@@ -240,6 +242,7 @@ impl Sender {
         }
     }
 
+    #[inline(always)] // into `path_for_new_data`
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
         self.limit_window(p, paths);
         self.has_room(p, paths) && !self.share_is_full(p, paths)
@@ -439,6 +442,7 @@ impl Sender {
             && !self.share_is_full(p, paths)
     }
 
+    #[inline(never)]
     fn write_lost(
         &mut self,
         now: Instant,
@@ -477,6 +481,7 @@ impl Sender {
     }
 
     /// Sends chunk `i`, which is not in flight, again.
+    #[inline(never)]
     pub(super) fn resend(
         &mut self,
         now: Instant,
@@ -509,7 +514,7 @@ impl Sender {
     }
 
     /// Writes chunk `i` into the packet; it is in flight from now on.
-    #[inline]
+    #[inline(always)] // into `write_new`, which calls it for each new chunk
     fn transmit(&mut self, now: Instant, i: u64, p: PathId, paths: &mut Paths, w: &mut PacketWriter<'_>) {
         let number = self.out.number(i);
         let chunk = &mut self.out[i];

@@ -219,6 +219,19 @@ impl<'a> Chunk<'a> {
         Data::decode(header[1], chunk).map(|data| (data, rest))
     }
 
+    /// The first chunk of `bytes` if it is a well-formed SACK that is stored wholly, and the bytes behind it. A SACK needs no
+    /// padding.
+    #[inline]
+    pub(crate) fn split_sack(bytes: Octets<'a>) -> Option<(Sack<'a>, Octets<'a>)> {
+        let header: [u8; HEADER_LEN] = bytes.first_chunk()?;
+        let size = usize::from(u16_at(&header, 2));
+        if header[0] != Sack::TYPE || size < Sack::FIXED_LEN || size > bytes.head.len() {
+            return None;
+        }
+        let (chunk, rest) = bytes.split_at(size);
+        Sack::decode(header[1], &chunk.head[HEADER_LEN..]).map(|sack| (sack, rest))
+    }
+
     /// Any chunk without user data; SACK came another way if all of it is stored.
     #[inline(never)]
     fn control(chunk_type: u8, flags: u8, chunk: Octets<'a>) -> Result<Chunk<'a>, ChunkError> {

@@ -1,6 +1,6 @@
 use super::CommonHeader;
 use crate::checksum::crc32c;
-use crate::chunk::{Chunk, ChunkError, Data};
+use crate::chunk::{Chunk, ChunkError, Data, Sack};
 use transport::{Checksum, Octets};
 
 /// A packet with a decoded common header; [`Packet::chunks`] decodes its chunks one by one.
@@ -76,6 +76,17 @@ impl<'a> Chunks<'a> {
         let (data, rest) = Chunk::split_data(self.rest)?;
         self.rest = rest;
         Some(data)
+    }
+
+    /// As [`Self::next_data`], for a SACK.
+    #[inline]
+    pub fn next_sack(&mut self) -> Option<Sack<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (sack, rest) = Chunk::split_sack(self.rest)?;
+        self.rest = rest;
+        Some(sack)
     }
 }
 
@@ -155,6 +166,33 @@ mod tests {
         assert_eq!((chunks.next_data(), chunks.next()), (None, Some(Ok(Chunk::CookieAck(CookieAck)))));
         for length in 0..16 {
             assert_eq!(Chunks { rest: Octets::new(&[], length) }.next_data(), None);
+        }
+    }
+
+    #[test]
+    fn next_sack_reads_stored_sacks_as_the_iterator_does_and_nothing_else() {
+        let fixed = "00000005 00010000";
+        for (body, zeros) in [
+            (format!("03 c0 0010 {fixed} 0000 0000"), 0),
+            (format!("03 00 0018 {fixed} 0001 0001 00020003 00000004"), 0),
+            (format!("03 00 0014 {fixed} 0001 0001 00020003"), 0), // fewer entries than it says
+            (format!("03 00 0011 {fixed} 0000 0000 00 000000"), 0),
+            (format!("03 00 000c {fixed}"), 0),
+            (format!("03 00 0020 {fixed} 0000 0000"), 0), // longer than the packet
+            (format!("03 00 0010 {fixed}"), 4),           // not stored wholly
+            (format!("00 03 0012 {fixed} 0000 0001 aabb 0000"), 0),
+        ] {
+            let body = hex(&body);
+            let rest = Octets::new(&body, zeros);
+            let (mut chunks, mut fast) = (Chunks { rest }, Chunks { rest });
+            match chunks.next() {
+                Some(Ok(Chunk::Sack(sack))) => assert_eq!(fast.next_sack(), Some(sack)),
+                _ => assert_eq!(fast.next_sack(), None),
+            }
+            assert!(fast.rest() == chunks.rest() || fast.rest().len() == rest.len());
+        }
+        for length in 0..16 {
+            assert_eq!(Chunks { rest: Octets::new(&[], length) }.next_sack(), None);
         }
     }
 

@@ -73,7 +73,7 @@ impl<'b> PacketWriter<'b> {
 
     /// Appends a DATA chunk; false if it does not fit. Zeros at the end of the payload stay unstored until another
     /// chunk follows.
-    #[inline]
+    #[inline(always)] // into what sends a chunk with data
     pub fn data(&mut self, data: &Data<'_>) -> bool {
         self.push(data)
     }
@@ -166,7 +166,7 @@ impl<'b> PacketWriter<'b> {
     }
 
     /// Appends any chunk; false if it does not fit.
-    #[inline]
+    #[inline(always)] // into `data`
     pub fn push<C: Encode>(&mut self, chunk: &C) -> bool {
         let length = chunk.encoded_len();
         if length > self.room() {

@@ -82,6 +82,7 @@ impl Sender {
     }
 
     /// A record for a message that is about to be queued, if it needs one: a limit of its own, or a context.
+    #[inline]
     pub(super) fn record_of(&mut self, now: Instant, message: &Message) -> RecordId {
         let limited = message.reliability != Reliability::Reliable && self.config.pr_sctp;
         if !limited && message.context == 0 {
@@ -249,6 +250,7 @@ impl Sender {
 
     /// Abandons less urgent messages until `message` fits the send buffer (`rfc7496#section-3.2`): the least urgent first,
     /// of these the oldest. False, and nothing is abandoned, if all of them do not make enough room.
+    #[cold]
     pub(super) fn displace_for(&mut self, now: Instant, message: &Message, paths: &mut Paths) -> bool {
         let Reliability::Priority(priority) = message.reliability else { return false };
         let Some(partial) = self.abandoning().filter(|_| !self.queue.is_unfinished(message.stream)) else {

@@ -4,7 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Mean of independent samples and the half width of its 95 % interval (Student's t); the half width is not a number for
 /// fewer than two.
-pub(crate) fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
+pub fn mean_and_half_width(samples: &[f64]) -> (f64, f64) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     let squares: f64 = samples.iter().map(|x| (x - mean).powi(2)).sum();

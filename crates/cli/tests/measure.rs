@@ -1,0 +1,86 @@
+//! `anabranch measure` as a user meets it: two processes on this host.
+
+mod scratch;
+
+use scratch::Scratch;
+use serde_json::Value as Json;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    /// Ports of data, and of SCTP in UDP.
+    ports: [String; 2],
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
+        command.args(["measure", "-s", "-p", "0", "--udp-port", "0", "--local", "127.0.0.1"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        stdout.read_line(&mut line).expect("it prints text");
+        // What it prints later has a reader until it ends.
+        std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+        let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
+        let numbers: Vec<_> = numbers.map(str::to_owned).collect();
+        let [port, _, udp_port] = <[String; 3]>::try_from(numbers).unwrap_or_else(|_| panic!("{line}"));
+        Server { child, ports: [port, udp_port] }
+    }
+
+    fn measure(&self, scratch: &Scratch, arguments: &[&str]) -> (i32, String, String) {
+        let begin = ["measure", "127.0.0.1", "-p", &self.ports[0], "--udp-port", &self.ports[1]];
+        scratch.call(&[&begin[..], arguments].concat())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().expect("it has not ended");
+        self.child.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn a_measurement_prints_its_intervals_its_flows_and_its_paths() {
+    let (server, scratch) = (Server::start(), Scratch::with("measure-text", &[]));
+    let (code, out, error) = server.measure(&scratch, &["-t", "0.6", "-i", "0.2", "--bidir", "-b", "4M"]);
+    assert_eq!(code, 0, "{error}");
+    for expected in ["to server", "from server", "limited by", "127.0.0.1", "Mbit/s", "0.00-0.2"] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+}
+
+#[test]
+fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
+    let (server, scratch) = (Server::start(), Scratch::with("measure-json", &[]));
+    let (code, out, error) =
+        server.measure(&scratch, &["-u", "-R", "-n", "20K", "-t", "20", "--json", "--out", "tables"]);
+    assert_eq!(code, 0, "{error}");
+    let report: Json = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(report["schema"], "anabranch.measure/1");
+    assert_eq!(report["total"]["flows"][0]["transport"], "udp");
+    assert!(report["total"]["flows"][0]["received"]["bytes"].as_u64() >= Some(20 * 1024));
+    assert!(scratch.0.join("tables/scalars.parquet").is_file());
+
+    let (code, out, _) = server.measure(&scratch, &["--tcp", "-t", "0.6", "-i", "0.2", "--json-stream"]);
+    assert_eq!(code, 0);
+    let lines: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(lines.len() >= 2, "{out}");
+    assert!(lines[..lines.len() - 1].iter().all(|line| line["event"] == "interval"));
+    assert_eq!(lines[lines.len() - 1]["event"], "end");
+}
+
+#[test]
+fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
+    let scratch = Scratch::with("measure-wrong", &[]);
+    let (code, _, error) = scratch.call(&["measure"]);
+    assert!(code == 2 && error.contains("--server"), "{code} {error}");
+    let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-b", "fast"]);
+    assert!(code == 2 && error.contains("--bitrate fast"), "{code} {error}");
+    // The port of control would be 1, where nobody listens.
+    let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-p", "0"]);
+    assert!(code == 1 && error.contains("is a server running there?"), "{code} {error}");
+}

@@ -1,0 +1,181 @@
+//! Replicas as needed: a combination gets more of them until the interval of a quantity is narrow enough.
+
+use crate::metrics::quantity::ALL_FLOWS;
+use crate::results::{Column, Table};
+use crate::statistics::mean_and_half_width;
+
+/// The interval at which a combination has enough replicas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    /// The quantity, of every flow in which it is measured.
+    pub quantity: String,
+    /// The half width of its 95 % interval, relative to its mean.
+    pub share: f64,
+    /// The largest number of replicas of a combination.
+    pub most: u32,
+}
+
+/// A flow whose interval is still too wide.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wide {
+    /// Index of the combination.
+    pub variant: usize,
+    /// The flow.
+    pub flow: String,
+    /// Replicas that it has.
+    pub replicas: u32,
+    /// Half width of the interval relative to the mean.
+    pub share: f64,
+}
+
+impl Until {
+    /// Parses `throughput_bps ± 2 %`; `+-` stands for ±.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str, most: u32) -> Result<Self, String> {
+        let expected =
+            || format!("\"{text}\": expected a quantity and an interval, such as \"throughput_bps ± 2 %\"");
+        let (quantity, width) =
+            text.split_once('±').or_else(|| text.split_once("+-")).ok_or_else(expected)?;
+        let percent: Option<f64> = width.trim().strip_suffix('%').and_then(|n| n.trim().parse().ok());
+        match percent.filter(|percent| *percent > 0.0 && percent.is_finite()) {
+            Some(percent) if !quantity.trim().is_empty() => {
+                Ok(Until { quantity: quantity.trim().to_owned(), share: percent / 100.0, most })
+            }
+            _ => Err(expected()),
+        }
+    }
+
+    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the tables of its
+    /// replicas.
+    ///
+    /// # Errors
+    /// The quantity is not measured: which ones are.
+    pub(super) fn too_wide(&self, variant: usize, runs: &[Table]) -> Result<Option<Wide>, String> {
+        let mut flows: Vec<(String, Vec<f64>)> = Vec::new();
+        for run in runs {
+            for (flow, value) in self.values(run)? {
+                match flows.iter_mut().find(|(name, _)| *name == flow) {
+                    Some((_, values)) => values.push(value),
+                    None => flows.push((flow, vec![value])),
+                }
+            }
+        }
+        // All flows together vary as they do.
+        if flows.iter().any(|(name, _)| name != ALL_FLOWS) {
+            flows.retain(|(name, _)| name != ALL_FLOWS);
+        }
+        let wide = flows.into_iter().filter_map(|(flow, values)| {
+            let (mean, half) = mean_and_half_width(&values);
+            // Constant values have no interval, also if they are zero; a single one has none that is known.
+            let share = if half == 0.0 { 0.0 } else { half / mean.abs() };
+            let replicas = values.len() as u32;
+            (share.is_nan() || share > self.share).then_some(Wide { variant, flow, replicas, share })
+        });
+        Ok(wide.max_by(|a, b| a.share.total_cmp(&b.share)))
+    }
+
+    /// The values of whole flows in a run.
+    fn values(&self, run: &Table) -> Result<Vec<(String, f64)>, String> {
+        let columns = ["window", "flow", "path", "quantity", "value"].map(|name| run.column(name));
+        let [
+            Some(Column::Text(window)),
+            Some(Column::Text(flow)),
+            Some(Column::OptionalWhole(path)),
+            Some(Column::Text(quantity)),
+            Some(Column::Real(value)),
+        ] = columns
+        else {
+            return Err("the table of a run has no flows and quantities".to_owned());
+        };
+        let rows = window.iter().zip(flow.iter()).zip(path).zip(quantity.iter()).zip(value);
+        let found: Vec<_> = rows
+            .filter(|((((window, _), path), name), _)| {
+                window.is_empty() && path.is_none() && *name == self.quantity
+            })
+            .map(|((((_, flow), _), _), value)| (flow.to_owned(), *value))
+            .collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let mut known: Vec<&str> = quantity.iter().collect();
+        known.sort_unstable();
+        known.dedup();
+        Err(format!("no run has a quantity `{}`; there are {}", self.quantity, known.join(", ")))
+    }
+
+    /// The replicas that a combination gets next: as many as its interval asks for, at most twice as many as it has.
+    pub(super) fn next(&self, wide: &Wide) -> u32 {
+        let has = f64::from(wide.replicas);
+        let needed = (has * (wide.share / self.share).powi(2)).ceil();
+        let needed = if needed.is_nan() { has + 1.0 } else { needed.clamp(has + 1.0, 2.0 * has.max(1.0)) };
+        (needed as u32).min(self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Scalar;
+    use crate::results::scalars_of;
+
+    fn until() -> Until {
+        Until::parse("throughput_bps ± 5 %", 40).expect("is well-formed")
+    }
+
+    fn runs(values: &[f64]) -> Vec<Table> {
+        let scalar = |flow: &str, path: Option<u8>, value: f64| Scalar {
+            window: String::new(),
+            flow: flow.to_owned(),
+            path,
+            quantity: "throughput_bps".into(),
+            value,
+        };
+        let table = |&value: &f64| {
+            // A flow that never varies, and a path that varies a lot, do not count.
+            scalars_of(&[
+                scalar("f", None, value),
+                scalar("g", None, 0.0),
+                scalar("f", Some(0), value * value),
+            ])
+        };
+        values.iter().map(table).collect()
+    }
+
+    #[test]
+    fn an_interval_is_read_with_both_signs() {
+        assert_eq!(until(), Until { quantity: "throughput_bps".into(), share: 0.05, most: 40 });
+        assert_eq!(Until::parse("srtt_s +- 0.5%", 9).map(|until| until.share), Ok(0.005));
+        for wrong in ["throughput_bps", "throughput_bps ± 2", "± 2 %", "throughput_bps ± -2 %", "x ± 0 %"]
+        {
+            let error = Until::parse(wrong, 9).expect_err(wrong);
+            assert!(error.contains("such as \"throughput_bps ± 2 %\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_combination_is_too_wide_until_its_interval_is_narrow() {
+        // Mean 4, half width t(2) · sqrt(4 / 3) = 4.968.
+        let wide = until().too_wide(7, &runs(&[2.0, 4.0, 6.0])).expect("is measured").expect("is wide");
+        assert_eq!((wide.variant, wide.flow.as_str(), wide.replicas), (7, "f", 3));
+        assert!((wide.share - 4.968 / 4.0).abs() < 1e-3, "{}", wide.share);
+        assert_eq!(until().too_wide(0, &runs(&[4.0, 4.01, 3.99])), Ok(None));
+        assert!(
+            until().too_wide(0, &runs(&[4.0])).expect("is measured").is_some(),
+            "one run has no interval"
+        );
+        let missing = Until { quantity: "rate".into(), ..until() }.too_wide(0, &runs(&[1.0]));
+        assert_eq!(missing, Err("no run has a quantity `rate`; there are throughput_bps".to_owned()));
+    }
+
+    #[test]
+    fn replicas_grow_by_what_is_needed_at_most_twofold_and_to_a_limit() {
+        let wide = |replicas, share| Wide { variant: 0, flow: "f".into(), replicas, share };
+        assert_eq!(until().next(&wide(10, 0.06)), 15, "10 · (6 / 5)² = 14.4");
+        assert_eq!(until().next(&wide(10, 0.5)), 20);
+        assert_eq!(until().next(&wide(10, 0.0501)), 11);
+        assert_eq!(until().next(&wide(30, 0.5)), 40);
+        assert_eq!(until().next(&wide(1, f64::NAN)), 2);
+    }
+}

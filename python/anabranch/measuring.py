@@ -1,0 +1,64 @@
+"""Measurements between two hosts, with the same tables as simulated runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Unpack
+
+from . import _core
+from .options import Options
+from .result import Result
+from .scenario import to_toml
+
+Direction = Literal["up", "down", "both"]
+"""Who sends: this host, the server, or both."""
+
+_DIRECTIONS = {"up": [], "down": ["--reverse"], "both": ["--bidir"]}
+
+
+def measure(
+    host: str | Sequence[str],
+    *,
+    port: int = 9000,
+    udp_port: int = _core.UDP_PORT,
+    local: Sequence[str] = (),
+    transport: Literal["sctp", "tcp", "udp"] = "sctp",
+    time: float = 10.0,
+    omit: float = 0.0,
+    interval: float = 1.0,
+    rate: float | None = None,
+    length: int | None = None,
+    direction: Direction = "up",
+    parallel: int = 1,
+    streams: int = 1,
+    flows: Sequence[str] = (),
+    progress: Callable[[dict[str, Any]], object] | None = None,
+    **options: Unpack[Options],
+) -> Result:
+    """Measures against ``anabranch measure --server``, or NetPerfMeter with TCP and UDP, and returns the results.
+
+    ``host``: the server, and its further addresses for SCTP; ``local``: addresses of this host. ``rate``: bit/s of each
+    flow, 0 as much as possible, the default but for UDP. ``length``: bytes of a message. ``flows``: NetPerfMeter's flow
+    specifications, in place of ``rate``, ``length``, ``direction``, ``parallel`` and ``streams``. ``options``: those of
+    SCTP. ``progress`` gets each interval.
+
+    The manifest of the result is the report of ``anabranch measure --json``. Ctrl-C stops the measurement. Raises
+    ``OSError`` if the server cannot be reached or the measurement fails, ``ValueError`` for wrong arguments.
+    """
+    hosts = host if isinstance(host, str) else ",".join(host)
+    arguments = [hosts, "--port", str(port), "--udp-port", str(udp_port), "--transport", transport]
+    arguments += ["--time", str(time), "--omit", str(omit), "--interval", str(interval)]
+    if local:
+        arguments += ["--local", ",".join(local)]
+    if flows:
+        for flow in flows:
+            arguments += ["--flow", flow]
+    else:
+        arguments += ["--parallel", str(parallel), "--streams", str(streams), *_DIRECTIONS[direction]]
+        arguments += [] if rate is None else ["--bitrate", str(rate)]
+        arguments += [] if length is None else ["--length", str(length)]
+    if options:
+        arguments += ["--set", to_toml(options)]
+    watch = None if progress is None else lambda text: progress(json.loads(text))
+    return Result.from_bytes(*_core.measure(arguments, watch))

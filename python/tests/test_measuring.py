@@ -1,0 +1,64 @@
+"""Measurements over the loopback interface, against a server in another process."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import anabranch
+
+Ports = tuple[int, int]
+
+
+@pytest.fixture
+def server() -> Iterator[Ports]:
+    """A server, and its ports."""
+    arguments = ["measure", "-s", "-p", "0", "--udp-port", "0", "--local", "127.0.0.1"]
+    command = [sys.executable, "-m", "anabranch", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port, _, udp_port = (int(number) for number in re.findall(r"\d+", process.stdout.readline()))
+        yield port, udp_port
+        process.kill()
+
+
+def test_a_measurement_has_the_tables_of_a_simulated_run(server: Ports) -> None:
+    (port, udp_port), intervals = server, list[dict[str, Any]]()
+    result = anabranch.measure(
+        "127.0.0.1",
+        port=port,
+        udp_port=udp_port,
+        time=0.6,
+        interval=0.2,
+        rate=4e6,
+        progress=intervals.append,
+        pacing=True,
+    )
+    assert result.manifest["schema"] == "anabranch.measure/1"
+    flow = result.manifest["total"]["flows"][0]
+    assert flow["peer"]["received"]["bytes"] <= flow["sent"]["bytes"]
+    received = result.summary("received_bytes").filter(flow="Flow 0")
+    assert received["mean"][0] == flow["peer"]["received"]["bytes"] > 0
+    assert result.series.columns == ["run", "replica", "flow", "path", "quantity", "time", "value"]
+    assert intervals
+    assert intervals[0]["flows"][0]["transport"] == "sctp"
+
+
+def test_both_directions_of_other_transports_are_measured(server: Ports) -> None:
+    flows = ["tcp:50:1000:50:500", "udp:50:1000:50:500"]
+    result = anabranch.measure("127.0.0.1", port=server[0], time=0.5, flows=flows)
+    for flow in result.manifest["total"]["flows"]:
+        assert flow["received"]["bytes"] > 0
+        assert flow["peer"]["received"]["bytes"] > 0
+
+
+def test_what_is_wrong_is_raised() -> None:
+    with pytest.raises(ValueError, match="no option"):
+        anabranch.measure("127.0.0.1", flows=["1:1:speed=2"])
+    with pytest.raises(OSError, match="is a server running there"):
+        anabranch.measure("127.0.0.1", port=1)
