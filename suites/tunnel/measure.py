@@ -349,9 +349,7 @@ def main() -> None:
         return compute_checksums(chosen.checksums)
     if chosen.serve:
         return serve(chosen.serve)
-    print(
-        "| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |"
-    )
+    print("| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |")
     print("|---|---|---|---|---|---|")
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
