@@ -1,10 +1,11 @@
 """Measures `anabranch tunnel` between two network namespaces beside one uplink alone and kernel MPTCP.
 
-    unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--seconds 8] [--only 50+10]
+    unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--seconds 8]
 
-Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection sends for
-the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the same run. Prints a
-table in Markdown: Mbit/s of payload received, and 95th percentiles of round-trip times in ms, before the upload and beside it.
+Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection
+sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
+same run. Prints a table in Markdown: Mbit/s of payload received, and 95th percentiles of round-trip times in ms, before
+the upload and beside it.
 """
 
 import argparse
@@ -22,7 +23,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 SERVER = "10.9.9.9"
 # Another address of the server, reached by the best uplink alone.
@@ -41,25 +44,31 @@ SCENES = {
 DELAY = 10
 
 
-def sh(line, other=None):
+def sh(line: str, other: int | None = None) -> None:
     """Runs a command, in the namespace of a process if one is given."""
     prefix = ["nsenter", f"--net=/proc/{other}/ns/net"] if other else []
     subprocess.run(prefix + line.split(), check=True, capture_output=True)
 
 
-def tcp(kind, control):
+def lines(process: subprocess.Popen[str]) -> IO[str]:
+    """What a process prints."""
+    assert process.stdout is not None
+    return process.stdout
+
+
+def tcp(kind: str, control: str) -> socket.socket:
     """A TCP or MPTCP socket with this congestion control."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, MPTCP if kind == "mptcp" else 0)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
     return made
 
 
-def serve(kind):
-    """Takes TCP connections, prints how many bytes each brought, and sends datagrams back. Runs in the server's namespace."""
+def serve(kind: str) -> None:
+    """Takes a TCP connection, prints its Mbit/s, and sends datagrams back. Runs in the server's namespace."""
     echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     echo.bind(("0.0.0.0", PORT))
 
-    def answer():
+    def answer() -> None:
         while True:
             data, peer = echo.recvfrom(2000)
             echo.sendto(data, peer)
@@ -71,18 +80,20 @@ def serve(kind):
     listener.listen()
     print("ready", flush=True)
     stream, _ = listener.accept()
-    total, began = 0, time.monotonic()
+    total = 0
+    last = began = time.monotonic()
     while data := stream.recv(1 << 16):
         total += len(data)
         last = time.monotonic()
     print(total * 8 / (last - began) / 1e6, flush=True)
 
 
-def ping(to, stop):
+def ping(to: tuple[str, int], stop: threading.Event) -> list[float]:
     """Round-trip times in ms of datagrams every 20 ms; one that is lost counts as 2000 ms."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     probe.setblocking(False)
-    sent, times = {}, {}
+    sent: dict[int, float] = {}
+    times: dict[int, float] = {}
     number = 0
     while not stop.is_set():
         with contextlib.suppress(OSError):
@@ -100,9 +111,10 @@ def ping(to, stop):
     return [times.get(n, 2000.0) for n in sent if sent[n] < recent or n in times]
 
 
-def idle(to):
+def idle(to: str) -> list[float]:
     """Round-trip times while nothing else is sent, for 3 s."""
-    stop, times = threading.Event(), []
+    stop = threading.Event()
+    times: list[float] = []
     pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
     pinging.start()
     time.sleep(3)
@@ -111,13 +123,13 @@ def idle(to):
     return times
 
 
-def p95(times):
+def p95(times: list[float]) -> float:
     """95th percentile."""
     return statistics.quantiles(times, n=20)[18] if len(times) > 20 else float("nan")
 
 
-def upload(to, kind, control, seconds, meanwhile=lambda: None):
-    """Sends for some seconds, and closes when everything is acknowledged or half of that time more has passed."""
+def upload(to: str, kind: str, control: str, seconds: float, meanwhile: Callable[[], None]) -> None:
+    """Sends for some seconds."""
     stream = tcp(kind, control)
     stream.settimeout(20)
     stream.connect((to, PORT))
@@ -130,22 +142,25 @@ def upload(to, kind, control, seconds, meanwhile=lambda: None):
     stream.shutdown(socket.SHUT_WR)
 
 
-def hold():
+def hold() -> subprocess.Popen[str]:
     """A process in a new namespace, which ends with it."""
-    holder = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder = subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     # Once it answers it is in its namespace.
-    holder.stdin.write(b"x\n")
+    assert holder.stdin is not None
+    holder.stdin.write("x\n")
     holder.stdin.flush()
-    holder.stdout.readline()
+    lines(holder).readline()
     return holder
 
 
-def wire(delay):
-    """Carries frames between up0 and down0, and between up1 and down1, with a delay in ms each way. Runs in the namespace between.
-    SIGUSR1 silences the first link, SIGUSR2 ends that."""
-    pairs = []
+def wire(delay: float) -> None:
+    """Carries frames between up0 and down0, and between up1 and down1, with a delay in ms each way.
+
+    Runs in the namespace between. SIGUSR1 silences the first link, SIGUSR2 ends that.
+    """
+    pairs: list[tuple[int, socket.socket, socket.socket, collections.deque[tuple[float, bytes]]]] = []
     for n in range(2):
-        ends = []
+        ends: list[socket.socket] = []
         for name in (f"up{n}", f"down{n}"):
             end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
             end.bind((name, 0))
@@ -157,7 +172,7 @@ def wire(delay):
             end.setblocking(False)
             ends.append(end)
         pairs += [(n, ends[0], ends[1], collections.deque()), (n, ends[1], ends[0], collections.deque())]
-    silent = set()
+    silent: set[int] = set()
     signal.signal(signal.SIGUSR1, lambda *_: silent.add(0))
     signal.signal(signal.SIGUSR2, lambda *_: silent.discard(0))
     print("ready", flush=True)
@@ -179,8 +194,8 @@ def wire(delay):
                     sink.send(line.popleft()[1])
 
 
-def compute_checksums(name):
-    """Lets an interface compute checksums at once (ETHTOOL_STXCSUM): a frame that a program carries on has none otherwise."""
+def compute_checksums(name: str) -> None:
+    """Lets an interface compute checksums at once (ETHTOOL_STXCSUM), since a program carries its frames on."""
     value = ctypes.create_string_buffer(struct.pack("II", 0x17, 0))
     request = struct.pack("16sP16x", name.encode(), ctypes.addressof(value))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -190,7 +205,7 @@ def compute_checksums(name):
 class World:
     """Client and server in namespaces, and one between them, which has the delays and the queues."""
 
-    def __init__(self, rates, queue, delay):
+    def __init__(self, rates: tuple[int, int], queue: int, delay: float) -> None:
         self.rates = rates
         self.between, self.other = hold(), hold()
         between, there = self.between.pid, self.other.pid
@@ -212,14 +227,14 @@ class World:
                 sh(f"tc qdisc add dev {name} root tbf rate {rate}mbit burst 15000 limit {limit}", between)
             sh(f"ip route add {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
         arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", str(delay)]
-        self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE)
-        self.wire.stdout.readline()
+        self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE, text=True)
+        lines(self.wire).readline()
 
-    def silence(self, dead):
+    def silence(self, dead: bool) -> None:
         """Lets packets of the first link vanish without a notice."""
         self.wire.send_signal(signal.SIGUSR1 if dead else signal.SIGUSR2)
 
-    def close(self):
+    def close(self) -> None:
         """Removes everything."""
         for n in range(len(self.rates)):
             sh(f"ip link delete c{n}")
@@ -228,17 +243,18 @@ class World:
             process.kill()
             process.wait()
 
-    def run(self, to, kind, control, seconds, dies):
+    def run(self, to: str, kind: str, control: str, seconds: float, dies: bool) -> tuple[float, float, float]:
         """Goodput of one upload, and 95th percentiles of latency before it and beside it."""
         there = ["nsenter", f"--net=/proc/{self.other.pid}/ns/net"]
         me = [sys.executable, __file__, "--serve", kind]
         server = subprocess.Popen(there + me, stdout=subprocess.PIPE, text=True)
-        server.stdout.readline()
+        lines(server).readline()
         rest = idle(to)
-        stop, times = threading.Event(), []
+        stop = threading.Event()
+        times: list[float] = []
         pinging = threading.Thread(target=lambda: times.extend(ping((to, PORT), stop)))
 
-        def outage():
+        def outage() -> None:
             time.sleep(2)
             self.silence(True)
             time.sleep(5)
@@ -248,16 +264,18 @@ class World:
         upload(to, kind, control, seconds, outage if dies else lambda: None)
         stop.set()
         pinging.join()
-        goodput = float(server.stdout.readline())
+        goodput = float(lines(server).readline())
         server.wait()
         return goodput, p95(rest), p95(times)
 
 
 @contextlib.contextmanager
-def tunnel(world, program):
+def tunnel(world: World, program: str) -> Iterator[Callable[[], str]]:
     """Both ends of the tunnel, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
-        keys = {end: subprocess.check_output([program, "key", f"{folder}/{end}.key"], text=True).strip() for end in "cs"}
+        keys: dict[str, str] = {}
+        for end in "cs":
+            keys[end] = subprocess.check_output([program, "key", f"{folder}/{end}.key"], text=True).strip()
         for end, host, more in (
             ("c", 1, f"uplinks = ['c0', 'c1']\nconnect = ['{SERVER}']"),
             ("s", 2, f"uplinks = ['{SERVER}']"),
@@ -268,7 +286,7 @@ def tunnel(world, program):
                 f"peer = '{peer}'\nstatus = '{folder}/{end}.sock'\n{more}\n"
             )
         there = ["nsenter", f"--net=/proc/{world.other.pid}/ns/net"]
-        with open(f"{folder}/log", "w") as log:
+        with Path(folder, "log").open("w") as log:
             ends = [
                 subprocess.Popen([*prefix, program, "tunnel", f"{folder}/{end}"], stderr=log)
                 for prefix, end in ((there, "s"), ([], "c"))
@@ -280,8 +298,8 @@ def tunnel(world, program):
                 if time.monotonic() > deadline:
                     raise SystemExit(f"no tunnel: {shown}\n{Path(folder, 'log').read_text()}")
                 time.sleep(0.5)
-                asked = subprocess.run([program, "tunnel", f"{folder}/c", "--status"], capture_output=True, text=True)
-                shown = asked.stdout
+                asking = [program, "tunnel", f"{folder}/c", "--status"]
+                shown = subprocess.run(asking, capture_output=True, text=True, check=False).stdout
             yield lambda: subprocess.check_output([program, "tunnel", f"{folder}/c", "--status"], text=True)
         finally:
             for end in ends:
@@ -289,7 +307,7 @@ def tunnel(world, program):
                 end.wait()
 
 
-def measure(name, program, seconds, verbose):
+def measure(name: str, program: str, seconds: float, verbose: bool) -> None:
     """Prints the rows of one scene."""
     rates, queue, dies = SCENES[name]
     world = World(rates, queue, DELAY)
@@ -309,12 +327,13 @@ def measure(name, program, seconds, verbose):
                 if verbose:
                     print(status(), file=sys.stderr)
         for what, goodput, rest, latency in rows:
-            print(f"| {name} | {what} | {goodput:.1f} | {goodput / rows[0][1]:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
+            ratio = goodput / rows[0][1]
+            print(f"| {name} | {what} | {goodput:.1f} | {ratio:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
     finally:
         world.close()
 
 
-def main():
+def main() -> None:
     """Runs all scenes, or serves as one of the programs of a run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", nargs="?", help="the command anabranch")
@@ -330,7 +349,8 @@ def main():
         return compute_checksums(chosen.checksums)
     if chosen.serve:
         return serve(chosen.serve)
-    print("| uplinks, Mbit/s | sender | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |\n|---|---|---|---|---|---|")
+    print("| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |")
+    print("|---|---|---|---|---|---|")
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
             measure(name, chosen.program, chosen.seconds, chosen.verbose)

@@ -21,7 +21,7 @@ pub struct TunnelConfig {
     pub addresses: Vec<(IpAddr, u8)>,
     /// MTU of the TUN device in bytes.
     pub mtu: u16,
-    /// What packets leave by; empty: all addresses of the host, as they are at the start.
+    /// What packets leave by; empty, at the end that waits only: all addresses of the host, as they are at the start.
     pub uplinks: Vec<Uplink>,
     /// UDP port of this end; 0: any.
     pub port: u16,
@@ -90,6 +90,13 @@ impl TunnelConfig {
         if port == 0 && connect.is_empty() {
             return Err(wrong("port: the end that waits needs a port other than 0"));
         }
+        let uplinks: Vec<Uplink> = table.list("uplinks", "a name of an interface or an IP address")?;
+        if uplinks.is_empty() && !connect.is_empty() {
+            // All addresses of the host would be those of the tunnel itself, too.
+            return Err(wrong(
+                "uplinks: the end that connects needs at least one name of an interface or IP address",
+            ));
+        }
         let addresses: Vec<Prefix> = table.list("addresses", "an address like 10.9.0.1/24")?;
         if addresses.iter().filter(|Prefix((address, _))| address.is_ipv4()).count() > 1 {
             return Err(wrong("addresses: at most one of IPv4"));
@@ -98,7 +105,7 @@ impl TunnelConfig {
         Ok(TunnelConfig {
             addresses: addresses.into_iter().map(|Prefix(address)| address).collect(),
             mtu: table.number("mtu", 576, MTU)?,
-            uplinks: table.list("uplinks", "a name of an interface or an IP address")?,
+            uplinks,
             port,
             connect_port: table.number("connect_port", 1, PORT)?,
             nat: table.flag("nat")?.unwrap_or(false),
@@ -247,6 +254,7 @@ mod tests {
             ("mtu = 100", "mtu: a number from 576"),
             ("mtu = \"x\"", "mtu"),
             ("port = 0", "port"),
+            ("connect = [\"10.0.0.1\"]", "uplinks: the end that connects"),
             ("port = 70000", "port"),
             ("adresses = []", "adresses: unknown"),
             ("addresses = [\"10.0.0.1\"]", "addresses: a list"),

@@ -37,6 +37,9 @@ pub enum TunnelError {
         /// The system's error.
         source: std_io::Error,
     },
+    /// No uplink has an address now.
+    #[error("none of the uplinks is up and has an address")]
+    NoUplink,
     /// The sockets cannot be bound.
     #[error(transparent)]
     Bind(#[from] BindError),
@@ -58,7 +61,7 @@ pub enum TunnelError {
 pub fn run(config: &TunnelConfig, log: impl Fn(&str) + Send + Sync + 'static) -> Result<(), TunnelError> {
     let log: Log = Arc::new(log);
     // Before the device: its address is none that the association may use.
-    let waiting = if config.connect.is_empty() { Some(bind(config)?) } else { None };
+    let waiting = if config.connect.is_empty() { Some(bind_patiently(config, &log)?) } else { None };
     let device = device::open(config)
         .map_err(|source| TunnelError::Device { name: config.interface.clone(), source })?;
     let board = Board::start(config).map_err(TunnelError::Status)?;
@@ -72,14 +75,24 @@ pub fn run(config: &TunnelConfig, log: impl Fn(&str) + Send + Sync + 'static) ->
 
 type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Makes the endpoint.
-fn bind(config: &TunnelConfig) -> Result<(Endpoint, Option<Stats>), TunnelError> {
+/// Makes the endpoint of the so many-th attempt. Behind NATs it has one address, another one in each attempt, and lists none to the peer, who could do
+/// nothing with it; the others join the association later, each by a request from itself.
+fn bind(config: &TunnelConfig, attempt: usize) -> Result<(Endpoint, Option<Stats>), TunnelError> {
     let mut builder = Endpoint::builder()
         .udp_port(config.port)
         .remote_udp_port(config.connect_port)
         .outbox(options::OUTBOX)
         .config(options::config(config));
-    for (address, device) in working(&config.uplinks) {
+    let mut places = working(&config.uplinks);
+    if places.is_empty() && !config.uplinks.is_empty() {
+        return Err(TunnelError::NoUplink);
+    }
+    if config.nat {
+        let first = attempt % places.len().max(1);
+        places.rotate_left(first);
+        places.truncate(1);
+    }
+    for (address, device) in places {
         builder = match device {
             Some(device) => builder.local_on_device(address, device),
             None => builder.local(address),
@@ -96,6 +109,19 @@ fn bind(config: &TunnelConfig) -> Result<(Endpoint, Option<Stats>), TunnelError>
             Ok((builder.bind_guarded(noise)?, Some(stats)))
         }
     }
+}
+
+/// As [`bind`], as soon as an uplink works: at boot this may take a while.
+fn bind_patiently(config: &TunnelConfig, log: &Log) -> Result<(Endpoint, Option<Stats>), TunnelError> {
+    let mut bound = bind(config, 0);
+    if let Err(TunnelError::NoUplink) = &bound {
+        log(&TunnelError::NoUplink.to_string());
+    }
+    while let Err(TunnelError::NoUplink) = &bound {
+        thread::sleep(LOOK);
+        bound = bind(config, 0);
+    }
+    bound
 }
 
 /// Waits for the other end, again and again. A new association takes the place of the one before: the peer has lost that.
@@ -129,31 +155,28 @@ fn serve(
 /// it is in its way.
 fn call(config: &TunnelConfig, carrier: &Carrier, board: &Board, log: &Log) -> Result<(), TunnelError> {
     let mut pause = PAUSE;
-    loop {
-        if !config.uplinks.is_empty() && working(&config.uplinks).is_empty() {
-            board.set(Snapshot::waiting("no uplink works"));
-        } else {
-            match attempt(config) {
-                Ok((endpoint, stats, connection)) => {
-                    pause = PAUSE;
-                    let ended = AtomicBool::new(false);
-                    live(config, &endpoint, &stats, &connection, carrier, board, log, &ended);
-                    drop(connection);
-                    let _ = block_on_for(endpoint.close(), LOOK);
-                }
-                Err(error) => {
-                    board.set(Snapshot::waiting(&error));
-                    log(&error);
-                }
+    for number in 0.. {
+        match attempt(config, number) {
+            Ok((endpoint, stats, connection)) => {
+                pause = PAUSE;
+                let ended = AtomicBool::new(false);
+                live(config, &endpoint, &stats, &connection, carrier, board, log, &ended);
+                drop(connection);
+                let _ = block_on_for(endpoint.close(), LOOK);
+            }
+            Err(error) => {
+                board.set(Snapshot::waiting(&error));
+                log(&error);
             }
         }
         thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
+    Ok(())
 }
 
-fn attempt(config: &TunnelConfig) -> Result<(Endpoint, Option<Stats>, Connection), String> {
-    let (endpoint, stats) = bind(config).map_err(|error| error.to_string())?;
+fn attempt(config: &TunnelConfig, number: usize) -> Result<(Endpoint, Option<Stats>, Connection), String> {
+    let (endpoint, stats) = bind(config, number).map_err(|error| error.to_string())?;
     let mut peer = Peer::from((config.connect.clone(), options::PORT));
     peer.udp_port = Some(config.connect_port);
     match block_on_for(endpoint.connect(peer), ATTEMPT) {
@@ -183,9 +206,9 @@ fn live(
             carrier.stop(connection.id());
             // Another association may have begun meanwhile.
             if !ended.load(Ordering::Relaxed) {
-                board.set(Snapshot::waiting(&format!("the association ended: {reason}")));
+                board.set(Snapshot::waiting(&reason.to_string()));
             }
-            log(&format!("the association ended: {reason}"));
+            log(&reason.to_string());
             return;
         }
         if !config.uplinks.is_empty() {
