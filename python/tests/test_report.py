@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import anabranch
 from anabranch import command
 from anabranch.report import Choice, write
+from anabranch.report.choose import choose
 from anabranch.report.decimate import decimate, shares
 from anabranch.report.paper_page import picture
 from anabranch.report.source import with_probes
@@ -130,7 +132,8 @@ def test_all_panels_of_a_run_share_one_range_of_time(run_page: str) -> None:
 
 def test_a_report_of_a_run_says_where_it_comes_from(run_page: str) -> None:
     result = anabranch.run(SCENARIO)
-    for text in ("Two &lt;lines&gt;", "5, replica 0", result.manifest["runs"][0]["digest"], "20 Mbit/s, 5 ms"):
+    digest, hashed = result.manifest["runs"][0]["digest"], result.manifest["scenario_sha256"]
+    for text in ("Two &lt;lines&gt;", "5, replica 0", digest, hashed, "20 Mbit/s, 5 ms"):
         assert text in run_page, text
     assert "Two <lines>" not in run_page
     assert "receive_buffer = &quot;256 KiB&quot;" in run_page
@@ -154,6 +157,17 @@ def test_a_run_without_probes_has_tables_and_says_what_is_missing(tmp_path: Path
     assert "anabranch report SCENARIO" in page
     assert "head-of-line blocking" in page
     assert "Bokeh" not in page.partition("<body>")[2]
+
+
+def test_a_stored_run_has_the_text_of_its_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "lines.toml"
+    file.write_text(SCENARIO + '[[probe]]\nquantity = ["cwnd", "srtt"]\nflow = "t*"\n')
+    assert command.main(["run", str(file), "--out", str(tmp_path / "run"), "-q"]) == 0
+    assert command.main(["report", str(tmp_path / "run"), "-o", str(tmp_path / "r.html"), "-q"]) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "quantity = [&quot;cwnd&quot;, &quot;srtt&quot;]" in page
+    figures = {model["attributes"]["name"] for model in bokeh_models(page) if model["name"] == "Figure"}
+    assert figures == {"windows transfer", "rtt transfer"}
 
 
 def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> None:
@@ -219,8 +233,20 @@ def test_what_cannot_be_reported_is_named(tmp_path: Path, capsys: pytest.Capture
     assert "neither a folder nor a scenario" in capsys.readouterr().err
     assert command.main(["report", "two-lines", "--from", "3", "--to", "2"]) == command.USAGE
     (tmp_path / "s.toml").write_text(SWEEP)
-    assert command.main(["report", str(tmp_path / "s.toml")]) != command.OK
-    assert "a run has no variations" in capsys.readouterr().err
+    assert command.main(["report", str(tmp_path / "s.toml")]) == command.USAGE
+    told = capsys.readouterr().err
+    assert "--set 'rate=10 Mbit/s'" in told
+    assert "buffer: 64 KiB, 256 KiB" in told
+    assert command.main(["report", str(tmp_path / "s.toml"), "--set", "rate=3"]) == command.USAGE
+    assert "`rate` has the values 10 Mbit/s, 20 Mbit/s" in capsys.readouterr().err
+    assert command.main(["report", str(tmp_path / "s.toml"), "--set", "rte=3"]) == command.USAGE
+    assert "expected AXIS=VALUE" in capsys.readouterr().err
+
+
+def test_one_run_of_a_scenario_with_variations_is_the_same_as_without() -> None:
+    scenario = tomllib.loads(SWEEP)
+    assert choose(scenario, ["rate=20 Mbit/s", "buffer=256 KiB"]) == tomllib.loads(SCENARIO)
+    assert choose(tomllib.loads(SCENARIO), []) == tomllib.loads(SCENARIO)
 
 
 def test_every_link_and_flow_gets_probes() -> None:

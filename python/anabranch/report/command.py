@@ -15,7 +15,7 @@ def run(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     if chosen.start is not None and chosen.end is not None and chosen.end <= chosen.start:
         raise UsageError(f"--to {chosen.end:g} is not after --from {chosen.start:g}")
-    path = write(chosen.source, chosen.out, Choice(chosen.flow or None, chosen.start, chosen.end))
+    path = write(chosen.source, chosen.out, Choice(chosen.flow or None, chosen.start, chosen.end, tuple(chosen.set)))
     if not chosen.quiet:
         print(f"{path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser; it needs no network")
     return 0
@@ -39,5 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--from", dest="start", type=float, metavar="S", help="show the run from this second on")
     add("--to", dest="end", type=float, metavar="S", help="show the run up to this second")
+    add(
+        "--set", action="append", default=[], metavar="AXIS=VALUE",
+        help="one value of an axis of the scenario's variations; may be repeated",
+    )  # fmt: skip
     add("--quiet", "-q", action="store_true", help="print errors only")
     return parser

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from .. import _core
 from ..result import Result
 from ..scenario import as_text, to_toml
 from ..shipped import UsageError
+from .choose import choose
 from .page import Page
 
 EVERY = "100 ms"
@@ -23,11 +25,15 @@ EVERY = "100 ms"
 
 @dataclass(frozen=True)
 class Choice:
-    """Which part of a run a report shows: flows (None: the first six), and times in seconds."""
+    """Which part of a run a report shows: flows (None: the first six), and times in seconds.
+
+    ``settings`` choose one value of each axis of a scenario with variations: ``AXIS=VALUE``.
+    """
 
     flows: list[str] | None = None
     start: float | None = None
     end: float | None = None
+    settings: tuple[str, ...] = ()
 
 
 def write(source: str | Path | Result, out: str | Path, choice: Choice | None = None) -> Path:
@@ -51,7 +57,7 @@ def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
         return of_result(source, "results", None, out, choice)
     folder = Path(source)
     if not folder.is_dir():
-        result, text = _run(str(source))
+        result, text = _run(str(source), choice.settings)
         return of_result(result, folder.stem, text, out, choice)
     if verdicts := paper_page.verdicts(folder):
         return paper_page.build(verdicts)
@@ -82,18 +88,29 @@ def of_result(
     return run_page.build(run, text, name)
 
 
-def _run(source: str) -> tuple[Result, str]:
+def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
     try:
         text, name = as_text(source)
     except FileNotFoundError as error:
         raise UsageError(f"{source}: there is neither a folder nor a scenario of that name") from error
     # Files that the scenario names are beside it, so the name stays the same.
     try:
-        probed = to_toml(with_probes(tomllib.loads(text)))
-        return Result.from_bytes(*_core.run(probed, name, None, 0)), text
+        probed = to_toml(with_probes(choose(tomllib.loads(text), settings)))
+        return _of_file(Result.from_bytes(*_core.run(probed, name, None, 0)), text, settings), text
+    except UsageError:
+        raise
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, _core.ScenarioError):
         # Lines and columns of the message have to be those of the file.
         return Result.from_bytes(*_core.run(text, name, None, 0)), text
+
+
+def _of_file(result: Result, text: str, settings: Sequence[str]) -> Result:
+    """The result with the text, the hash and the chosen values of the file, not of what was run with other probes."""
+    manifest = dict(result.manifest)
+    manifest["scenario_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    parameters = dict(setting.split("=", 1) for setting in settings)
+    manifest["runs"] = [{**run, "parameters": parameters} for run in manifest["runs"]]
+    return replace(result, manifest=manifest)
 
 
 def with_probes(scenario: Mapping[str, Any]) -> dict[str, Any]:
