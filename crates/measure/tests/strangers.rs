@@ -110,11 +110,12 @@ fn a_flow_of_udp_is_sent_only_to_the_host_of_its_control_connection() {
 #[test]
 fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
     let target = Target::start();
-    let stranger = UdpSocket::bind((here(1), 0)).expect("a port");
+    let [early, stranger] = [0; 2].map(|port| UdpSocket::bind((here(1), port)).expect("a port"));
     let to = (here(1), target.port);
     let data = Message::Data(Data { id: ID, ..Data::default() }, &[0; 100]).encode(EventSize::Packed);
-    for bytes in [identify(ID), data.clone(), vec![], vec![0xff; 2000]] {
-        stranger.send_to(&bytes, to).expect("sent");
+    // Whether they are read before or after the flow is announced.
+    for bytes in [identify(FlowId { flow: 9, ..ID }), data.clone(), vec![], vec![0xff; 2000]] {
+        early.send_to(&bytes, to).expect("sent");
     }
     let mut control = target.connect(1);
     send(&mut control, &flow(ID));
