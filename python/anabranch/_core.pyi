@@ -644,7 +644,7 @@ class Endpoint:
 
 @final
 class Message:
-    """A message that arrived, or a part of one that is larger than the receive buffer."""
+    """A message that arrived, or a part of one."""
 
     data: bytes
     """The bytes."""

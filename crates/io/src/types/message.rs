@@ -90,7 +90,7 @@ impl From<&[u8]> for Message {
     }
 }
 
-/// A message that arrived, or a part of one that is larger than the receive buffer.
+/// A message that arrived, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Its stream.
@@ -101,8 +101,8 @@ pub struct Received {
     pub unordered: bool,
     /// The user data.
     pub data: Bytes,
-    /// These bytes end the message. More of it follows otherwise: only messages larger than the receive buffer come in
-    /// parts.
+    /// These bytes end the message. More of it follows otherwise: a message comes in parts if it is larger than the receive
+    /// buffer, or if later data had filled the buffer before all of it arrived.
     pub end_of_record: bool,
     /// The message ends here, incomplete: the peer gave it up after parts of it were read.
     pub aborted: bool,

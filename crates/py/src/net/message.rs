@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A message that arrived, or a part of one that is larger than the receive buffer.
+/// A message that arrived, or a part of one.
 #[pyclass(frozen, get_all, module = "anabranch.net")]
 pub struct Message {
     /// The bytes.
