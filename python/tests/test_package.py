@@ -61,7 +61,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         for path in (ROOT / kind).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    # What draws pictures for pages of the repository is not run from an installed package.
+    # What draws pictures and measures for pages of the repository is not run from an installed package.
     scripts = (
         "controls/pictures.py",
         "controls/shares.py",

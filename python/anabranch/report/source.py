@@ -96,12 +96,12 @@ def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
     # Files that the scenario names are beside it, so the name stays the same.
     try:
         probed = to_toml(with_probes(choose(tomllib.loads(text), settings)))
-        return _of_file(Result.from_bytes(*_core.run(probed, name, None, 0)), text, settings), text
+        return _of_file(Result.from_bytes(*_core.run(probed, name, None, 0, None)), text, settings), text
     except UsageError:
         raise
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, _core.ScenarioError):
         # Lines and columns of the message have to be those of the file.
-        return Result.from_bytes(*_core.run(text, name, None, 0)), text
+        return Result.from_bytes(*_core.run(text, name, None, 0, None)), text
 
 
 def _of_file(result: Result, text: str, settings: Sequence[str]) -> Result:
