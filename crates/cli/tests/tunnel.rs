@@ -1,7 +1,6 @@
 //! `anabranch tunnel` and `anabranch key` as far as they go without privileges.
 #![cfg(target_os = "linux")]
 
-#[allow(dead_code, reason = "other tests use more of it")]
 mod scratch;
 
 use scratch::Scratch;
