@@ -129,7 +129,7 @@ mod tests {
             window: String::new(),
             flow: flow.to_owned(),
             path,
-            quantity: "throughput_bps".into(),
+            quantity: "throughput_bps",
             value,
         };
         let table = |&value: &f64| {
