@@ -128,7 +128,7 @@ def _over_time(drawing: Drawing, result: Result, quantity: str, which: tuple[str
     _check(len(groups), "`flow` or `path`")
     axes = drawing.subplots()
     flows = rows["flow"].n_unique()
-    until = float(result.series.filter(run=run)["time"].max() or 0.0)  # type: ignore[arg-type]
+    until = max(result.series.filter(run=run)["time"].to_list(), default=0.0)
     for place, group in enumerate(groups):
         label = _name(group["flow"][0], group["path"][0], flows)
         look = plots.Look(label, COLORS[place % len(COLORS)], LINES[place // len(COLORS) % len(LINES)])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from test_report import SCENARIO, SWEEP
 
@@ -24,17 +26,18 @@ def sweep() -> Result:
     return anabranch.sweep(SWEEP, replicas=2)
 
 
-def labels(result: Result, quantity: str, **choice: object) -> list[str]:
+def labels(result: Result, quantity: str, **choice: Any) -> list[str]:
     """The names of the curves of a figure."""
-    return [str(text) for text in result.plot(quantity, **choice).axes[0].get_legend_handles_labels()[1]]  # type: ignore[arg-type]
+    return [str(text) for text in result.plot(quantity, **choice).axes[0].get_legend_handles_labels()[1]]
 
 
 def test_a_recorded_quantity_is_drawn_over_time_with_units(run: Result) -> None:
     axes = run.plot("cwnd").axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time, s", "congestion window, KiB")
     assert axes.get_title(loc="left") == "Two <lines>"
-    greatest = run.series.filter(quantity="cwnd")["value"].max()
-    assert max(max(line.get_ydata()) for line in axes.get_lines()) == pytest.approx(greatest / 1024)  # type: ignore[operator]
+    greatest = max(run.series.filter(quantity="cwnd")["value"].to_list())
+    drawn = max(float(np.max(np.asarray(line.get_ydata()))) for line in axes.get_lines())
+    assert drawn == pytest.approx(greatest / 1024)
     assert labels(run, "cwnd") == ["path 0", "path 1"]
     assert labels(run, "cwnd", path=1) == ["path 1"]
     assert labels(run, "queue") == ["slow"]

@@ -120,8 +120,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str = 
 def _cell(value: object, name: bool) -> str:
     if isinstance(value, Cell):
         return f"<td{_right(value.number)}>{value.html}</td>"
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    text = number(float(value)) if is_number else "" if value is None else str(value)  # type: ignore[arg-type]
+    is_number = False
+    text = "" if value is None else str(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        is_number, text = True, number(float(value))
     if name:
         return f'<th scope="row"{_right(is_number)}>{escape(text)}</th>'
     return f"<td{_right(is_number)}>{escape(text)}</td>"

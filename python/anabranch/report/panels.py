@@ -75,7 +75,7 @@ class Board:
         return drawn
 
     def source(self, time: Numbers, value: Numbers, kind: str) -> ColumnDataSource:
-        """The points of a curve, which the page thins out again for the times that are in view."""
+        """The points of a curve, down-sampled to the budget. The page down-samples them again after each zoom."""
         time, value = decimate(time, value, self.budget)
         name = f"curve-{len(self.sources)}"
         self.sources.append(name)

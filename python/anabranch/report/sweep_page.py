@@ -21,6 +21,7 @@ MOST_ROWS = 60_000
 """Rows of points in a page; beyond it only the quantities of :data:`FIRST` are in it."""
 MOST_RUNS = 2000
 """Runs listed in a page."""
+# Quantities that the page lists before all others.
 FIRST = ("throughput_bps", "back_throughput_bps", "fairness_index", "system_utilisation", "utilisation", "srtt_s",
          "retransmitted_chunks", "timeouts", "queue_max_packets", "goodput_share")  # fmt: skip
 

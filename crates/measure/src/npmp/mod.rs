@@ -51,7 +51,7 @@ pub enum Malformed {
     /// The type is none of 1 to 8.
     #[error("there is no message type {0}")]
     Type(u8),
-    /// An IDENTIFY message without its magic number.
+    /// The magic number of an IDENTIFY message is wrong.
     #[error("an IDENTIFY message has a wrong magic number")]
     Magic,
 }

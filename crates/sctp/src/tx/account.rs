@@ -25,7 +25,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// What limits the flow now, and each path, and whether the path blocks the flow.
+    /// The limit of the flow at this time; then for each path its limit, and whether it blocks the flow.
     fn present(&self) -> (Option<Limit>, Vec<(Option<Limit>, bool)>) {
         let of_path = |path: &PathAccount| (path.limits.present(), path.blocks.since().is_some());
         (self.flow.present(), self.paths.iter().map(of_path).collect())

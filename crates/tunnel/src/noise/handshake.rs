@@ -85,7 +85,7 @@ impl Noise {
         }
     }
 
-    /// Whether an index is that of our handshake.
+    /// Whether we sent the initiation with this session index and still wait for its response.
     pub(super) fn is_awaited(&self, index: u32) -> bool {
         self.attempt.as_ref().is_some_and(|attempt| attempt.index == index)
     }
