@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 from anabranch import plots, sweep
 from anabranch.suites.fairness.measure import controls, with_controls
 
-LOOKS = [plots.Look("path 1", plots.VERMILION, "-"), plots.Look("path 2", plots.BLUE, (0, (4, 1)))]
+LOOKS = [plots.Look("path 0", plots.VERMILION, "-"), plots.Look("path 1", plots.BLUE, (0, (4, 1)))]
 UNTIL = 90.0
 COMPANY = (30.0, 60.0)
 
 
 def draw(series: pl.DataFrame) -> Figure:
-    """Windows of both paths above, queues of both links below, and the time in which TCP keeps path 1 company."""
+    """Windows of both paths above, queues of both links below, and the time in which TCP keeps path 0 company."""
     figure = plots.new_figure(5.2, 2.7)
     windows, queues = figure.subplots(2, 1, sharex=True)
     for number, look in enumerate(LOOKS):
@@ -32,7 +32,7 @@ def draw(series: pl.DataFrame) -> Figure:
         axes.set(ylabel=label, xlim=(0, UNTIL))
         axes.set_ylim(bottom=0)
     windows.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
-    windows.set_title("two TCP flows on path 1 in the grey time", loc="left", fontsize=7)
+    windows.set_title("two TCP flows on path 0 in the grey time", loc="left", fontsize=7)
     queues.set_xlabel("time [s]")
     return figure
 

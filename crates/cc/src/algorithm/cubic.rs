@@ -16,11 +16,14 @@
 //! timeout    K = 0, and W and e are c₀                             section 4.8
 //! ```
 //!
-//! Slow start is that of the transport. SCTP grows once for each window acknowledged, by `target - c`.
+//! Slow start is that of the transport, or HyStart++. SCTP grows once for each window acknowledged, by `target - c`.
 
 use units::{ByteCount, Instant};
 
-use crate::{CongestionControl, Growth, LossBased, LossKind, Phase, Setup, Snapshot, WindowPolicy};
+use crate::hystart::HyStart;
+use crate::{
+    CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy,
+};
 use transport::options;
 
 options! {
@@ -33,6 +36,9 @@ options! {
         scale: f64 = 0.4, "a number from 0.001 to 1000" if |c| (0.001..=1000.0).contains(&c);
         /// Fast convergence: a flow whose window shrinks from loss to loss lowers its plateau for new flows.
         fast_convergence: bool = true;
+        /// Ends the initial slow start when the RTT rises (HyStart++, `rfc9406`); a SACK lets the window grow by up to 8 MTU in
+        /// slow start.
+        hystart: bool = false;
     }
 }
 
@@ -61,6 +67,7 @@ struct Memory {
 struct Undoable {
     now: Memory,
     before: Memory,
+    hystart: HyStart,
 }
 
 /// One stage of congestion avoidance.
@@ -100,7 +107,8 @@ impl WindowPolicy for Cubic {
 
     fn increase(&mut self, growth: Growth, at: &Snapshot<'_>) -> f64 {
         if growth.phase == Phase::SlowStart {
-            return growth.standard;
+            let hystart = &self.paths[at.index()].hystart;
+            return if self.knobs.hystart { hystart.growth(at.segment()) } else { growth.standard };
         }
         let segment = at.segment().as_f64();
         let cwnd = at.cwnd().as_f64() / segment;
@@ -136,6 +144,17 @@ impl WindowPolicy for Cubic {
             LossKind::FastRetransmit | LossKind::Mark => cwnd,
         };
         at.reduced_by(1.0 - self.knobs.beta)
+    }
+
+    fn on_ack(&mut self, ack: &PathAck, at: &Snapshot<'_>) {
+        if self.knobs.hystart {
+            self.paths[ack.path].hystart.on_ack(ack, at.path().window.ssthresh.is_none());
+        }
+    }
+
+    fn ends_slow_start(&self, at: &Snapshot<'_>) -> bool {
+        let path = &self.paths[at.index()];
+        path.hystart.has_ended() && at.path().window.ssthresh.is_none()
     }
 
     /// `rfc9438#section-4.9`

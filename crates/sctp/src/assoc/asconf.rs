@@ -5,7 +5,7 @@ use super::{Association, Peer};
 use crate::event::{CloseReason, Event};
 use crate::ext::Ext;
 use crate::ext::asconf::{AsconfState, Outstanding, Wanted, unspecified};
-use crate::path::{Path, PathId};
+use crate::path::{Path, PathId, Paths};
 use std::net::IpAddr;
 use transport::{PacketBuf, Transmit};
 use units::Instant;
@@ -71,7 +71,7 @@ impl Association {
         }
         let Some(asconf) = &mut self.asconf else { return };
         if sends && asconf.queue.launch() {
-            let path = self.paths.default_path();
+            let path = self.first_asconf_path();
             self.t4 = Some(T4 { retry: Retry::start(now, path, &self.paths), due: true });
         }
     }
@@ -120,7 +120,7 @@ impl Association {
         // The ASCONF left from an address that may not work at all, so its loss is not counted as an error of the path or the
         // peer.
         retry.count += 1;
-        retry.path = self.paths.next_active(failed).unwrap_or_else(|| self.paths.default_path());
+        retry.path = next_towards(&self.paths, failed);
         let rto = self.paths[retry.path].rto.current();
         retry.deadline = now + rto * (1 << retry.count.min(MOST_DOUBLINGS));
         if retry.count > limit {
@@ -130,6 +130,17 @@ impl Association {
             let wanted = std::mem::take(&mut outstanding.wanted);
             self.tell_changes(wanted.into_iter().map(|wanted| (wanted, false)));
         }
+    }
+
+    /// The path that the ASCONF is sent on first. One that leaves from an address without paths needs a destination of the same
+    /// family.
+    fn first_asconf_path(&self) -> PathId {
+        let outstanding = self.asconf.as_ref().and_then(|asconf| asconf.queue.outstanding.as_ref());
+        let source = outstanding.and_then(Outstanding::source);
+        let path = self.paths.default_path();
+        let fits = |p: PathId| source.is_none_or(|source| source.is_ipv4() == self.paths[p].remote.is_ipv4());
+        let other = || self.paths.ids().find(|&p| fits(p) && !self.paths[p].removed);
+        if fits(path) { path } else { other().unwrap_or(path) }
     }
 
     /// Path `from` is removed.
@@ -218,6 +229,18 @@ impl Association {
         self.verify(now, p);
         Some(p)
     }
+}
+
+/// The next path after `failed`, in cyclic order, to another address of the peer of the same family, or `failed` if there is none. The
+/// states of the paths say nothing: they leave from other addresses of ours than the ASCONF, and the only address that the new
+/// one reaches may be one that they cannot reach.
+fn next_towards(paths: &Paths, failed: PathId) -> PathId {
+    let before = paths[failed].remote;
+    let other = |p: &PathId| {
+        let path = &paths[*p];
+        !path.removed && path.remote != before && path.remote.is_ipv4() == before.is_ipv4()
+    };
+    (1..paths.len()).map(|k| paths.cyclic(failed.index() + k)).find(other).unwrap_or(failed)
 }
 
 /// A peer that reports an ASCONF as unknown does not know it.

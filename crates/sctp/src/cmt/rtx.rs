@@ -3,6 +3,7 @@
 use crate::config::RtxPolicy;
 use crate::draws::Draws;
 use crate::path::{LossCause, Path, PathId, Paths};
+use units::ByteCount;
 
 /// The path for chunks lost `on` a path; none if the policy waits until some path has room. Ties of a best path are
 /// broken at random. A policy that names one path sticks to it even if its window is full.
@@ -10,6 +11,7 @@ pub(crate) fn target(
     policy: RtxPolicy,
     on: PathId,
     cause: LossCause,
+    lost: ByteCount,
     paths: &Paths,
     random: &mut Draws,
 ) -> Option<PathId> {
@@ -32,7 +34,9 @@ pub(crate) fn target(
             };
             let answering = paths.ids().filter(|&p| paths[p].is_usable() && !paths[p].timed_out);
             let others = answering.filter(|&p| Some(p) != excluded);
-            others.min_by_key(|&p| paths[p].rto.srtt().unwrap_or(paths[p].rto.current())).or(otherwise)
+            others
+                .min_by(|&a, &b| time_on(&paths[a], lost).total_cmp(&time_on(&paths[b], lost)))
+                .or(otherwise)
         }
         RtxPolicy::Same => stay,
         RtxPolicy::Alternate if cause == LossCause::FastRetransmit => stay,
@@ -45,6 +49,12 @@ pub(crate) fn target(
         RtxPolicy::Ssthresh => best(|p| p.window.ssthresh.map_or(f64::INFINITY, |s| s.as_f64()), random),
         RtxPolicy::LossRate => best(|p| -p.loss_rate, random),
     }
+}
+
+/// Seconds until a path has carried so many lost bytes at the rate of its window.
+fn time_on(path: &Path, lost: ByteCount) -> f64 {
+    let round = path.rto.srtt().unwrap_or(path.rto.current()).as_secs_f64();
+    round * (1.0 + lost.as_f64() / path.window.cwnd.as_f64().max(1.0))
 }
 
 /// One of the candidates, each as likely as the others; no draw if there is just one.

@@ -106,6 +106,9 @@ pub(crate) struct Path {
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
+    /// Packets that acknowledgements allow beyond the burst limit of one SACK; they leave with the next events. Only with lean
+    /// SACKs.
+    pub(crate) burst_owed: u32,
     pub(crate) window: CongestionWindow,
     /// Bytes in flight.
     pub(crate) flight: ByteCount,
@@ -220,6 +223,7 @@ impl Path {
             failing_since: Instant::ZERO,
             removed: false,
             burst_left: config.max_burst,
+            burst_owed: 0,
             stats: PathStats::default(),
         }
     }

@@ -133,6 +133,7 @@ impl Pmtud {
         }
         let changed = self.candidate != self.size;
         self.size = self.candidate;
+        self.suspicions = 0;
         self.search(now);
         changed
     }
@@ -154,8 +155,16 @@ impl Pmtud {
         }
     }
 
+    /// A packet of this size was lost and others were not.
+    pub(crate) fn data_lost(&mut self, size: usize) {
+        // The loss of a longer one says nothing of the size now: it left before the size shrank.
+        if self.is_long(size) && size <= self.size {
+            self.suspect();
+        }
+    }
+
     /// True if a packet of this size may vanish for its length.
-    pub(crate) fn is_long(&self, size: usize) -> bool {
+    fn is_long(&self, size: usize) -> bool {
         self.base < size
     }
 
@@ -369,6 +378,24 @@ mod tests {
         path.run(MINUTE);
         assert_eq!(path.pmtud.mtu(), 1300);
         assert!(suspect(&mut path.pmtud, true), "before the path is given up");
+    }
+
+    // rfc8899#section-4.3
+    #[test]
+    fn losses_of_packets_longer_than_the_size_now_prove_nothing_of_it() {
+        let mut path = Probed::new(1472, 1500);
+        path.run(MINUTE);
+        (0..3).for_each(|_| path.pmtud.data_lost(1472));
+        assert!(path.pmtud.escape_black_hole(false));
+        path.carries = 1272;
+        (0..3).for_each(|_| path.pmtud.suspect());
+        path.run(MINUTE);
+        assert_eq!(path.pmtud.mtu(), 1300);
+        assert!(!path.pmtud.escape_black_hole(false), "probes proved the size since");
+        (0..3).for_each(|_| path.pmtud.data_lost(1472));
+        assert!(!path.pmtud.escape_black_hole(false), "they left before the size shrank");
+        (0..3).for_each(|_| path.pmtud.data_lost(1272));
+        assert!(path.pmtud.escape_black_hole(false));
     }
 
     // rfc8899#section-4.6.2

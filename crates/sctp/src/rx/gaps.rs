@@ -13,6 +13,8 @@ pub(super) struct TsnTracker {
     top: Option<Run>,
     /// The other runs: last TSNs by first ones. Runs are disjoint, do not touch, and lie above `cumulative + 1`.
     below: BTreeMap<u64, u64>,
+    /// TSNs in all runs.
+    arrived: u64,
 }
 
 /// TSNs that arrived one after the other, both ends inclusive.
@@ -20,6 +22,12 @@ pub(super) struct TsnTracker {
 pub(super) struct Run {
     pub(super) first: u64,
     pub(super) last: u64,
+}
+
+impl Run {
+    fn len(self) -> u64 {
+        self.last - self.first + 1
+    }
 }
 
 /// Runs kept at most. A SACK in a packet of 1500 bytes can report fewer than 400.
@@ -33,14 +41,18 @@ pub(super) fn tsn_of(index: u64) -> Tsn {
 
 impl TsnTracker {
     pub(super) fn new(initial: Tsn) -> Self {
-        TsnTracker { cumulative: (1 << 32) + u64::from(initial.0) - 1, top: None, below: BTreeMap::new() }
+        TsnTracker::at((1 << 32) + u64::from(initial.0) - 1)
+    }
+
+    fn at(cumulative: u64) -> Self {
+        TsnTracker { cumulative, top: None, below: BTreeMap::new(), arrived: 0 }
     }
 
     /// Starts again at `next`, as if exactly the TSNs before it had arrived. Its index is above all earlier ones.
     pub(super) fn jump_to(&mut self, next: Tsn) {
         let highest = self.top.map_or(self.cumulative, |run| run.last);
         let ahead = next.distance_from(tsn_of(highest + 1));
-        *self = TsnTracker { cumulative: highest + u64::from(ahead), top: None, below: BTreeMap::new() };
+        *self = TsnTracker::at(highest + u64::from(ahead));
     }
 
     /// The 64-bit index of a TSN: the one nearest to the cumulative TSN, at most 2^31 below or above it.
@@ -65,6 +77,12 @@ impl TsnTracker {
     #[inline]
     pub(super) fn has_gaps(&self) -> bool {
         self.top.is_some()
+    }
+
+    /// Number of TSNs that are missing below the highest one.
+    #[inline]
+    pub(super) fn missing(&self) -> u64 {
+        self.highest() - self.cumulative - self.arrived
     }
 
     /// The run with the greatest first TSN up to `index`.
@@ -121,6 +139,7 @@ impl TsnTracker {
             }
             return;
         }
+        self.arrived += 1;
         match &mut self.top {
             Some(top) if index == top.last + 1 => top.last = index,
             None => self.top = Some(Run { first: index, last: index }),
@@ -136,9 +155,11 @@ impl TsnTracker {
             if first == follows {
                 self.below.pop_first();
                 self.cumulative = last;
+                self.arrived -= Run { first, last }.len();
             }
         } else if let Some(top) = self.top.take_if(|top| top.first == follows) {
             self.cumulative = top.last;
+            self.arrived -= top.len();
         }
     }
 
@@ -210,10 +231,12 @@ impl TsnTracker {
         while let Some(within) = self.at_or_before(run.last).filter(|within| within.first >= run.first) {
             run.last = run.last.max(within.last);
             self.remove_run(within);
+            self.arrived -= within.len();
         }
         if run.first > run.last || !self.has_place_for(run.first) && !self.has_place_for(run.last) {
             return run.first > run.last;
         }
+        self.arrived += run.len();
         match self.top {
             None => self.top = Some(run),
             Some(_) => self.insert_run(run),
@@ -238,24 +261,30 @@ impl TsnTracker {
             && *entry.key() <= self.cumulative + 1
         {
             count(1);
-            self.cumulative = self.cumulative.max(entry.remove());
+            let (first, last) = entry.remove_entry();
+            self.arrived -= Run { first, last }.len();
+            self.cumulative = self.cumulative.max(last);
         }
         if self.below.is_empty()
             && let Some(top) = self.top.take_if(|top| top.first <= self.cumulative + 1)
         {
+            self.arrived -= top.len();
             self.cumulative = self.cumulative.max(top.last);
         }
     }
 
     /// Takes back TSNs above the cumulative one, all of which are there.
     pub(super) fn remove_all(&mut self, first: u64, last: u64) {
+        let removed = Run { first, last }.len();
         if let Some(top) = self.top.as_mut().filter(|top| top.first < first && top.last == last) {
             top.last = first - 1;
+            self.arrived -= removed;
             return;
         }
         if self.top.is_some_and(|top| first < top.first) {
             count_search(self.below.len());
             if let Some(end) = self.below.remove(&first) {
+                self.arrived -= removed;
                 if last < end {
                     self.below.insert(last + 1, end);
                 }
@@ -263,6 +292,7 @@ impl TsnTracker {
             }
         }
         let Some(run) = self.at_or_before(first).filter(|run| last <= run.last) else { return };
+        self.arrived -= removed;
         self.remove_run(run);
         if last < run.last {
             self.put_back(Run { first: last + 1, last: run.last });
@@ -418,6 +448,7 @@ mod tests {
                 }
                 prop_assert_eq!(tsns.cumulative(), cumulative);
                 prop_assert_eq!(tsns.highest(), set.last().copied().unwrap_or(cumulative));
+                prop_assert_eq!(tsns.missing(), tsns.highest() - cumulative - set.len() as u64);
                 let reported: BTreeSet<u64> = tsns
                     .gap_blocks()
                     .flat_map(|block| block.start..=block.end)

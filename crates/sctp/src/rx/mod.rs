@@ -3,7 +3,8 @@
 //!
 //! The receive buffer is one for all streams and paths. When it is full, DATA above everything that arrived is
 //! dropped; DATA that fills a gap is taken, and the highest chunks that no user could read yet are forgotten for it
-//! (`rfc9260#section-6.2`). Messages that can be read are never taken back.
+//! (`rfc9260#section-6.2`). Messages that can be read are never taken back. Without reneging nothing is forgotten, so DATA
+//! above everything that arrived is dropped as soon as the rest of the buffer is needed for the TSNs that are missing below.
 //!
 //! A message that alone fills the buffer is handed out in parts as it arrives (`rfc9260#section-6.9`). Until it ends,
 //! no other message of its stream is handed out if it is ordered; unordered messages and those of other streams may
@@ -18,6 +19,7 @@ mod interleaved;
 mod lean;
 mod non_renegable;
 mod reassembly;
+mod reserve;
 mod reset;
 mod sack_policy;
 mod skip;
@@ -35,6 +37,7 @@ use interleaved::Interleaved;
 use lean::Lean;
 use non_renegable::NonRenegable;
 use reassembly::{Outcome, Piece, Reassembly, append};
+use reserve::Reserve;
 pub(crate) use reset::Reset;
 use reset::Resets;
 use sack_policy::SackPolicy;
@@ -121,6 +124,8 @@ pub(crate) struct Receiver {
     cost: ChunkCost,
     /// Chunks above a gap may be given up to close the gap.
     reneging: bool,
+    /// The room that chunks above a gap leave for those that are missing. Only if `config.reneging` is off.
+    reserve: Option<Reserve>,
 
     /// Fragments of messages that are not complete.
     reassembly: Reassembly,
@@ -165,6 +170,7 @@ impl Receiver {
             window: ReceiveWindow::new(config),
             cost,
             reneging,
+            reserve: (!config.reneging).then(Reserve::default),
             sacks: SackPolicy::new(config),
             delays: delays.then(Box::default),
             echoes: Echoes::default(),
@@ -305,8 +311,21 @@ impl Receiver {
     #[inline]
     fn make_room(&mut self, index: u64, payload: usize) -> bool {
         let cost = self.cost.of(payload);
-        self.window.fits(cost)
-            || if self.reneging { self.renege_for(index, cost) } else { self.squeeze_in(index) }
+        let fits = self.window.fits(cost);
+        if self.reneging {
+            return fits || self.renege_for(index, cost);
+        }
+        (fits && (index == self.tsns.cumulative() + 1 || self.leaves_room(index, cost)))
+            || self.squeeze_in(index)
+    }
+
+    /// True unless a chunk above all others would take the room that those need which are missing below it.
+    fn leaves_room(&mut self, index: u64, cost: u32) -> bool {
+        let highest = self.tsns.highest();
+        let Some(reserve) = self.reserve.as_mut().filter(|_| index > highest) else { return true };
+        reserve.sample(cost);
+        let missing = self.tsns.missing() + (index - highest - 1);
+        self.window.has_room_for(u64::from(cost).saturating_add(reserve.of(missing)))
     }
 
     /// Reneges on the highest chunks until there is room for one below them (`rfc9260#section-6.2`).

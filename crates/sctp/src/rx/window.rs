@@ -29,7 +29,7 @@ impl ReceiveWindow {
     /// retransmitted for ever.
     #[inline]
     pub(super) fn fits(&self, cost: u32) -> bool {
-        self.held + u64::from(cost) <= u64::from(self.limit) || self.held == 0
+        self.has_room_for(cost.into()) || self.held == 0
     }
 
     #[inline]
@@ -69,6 +69,12 @@ impl ReceiveWindow {
     #[inline]
     pub(super) fn is_tight(&self) -> bool {
         self.free() < self.open
+    }
+
+    /// True if so many bytes more are no more than the receive buffer allows.
+    #[inline]
+    pub(super) fn has_room_for(&self, bytes: u64) -> bool {
+        self.held.saturating_add(bytes) <= u64::from(self.limit)
     }
 
     /// True if more bytes are held than the receive buffer allows.

@@ -8,13 +8,26 @@
 //! r(x) = b + (r - b) min(1, x/c),     x bytes in flight
 //! ```
 //!
-//! What a path carries is y, the most of x/r lately: a maximum that fades with the packets sent. The path that would be the
-//! best alone, of the largest min(y, W/b) in a window of W bytes for the transfer, is always used. While a packet of m
-//! bytes on another path p is on its way, the others send on, and if the window has no room for that, p blocks them:
+//! What a path carries is y. It is at least the most of x/r lately, s, which halves in two or three seconds, and c/r if that is not
+//! much more: a path that the others block does not seem slow at once, and one that never fills its window does not seem
+//! fast. A path that was not used for long is used again if it would be the best one.
 //!
 //! ```text
-//! p carries it if   r_p(x_p + m) Σ y_i + x_p + m <= 7/8 W,     i ≠ p
+//! y = max(s, min(c/r, 1.5 s))
 //! ```
+//!
+//! In slow start y is not known yet. The path that would be the best alone, of the largest min(y, W/b) in a window of W
+//! bytes for the transfer, is always used. In slow start its y counts as ssthresh/b for this, or as unlimited. The others are
+//! added in the order of their delays as long as the sum of y grows. While a packet of m bytes on another path p is on its way,
+//! the paths in use send on, and if the window has no room for that, p blocks them. With v the variation of its RTT:
+//!
+//! ```text
+//! p carries it if   h Σ y_i f + x_p + m <= 7/8 W,     h = r_p(x_p + m) + v/2
+//! and if            min(Σ y_i + y_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
+//! ```
+//!
+//! f is between 1 and 8, and large for a path that carries little beside the others: it brings little, and if one of its packets
+//! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
 //!
 //! Of the paths that may carry it, the one with the least r(x) does. So of equal paths none fills its queue before the other
 //! is used, and a slow one is used as far as it is in time.
@@ -22,59 +35,165 @@
 use super::{Opportunity, Scheduler, SchedulerTraits};
 use crate::draws::Draws;
 use crate::path::{Path, PathId};
-use units::ByteCount;
+use units::{ByteCount, Instant};
 
 #[derive(Debug)]
 pub(super) struct InTime {
     paths: Vec<Estimate>,
+    /// The paths beside the best one, by h.
+    others: Vec<(f64, PathId)>,
+    /// Rates were last estimated then.
+    last: Instant,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
+    /// s in bytes a second.
+    seen: f64,
     /// y in bytes a second.
     rate: f64,
     in_time: bool,
 }
 
-/// What is left of a maximum with each packet: it fades in a few windows.
-const FADING: f64 = 1.0 - 1.0 / 256.0;
+/// A maximum fades to 1/e in so many seconds.
+const FADING: f64 = 3.0;
+
+/// How much more than was seen lately a window may promise.
+const PROMISE: f64 = 1.5;
 
 /// Share of the window that is left to what varies: delayed acknowledgements, bursts, jitter.
 const SPARE: f64 = 1.0 / 8.0;
 
+/// Weight of the RTT variation.
+const VARIATION: f64 = 0.5;
+
+/// A path that carries less than this share of the others needs more room, f = `LITTLE`/share, up to [`MOST_ROOM`].
+const LITTLE: f64 = 0.4;
+
+const MOST_ROOM: f64 = 8.0;
+
+/// A path in slow start counts with what it carries a round trip later.
+const NEXT_ROUND: f64 = 2.0;
+
+/// The best path in slow start doubles its rate so many times at most while a packet of another path is on its way.
+const MOST_ROUNDS: f64 = 3.0;
+
+/// A path is used if it adds this share.
+const GAIN: f64 = 0.02;
+
+/// What the paths in use carry.
+struct InUse {
+    /// Σ y.
+    rate: f64,
+    /// h'.
+    longest: f64,
+}
+
 impl InTime {
     pub(super) fn new() -> Self {
-        InTime { paths: Vec::new() }
+        InTime { paths: Vec::new(), others: Vec::new(), last: Instant::ZERO }
     }
 
     /// Estimates what each path carries and decides which of the `candidates` may carry the next packet.
     fn look(&mut self, at: &Opportunity<'_>, candidates: &[PathId]) {
+        self.estimate(at);
+        let Some(best) = self.best(at, candidates) else {
+            // If no path answers, there is none to wait for.
+            self.paths.iter_mut().for_each(|estimate| estimate.in_time = true);
+            return;
+        };
+        self.paths[best.index()].in_time = true;
+        self.others.clear();
+        let others = candidates.iter().filter(|&&p| p != best);
+        self.others.extend(others.map(|&p| (hold(&at.paths[p]), p)));
+        self.others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut in_use = InUse { rate: self.paths[best.index()].rate, longest: hold(&at.paths[best]) };
+        for n in 0..self.others.len() {
+            let (hold, p) = self.others[n];
+            if self.is_in_time(at, best, p, hold, &in_use) {
+                self.paths[p.index()].in_time = true;
+                in_use.rate += self.paths[p.index()].rate;
+                in_use.longest = in_use.longest.max(hold);
+            }
+        }
+    }
+
+    fn estimate(&mut self, at: &Opportunity<'_>) {
         self.paths.resize(at.paths.len(), Estimate::default());
-        let window = at.window.as_f64();
-        let room = window * (1.0 - SPARE);
-        let (mut total, mut best) = (0.0, None);
-        for p in at.paths.ids() {
+        let fading = 1.0 / (1.0 + at.now.since(self.last).as_secs_f64() / FADING);
+        self.last = at.now;
+        for (path, estimate) in at.paths.iter().zip(&mut self.paths) {
+            *estimate = match path.rto.srtt() {
+                Some(srtt) if answers(path) => {
+                    let per_second = |bytes: ByteCount| bytes.as_f64() / srtt.as_secs_f64().max(LEAST_TIME);
+                    let seen = per_second(path.flight).max(estimate.seen * fading);
+                    let rate = per_second(path.window.cwnd).min(PROMISE * seen).max(seen);
+                    Estimate { seen, rate, in_time: false }
+                }
+                _ => Estimate::default(),
+            };
+        }
+    }
+
+    /// The path that would be the best alone; none if no path answers.
+    fn best(&self, at: &Opportunity<'_>, candidates: &[PathId]) -> Option<PathId> {
+        let mut best = None;
+        for &p in candidates.iter().filter(|&&p| answers(&at.paths[p])) {
             let path = &at.paths[p];
-            let now = path.rto.srtt().map_or(0.0, |srtt| path.flight.as_f64() / srtt.as_secs_f64().max(1e-6));
-            let rate = &mut self.paths[p.index()].rate;
-            let usable = path.is_usable() && !path.timed_out;
-            *rate = if usable { now.max(*rate * FADING) } else { 0.0 };
-            total += *rate;
-            let base = path.rto.base().map_or(0.0, |base| base.as_secs_f64());
-            let alone = rate.min(window / base.max(1e-6));
-            if usable && candidates.contains(&p) && best.is_none_or(|(_, most)| alone > most) {
+            let base = path.rto.base().map_or(UNKNOWN_TIME, |base| base.as_secs_f64().max(LEAST_TIME));
+            let rate = self.paths[p.index()].rate;
+            let carries = match path.window.ssthresh {
+                None => f64::INFINITY,
+                Some(ssthresh) if path.window.cwnd < ssthresh => rate.max(ssthresh.as_f64() / base),
+                Some(_) => rate,
+            };
+            let alone = carries.min(at.window.as_f64() / base);
+            if best.is_none_or(|(_, most)| alone > most) {
                 best = Some((p, alone));
             }
         }
-        for p in at.paths.ids() {
-            let path = &at.paths[p];
-            let others = total - self.paths[p.index()].rate;
-            let after = path.flight + path.mtu;
-            let needed = others * round_trip(path, after) + after.as_f64();
-            // If no path answers, there is none to wait for.
-            self.paths[p.index()].in_time = best.is_none_or(|(best, _)| p == best) || needed <= room;
-        }
+        best.map(|(p, _)| p)
     }
+
+    /// True if a packet on path `p`, which takes `hold` seconds, arrives in time and the path adds something.
+    fn is_in_time(&self, at: &Opportunity<'_>, best: PathId, p: PathId, hold: f64, in_use: &InUse) -> bool {
+        let (path, window) = (&at.paths[p], at.window.as_f64());
+        let factor = if is_growing(path) { NEXT_ROUND } else { 1.0 };
+        let share = if in_use.rate > 0.0 { factor * self.paths[p.index()].rate / in_use.rate } else { 1.0 };
+        let room = (LITTLE / share.max(1e-9)).clamp(1.0, MOST_ROOM);
+        let growth = self.growth(&at.paths[best], hold) * self.paths[best.index()].rate;
+        let needed = (in_use.rate + growth) * hold * room + (path.flight + path.mtu).as_f64();
+        let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
+        let with = (in_use.rate * (1.0 + share)).min(window / in_use.longest.max(hold).max(LEAST_TIME));
+        needed <= window * (1.0 - SPARE) && with >= without * (1.0 + GAIN)
+    }
+
+    /// By how much the rate of the best path grows in so many seconds, as a factor.
+    fn growth(&self, best: &Path, seconds: f64) -> f64 {
+        let Some(srtt) = best.rto.srtt().filter(|_| is_growing(best)) else { return 0.0 };
+        let rounds = (seconds / srtt.as_secs_f64().max(LEAST_TIME)).min(MOST_ROUNDS);
+        f64::from(1 << rounds as u32) * (1.0 + rounds.fract()) - 1.0
+    }
+}
+
+/// No path is faster, in seconds.
+const LEAST_TIME: f64 = 1e-6;
+
+/// The RTT of a path that was not measured, in seconds: it is not the best one if another was.
+const UNKNOWN_TIME: f64 = 1.0;
+
+fn answers(path: &Path) -> bool {
+    path.is_usable() && !path.timed_out
+}
+
+/// True if slow start has not shown yet what the path carries.
+fn is_growing(path: &Path) -> bool {
+    path.window.ssthresh.is_none_or(|ssthresh| path.window.cwnd < ssthresh)
+}
+
+/// h in seconds of the next packet.
+fn hold(path: &Path) -> f64 {
+    round_trip(path, path.flight + path.mtu) + VARIATION * path.rto.variation().as_secs_f64()
 }
 
 /// r(x) in seconds; zero for a path not measured yet, so that it is.

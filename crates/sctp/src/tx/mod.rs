@@ -102,6 +102,10 @@ pub(crate) struct Sender {
 
     /// What the peer can still take, as far as known.
     peer_rwnd: ByteCount,
+    /// The largest a_rwnd of the peer: about its receive buffer.
+    peer_buffer: ByteCount,
+    /// Bytes of all chunks above the cumulative TSN, acknowledged or not.
+    extent: ByteCount,
     /// The peer's last SACK left no room for a chunk.
     peer_closed: bool,
     /// How often new data waited because the peer had no room.
@@ -180,6 +184,8 @@ impl Sender {
             acked_paths: AckedPaths::default(),
             retained: ByteCount::ZERO,
             peer_rwnd: ByteCount::ZERO,
+            peer_buffer: ByteCount::ZERO,
+            extent: ByteCount::ZERO,
             never_used: true,
             peer_closed: false,
             heard: false,
@@ -245,6 +251,7 @@ impl Sender {
     ) {
         self.extra = extra;
         self.peer_rwnd = ByteCount::new(u64::from(peer_rwnd));
+        self.peer_buffer = self.peer_rwnd;
         self.queue.set_streams(outbound_streams);
         let ip_header = paths.iter().map(|p| p.ip_header()).min().unwrap_or(20);
         let paths_used = if self.cmt.enabled { paths.len() } else { 1 };

@@ -128,9 +128,8 @@ impl Sender {
             }
             if let Some(pmtud) = &mut path.pmtud
                 && path.lost_fast.first().is_none()
-                && pmtud.is_long(size)
             {
-                pmtud.suspect();
+                pmtud.data_lost(size);
             }
         }
         path.loss_rate += (1.0 - path.loss_rate) * LOSS_WEIGHT;

@@ -3,6 +3,7 @@
 use super::limits::MOST_BLOCKS;
 use super::partial::Cause;
 use super::ranges::{Range, cut_below, difference, normalise, trim_common, union};
+use super::send::most_at_once;
 use super::{COMMON_HEADER, ChunkState, Mark, PathDelta, PerPath, SackDelta, Sender, cuc};
 use crate::config::{Cuc, RttSamples, Timestamps};
 use crate::path::{Path, PathId, Paths};
@@ -188,6 +189,7 @@ impl Sender {
                 self.acked_paths.push(&chunk);
             }
             self.retained -= chunk.byte_count();
+            self.extent -= ByteCount::new(u64::from(chunk.flight_size));
             if chunk.state != ChunkState::Freed {
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
             }
@@ -386,6 +388,7 @@ impl Sender {
     /// Step E: peer_rwnd is a_rwnd less the flight size (`rfc9260#section-6.2.1`, step ii).
     fn take_window(&mut self, a_rwnd: u32, paths: &Paths) {
         let advertised = ByteCount::new(u64::from(a_rwnd));
+        self.peer_buffer = self.peer_buffer.max(advertised);
         self.peer_closed = advertised < self.config.sws_limit.max(ByteCount::new(1));
         self.peer_rwnd = if self.peer_closed { ByteCount::ZERO } else { advertised - paths.flight() };
     }
@@ -477,7 +480,7 @@ impl Sender {
                 if self.config.burst_control == crate::config::BurstControl::MaxBurst {
                     path.burst_left = self.config.max_burst;
                     if self.config.lean_sacks {
-                        path.burst_left = burst_of(delta.new_bytes, path.mtu, self.config.max_burst);
+                        allow_burst(path, delta.new_bytes, self.config.max_burst);
                     }
                 }
             }
@@ -492,12 +495,14 @@ impl Sender {
     }
 }
 
-/// Packets that may leave at once on a path where one SACK acknowledged so many bytes: as many, and two for growth, but not
-/// more than four times the burst limit.
+/// One SACK acknowledged so many bytes on a path: as many packets may leave, and two for growth. What exceeds four times the
+/// burst limit leaves later.
 #[cold]
-fn burst_of(acked: ByteCount, mtu: ByteCount, max_burst: u32) -> u32 {
-    let packets = acked.get().div_ceil(mtu.get().max(1)) as u32;
-    (packets + 2).clamp(max_burst, max_burst.saturating_mul(4))
+fn allow_burst(path: &mut Path, acked: ByteCount, max_burst: u32) {
+    let packets = acked.get().div_ceil(path.mtu.get().max(1)) as u32;
+    let allowed = path.burst_owed.saturating_add(packets + 2);
+    path.burst_left = path.burst_left.max(allowed.clamp(max_burst, most_at_once(max_burst)));
+    path.burst_owed = allowed.saturating_sub(path.burst_left);
 }
 
 /// Adds what a congestion control wants that models the rate.

@@ -59,6 +59,7 @@ impl Sender {
         if self.never_used {
             return;
         }
+        let reopened = self.config.lean_sacks && self.sack_taken && self.was_out_of_room();
         self.sack_taken = false;
         self.ecn.echoed = 0;
         if self.cmt.enabled {
@@ -73,10 +74,11 @@ impl Sender {
         if now > before {
             self.total_burst_left = self.config.max_burst;
             for p in paths.ids() {
-                // With lean SACKs what the last one allows beyond the limit stays allowed while data is in flight.
-                let keeps = self.config.lean_sacks && !paths[p].flight.is_zero();
-                let kept = if keeps { paths[p].burst_left } else { 0 };
-                paths[p].burst_left = self.config.max_burst.max(kept);
+                if self.config.lean_sacks {
+                    allow_owed(now, &mut paths[p], self.config.max_burst, reopened);
+                } else {
+                    paths[p].burst_left = self.config.max_burst;
+                }
                 if paths[p].flight.is_zero() && !paths[p].has_lost() {
                     self.decay(now, p, paths);
                 }
@@ -150,7 +152,9 @@ impl Sender {
         for on in paths.ids() {
             for cause in [LossCause::Timeout, LossCause::FastRetransmit] {
                 let Some(i) = paths[on].lost(cause).first() else { continue };
-                let Some(target) = rtx::target(self.cmt.rtx, on, cause, paths, &mut self.random) else {
+                let Some(target) =
+                    rtx::target(self.cmt.rtx, on, cause, self.lost_bytes, paths, &mut self.random)
+                else {
                     continue;
                 };
                 let allowed = paths[on].one_shot || !paths[target].space().is_zero();
@@ -170,9 +174,16 @@ impl Sender {
     }
 
     /// Bytes of the receive window of the peer that new chunks may use.
+    ///
+    /// An a_rwnd is too large if a later SACK overtook it on another path. A peer that keeps what it acknowledges never has
+    /// room for more than its buffer above the cumulative TSN, whatever it acknowledged of that.
     #[inline]
     fn peer_room(&self) -> ByteCount {
-        if self.cmt.keep_room { self.peer_rwnd - self.lost_bytes } else { self.peer_rwnd }
+        match (self.cmt.keep_room, self.nr_sacks) {
+            (false, _) => self.peer_rwnd,
+            (true, false) => self.peer_rwnd - self.lost_bytes,
+            (true, true) => (self.peer_rwnd - self.lost_bytes).min(self.peer_buffer - self.extent),
+        }
     }
 
     /// True if the order of stream sequence numbers stays unambiguous with one more chunk.
@@ -237,8 +248,18 @@ impl Sender {
             now: self.now,
             paths,
             waiting: self.queue.bytes(),
-            window: (self.peer_rwnd + paths.flight()).min(self.config.send_buffer),
+            window: self.window(paths).min(self.config.send_buffer),
             refusals: self.refusals,
+        }
+    }
+
+    /// Bytes that may be outstanding at the same time, in the peer's buffer or on their way there.
+    #[inline]
+    fn window(&self, paths: &Paths) -> ByteCount {
+        if self.cmt.keep_room && self.nr_sacks {
+            self.extent + self.peer_room()
+        } else {
+            self.peer_rwnd + paths.flight()
         }
     }
 
@@ -390,6 +411,7 @@ impl Sender {
                 fragment.flags.immediate |= self.queue.is_last_before_reset(fragment.stream);
             }
             paths[p].queued += ByteCount::new(u64::from(flight_size));
+            self.extent += ByteCount::new(u64::from(flight_size));
             if let Some(id) = fragment.tag.id()
                 && !(fragment.flags.beginning && fragment.flags.ending)
             {
@@ -493,9 +515,12 @@ impl Sender {
         let from = self.out[i].path;
         if from != p {
             paths[from].cuc.forget();
-            paths[from].queued -= ByteCount::new(u64::from(self.out[i].flight_size));
+            let before = ByteCount::new(u64::from(self.out[i].flight_size));
+            paths[from].queued -= before;
             self.out[i].flight_size = self.flight_size_of(self.out[i].len(), &paths[p]);
-            paths[p].queued += ByteCount::new(u64::from(self.out[i].flight_size));
+            let after = ByteCount::new(u64::from(self.out[i].flight_size));
+            paths[p].queued += after;
+            self.extent = self.extent + after - before;
         }
         // rfc9260#section-7.2.4, step 4: the earliest outstanding chunk of the path travels anew.
         let path = &mut paths[p];
@@ -537,6 +562,34 @@ impl Sender {
         }
         self.out.write(i, w);
     }
+}
+
+/// With lean SACKs what the last ones allow beyond the burst limit stays allowed while data is in flight, up to a greater limit
+/// at a time. If a SACK `reopened` a full buffer, as much may leave as cwnd spreads over the time without transmissions, up to a
+/// still greater limit: else a long path would need many round trips to fill its window again.
+#[cold]
+fn allow_owed(now: Instant, path: &mut Path, max_burst: u32, reopened: bool) {
+    if path.flight.is_zero() {
+        (path.burst_left, path.burst_owed) = (max_burst, 0);
+    }
+    path.burst_left = path.burst_left.max(max_burst);
+    if let (Some(srtt), Some(last)) = (path.rto.srtt(), path.last_data)
+        && reopened
+        && !srtt.is_zero()
+    {
+        let rounds = now.since(last).as_secs_f64() / srtt.as_secs_f64();
+        let packets = path.window.cwnd.as_f64() / path.mtu.as_f64() * rounds;
+        let most = max_burst.saturating_mul(16);
+        path.burst_left = path.burst_left.max((packets as u32).min(most));
+    }
+    let more = path.burst_owed.min(most_at_once(max_burst).saturating_sub(path.burst_left));
+    path.burst_left += more;
+    path.burst_owed -= more;
+}
+
+/// Packets that leave at once on a path at most where lean SACKs acknowledge many of them at once.
+pub(super) fn most_at_once(max_burst: u32) -> u32 {
+    max_burst.saturating_mul(4)
 }
 
 /// The most chunks above the cumulative TSN: stream sequence numbers have an order only within half of their circle

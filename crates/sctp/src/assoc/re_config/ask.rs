@@ -121,7 +121,8 @@ impl Association {
             return self.control.push(asked.retry.path, request);
         }
         if asked.served && asked.retry.count >= SERVED_RETRIES {
-            self.end_request();
+            let given_up = config.asked.take().zip(config.wishes.pop_front());
+            (config.given_up, config.refused) = (given_up, 0);
             return;
         }
         if asked.retry.count >= limit {
@@ -146,6 +147,12 @@ impl Association {
         let Some(config) = self.re_config.as_deref_mut() else { return };
         let Some(asked) = config.asked.as_mut().filter(|asked| asked.request == response) else { return };
         self.errors = 0;
+        let given_up = config.given_up.take();
+        if result == ReConfigResult::BadSequenceNumber
+            && let Some((given_up, wish)) = given_up
+        {
+            return self.ask_again(now, given_up, wish);
+        }
         let outcome = match result {
             ReConfigResult::InProgress => {
                 asked.in_progress = true;
@@ -179,6 +186,18 @@ impl Association {
             self.answer_peer(&wish, outcome);
             self.tell(wish, outcome);
         }
+    }
+
+    /// The peer never received a request that was given up: it is asked again, and the one at hand later under its own number.
+    fn ask_again(&mut self, now: Instant, given_up: Asked, wish: Wish) {
+        let Some(config) = self.re_config.as_deref_mut() else { return };
+        let path = self.paths.default_path();
+        let retry = Retry::start(now, path, &self.paths);
+        config.next_request = given_up.request.wrapping_add(1);
+        config.requests += 1;
+        config.wishes.push_front(wish);
+        self.control.push(path, Pending::ReConfig(given_up.bytes.clone()));
+        config.asked = Some(Asked { retry, in_progress: false, served: false, ..given_up });
     }
 
     /// The request at hand is answered; returns the wish that it was for.

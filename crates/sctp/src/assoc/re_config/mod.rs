@@ -26,6 +26,9 @@ pub(super) struct ReConfiguration {
     wishes: VecDeque<Wish>,
     /// The request for the first wish, once it is sent.
     asked: Option<Asked>,
+    /// The request before the one at hand, and its wish, if it was given up as served. A peer that never received it refuses the
+    /// number of the next.
+    given_up: Option<(Asked, Wish)>,
     /// When to ask again, after the peer answered that its own request is in progress.
     not_before: Option<Instant>,
     /// How often the peer gave that answer to the first wish.
@@ -107,6 +110,7 @@ impl ReConfiguration {
             next_request: initial_tsn.0,
             wishes: VecDeque::new(),
             asked: None,
+            given_up: None,
             not_before: None,
             refused: 0,
             invited: Vec::new(),

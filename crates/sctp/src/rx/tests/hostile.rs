@@ -9,15 +9,24 @@ fn nonsense() -> impl Strategy<Value = Data<'static>> {
     )
 }
 
+/// A receiver of nonsense: the buffer has 4000 bytes.
+fn target(reneging: bool) -> Fixture {
+    Fixture::new(&Config { reneging, ..with_buffer(4000) }, 0_u32.wrapping_sub(50))
+}
+
 proptest! {
     // Whatever comes, memory stays in proportion to the buffer. At a violation a new association begins.
     #[test]
-    fn nonsense_never_outgrows_the_buffer(chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400)) {
-        let limit = 4000;
-        let mut f = Fixture::new(&with_buffer(limit), 0_u32.wrapping_sub(50));
+    fn nonsense_never_outgrows_the_buffer(
+        chunks in prop::collection::vec((nonsense(), any::<bool>()), 1..400),
+        reneging in any::<bool>(),
+    ) {
+        // Without reneging, the first missing chunk is taken beyond the limit.
+        let limit = if reneging { 4000 } else { 4000 + 1400 };
+        let mut f = target(reneging);
         for (data, read) in chunks {
             if let DataVerdict::Violation(_) = f.take(data) {
-                f = Fixture::new(&with_buffer(limit), 0_u32.wrapping_sub(50));
+                f = target(reneging);
             }
             if read {
                 f.rx.read(700);
@@ -27,6 +36,22 @@ proptest! {
             prop_assert!(f.rx.ready.len() as u64 <= kept + 1);
             f.report();
         }
+    }
+}
+
+// A peer that leaves gaps of short chunks and fills them with long ones from above, the last one never.
+#[test]
+fn gaps_that_are_filled_late_hold_no_more_than_the_buffer() {
+    for every in 2..40 {
+        let mut f = Fixture::started(&Config { reneging: false, ..with_buffer(100_000) }, 0);
+        for tsn in (1..=3000).rev().filter(|tsn| tsn % every == 0).rev() {
+            f.take(message(1 + tsn, 1));
+        }
+        for tsn in (2..=3000).rev() {
+            f.take(message(1 + tsn, 1452));
+        }
+        let held = f.rx.window.held();
+        assert!(held <= 100_000, "{held} bytes with every {every}th TSN first");
     }
 }
 

@@ -202,10 +202,11 @@ impl Rig {
         let out = &self.sender.out;
         let mut flight = vec![0u64; self.paths.len()];
         let mut queued = vec![0u64; self.paths.len()];
-        let (mut lost, mut lost_bytes, mut retained, mut withdrawn) = (0, 0, 0, 0);
+        let (mut lost, mut lost_bytes, mut retained, mut withdrawn, mut extent) = (0, 0, 0, 0, 0);
         for i in out.indices() {
             let chunk = &out[i];
             retained += chunk.len() as u64;
+            extent += u64::from(chunk.flight_size);
             if chunk.state != ChunkState::Freed {
                 queued[chunk.path.index()] += u64::from(chunk.flight_size);
             }
@@ -220,6 +221,7 @@ impl Rig {
                 ChunkState::Abandoned => assert!(chunk.is(Mark::Abandoned)),
             }
         }
+        assert_eq!(self.sender.extent.get(), extent, "bytes above the cumulative TSN");
         for (path, queued) in self.paths.iter().zip(&queued) {
             assert_eq!(path.queued.get(), *queued, "bytes queued");
         }

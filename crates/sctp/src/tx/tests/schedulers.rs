@@ -92,13 +92,25 @@ fn ordered(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> Vec<PathId>
     order
 }
 
-/// While a packet is on its way for 100 ms, the other path sends 14520/0.02 * 0.1 = 72600 bytes: with the packet, 74100,
-/// which are 7/8 of 84685.7.
+/// Both windows are full, and then that of P1.
+fn use_both(rig: &mut Rig, scheduler: &mut dyn Scheduler) {
+    for p in [P1, P2] {
+        rig.paths[p].flight = ByteCount::new(10 * CHUNK);
+    }
+    ordered(rig, scheduler, 1 << 30);
+    rig.paths[P2].flight = ByteCount::ZERO;
+}
+
+/// A packet takes 100 ms and half of the variation of 50 ms. Meanwhile the other path sends 14520/0.02 * 0.125 = 90750 bytes.
+/// The path has a fifth of its rate and so needs twice the room: with the packet, 183000 bytes, which are 7/8 of 209142.9.
 #[test]
 fn a_path_is_used_if_it_is_in_time() {
     let (mut rig, mut in_time) = unequal(PathSelection::InTime);
-    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
-    for (window, admitted) in [(84_686, true), (84_685, false)] {
+    use_both(&mut rig, &mut *in_time);
+    for p in [P1, P2] {
+        rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+    }
+    for (window, admitted) in [(209_143, true), (209_142, false)] {
         assert_eq!(ordered(&rig, &mut *in_time, window), [P1, P2]);
         assert_eq!(in_time.admits(&at(&rig, 1 << 20, window), P2), admitted);
         assert!(in_time.admits(&at(&rig, 1 << 20, window), P1), "the best one alone");
@@ -106,6 +118,34 @@ fn a_path_is_used_if_it_is_in_time() {
     rig.paths[P1].silent = true;
     ordered(&rig, &mut *in_time, 3000);
     assert!(in_time.admits(&at(&rig, 1 << 20, 3000), P2), "nobody waits for a silent path");
+}
+
+/// The fast path carried 726 kB/s, and then less, since the slow one blocked it: it seems no slower at once.
+#[test]
+fn a_path_that_is_blocked_does_not_seem_slow() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    for p in [P1, P2] {
+        rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+    }
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    for (flight, passed) in [(10, 0), (1, 200), (1, 200)] {
+        rig.pass(Span::from_millis(passed));
+        rig.paths[P1].flight = ByteCount::new(flight * CHUNK);
+        ordered(&rig, &mut *in_time, 150_000);
+        assert!(!in_time.admits(&at(&rig, 1 << 20, 150_000), P2), "{flight} chunks in flight");
+    }
+}
+
+/// A path in slow start may be the best one: with its window of unknown size it is used, whatever it carries now.
+#[test]
+fn a_path_in_slow_start_is_tried() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].window.ssthresh = Some(ByteCount::new(CHUNK));
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    ordered(&rig, &mut *in_time, 80_000);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 80_000), P2), "80000/0.1 > 14520/0.02");
+    ordered(&rig, &mut *in_time, 60_000);
+    assert!(!in_time.admits(&at(&rig, 1 << 20, 60_000), P2), "60000/0.1 < 14520/0.02");
 }
 
 /// A window of zero makes every path too slow, and none answers that could be the best one.
@@ -128,7 +168,7 @@ fn in_time_ignores_the_queueing_delay_of_an_idle_path() {
         rig.paths[P1].rto.sample(Span::from_millis(300), &config);
         rig.paths[P2].rto.sample(Span::from_millis(400), &config);
     }
-    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    use_both(&mut rig, &mut *in_time);
     assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P2, P1], "100 < 300");
     rig.paths[P2].flight = ByteCount::new(7 * CHUNK);
     assert_eq!(ordered(&rig, &mut *in_time, 1 << 30), [P1, P2], "100 + 0.7 * 300 > 300");

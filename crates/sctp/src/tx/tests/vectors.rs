@@ -126,8 +126,9 @@ fn retransmission_policies_choose_their_path() {
         path.loss_rate = if p == P1 { 0.1 } else { 0.2 };
     }
     let mut random = Draws::new(1);
-    let mut target =
-        |policy, paths: &Paths| rtx::target(policy, P2, LossCause::FastRetransmit, paths, &mut random);
+    let mut target = |policy, paths: &Paths| {
+        rtx::target(policy, P2, LossCause::FastRetransmit, ByteCount::ZERO, paths, &mut random)
+    };
     assert_eq!(target(RtxPolicy::Same, &rig.paths), Some(P2));
     assert_eq!(target(RtxPolicy::Cwnd, &rig.paths), Some(P1));
     assert!(rig.paths[P1].space().is_zero(), "and there it has to wait");
@@ -135,11 +136,13 @@ fn retransmission_policies_choose_their_path() {
     assert_eq!(target(RtxPolicy::Asap, &rig.paths), Some(P2));
     assert_eq!(target(RtxPolicy::LossRate, &rig.paths), Some(P1));
     assert_eq!(target(RtxPolicy::Alternate, &rig.paths), Some(P2));
-    let after_timeout = rtx::target(RtxPolicy::Alternate, P2, LossCause::Timeout, &rig.paths, &mut random);
+    let after_timeout =
+        rtx::target(RtxPolicy::Alternate, P2, LossCause::Timeout, ByteCount::ZERO, &rig.paths, &mut random);
     assert_eq!(after_timeout, Some(P1));
     rig.paths[P1].state = PathState::Inactive;
     let mut random = Draws::new(1);
-    let without_p1 = rtx::target(RtxPolicy::Cwnd, P2, LossCause::FastRetransmit, &rig.paths, &mut random);
+    let without_p1 =
+        rtx::target(RtxPolicy::Cwnd, P2, LossCause::FastRetransmit, ByteCount::ZERO, &rig.paths, &mut random);
     assert_eq!(without_p1, Some(P2));
 }
 

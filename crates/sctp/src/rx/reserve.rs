@@ -1,0 +1,71 @@
+//! The room in the receive buffer that missing chunks will need.
+//!
+//! A chunk counts as its length, which nobody knows of a missing one. So the chunks that arrive above all others are taken as a
+//! sample, m their mean and d their mean deviation, and n missing chunks are expected to need
+//!
+//! ```text
+//! n m - 2 d √n
+//! ```
+//!
+//! Less rather than more: a sender that keeps the room itself (`keep_room`) knows the lengths, and its chunks must not be
+//! dropped for an estimate. Where all chunks have the same length, the estimate is exact.
+
+/// Weight of a chunk in mean and deviation.
+const WEIGHT: f64 = 1.0 / 16.0;
+
+/// What chunks above a gap count as.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reserve {
+    /// None before the first one.
+    mean: Option<f64>,
+    deviation: f64,
+}
+
+impl Reserve {
+    /// A chunk came that counts as this.
+    #[inline]
+    pub(super) fn sample(&mut self, cost: u32) {
+        let cost = f64::from(cost);
+        let mean = self.mean.get_or_insert(cost);
+        let error = cost - *mean;
+        *mean += WEIGHT * error;
+        self.deviation += WEIGHT * (error.abs() - self.deviation);
+    }
+
+    /// Bytes that so many missing chunks are expected to need.
+    #[inline]
+    pub(super) fn of(&self, missing: u64) -> u64 {
+        let n = missing as f64;
+        (n * self.mean.unwrap_or(0.0) - 2.0 * self.deviation * n.sqrt()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(costs: &[u32]) -> Reserve {
+        let mut reserve = Reserve::default();
+        costs.iter().for_each(|&cost| reserve.sample(cost));
+        reserve
+    }
+
+    #[test]
+    fn missing_chunks_of_one_length_need_exactly_their_bytes() {
+        assert_eq!([0, 1, 300].map(|missing| after(&[1452; 50]).of(missing)), [0, 1452, 435_600]);
+    }
+
+    /// After 1600 the mean of 1000 and 1600 is 1037.5, and the deviation 600/16 = 37.5.
+    #[test]
+    fn room_for_chunks_of_several_lengths_is_the_mean_less_twice_the_deviation_of_their_sum() {
+        let reserve = after(&[1000, 1600]);
+        assert_eq!([1, 4, 100].map(|missing| reserve.of(missing)), [962, 4000, 103_000]);
+    }
+
+    #[test]
+    fn a_reserve_is_never_negative_and_never_overflows() {
+        let reserve = after(&[64, 65_000, 64, 65_000]);
+        assert_eq!(reserve.of(1), 0);
+        assert!(reserve.of(u64::MAX) > 1 << 62);
+    }
+}

@@ -1,0 +1,71 @@
+//! Messages smaller than the receive buffer arrive whole, also where nothing is reneged (`rfc9260#section-6.9`).
+
+use anabranch_sctp::{Config, Message, Payload};
+use testkit::*;
+use units::{ByteCount, Span};
+
+const BUFFER: u32 = 40_000;
+const LENGTH: u32 = BUFFER / 10;
+const MESSAGES: usize = 400;
+
+/// Two paths that reorder and lose packets at random, the second with up to 20 times the delay of the first, in both directions.
+fn random_wire(seed: u64) -> impl FnMut(&Sent) -> Fate {
+    let mut state = seed;
+    move |sent| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let n = state >> 33;
+        let spread = if sent.net() == 1 { 5 } else { 100 };
+        if n.is_multiple_of(40) { Fate::Lost } else { Fate::Late(Span::from_millis(n / 40 % spread)) }
+    }
+}
+
+/// Sends messages of a tenth of the buffer and reads them at once; answers the lengths read, and the chunks dropped.
+fn transfer(seed: u64, config: &Config) -> (Vec<(usize, bool)>, u64) {
+    let mut pair = Pair::new(2, config);
+    let (client, server) = pair.establish();
+    pair.run_for(Span::from_millis(100));
+    pair.set_delay(Span::from_millis(5));
+    pair.on_wire(random_wire(seed));
+    let (mut sent, mut read) = (0, Vec::new());
+    for _ in 0..100_000 {
+        let now = pair.now;
+        while sent < MESSAGES
+            && pair.endpoint(Side::Client).send(now, client, Message::new(Payload::Filler(LENGTH))).is_ok()
+        {
+            sent += 1;
+        }
+        pair.drain();
+        pair.run_for(Span::from_millis(1));
+        let parts = pair.read_all(Side::Server);
+        read.extend(parts.iter().map(|part| (part.payload.len(), part.end_of_record)));
+        if read.iter().map(|&(length, _)| length).sum::<usize>() == MESSAGES * LENGTH as usize {
+            break;
+        }
+    }
+    let stats = pair.endpoint(Side::Server).stats(server).expect("an association");
+    (read, stats.received.dropped)
+}
+
+#[test]
+fn messages_smaller_than_the_buffer_arrive_whole_over_paths_that_reorder() {
+    let recommended = Config::recommended();
+    let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), ..recommended };
+    for seed in 0..12 {
+        let (read, dropped) = transfer(seed, &config);
+        assert_eq!(read, vec![(LENGTH as usize, true); MESSAGES], "seed {seed}");
+        // The receiver drops probes of a closed window, and few chunks for the room that it keeps: the lengths vary.
+        assert!(dropped <= 8, "{dropped} chunks dropped, seed {seed}");
+    }
+}
+
+// A sender that follows RFC 9260 counts the room of lost chunks as free (`rfc9260#section-6.2.1`).
+#[test]
+fn messages_arrive_whole_from_a_sender_that_overdraws_the_window() {
+    let recommended = Config::recommended();
+    let cmt = anabranch_sctp::Cmt { keep_room: false, ..recommended.cmt.clone() };
+    let config = Config { receive_buffer: ByteCount::new(BUFFER.into()), cmt, ..recommended };
+    for seed in 0..12 {
+        let (read, _) = transfer(seed, &config);
+        assert_eq!(read, vec![(LENGTH as usize, true); MESSAGES], "seed {seed}");
+    }
+}
