@@ -102,6 +102,11 @@ impl<E: Copy> Kernel<E> {
         Some(event)
     }
 
+    /// Moves the clock to `to` without an event, as real time does; never back, and never beyond the next event.
+    pub fn advance(&mut self, to: Instant) {
+        self.now = self.now.max(self.peek_time().map_or(to, |next| to.min(next)));
+    }
+
     /// The time of the next event.
     #[inline]
     pub fn peek_time(&self) -> Option<Instant> {
@@ -194,6 +199,21 @@ mod tests {
         assert_eq!((kernel.pop(ns(30)), kernel.now()), (Some('b'), ns(30)));
         assert!(kernel.is_empty());
         assert_eq!(kernel.events_processed(), 2);
+    }
+
+    #[test]
+    fn the_clock_advances_without_events_but_not_beyond_the_next_and_not_back() {
+        let mut kernel = Kernel::new();
+        kernel.schedule(ns(5), 'a');
+        kernel.pop(Instant::FAR);
+        kernel.advance(ns(20));
+        kernel.advance(ns(10));
+        assert_eq!(kernel.now(), ns(20));
+        kernel.schedule(ns(1), 'b');
+        kernel.schedule(ns(30), 'c');
+        assert_eq!((kernel.pop(ns(25)), kernel.now()), (Some('b'), ns(20)));
+        kernel.advance(ns(50));
+        assert_eq!((kernel.now(), kernel.pop(Instant::FAR)), (ns(30), Some('c')));
     }
 
     #[test]

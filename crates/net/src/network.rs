@@ -1,7 +1,11 @@
 mod captures;
 mod forward;
+mod real;
 mod serve;
 mod translate;
+mod under_way;
+
+pub use under_way::UnderWay;
 
 use crate::address::{AddressId, AddressTable, InterfaceAddress};
 use crate::capture::Capture;

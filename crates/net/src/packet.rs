@@ -16,6 +16,8 @@ pub enum Protocol {
     /// [RFC 9260](https://www.rfc-editor.org/rfc/rfc9260).
     #[default]
     Sctp = 132,
+    /// A whole IP packet of a real host, header included, with any protocol. The number is reserved and never on the wire.
+    Opaque = 255,
 }
 
 /// Identifies a packet that is in the network or that its receiver has not released.
@@ -92,6 +94,18 @@ pub(crate) struct Stored {
     len: u8,
     head: [u8; INLINE],
     pub sent_at: Instant,
+}
+
+impl Stored {
+    /// Bytes of an IP header that is not among the stored bytes.
+    pub fn header_outside(&self) -> u32 {
+        if self.protocol == Protocol::Opaque { 0 } else { self.dst.header_len() }
+    }
+
+    /// Bytes of an IP header without options among the stored bytes.
+    pub fn header_inside(&self) -> u32 {
+        self.dst.header_len() - self.header_outside()
+    }
 }
 
 /// The longest head that is stored with its packet.

@@ -6,14 +6,14 @@ use anabranch_net as net;
 use common::{STEADY, World};
 use net::QueueSpec;
 use net::{
-    ChannelSpec, Ecn, Impairments, Limit, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind, Outgoing,
-    Protocol,
+    CaptureOptions, ChannelSpec, Ecn, Impairments, Limit, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind,
+    Outgoing, Protocol,
 };
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use units::{BitRate, Probability, Span};
+use units::{BitRate, ByteCount, Probability, Span};
 
 /// A sink whose bytes stay readable.
 #[derive(Clone, Default)]
@@ -35,6 +35,7 @@ struct Chain {
     world: World,
     nodes: [NodeId; 3],
     links: [LinkId; 2],
+    options: CaptureOptions,
 }
 
 fn chain(impairments: Impairments) -> Chain {
@@ -59,7 +60,8 @@ fn chain_with(queue: QueueSpec, impairments: Impairments) -> Chain {
         builder.add_link(LinkSpec::symmetric(nodes[0], nodes[1], 1, near)),
         builder.add_link(LinkSpec::symmetric(nodes[1], nodes[2], 1, far)),
     ];
-    Chain { world: World::new(builder), nodes, links }
+    let options = CaptureOptions { finish: Some(finish), limit: None };
+    Chain { world: World::new(builder), nodes, links, options }
 }
 
 /// An SCTP packet of one DATA chunk without its payload, checksum left out.
@@ -109,16 +111,21 @@ impl Chain {
     }
 
     /// Captures the router's side of the second link and the server's side in one file while `traffic` runs.
-    fn captured(mut self, traffic: impl FnOnce(&mut Self)) -> Vec<u8> {
+    fn captured(self, traffic: impl FnOnce(&mut Self)) -> Vec<u8> {
+        self.captured_and_left_out(traffic).0
+    }
+
+    /// The same with the number of packets that were left out.
+    fn captured_and_left_out(mut self, traffic: impl FnOnce(&mut Self)) -> (Vec<u8>, u64) {
         let sink = Shared::default();
         let [_, router, server] = self.nodes;
-        let interfaces = [(self.links[1], router), (self.links[1], server)];
-        self.world.network.capture(&interfaces, Box::new(sink.clone()), Some(finish)).unwrap();
+        let interfaces = [(self.links[1], router, "at router"), (self.links[1], server, "at server")];
+        self.world.network.capture(&interfaces, Box::new(sink.clone()), self.options).unwrap();
         traffic(&mut self);
         self.world.run_all();
-        self.world.network.finish_captures().unwrap();
+        let left_out = self.world.network.finish_captures().unwrap();
         let bytes = sink.0.lock().unwrap();
-        bytes.clone()
+        (bytes.clone(), left_out[0])
     }
 }
 
@@ -128,14 +135,16 @@ fn sample() -> Vec<u8> {
 }
 
 fn sample_of(chain: Chain) -> Vec<u8> {
-    chain.captured(|chain| {
-        for tsn in 1..=4 {
-            chain.send_data(tsn, false);
-        }
-        chain.world.kernel.schedule(common::nanos(50_000_000), net::NetEvent::repair(chain.links[0]));
-        chain.world.run(common::nanos(50_000_000));
-        chain.send_data(5, true);
-    })
+    chain.captured(send_sample)
+}
+
+fn send_sample(chain: &mut Chain) {
+    for tsn in 1..=4 {
+        chain.send_data(tsn, false);
+    }
+    chain.world.kernel.schedule(common::nanos(50_000_000), net::NetEvent::repair(chain.links[0]));
+    chain.world.run(common::nanos(50_000_000));
+    chain.send_data(5, true);
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {
@@ -174,7 +183,7 @@ fn the_file_has_the_blocks_and_options_of_the_format() {
     let blocks = blocks(&file);
     assert_eq!((blocks[0].0, word(blocks[0].1, 0), word(blocks[0].1, 4)), (0x0a0d_0d0a, 0x1a2b_3c4d, 1));
     assert_eq!(options(&blocks[0].1[16..]), [(4, b"anabranch".to_vec())]);
-    for (block, name) in blocks[1..3].iter().zip(["router to server", "server to router"]) {
+    for (block, name) in blocks[1..3].iter().zip(["at router", "at server"]) {
         assert_eq!((block.0, word(block.1, 0), word(block.1, 4)), (1, 101, 0));
         assert_eq!(options(&block.1[8..]), [(2, name.as_bytes().to_vec()), (9, vec![9])]);
     }
@@ -252,8 +261,8 @@ fn a_captured_packet_is_complete_and_its_ttl_counts_the_links() {
 fn a_corrupted_packet_keeps_its_wrong_checksum() {
     let mut chain = chain(Impairments { bit_errors: Probability::new(1e-4).unwrap(), ..Default::default() });
     let sink = Shared::default();
-    let interface = (chain.links[1], chain.nodes[2]);
-    chain.world.network.capture(&[interface], Box::new(sink.clone()), Some(finish)).unwrap();
+    let interface = (chain.links[1], chain.nodes[2], "s");
+    chain.world.network.capture(&[interface], Box::new(sink.clone()), chain.options).unwrap();
     let mut corrupted = Vec::new();
     for tsn in 0..100 {
         chain.send_data(tsn, false);
@@ -275,10 +284,24 @@ fn a_corrupted_packet_keeps_its_wrong_checksum() {
 }
 
 #[test]
+fn a_file_ends_before_its_limit_with_whole_packets_and_the_rest_is_counted() {
+    let whole = sample();
+    let limit = whole.len() as u64 - 1;
+    let mut chain = chain(Impairments::default());
+    chain.options.limit = Some(ByteCount::new(limit));
+    let (file, left_out) = chain.captured_and_left_out(send_sample);
+    assert!(file.len() as u64 <= limit && whole.starts_with(&file));
+    assert_eq!(blocks(&whole).len() - blocks(&file).len(), left_out as usize);
+    assert_eq!(left_out, 1);
+}
+
+#[test]
 fn an_interface_is_captured_only_once_and_only_at_an_end_of_its_link() {
-    let Chain { mut world, nodes: [client, router, server], links } = chain(Impairments::default());
+    let Chain { mut world, nodes: [client, router, server], links, .. } = chain(Impairments::default());
     let mut capture = |interfaces: &[(LinkId, NodeId)]| {
-        world.network.capture(interfaces, Box::new(Shared::default()), None).map_err(|error| error.kind())
+        let named: Vec<_> = interfaces.iter().map(|&(link, node)| (link, node, "i")).collect();
+        let captured = world.network.capture(&named, Box::new(Shared::default()), CaptureOptions::default());
+        captured.map_err(|error| error.kind())
     };
     assert_eq!(capture(&[(links[0], server)]), Err(io::ErrorKind::InvalidInput));
     assert_eq!(capture(&[(links[0], client), (links[0], client)]), Err(io::ErrorKind::InvalidInput));
@@ -300,8 +323,8 @@ fn finish_captures_returns_an_error_of_the_sink() {
         }
     }
     let mut chain = chain(Impairments::default());
-    let interface = (chain.links[0], chain.nodes[0]);
-    chain.world.network.capture(&[interface], Box::new(Full(10_000)), None).unwrap();
+    let interface = (chain.links[0], chain.nodes[0], "c");
+    chain.world.network.capture(&[interface], Box::new(Full(10_000)), CaptureOptions::default()).unwrap();
     for tsn in 0..100 {
         chain.send_data(tsn, false);
         chain.world.run_all();

@@ -7,7 +7,7 @@ const TTL: u8 = 64;
 
 /// The fields of the header of an IP packet.
 #[derive(Clone, Copy)]
-pub(super) struct Label {
+pub(crate) struct Label {
     pub src: IpAddr,
     pub dst: IpAddr,
     pub protocol: Protocol,
@@ -18,7 +18,7 @@ pub(super) struct Label {
 ///
 /// Both addresses are of one family. IPv4 packets have the "don't fragment" bit and identification 0
 /// ([RFC 6864](https://www.rfc-editor.org/rfc/rfc6864#section-4.1)).
-pub(super) fn write_header(out: &mut Vec<u8>, label: Label, payload: usize, hops: u8) {
+pub(crate) fn write_header(out: &mut Vec<u8>, label: Label, payload: usize, hops: u8) {
     let Label { src, dst, protocol, ecn } = label;
     let start = out.len();
     let ttl = TTL.saturating_sub(hops);
@@ -45,7 +45,7 @@ pub(super) fn write_header(out: &mut Vec<u8>, label: Label, payload: usize, hops
 }
 
 /// The Internet checksum ([RFC 1071](https://www.rfc-editor.org/rfc/rfc1071#section-1)) of an even number of bytes.
-fn checksum(bytes: &[u8]) -> u16 {
+pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     let mut sum: u32 =
         bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     while sum > 0xffff {

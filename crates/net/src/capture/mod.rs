@@ -1,17 +1,18 @@
 //! Captures of the packets at interfaces, in files that Wireshark and tshark read.
 
-mod ip;
+pub(crate) mod ip;
 mod pcapng;
 mod read;
 
 use crate::address::AddressTable;
 use crate::counters::DropCause;
 use crate::packet::{Protocol, Stored};
+use crate::whole::set_ecn;
 use ip::Label;
 use pcapng::{Direction, PcapNg};
 use std::io::{self, Write};
 use std::net::IpAddr;
-use units::Instant;
+use units::{ByteCount, Instant};
 
 pub use read::{CaptureError, CaptureReader, Frame, IpPacket, is_capture};
 
@@ -19,6 +20,15 @@ pub use read::{CaptureError, CaptureReader, Frame, IpPacket, is_capture};
 ///
 /// A stack that declares its checksum offloaded has it computed here.
 pub type FinishPacket = fn(protocol: Protocol, src: IpAddr, dst: IpAddr, payload: &mut [u8]);
+
+/// How packets are captured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CaptureOptions {
+    /// Completes the IP payload of packets that are not corrupted.
+    pub finish: Option<FinishPacket>,
+    /// Largest size of the file: once a packet does not fit, it and all further ones are left out.
+    pub limit: Option<ByteCount>,
+}
 
 /// An interface of a capture file.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +61,12 @@ pub(crate) enum Sighting {
 impl Capture {
     pub fn new(
         sink: Box<dyn Write + Send>,
-        interfaces: &[String],
-        finish: Option<FinishPacket>,
+        interfaces: &[&str],
+        options: CaptureOptions,
     ) -> io::Result<Self> {
-        Ok(Capture { file: PcapNg::new(sink, interfaces)?, finish, bytes: Vec::new() })
+        let limit = options.limit.map_or(u64::MAX, ByteCount::get);
+        let file = PcapNg::new(sink, interfaces, limit)?;
+        Ok(Capture { file, finish: options.finish, bytes: Vec::new() })
     }
 
     /// Records a packet that has crossed `hops` links.
@@ -67,14 +79,23 @@ impl Capture {
         (packet, head): (&Stored, &[u8]),
         hops: u8,
     ) {
+        if self.file.is_full() {
+            return self.file.leave_out();
+        }
         let (src, dst) = (addresses.address(packet.src), addresses.address(packet.dst));
         let payload = head.len() + packet.zeros as usize;
         self.bytes.clear();
         let label = Label { src, dst, protocol: packet.protocol, ecn: packet.ecn };
-        ip::write_header(&mut self.bytes, label, payload, hops);
+        let whole = packet.protocol == Protocol::Opaque;
+        if !whole {
+            ip::write_header(&mut self.bytes, label, payload, hops);
+        }
         let header = self.bytes.len();
         self.bytes.extend_from_slice(head);
         self.bytes.resize(header + payload, 0);
+        if whole {
+            set_ecn(&mut self.bytes, packet.ecn);
+        }
         // The checksum of a corrupted packet must stay wrong.
         if let Some(finish) = self.finish
             && !packet.corrupted
@@ -89,7 +110,8 @@ impl Capture {
         self.file.packet(now, interface, direction, &self.bytes, comment.as_deref());
     }
 
-    pub fn finish(self) -> io::Result<()> {
+    /// Writes out the buffer, and returns the number of packets that were left out.
+    pub fn finish(self) -> io::Result<u64> {
         self.file.finish()
     }
 }

@@ -7,6 +7,10 @@ pub(super) struct PcapNg<W: Write> {
     block: Vec<u8>,
     /// The first error, after which nothing more is written.
     failed: Option<io::Error>,
+    /// Bytes that may still be written.
+    room: u64,
+    /// Packets for which there was no room.
+    left_out: u64,
 }
 
 /// Which way a packet passed the interface.
@@ -32,9 +36,11 @@ const IF_TSRESOL: u16 = 9;
 const EPB_FLAGS: u16 = 2;
 
 impl<W: Write> PcapNg<W> {
-    /// Writes the section header and the descriptions of `interfaces`.
-    pub fn new(sink: W, interfaces: &[String]) -> io::Result<Self> {
-        let mut file = PcapNg { sink: io::BufWriter::new(sink), block: Vec::new(), failed: None };
+    /// Writes the section header and the descriptions of `interfaces`. Packets are written while the file has at most `limit`
+    /// bytes.
+    pub fn new(sink: W, interfaces: &[&str], limit: u64) -> io::Result<Self> {
+        let sink = io::BufWriter::new(sink);
+        let mut file = PcapNg { sink, block: Vec::new(), failed: None, room: limit, left_out: 0 };
         file.begin(SECTION_HEADER);
         file.word(BYTE_ORDER_MAGIC);
         file.half(1); // version 1.0
@@ -56,7 +62,17 @@ impl<W: Write> PcapNg<W> {
         Ok(file)
     }
 
-    /// Writes one packet. [`PcapNg::finish`] returns an error of it.
+    /// True once a packet was left out: all further ones are, too, so that the file has no gap.
+    pub fn is_full(&self) -> bool {
+        self.left_out > 0
+    }
+
+    /// Counts a packet that is not written.
+    pub fn leave_out(&mut self) {
+        self.left_out += 1;
+    }
+
+    /// Writes one packet, or leaves it out. [`PcapNg::finish`] returns an error of it.
     pub fn packet(
         &mut self,
         at: Instant,
@@ -80,14 +96,18 @@ impl<W: Write> PcapNg<W> {
             self.option(OPT_COMMENT, comment.as_bytes());
         }
         self.option(OPT_END, &[]);
+        // With the length at the end of the block.
+        if self.block.len() as u64 + 4 > self.room {
+            return self.leave_out();
+        }
         self.failed = self.end().err();
     }
 
-    /// Writes out the buffer.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Writes out the buffer, and returns the number of packets that were left out.
+    pub fn finish(mut self) -> io::Result<u64> {
         match self.failed.take() {
             Some(error) => Err(error),
-            None => self.sink.flush(),
+            None => self.sink.flush().map(|()| self.left_out),
         }
     }
 
@@ -101,6 +121,7 @@ impl<W: Write> PcapNg<W> {
         let length = (self.block.len() as u32 + 4).to_le_bytes();
         self.block[4..8].copy_from_slice(&length);
         self.block.extend(length);
+        self.room = self.room.saturating_sub(self.block.len() as u64);
         self.sink.write_all(&self.block)
     }
 

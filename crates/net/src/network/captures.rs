@@ -1,7 +1,7 @@
 //! Captures of the interfaces of a network.
 
 use super::Network;
-use crate::capture::{Capture, FinishPacket, Sighting, Tap};
+use crate::capture::{Capture, CaptureOptions, Sighting, Tap};
 use crate::ids::{LinkId, NodeId};
 use crate::packet::PacketId;
 use crate::parcel::Parcel;
@@ -9,36 +9,35 @@ use std::io::{self, Write};
 use units::Instant;
 
 impl Network {
-    /// Captures interfaces, each given by link and node, in one pcapng file from now on.
+    /// Captures interfaces, each given by link, node and its name in the file, in one pcapng file from now on.
     ///
     /// The file has packets sent, packets received (at a host, after its processing time), and packets dropped on the way
     /// out with the cause as a comment. A packet is sent when an [`Admission`](crate::Admission) accepts it, or when a
-    /// [`Server`](crate::Server) has it transmitted. `finish` completes the IP payload of packets that are not corrupted.
+    /// [`Server`](crate::Server) has it transmitted.
     ///
     /// # Errors
     /// Those of `sink`; and [`io::ErrorKind::InvalidInput`] if a node is not at an end of its link, or the interface is
     /// captured already.
     pub fn capture(
         &mut self,
-        interfaces: &[(LinkId, NodeId)],
+        interfaces: &[(LinkId, NodeId, &str)],
         sink: Box<dyn Write + Send>,
-        finish: Option<FinishPacket>,
+        options: CaptureOptions,
     ) -> io::Result<()> {
         let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
         let mut names = Vec::with_capacity(interfaces.len());
         let mut directions = Vec::with_capacity(interfaces.len());
-        for &(link, node) in interfaces {
+        for &(link, node, name) in interfaces {
             let ends = [link.forward(), link.backward()];
             let inward = ends.into_iter().find(|direction| self.channels[direction.index()].to == node.0);
             let inward = inward.ok_or_else(|| invalid("the node is not at an end of the link"))?;
             if self.channels[inward.index()].taps.receiver.is_some() || directions.contains(&inward) {
                 return Err(invalid("the interface is captured already"));
             }
-            let neighbour = NodeId(self.channels[inward.reverse().index()].to);
-            names.push(format!("{} to {}", self.name(node), self.name(neighbour)));
+            names.push(name);
             directions.push(inward);
         }
-        self.captures.push(Capture::new(sink, &names, finish)?);
+        self.captures.push(Capture::new(sink, &names, options)?);
         for (interface, inward) in directions.into_iter().enumerate() {
             let tap = Some(Tap { capture: self.captures.len() as u16 - 1, interface: interface as u32 });
             self.channels[inward.index()].taps.receiver = tap;
@@ -47,15 +46,15 @@ impl Network {
         Ok(())
     }
 
-    /// Ends all captures and writes out their buffers.
+    /// Ends all captures, writes out their buffers, and returns the number of packets that each left out for its limit.
     ///
     /// # Errors
     /// The first error any of their sinks has had.
-    pub fn finish_captures(&mut self) -> io::Result<()> {
+    pub fn finish_captures(&mut self) -> io::Result<Vec<u64>> {
         for channel in &mut self.channels {
             (channel.taps.sender, channel.taps.receiver) = (None, None);
         }
-        let results: Vec<io::Result<()>> = self.captures.drain(..).map(Capture::finish).collect();
+        let results: Vec<io::Result<u64>> = self.captures.drain(..).map(Capture::finish).collect();
         results.into_iter().collect()
     }
 

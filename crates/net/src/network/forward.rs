@@ -8,7 +8,7 @@ use crate::event::{NetEvent, Schedule};
 use crate::flights::Flight;
 use crate::ids::{LinkDir, NodeId};
 use crate::network::{Arrival, Delivered};
-use crate::packet::{Packet, PacketId};
+use crate::packet::{Packet, PacketId, Protocol};
 use crate::parcel::Parcel;
 use crate::wire::BitError;
 use transport::Ecn;
@@ -38,7 +38,7 @@ impl Network {
         }
     }
 
-    /// As [`Network::enqueue`], out of line for the rare caller.
+    /// As [`Network::enqueue`], out of line for the rare callers.
     #[cold]
     pub(super) fn enqueue_translated(
         &mut self,
@@ -84,7 +84,11 @@ impl Network {
 
     /// Source and destination port: in every transport the first two 16-bit words of the payload.
     pub(super) fn ports(&self, packet: PacketId) -> [u16; 2] {
-        let head = self.pool.head(packet);
+        let head = match self.pool.get(packet).protocol {
+            // Which bytes are ports depends on its header.
+            Protocol::Opaque => &[],
+            _ => self.pool.head(packet),
+        };
         let word = |n: usize| head.get(n..n + 2).map_or(0, |word| u16::from_be_bytes([word[0], word[1]]));
         [word(0), word(2)]
     }
@@ -166,12 +170,13 @@ impl Network {
         let stored = self.pool.get(packet);
         let payload = parcel.size() - stored.dst.header_len();
         let header = channel.framing_and(stored.dst.header_len());
+        let inside = u64::from(stored.header_inside()) * 8;
         let Some(wire) = &mut channel.wire else { return };
         let mut harm = wire.loses().then_some(DropCause::Loss);
         for error in wire.bit_errors(header, u64::from(payload)) {
             match error {
                 BitError::Header => harm = harm.or(Some(DropCause::Damaged)),
-                BitError::Payload(bit) => self.pool.invert_bit(packet, bit),
+                BitError::Payload(bit) => self.pool.invert_bit(packet, inside + bit),
             }
         }
         let (twice, (arrival, alone)) = (wire.duplicates(), wire.delay(passage.arrival));
@@ -237,7 +242,7 @@ impl Network {
         packet: PacketId,
     ) -> Option<Delivered> {
         let stored = self.pool.get(packet);
-        let size = stored.dst.header_len() + self.pool.head(packet).len() as u32 + stored.zeros;
+        let size = stored.header_outside() + self.pool.head(packet).len() as u32 + stored.zeros;
         let parcel = Parcel::new(stored.dst.interface(), size, stored.hops, stored.ecn);
         if stored.epoch != self.channels[direction.index()].epoch {
             self.lose(schedule.now(), direction.0, packet, parcel, DropCause::LinkDown);

@@ -34,7 +34,7 @@ impl io::Write for Sink {
 /// What our own writer makes.
 fn written() -> Vec<u8> {
     let sink = Sink::default();
-    let mut file = PcapNg::new(sink.clone(), &["a".to_owned(), "b".to_owned()]).expect("memory");
+    let mut file = PcapNg::new(sink.clone(), &["a", "b"], u64::MAX).expect("memory");
     for n in 0..3u64 {
         let at = Instant::ZERO + Span::from_secs(n) + Span::from_nanos(7);
         file.packet(at, (n % 2) as u32, Direction::Outbound, &IP, (n == 1).then_some("dropped"));
