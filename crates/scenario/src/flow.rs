@@ -26,7 +26,7 @@ pub struct Flow {
     /// When the client connects, from the start of the run.
     pub connect_time: Distribution<Span>,
     /// Time from `connect_time` to the start of transmission.
-    pub start_time: Span,
+    pub start_time: Distribution<Span>,
     /// Time from the start of transmission to the start of measurement.
     pub reset_time: Span,
     /// Time from the start of transmission to the end of transmission and measurement. The association is then shut

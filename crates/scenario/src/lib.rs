@@ -8,6 +8,7 @@ mod decode;
 mod diagnostic;
 mod file;
 mod flow;
+mod host;
 mod link;
 mod model;
 mod probe;
@@ -28,12 +29,13 @@ pub use flow::{
     Distribution, Flow, Hertz, IpVersion, LocalAddress, OnOff, Pace, PrimaryPath, Protocol, RemoteAddress,
     StreamResetType, StreamResets, Traffic,
 };
+pub use host::{Attachment, RealHost};
 pub use link::{Link, Outage, Renumbering};
 pub use model::{Node, NodeKind, Scenario};
 pub use probe::{Capture, Every, Probe, ProbeQuantity, ProbeTarget};
 pub use schema::schema;
 pub use settings::with_values;
-pub use sweep::{Sweep, Variant, hexadecimal};
+pub use sweep::{Recipe, Sweep, Variant, hexadecimal};
 pub use transfers::Transfers;
 pub use trial::{Misfit, NewTrial, Trial};
 pub use vary::{Axis, AxisValue};

@@ -1,4 +1,4 @@
-use super::{Capture, Flow, Link, Probe, Transfers, Window};
+use super::{Capture, Flow, Link, Probe, RealHost, Transfers, Window};
 use units::{Instant, Span};
 
 /// One experiment in which all names are resolved and all defaults are filled in.
@@ -10,6 +10,8 @@ pub struct Scenario {
     pub seed: u64,
     /// Hosts, routers and NATs, in the order of the file.
     pub nodes: Vec<Node>,
+    /// Hosts that are real, for an emulation; empty for a simulation.
+    pub real: Vec<RealHost>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
     /// Flows; a table with a `count` gives that many flows.

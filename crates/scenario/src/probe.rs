@@ -1,5 +1,5 @@
 use transport::named;
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 
 /// A quantity recorded over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,4 +95,6 @@ pub struct Capture {
     pub link: usize,
     /// Name of the file in the directory of the run.
     pub file: String,
+    /// Largest size of the file.
+    pub limit: Option<ByteCount>,
 }

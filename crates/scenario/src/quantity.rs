@@ -60,6 +60,15 @@ pub(super) trait Quantity: Sized {
     }
 }
 
+/// The number of a quantity of any kind in its base unit, and the end of names of numbers of this kind.
+pub(super) fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
+    let rate = || BitRate::parse(text).map(|rate| (rate.as_bps() as f64, "bps"));
+    let time = || Span::parse(text).map(|time| (time.as_secs_f64(), "s"));
+    let size = || ByteCount::parse(text).map(|size| (size.as_f64(), "bytes"));
+    let frequency = || Hertz::parse(text).map(|frequency| (frequency.as_f64(), "hz"));
+    rate().or_else(|_| time()).or_else(|_| size()).or_else(|_| frequency()).ok()
+}
+
 impl Quantity for Span {
     const KIND: &'static str = "a time";
     const NAME: &'static str = "time";

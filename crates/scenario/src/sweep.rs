@@ -12,14 +12,29 @@ use toml::de::DeTable;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     title: String,
-    text: String,
+    recipe: Recipe,
     axes: Vec<Axis>,
     variants: Vec<Variant>,
+}
+
+/// What another process needs to make the same [`Sweep`], before [`Sweep::restrict`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// The text of the file.
+    pub text: String,
+    /// The path of the file. Traces that the text names are found beside it.
+    pub file: String,
+    /// The argument of [`Sweep::set_seed`].
+    pub seed: Option<u64>,
+    /// False after [`Sweep::drop_captures`].
+    pub captures: bool,
 }
 
 /// One combination of the variations of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
+    /// Number of the combination among all those of the file, from 0.
+    pub number: usize,
     /// Name and value of each axis, in the order of [`Sweep::axes`].
     pub parameters: Vec<(String, AxisValue)>,
     /// The scenario of this combination.
@@ -49,7 +64,9 @@ impl Sweep {
             let read = expand(&Item::from(&document), text, &mut Files::of(file), new_trial, &mut faults);
             if let (Some((axes, variants)), true) = (read, faults.is_empty()) {
                 let title = variants.first().map(|v| v.scenario.title.clone()).unwrap_or_default();
-                return Ok(Sweep { title, text: text.to_owned(), axes, variants });
+                let recipe =
+                    Recipe { text: text.to_owned(), file: file.to_owned(), seed: None, captures: true };
+                return Ok(Sweep { title, recipe, axes, variants });
             }
         }
         Err(faults.into_error(file, text))
@@ -62,7 +79,12 @@ impl Sweep {
 
     /// The text of the file.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.recipe.text
+    }
+
+    /// How another process makes the same sweep.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
     }
 
     /// The axes of the variations; empty if the file has none.
@@ -77,7 +99,7 @@ impl Sweep {
 
     /// SHA-256 of the file, in hexadecimal.
     pub fn hash(&self) -> String {
-        hexadecimal(&Sha256::digest(&self.text))
+        hexadecimal(&Sha256::digest(&self.recipe.text))
     }
 
     /// Keeps only the combinations in which `axis` has the value written as `value` in the file.
@@ -103,12 +125,14 @@ impl Sweep {
     pub fn drop_captures(&mut self) -> bool {
         let had = self.variants.iter().any(|variant| !variant.scenario.captures.is_empty());
         self.variants.iter_mut().for_each(|variant| variant.scenario.captures.clear());
+        self.recipe.captures = false;
         had
     }
 
     /// Replaces the root seed of every scenario.
     pub fn set_seed(&mut self, seed: u64) {
         self.variants.iter_mut().for_each(|variant| variant.scenario.seed = seed);
+        self.recipe.seed = Some(seed);
     }
 }
 
@@ -149,12 +173,11 @@ fn expand(
             return None;
         }
         let value = |(axis, i): (&Axis, &usize)| (axis.name.clone(), axis.values[*i].clone());
-        variants.extend(
-            scenario.map(|scenario| Variant {
-                parameters: axes.iter().zip(&choice).map(value).collect(),
-                scenario,
-            }),
-        );
+        variants.extend(scenario.map(|scenario| Variant {
+            number,
+            parameters: axes.iter().zip(&choice).map(value).collect(),
+            scenario,
+        }));
     }
     Some((axes, variants))
 }

@@ -3,7 +3,9 @@
 
 use super::decode::describe;
 use super::diagnostic::Faults;
+use super::quantity;
 use super::tree::{Entry, Item, Table, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -26,6 +28,26 @@ pub enum AxisValue {
     Number(f64),
     /// Text, such as a word or a quantity. Tables and lists are kept as the text of the file.
     Text(String),
+}
+
+impl AxisValue {
+    /// The number of a quantity such as `10 Mbit/s` in the base unit of its kind, and the end of names of columns that hold such
+    /// numbers: `bps`, `s`, `bytes` or `hz`.
+    pub fn in_base_unit(&self) -> Option<(f64, &'static str)> {
+        match self {
+            AxisValue::Text(text) => quantity::in_base_unit(text),
+            _ => None,
+        }
+    }
+}
+
+impl Axis {
+    /// The end of the name of the column of numbers, if all values are quantities of one kind.
+    pub fn unit(&self) -> Option<&'static str> {
+        let mut units = self.values.iter().map(|value| Some(value.in_base_unit()?.1));
+        let first = units.next()??;
+        units.all(|unit| unit == Some(first)).then_some(first)
+    }
 }
 
 impl fmt::Display for AxisValue {
@@ -153,14 +175,14 @@ fn site(item: &Item, table: &Table, steps: &[Step], dotted: &str, faults: &mut F
 
 /// The axes of the sites. Sites of one axis change together, so they must have the same number of variations.
 pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis> {
-    let mut axes: Vec<Axis> = Vec::new();
+    let mut axes: Vec<(Axis, Vec<&Site>)> = Vec::new();
     for site in sites {
-        match axes.iter().find(|axis| axis.name == site.axis) {
+        match axes.iter_mut().find(|(axis, _)| axis.name == site.axis) {
             None => {
-                let values = site.alternatives.iter().map(|item| axis_value(item, text)).collect();
-                axes.push(Axis { name: site.axis.clone(), values });
+                let axis = Axis { name: site.axis.clone(), values: site.values(text) };
+                axes.push((axis, vec![site]));
             }
-            Some(axis) if axis.values.len() != site.alternatives.len() => {
+            Some((axis, _)) if axis.values.len() != site.alternatives.len() => {
                 let (first, here) = (axis.values.len(), site.alternatives.len());
                 let message = format!(
                     "axis \"{}\" has {first} variations elsewhere; expected as many here, found {here}",
@@ -168,10 +190,48 @@ pub(super) fn axes(sites: &[Site], text: &str, faults: &mut Faults) -> Vec<Axis>
                 );
                 faults.note(site.span.clone(), message);
             }
-            Some(_) => {}
+            Some((_, together)) => together.push(site),
         }
     }
-    axes
+    for (axis, together) in &mut axes {
+        tell_apart(axis, together, text, faults);
+    }
+    axes.into_iter().map(|(axis, _)| axis).collect()
+}
+
+/// Makes the values of an axis distinct, since the results know a combination by them: values of its first site that are not
+/// are joined with those of the sites that advance with it. Notes a fault if all sites have the same values.
+fn tell_apart(axis: &mut Axis, together: &[&Site], text: &str, faults: &mut Faults) {
+    for site in &together[1..] {
+        if equal_pair(&axis.values).is_none() {
+            return;
+        }
+        let both = axis.values.iter().zip(site.values(text));
+        axis.values = both.map(|(label, value)| AxisValue::Text(format!("{label}, {value}"))).collect();
+    }
+    let Some((first, second)) = equal_pair(&axis.values) else { return };
+    let message = format!(
+        "variations {} and {} of axis \"{}\" are both \"{}\", and the results could not tell them apart; expected different \
+         values, or other variations with `name = \"{}\"` that advance with these",
+        first + 1,
+        second + 1,
+        axis.name,
+        axis.values[first],
+        axis.name
+    );
+    faults.note(together[0].span.clone(), message);
+}
+
+/// The first two values that are written alike.
+fn equal_pair(values: &[AxisValue]) -> Option<(usize, usize)> {
+    let mut seen = BTreeMap::new();
+    values.iter().enumerate().find_map(|(i, value)| Some((seen.insert(value.to_string(), i)?, i)))
+}
+
+impl Site {
+    fn values(&self, text: &str) -> Vec<AxisValue> {
+        self.alternatives.iter().map(|item| axis_value(item, text)).collect()
+    }
 }
 
 fn axis_value(item: &Item, text: &str) -> AxisValue {

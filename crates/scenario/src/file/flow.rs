@@ -36,7 +36,7 @@ table! {
         /// When the client connects.
         connect_time: Distribution<Span> = Distribution::Constant(Span::ZERO);
         /// Time from `connect_time` to the start of transmission.
-        start_time: Span = Span::from_secs(1);
+        start_time: Distribution<Span> = Distribution::Constant(Span::from_secs(1));
         /// Time from the start of transmission to the start of measurement.
         reset_time: At<Span> = At { value: Span::from_secs(5), span: 0..0 };
         /// Time from the start of transmission to the end of transmission and measurement.

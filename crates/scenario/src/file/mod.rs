@@ -3,6 +3,7 @@
 mod bucket;
 mod checked;
 mod flow;
+mod host;
 mod link;
 mod options;
 mod probe;
@@ -15,6 +16,7 @@ mod wire;
 
 pub(super) use bucket::BucketTable;
 pub(super) use flow::{FlowTable, PrimaryPathWord, TrafficTable};
+pub(super) use host::{HostTable, RealTable, Socket};
 pub(super) use link::{DirectionTable, LinkTable, RenumberTable};
 pub(super) use options::OptionSets;
 pub use options::{assoc_options_over, sctp_options, sctp_options_over};
@@ -36,6 +38,8 @@ table! {
         seed: u64 = 1;
         /// Hosts, routers and NATs.
         node: Vec<NodeTable>;
+        /// Hosts that are real, for `anabranch emulate`.
+        host: Vec<HostTable>;
         /// Links between nodes.
         link: Vec<LinkTable>;
         /// Named sets of SCTP options, which flows refer to.

@@ -3,7 +3,7 @@ use crate::diagnostic::Faults;
 use crate::tree::{Item, Value};
 use crate::{Every, ProbeQuantity};
 use serde_json::{Value as Json, json};
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 
 table! {
     /// An interval in which all flows are measured.
@@ -49,6 +49,9 @@ table! {
         link: At<String>;
         /// Name of the file in the directory of the run.
         file: At<String>;
+        /// Largest size of the file: it ends before the first packet that does not fit, and the run has a warning. By default no
+        /// limit for `anabranch run`, and 100 MB for each file of a sweep.
+        limit: Option<ByteCount>;
     }
 }
 

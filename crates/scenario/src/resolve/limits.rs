@@ -5,7 +5,7 @@ use crate::decode::At;
 use crate::diagnostic::Faults;
 use crate::file::{FileTable, TrafficTable};
 use crate::{Distribution, Every, Flow, Hertz, NodeKind, Probe, Protocol, Scenario, Traffic, Transfers};
-use units::{ByteCount, Instant};
+use units::{ByteCount, Instant, Span};
 
 /// Largest number of rows that all probes of a run record at intervals.
 pub(super) const ROWS: u64 = 20_000_000;
@@ -70,24 +70,26 @@ pub(super) fn frames(rate: Distribution<Hertz>, table: &TrafficTable, faults: &m
 /// The time at which a scenario ends if every handshake takes no time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedEnd {
-    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect times, their mean is
-    /// taken.
+    /// When the last flow stops and the last transfer begins. For exponential and Pareto connect and start times, their
+    /// mean is taken.
     pub at: Instant,
-    /// True if all connect times are bounded: all flows have then stopped by `at`, unless a handshake takes long.
+    /// True if all connect and start times are bounded: all flows have then stopped by `at`, unless a handshake takes long.
     pub certain: bool,
 }
 
 impl PlannedEnd {
     pub(super) fn of(flows: &[Flow], transfers: &[Transfers]) -> Self {
-        let stop = |flow: &Flow| {
-            let connect = match flow.connect_time {
-                Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
-                Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => mean,
-            };
-            Instant::ZERO + connect + flow.start_time + flow.stop_time
+        let latest = |law: Distribution<Span>| match law {
+            Distribution::Constant(at) | Distribution::Uniform(_, at) => at,
+            Distribution::Exponential(mean) | Distribution::Pareto(mean, _) => mean,
         };
-        let bounded =
-            |flow: &Flow| matches!(flow.connect_time, Distribution::Constant(_) | Distribution::Uniform(..));
+        let stop = |flow: &Flow| {
+            Instant::ZERO + latest(flow.connect_time) + latest(flow.start_time) + flow.stop_time
+        };
+        let bounded = |flow: &Flow| {
+            let is_bounded = |law| matches!(law, Distribution::Constant(_) | Distribution::Uniform(..));
+            is_bounded(flow.connect_time) && is_bounded(flow.start_time)
+        };
         let ends = flows.iter().map(stop).chain(transfers.iter().map(|transfers| transfers.to));
         PlannedEnd { at: ends.max().unwrap_or(Instant::ZERO), certain: flows.iter().all(bounded) }
     }
@@ -104,7 +106,7 @@ pub(super) fn rows(probe: &Probe, end: PlannedEnd) -> u64 {
 pub(super) fn scenario(file: &FileTable, scenario: &Scenario, groups: &[Group], faults: &mut Faults) -> bool {
     let before = faults.len();
     let silent = |flow: &Flow| flow.forward.is_none() && flow.back.is_none();
-    if scenario.flows.iter().all(silent) && scenario.transfers.is_empty() {
+    if scenario.flows.iter().all(silent) && scenario.transfers.is_empty() && scenario.real.is_empty() {
         let expected = "expected a [[flow]] with a `frame_size` above 0 B, or [[transfers]]";
         let at = file.flow.first().map_or(0..0, |table| table.traffic.forward.frame_size.span.clone());
         faults.note(at, format!("nothing is sent; {expected}"));

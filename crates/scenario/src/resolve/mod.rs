@@ -3,6 +3,7 @@
 
 mod files;
 mod flows;
+mod hosts;
 mod limits;
 mod links;
 mod nats;
@@ -50,7 +51,9 @@ pub(super) fn scenario(
     let options = OptionSets { sctp: sctp?, tcp: tcp? };
     let links = links?;
     nats::resolve(&file.node, &mut groups, &links, faults)?;
+    let real = hosts::resolve(&file.host, &groups, &links, faults)?;
     let (flows, flow_groups) = flows::resolve(&file.flow, &groups, &links, &options, faults)?;
+    hosts::flows(file, &flows, &flow_groups, &real, faults).then_some(())?;
     let transfers = transfers::resolve(&file.transfers, &flow_groups, &groups, &links, &options, faults)?;
     let end = PlannedEnd::of(&flows, &transfers);
     let windows = windows(&file.window, end, faults)?;
@@ -62,6 +65,7 @@ pub(super) fn scenario(
         title: file.title.clone(),
         seed: file.seed,
         nodes,
+        real,
         links,
         flows,
         transfers,

@@ -180,7 +180,7 @@ pub(super) fn captures(
     faults: &mut Faults,
 ) -> Option<Vec<Capture>> {
     let mut captures: Vec<Capture> = Vec::new();
-    for CaptureTable { link, file } in tables {
+    for CaptureTable { link, file, limit } in tables {
         let (link, _) = named(link, nodes, links, faults)?;
         let fits = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
         if file.value.is_empty() || file.value.starts_with('.') || !file.value.chars().all(fits) {
@@ -195,7 +195,7 @@ pub(super) fn captures(
             );
             return None;
         }
-        captures.push(Capture { link, file: file.value.clone() });
+        captures.push(Capture { link, file: file.value.clone(), limit: *limit });
     }
     Some(captures)
 }

@@ -82,7 +82,7 @@ fn transfers(
         client_tcp: tcp.client,
         server_tcp: tcp.server,
         connect_time: Distribution::Constant(Span::ZERO),
-        start_time: Span::ZERO,
+        start_time: Distribution::Constant(Span::ZERO),
         reset_time: Span::ZERO,
         stop_time: Span::ZERO,
         forward: Some(forward),

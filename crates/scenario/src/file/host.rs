@@ -1,0 +1,77 @@
+use crate::decode::{At, Decode, Definitions, OneOrMore, mismatch, table};
+use crate::diagnostic::Faults;
+use crate::tree::{Item, Value};
+use serde_json::{Value as Json, json};
+use std::net::{IpAddr, SocketAddr};
+
+table! {
+    /// How a host of an emulated scenario exists.
+    struct HostTable in "[[host]]" {
+        /// Name of a [[node]] that is a host.
+        name: At<String>;
+        /// What stands at that host in place of a simulated one; only for `anabranch emulate`.
+        real: RealTable;
+    }
+}
+
+table! {
+    /// What a real host is attached by: UDP sockets, or TUN devices.
+    struct RealTable in "`real` of [[host]]" {
+        /// The UDP addresses of its program, one for each of its links in the order of the file, such as "127.0.0.1:4001". With
+        /// port 0, the port is learned from the first datagram.
+        udp: Option<At<OneOrMore<At<Socket>>>>;
+        /// The UDP addresses at which programs of the other hosts reach it, one for each of `udp`; by default the same IP addresses
+        /// with ports that the system chooses, which are printed.
+        appears_at: Option<At<OneOrMore<At<Socket>>>>;
+        /// Name of its TUN device; with several links, `-1`, `-2` and so on are appended. By default "ana".
+        tun: Option<At<String>>;
+        /// Name of the network namespace of its TUN devices. One that does not exist is made, and removed at the end.
+        namespace: Option<At<String>>;
+        /// Addresses of its TUN devices with the length of their prefixes, one for each link, such as "10.1.0.1/24"; by default the
+        /// addresses that a simulated host would have.
+        addresses: Option<At<OneOrMore<At<Interface>>>>;
+    }
+}
+
+/// An IP address and a port.
+pub(crate) struct Socket(pub SocketAddr);
+
+impl Decode for Socket {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let parsed = match &item.value {
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        };
+        parsed
+            .map(Socket)
+            .or_else(|| mismatch(item, "an IP address and a port such as \"127.0.0.1:4001\"", faults))
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({ "type": "string", "description": "An IP address and a port such as \"127.0.0.1:4001\"." })
+    }
+}
+
+/// An IP address and the length of its prefix.
+pub(crate) struct Interface(pub (IpAddr, u8));
+
+impl Decode for Interface {
+    fn decode(item: &Item, faults: &mut Faults) -> Option<Self> {
+        let parsed = match &item.value {
+            Value::Text(text) => text.split_once('/').and_then(|(address, length)| {
+                let (address, length): (IpAddr, u8) = (address.parse().ok()?, length.parse().ok()?);
+                let most = if address.is_ipv4() { 32 } else { 128 };
+                (length <= most).then_some((address, length))
+            }),
+            _ => None,
+        };
+        parsed.map(Interface).or_else(|| {
+            mismatch(item, "an IP address and the length of its prefix such as \"10.1.0.1/24\"", faults)
+        })
+    }
+    fn schema(_: &mut Definitions) -> Json {
+        json!({
+            "type": "string",
+            "description": "An IP address and the length of its prefix such as \"10.1.0.1/24\".",
+        })
+    }
+}
