@@ -258,7 +258,7 @@ fn saturate(scenario: &mut Scenario, window: u64, spread: Span, seconds: u64) {
             traffic.queue_size = 50;
         }
         flow.connect_time = Distribution::Uniform(Span::ZERO, spread);
-        flow.start_time = Span::ZERO;
+        flow.start_time = Distribution::Constant(Span::ZERO);
         flow.reset_time = Span::from_secs(seconds / 5);
         flow.stop_time = Span::from_secs(seconds) - spread;
     }
@@ -386,6 +386,7 @@ fn bell(pairs: usize, rate: BitRate, delay: Span, packets: u64) -> Scenario {
         title: "dumbbell".into(),
         seed: 1,
         nodes,
+        real: Vec::new(),
         links,
         flows,
         transfers: Vec::new(),

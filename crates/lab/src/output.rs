@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::{Instant, Span};
+use units::{ByteCount, Instant, Span};
 
 /// Controls a run from outside. Nothing here changes its results.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,8 @@ pub struct RunControl {
     pub cancel: Arc<AtomicBool>,
     /// Where the scenario's captures are written; none: no capture is written.
     pub captures: Option<PathBuf>,
+    /// Largest size of a capture for which the scenario has no limit of its own.
+    pub capture_limit: Option<ByteCount>,
 }
 
 impl RunControl {

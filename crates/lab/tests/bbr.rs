@@ -6,7 +6,7 @@ use anabranch_lab as lab;
 use cc::Algorithm;
 use common::*;
 use lab::output::RunOutput;
-use lab::scenario::{Protocol, Scenario};
+use lab::scenario::{Distribution, Protocol, Scenario};
 use net::{Limit, QueueSpec};
 use units::{BitRate, ByteCount, Probability, Span};
 
@@ -119,7 +119,7 @@ fn shared_bottleneck(control: Algorithm) -> Scenario {
         rival.client_tcp.control = Algorithm::Bbr;
         rival.networks = Some(vec![1]);
         (rival.local_port, rival.remote_port) = (9000 + n, 9000 + n);
-        rival.start_time = Span::from_secs(1) + Span::from_millis(300 * u64::from(n));
+        rival.start_time = Distribution::Constant(Span::from_millis(1000 + 300 * u64::from(n)));
         rival.forward.as_mut().expect("a direction forth").unordered = Probability::ZERO;
         scenario.flows.push(rival);
     }

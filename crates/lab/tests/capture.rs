@@ -49,7 +49,7 @@ fn capture(mut scenario: Scenario, folder: &Path) -> Vec<PathBuf> {
     for link in 0..scenario.links.len() {
         if scenario.links[link].name.starts_with("west") {
             let file = format!("{}.pcapng", scenario.links[link].name);
-            scenario.captures.push(Capture { link, file });
+            scenario.captures.push(Capture { link, file, limit: None });
         }
     }
     let control = RunControl { captures: Some(folder.to_owned()), ..RunControl::default() };

@@ -129,12 +129,13 @@ fn covering(sweep: &Sweep) -> Vec<&Variant> {
 fn cut_short(mut scenario: Scenario) -> Scenario {
     let flows = scenario.flows.iter_mut().chain(scenario.transfers.iter_mut().map(|t| &mut t.like));
     for flow in flows {
-        flow.connect_time = match flow.connect_time {
-            Distribution::Constant(time) => Distribution::Constant(time.min(CONNECT)),
-            Distribution::Uniform(from, to) => Distribution::Uniform(from.min(CONNECT), to.min(CONNECT)),
-            other => other,
-        };
-        flow.start_time = flow.start_time.min(CONNECT);
+        for time in [&mut flow.connect_time, &mut flow.start_time] {
+            *time = match *time {
+                Distribution::Constant(time) => Distribution::Constant(time.min(CONNECT)),
+                Distribution::Uniform(from, to) => Distribution::Uniform(from.min(CONNECT), to.min(CONNECT)),
+                other => other,
+            };
+        }
         flow.stop_time = flow.stop_time.min(STOP);
         flow.reset_time = flow.reset_time.min(flow.stop_time);
     }

@@ -45,7 +45,7 @@ fn captured(name: &str, change: impl FnOnce(&mut Scenario)) -> (RunOutput, Direc
     let traffic = flow.forward.as_mut().expect("traffic");
     (traffic.unordered, traffic.queue_size) = (Probability::ZERO, 10);
     (flow.reset_time, flow.stop_time) = (Span::ZERO, Span::from_secs(5));
-    scenario.captures.push(Capture { link: 0, file: "client.pcapng".to_owned() });
+    scenario.captures.push(Capture { link: 0, file: "client.pcapng".to_owned(), limit: None });
     change(&mut scenario);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("explain-{name}"));
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -34,7 +34,7 @@ fn window(name: &str, from: u64, to: u64) -> Window {
 fn two_flows() -> Scenario {
     let mut scenario = disjoint_paths(BitRate::from_mbps(10), 1);
     scenario.flows = vec![paced("fast", 300.0, 9000), paced("slow", 100.0, 9001)];
-    scenario.flows[1].start_time = Span::from_secs(11);
+    scenario.flows[1].start_time = Distribution::Constant(Span::from_secs(11));
     scenario.windows = vec![window("alone", 2, 10), window("both", 15, 25), window("late", 40, 41)];
     scenario
 }

@@ -43,7 +43,7 @@ struct Seen {
 /// Runs a scenario with a capture of the outside link, and reads that back: pcapng with little-endian words.
 fn packets(mut scenario: Scenario, name: &str) -> Vec<Seen> {
     let file = format!("{name}.pcapng");
-    scenario.captures.push(Capture { link: 1, file: file.clone() });
+    scenario.captures.push(Capture { link: 1, file: file.clone(), limit: None });
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nat");
     let control = RunControl { captures: Some(folder.clone()), ..RunControl::default() };
     let output = lab::world::run(&scenario, 0, &control).expect("the scenario can be simulated");

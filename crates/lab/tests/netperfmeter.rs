@@ -43,7 +43,7 @@ fn defaults_are_those_of_table_2() {
     let flows = scenario("").flows;
     let [flow]: &[Flow; 1] = flows.as_slice().try_into().expect("one flow");
     assert_eq!(flow.connect_time, Distribution::Constant(Span::ZERO));
-    assert_eq!(flow.start_time, Span::from_secs(1));
+    assert_eq!(flow.start_time, Distribution::Constant(Span::from_secs(1)));
     assert_eq!(flow.reset_time, Span::from_secs(5));
     assert_eq!(flow.stop_time, Span::from_secs(30));
     assert_eq!(flow.protocol, Protocol::Sctp);

@@ -40,7 +40,8 @@ fn flow(rest: &str) -> Flow {
 fn defaults_of_a_flow_are_those_of_table_2_of_paper_001() {
     let flow = flow("");
     assert_eq!(flow.connect_time, Distribution::Constant(Span::ZERO));
-    assert_eq!([flow.start_time, flow.reset_time, flow.stop_time], [1, 5, 30].map(Span::from_secs));
+    assert_eq!(flow.start_time, Distribution::Constant(Span::from_secs(1)));
+    assert_eq!([flow.reset_time, flow.stop_time], [5, 30].map(Span::from_secs));
     assert_eq!((flow.local_port, flow.remote_port, flow.primary_path), (9000, 9000, PrimaryPath::Any));
     let traffic = flow.forward.unwrap();
     let Pace::Frames(Distribution::Constant(rate)) = traffic.pace else { panic!("{:?}", traffic.pace) };

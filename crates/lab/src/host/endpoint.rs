@@ -115,6 +115,12 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
+    /// The path between two addresses, or else that to the address of the peer.
+    pub(crate) fn path(&self, local: IpAddr, remote: IpAddr) -> Option<usize> {
+        let exact = self.paths.iter().position(|path| (path.local, path.remote) == (local, remote));
+        exact.or_else(|| self.paths.iter().position(|path| path.remote == remote))
+    }
+
     /// The same counters, with times counted up to `now`.
     pub(crate) fn until(mut self, now: Instant) -> Self {
         self.limits = self.limits.until(now);

@@ -1,10 +1,13 @@
-//! What a watched endpoint of SCTP sent and received, for probes that record single chunks.
+//! What a watched endpoint sent and received, for probes that record single chunks and for those who look on.
 
+use net::Protocol;
 use std::net::IpAddr;
+use tcp::segment::Segment;
 use transport::{Checksum, Octets};
+use units::Instant;
 use wire::{Chunk, GapBlock, Packet, Tsn};
 
-/// The user data and the acknowledgements of an endpoint since they were last taken.
+/// The user data and, of SCTP, the acknowledgements of an endpoint since they were last taken.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkLog {
     notes: Vec<Note>,
@@ -13,6 +16,7 @@ pub(crate) struct ChunkLog {
 /// A chunk with data that was sent, or an acknowledgement that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
+    pub(crate) at: Instant,
     /// The address of this endpoint.
     pub(crate) local: IpAddr,
     /// The address of the peer.
@@ -34,19 +38,22 @@ pub(crate) enum Noted {
 
 impl ChunkLog {
     /// Takes the chunks with data of a packet that the endpoint sends.
-    pub(super) fn sent(&mut self, local: IpAddr, remote: IpAddr, bytes: Octets<'_>) {
-        let Ok(packet) = Packet::parse(bytes, Checksum::Offloaded) else { return };
-        let port = packet.header.destination_port;
-        let data = packet.chunks().map_while(Result::ok).filter_map(|chunk| match chunk {
-            Chunk::Data(data) => Some(Noted::Data { tsn: data.tsn, bytes: data.payload.len() }),
-            Chunk::IData(data) => Some(Noted::Data { tsn: data.tsn, bytes: data.payload.len() }),
-            _ => None,
-        });
-        self.notes.extend(data.map(|what| Note { local, remote, port, what }));
+    pub(super) fn sent(
+        &mut self,
+        at: Instant,
+        protocol: Protocol,
+        [local, remote]: [IpAddr; 2],
+        bytes: Octets<'_>,
+    ) {
+        let Some(port) = bytes.first_chunk::<4>().map(|[_, _, port @ ..]| u16::from_be_bytes(port)) else {
+            return;
+        };
+        let data = pieces(protocol, bytes).map(|(tsn, bytes)| Noted::Data { tsn, bytes });
+        self.notes.extend(data.map(|what| Note { at, local, remote, port, what }));
     }
 
     /// Takes the acknowledgements of a packet that arrived.
-    pub(super) fn received(&mut self, local: IpAddr, remote: IpAddr, bytes: Octets<'_>) {
+    pub(super) fn received(&mut self, at: Instant, local: IpAddr, remote: IpAddr, bytes: Octets<'_>) {
         let Ok(packet) = Packet::parse(bytes, Checksum::Offloaded) else { return };
         let port = packet.header.source_port;
         let acks = packet.chunks().map_while(Result::ok).filter_map(|chunk| match chunk {
@@ -67,13 +74,37 @@ impl ChunkLog {
             }
             _ => None,
         });
-        self.notes.extend(acks.map(|what| Note { local, remote, port, what }));
+        self.notes.extend(acks.map(|what| Note { at, local, remote, port, what }));
     }
 
     /// Everything noted since the last call, in order.
     pub(crate) fn take(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
+}
+
+/// The numbers of the DATA and I-DATA chunks of a packet, or that of a segment of TCP with data.
+pub(crate) fn numbers(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = Tsn> {
+    pieces(protocol, bytes).map(|(number, _)| number)
+}
+
+/// The user data of a packet: the number and length of each piece. The sequence number of a segment stands for a TSN.
+fn pieces(protocol: Protocol, bytes: Octets<'_>) -> impl Iterator<Item = (Tsn, usize)> {
+    let of = |wanted| protocol == wanted;
+    let packet = Some(bytes).filter(|_| of(Protocol::Sctp));
+    let packet = packet.and_then(|bytes| Packet::parse(bytes, Checksum::Offloaded).ok());
+    let chunks = packet.into_iter().flat_map(|packet| packet.chunks().map_while(Result::ok));
+    let chunks = chunks.filter_map(|chunk| match chunk {
+        Chunk::Data(data) => Some((data.tsn, data.payload.len())),
+        Chunk::IData(data) => Some((data.tsn, data.payload.len())),
+        _ => None,
+    });
+    // Addresses matter for the checksum only, which was computed by the sender.
+    let any = IpAddr::from([0; 4]);
+    let segment = Some(bytes).filter(|_| of(Protocol::Tcp));
+    let segment = segment.and_then(|bytes| Segment::parse(bytes, any, any, Checksum::Offloaded).ok());
+    let data = segment.filter(|segment| !segment.data.is_empty());
+    chunks.chain(data.map(|segment| (Tsn(segment.header.seq.0), segment.data.len())))
 }
 
 fn highest(cumulative: Tsn, blocks: impl Iterator<Item = GapBlock>) -> Tsn {

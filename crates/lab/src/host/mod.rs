@@ -15,7 +15,7 @@ pub(crate) use endpoint::{
     ConnId, Counted, Ending, Endpoint, Event, PathCounts, PathView, Service, Transport,
 };
 
-pub(crate) use log::{ChunkLog, Note, Noted};
+pub(crate) use log::{ChunkLog, Note, Noted, numbers};
 
 use des::{Alarm, Kernel, Wake};
 use endpoint::{Protocolled, with};
@@ -144,6 +144,13 @@ impl Hosts {
         matches!(endpoint, Endpoint::Sctp(_)).then(|| &mut **socket.log.get_or_insert_default())
     }
 
+    /// As [`Hosts::log`], and for TCP the segments with data that were sent.
+    pub(crate) fn watch(&mut self, id: EndpointId) -> Option<&mut ChunkLog> {
+        let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
+        let watched = !matches!(endpoint, Endpoint::Udp(_));
+        watched.then(|| &mut **socket.log.get_or_insert_default())
+    }
+
     /// Notes no more chunks of an endpoint.
     pub(crate) fn unwatch(&mut self, id: EndpointId) {
         self.slots[id.0 as usize].socket.log = None;
@@ -172,8 +179,8 @@ impl Hosts {
             return None;
         };
         let Slot { endpoint, socket } = &mut self.slots[id.0 as usize];
-        if let Some(log) = &mut socket.log {
-            log.received(datagram.dst, datagram.src, datagram.bytes);
+        if let (Some(log), Endpoint::Sctp(_)) = (&mut socket.log, &*endpoint) {
+            log.received(around.kernel.now(), datagram.dst, datagram.src, datagram.bytes);
         }
         with!(endpoint, endpoint => {
             transport::Endpoint::handle(endpoint, around.kernel.now(), datagram);
@@ -345,7 +352,7 @@ impl Socket {
         while let Some(Transmit { src, dst, udp_port, ecn, .. }) = endpoint.poll_transmit(now, buf) {
             let mut protocol = endpoint.protocol();
             if let Some(log) = &mut self.log {
-                log.sent(src, dst, buf.as_octets());
+                log.sent(now, protocol, [src, dst], buf.as_octets());
             }
             if udp_port != 0 {
                 encapsulation::wrap(buf, udp_port);

@@ -3,7 +3,7 @@ use net::Protocol;
 
 /// The ports of a host, separately for each protocol.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ports([Table; 3]);
+pub(super) struct Ports([Table; 4]);
 
 impl Ports {
     #[inline]
@@ -22,6 +22,8 @@ fn place(protocol: Protocol) -> usize {
         Protocol::Sctp => 0,
         Protocol::Tcp => 1,
         Protocol::Udp => 2,
+        // No endpoint takes whole packets.
+        Protocol::Opaque => 3,
     }
 }
 

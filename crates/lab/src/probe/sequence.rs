@@ -77,13 +77,13 @@ impl Sequence {
         }
         let counted = view.hosts.endpoint(endpoint).counted(conn);
         let port = view.flows[self.flow].dial.port;
-        let mine = |note: &&Note| note.port == port && path_of(note, &counted).is_some();
+        let mine = |note: &&Note| note.port == port && counted.path(note.local, note.remote).is_some();
         let notes: Vec<&Note> = notes.iter().filter(mine).collect();
         self.set_base(view, endpoint, conn, &counted, &notes);
         for note in notes {
             match note.what {
                 Noted::Data { tsn, bytes } => {
-                    self.on_data(view.now, path_of(note, &counted), tsn, bytes, &counted)
+                    self.on_data(view.now, counted.path(note.local, note.remote), tsn, bytes, &counted)
                 }
                 Noted::Ack { .. } => self.on_ack(view.now, note.what),
             }
@@ -122,7 +122,7 @@ impl Sequence {
             return;
         }
         let data = notes.iter().rev().find_map(|note| match note.what {
-            Noted::Data { tsn, .. } => Some((path_of(note, counted)?, tsn)),
+            Noted::Data { tsn, .. } => Some((counted.path(note.local, note.remote)?, tsn)),
             Noted::Ack { .. } => None,
         });
         let Some((path, tsn)) = data else { return };
@@ -204,13 +204,6 @@ impl Sequence {
             points.push((now, value));
         }
     }
-}
-
-/// The path of a packet: that between its addresses, or else that to the peer's address.
-fn path_of(note: &Note, counted: &Counted) -> Option<usize> {
-    let paths = &counted.paths;
-    let exact = paths.iter().position(|path| (path.local, path.remote) == (note.local, note.remote));
-    exact.or_else(|| paths.iter().position(|path| path.remote == note.remote))
 }
 
 #[cfg(test)]

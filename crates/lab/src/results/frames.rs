@@ -69,28 +69,27 @@ impl Rows {
     }
 }
 
-/// The scalars of a run as rows of a sweep's table, with the columns of its axes.
-pub fn scalars_table(key: &RunKey<'_>, axes: &[Axis], scalars: &Table) -> Table {
-    let mut columns = run_columns(key, scalars.rows());
-    for (axis, (_, value)) in axes.iter().zip(key.parameters) {
-        columns.push((axis.name.clone(), repeated(value, kind(axis), scalars.rows())));
-    }
-    columns.extend(scalars.columns().iter().cloned());
-    Table::new(columns)
-}
-
-/// The series of a run as rows of a sweep's table.
-pub fn series_table(key: &RunKey<'_>, series: &Table) -> Table {
-    let mut columns = run_columns(key, series.rows());
-    columns.extend(series.columns().iter().cloned());
-    Table::new(columns)
-}
-
-fn run_columns(key: &RunKey<'_>, rows: usize) -> Vec<(String, Column)> {
-    vec![
+/// Scalars or series of a run as rows of a sweep's table, with the columns of its axes.
+pub fn sweep_table(key: &RunKey<'_>, axes: &[Axis], of_run: &Table) -> Table {
+    let rows = of_run.rows();
+    let mut columns = vec![
         ("run".to_owned(), Column::Whole(vec![key.run as i32; rows])),
         ("replica".to_owned(), Column::Whole(vec![key.replica as i32; rows])),
-    ]
+    ];
+    for (axis, (_, value)) in axes.iter().zip(key.parameters) {
+        columns.push((axis.name.clone(), repeated(value, kind(axis), rows)));
+        if let (Some(column), Some((number, _))) = (number_column(axis, axes), value.in_base_unit()) {
+            columns.push((column, Column::Real(vec![number; rows])));
+        }
+    }
+    columns.extend(of_run.columns().iter().cloned());
+    Table::new(columns)
+}
+
+/// Name of the column with the numbers of an axis, if all its values are quantities of one kind: `rate_bps` beside `rate`.
+pub fn number_column(axis: &Axis, axes: &[Axis]) -> Option<String> {
+    let name = format!("{}_{}", axis.name, axis.unit()?);
+    (!axes.iter().any(|other| other.name == name)).then_some(name)
 }
 
 /// The kind of column that holds all values of an axis.
@@ -108,10 +107,6 @@ fn repeated(value: &AxisValue, kind: Kind, rows: usize) -> Column {
     match (value, kind) {
         (AxisValue::Number(number), Kind::Real) => Column::Real(vec![*number; rows]),
         (AxisValue::Flag(flag), Kind::Flag) => Column::Flag(vec![*flag; rows]),
-        (value, _) => {
-            let (mut words, text) = (Words::default(), value.to_string());
-            (0..rows).for_each(|_| words.push(&text));
-            Column::Text(words)
-        }
+        (value, _) => Column::Text(Words::repeated(&value.to_string(), rows)),
     }
 }

@@ -1,9 +1,10 @@
 //! Results as long tables, in Parquet and CSV.
 //!
-//! *Scalars* have the columns `run`, `replica`, one for each axis of the sweep, `window`, `flow`, `path`, `quantity` and
-//! `value`; *series* have `run`, `replica`, `flow`, `path`, `quantity`, `time` (seconds) and `value`. `window` is empty for
-//! a flow's own measurement; `path` is null for a whole flow or a link. The column of an axis holds numbers or booleans if
-//! all its values are such, otherwise text as in the scenario.
+//! *Scalars* have the columns `run`, `replica`, those of the axes of the sweep, `window`, `flow`, `path`, `quantity` and
+//! `value`; *series* have `run`, `replica`, those of the axes, `flow`, `path`, `quantity`, `time` (seconds) and `value`.
+//! `window` is empty for a flow's own measurement; `path` is null for a whole flow or a link. The column of an axis holds
+//! numbers or booleans if all its values are such, otherwise text as in the scenario. If all of them are quantities of one
+//! kind, such as rates, a second column has their numbers in its base unit, and a name that ends with this unit (`rate_bps`).
 
 mod csv;
 mod frames;
@@ -11,7 +12,7 @@ mod parquet;
 mod table;
 
 pub use csv::CsvWriter;
-pub use frames::{RunKey, scalars_of, scalars_table, series_of, series_table};
+pub use frames::{RunKey, number_column, scalars_of, series_of, sweep_table};
 pub use parquet::{ParquetWriter, read_parquet, to_parquet_bytes};
 pub use table::{Column, Kind, Table};
 

@@ -41,7 +41,13 @@ pub struct Words {
 impl Words {
     /// Adds a row.
     pub fn push(&mut self, word: &str) {
-        let number = match self.index.get(word) {
+        let number = self.number(word);
+        self.rows.push(number);
+    }
+
+    /// The number of a word, which is added if it is new.
+    fn number(&mut self, word: &str) -> u32 {
+        match self.index.get(word) {
             Some(number) => *number,
             None => {
                 let number = self.words.len() as u32;
@@ -49,8 +55,24 @@ impl Words {
                 self.index.insert(word.to_owned(), number);
                 number
             }
-        };
-        self.rows.push(number);
+        }
+    }
+
+    /// A column of one word.
+    pub fn repeated(word: &str, rows: usize) -> Self {
+        let mut words = Words::default();
+        if rows > 0 {
+            words.push(word);
+            words.rows.resize(rows, 0);
+        }
+        words
+    }
+
+    /// Adds the rows of another column.
+    fn append(&mut self, other: &Words) {
+        // Rows follow the order in which their words came first, as if they were added one by one.
+        let numbers: Vec<u32> = other.words.iter().map(|word| self.number(word)).collect();
+        self.rows.extend(other.rows.iter().map(|row| numbers[*row as usize]));
     }
 
     /// Every row.
@@ -100,7 +122,7 @@ impl Column {
 
     fn append(&mut self, other: &Column) {
         match (self, other) {
-            (Column::Text(words), Column::Text(more)) => more.iter().for_each(|word| words.push(word)),
+            (Column::Text(words), Column::Text(more)) => words.append(more),
             (Column::Whole(rows), Column::Whole(more)) => rows.extend(more),
             (Column::OptionalWhole(rows), Column::OptionalWhole(more)) => rows.extend(more),
             (Column::Real(rows), Column::Real(more)) => rows.extend(more),

@@ -1,10 +1,12 @@
 //! `manifest.json`: the inputs from which a result was computed.
 
 use super::store::RunRecord;
-use crate::scenario::{AxisValue, Sweep, hexadecimal};
+use crate::results::number_column;
+use crate::scenario::{Axis, AxisValue, Sweep, hexadecimal};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use units::Span;
 
 /// Version of the layout of manifests and tables.
@@ -13,7 +15,7 @@ const FORMAT: u32 = 1;
 /// Version of the results of the simulator. It is part of the hash that names a stored run, so that a sweep never
 /// reuses a run of a simulator with other results. Raise it in each change that moves a digest of
 /// `crates/lab/tests/digests.txt`.
-pub const RESULTS_VERSION: u32 = 3;
+pub const RESULTS_VERSION: u32 = 4;
 
 /// The version of the program and [`RESULTS_VERSION`].
 fn simulator() -> String {
@@ -28,6 +30,11 @@ fn commit() -> Option<String> {
 
 /// The machine: wall times depend on it, results do not.
 fn machine() -> Json {
+    static FOUND: OnceLock<Json> = OnceLock::new();
+    FOUND.get_or_init(find_machine).clone()
+}
+
+fn find_machine() -> Json {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())
@@ -72,6 +79,9 @@ pub(super) const TABLES: &str = "tables_sha256";
 /// The key of the SHA-256 of a run's manifest without this key.
 const SEAL: &str = "manifest_sha256";
 
+/// The keys of a run's manifest that depend on where and when the run was simulated.
+pub(super) const CIRCUMSTANCES: [&str; 4] = ["simulator", "commit", "machine", "wall_ns"];
+
 /// Parses the manifest of a run; none if it is damaged.
 pub(super) fn read_run(text: &str) -> Option<Json> {
     let mut manifest: Json = serde_json::from_str(text).ok()?;
@@ -87,44 +97,11 @@ pub(super) fn of_sweep(
     wall: Span,
     files: &[PathBuf],
 ) -> Json {
-    let axes: Vec<Json> = sweep
-        .axes()
+    let of_runs = sweep
+        .variants()
         .iter()
-        .map(|axis| json!({ "name": axis.name, "values": axis.values.iter().map(plain).collect::<Vec<_>>() }))
-        .collect();
-    let outputs: Map<String, Json> = files
-        .iter()
-        .filter_map(|path| {
-            let digest = hexadecimal(&Sha256::digest(std::fs::read(path).ok()?));
-            Some((path.file_name()?.to_string_lossy().into_owned(), json!(digest)))
-        })
-        .collect();
-    let listed: Vec<Json> = runs
-        .iter()
-        .zip(
-            sweep
-                .variants()
-                .iter()
-                .zip(replicas)
-                .flat_map(|(variant, &n)| std::iter::repeat_n(variant, n as usize)),
-        )
-        .map(|(record, variant)| {
-            let parameters: Map<String, Json> =
-                variant.parameters.iter().map(|(axis, value)| (axis.clone(), plain(value))).collect();
-            json!({
-                "run": record.run,
-                "replica": record.replica,
-                "hash": record.hash,
-                "parameters": parameters,
-                "digest": format!("{:016x}", record.digest),
-                "packet_hops": record.packet_hops,
-                "simulated_s": record.simulated.as_secs_f64(),
-                "wall_s": record.wall.as_secs_f64(),
-                "warnings": record.warnings,
-                "failures": record.failures,
-            })
-        })
-        .collect();
+        .zip(replicas)
+        .flat_map(|(variant, &count)| std::iter::repeat_n(variant.parameters.as_slice(), count as usize));
     json!({
         "format": FORMAT,
         "simulator": simulator(),
@@ -136,11 +113,57 @@ pub(super) fn of_sweep(
         "seed": sweep.variants().first().map(|variant| variant.scenario.seed),
         // Of the combination that has the fewest.
         "replicas": replicas.iter().min(),
-        "axes": axes,
-        "outputs_sha256": outputs,
+        "axes": axes(sweep.axes()),
+        "outputs_sha256": sums(files),
         "wall_s": wall.as_secs_f64(),
-        "runs": listed,
+        "runs": runs.iter().zip(of_runs).map(|(record, key)| listed(record, key)).collect::<Vec<_>>(),
     })
+}
+
+/// The axes of a sweep.
+pub(super) fn axes(axes: &[Axis]) -> Json {
+    let axis = |axis: &Axis| {
+        let values: Vec<Json> = axis.values.iter().map(plain).collect();
+        json!({ "name": axis.name, "values": values, "number_column": number_column(axis, axes) })
+    };
+    axes.iter().map(axis).collect()
+}
+
+/// The SHA-256 of files by their names.
+pub(super) fn sums(files: &[PathBuf]) -> Map<String, Json> {
+    let sum = |path: &PathBuf| {
+        let digest = hexadecimal(&Sha256::digest(std::fs::read(path).ok()?));
+        Some((path.file_name()?.to_string_lossy().into_owned(), json!(digest)))
+    };
+    files.iter().filter_map(sum).collect()
+}
+
+/// A run in the list of its sweep.
+pub(super) fn listed(record: &RunRecord, parameters: &[(String, AxisValue)]) -> Json {
+    let parameters: Map<String, Json> =
+        parameters.iter().map(|(axis, value)| (axis.clone(), plain(value))).collect();
+    json!({
+        "run": record.run,
+        "replica": record.replica,
+        "hash": record.hash,
+        "parameters": parameters,
+        "digest": format!("{:016x}", record.digest),
+        "packet_hops": record.packet_hops,
+        "simulated_s": record.simulated.as_secs_f64(),
+        "wall_s": record.wall.as_secs_f64(),
+        "warnings": record.warnings,
+        "failures": record.failures,
+    })
+}
+
+/// The value of an axis as a manifest has it.
+pub(super) fn value(written: &Json) -> Option<AxisValue> {
+    match written {
+        Json::Bool(flag) => Some(AxisValue::Flag(*flag)),
+        Json::Number(number) => number.as_f64().map(AxisValue::Number),
+        Json::String(text) => Some(AxisValue::Text(text.clone())),
+        _ => None,
+    }
 }
 
 fn plain(value: &AxisValue) -> Json {

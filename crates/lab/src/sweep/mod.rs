@@ -4,28 +4,33 @@
 //! share runs share their results. The files do not depend on the number of threads or on earlier runs, except for the
 //! wall times in manifests.
 
+mod elsewhere;
 mod manifest;
+mod merge;
+mod parts;
 mod pool;
 mod stopwatch;
 mod store;
+mod tables;
 mod until;
 
+pub use elsewhere::{Elsewhere, Part, Task, places, run_part, run_stored};
 pub use manifest::RESULTS_VERSION;
-pub use store::RunRecord;
+pub use merge::{MergeError, Merged, merge};
+pub use store::{CAPTURE_LIMIT, RunRecord};
 pub use until::{Until, Wide};
 
 use crate::output::{RunControl, RunError, RunOutput};
-use crate::results::{CsvWriter, ParquetWriter, RunKey, Table, TableError};
-use crate::results::{scalars_of, scalars_table, series_of, series_table};
-use crate::scenario::{Axis, Scenario, Sweep, Variant};
+use crate::results::{RunKey, Table, TableError};
+use crate::results::{scalars_of, series_of, sweep_table};
+use crate::scenario::{Scenario, Sweep, Variant};
 use crate::world;
 use pool::Job;
 use serde_json::Value as Json;
-use std::fs::File;
-use std::io::BufWriter;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use stopwatch::Stopwatch;
 use store::Store;
 use units::Span;
@@ -126,6 +131,15 @@ pub enum SweepError {
     /// The quantity of [`SweepOptions::until`] is not measured.
     #[error("{0}")]
     NotMeasured(String),
+    /// Runs could not be done elsewhere.
+    #[error("{0}")]
+    Elsewhere(String),
+    /// Another process asked for a combination that the sweep does not have.
+    #[error("the sweep has no combination {number}: other processes have another version of the scenario")]
+    NoVariant {
+        /// Number of the combination.
+        number: usize,
+    },
     /// A stored table changed while the sweep ran.
     #[error(
         "{} was changed by something else while the sweep ran: the same command simulates the run again",
@@ -162,7 +176,20 @@ pub fn run_sweep(
     options: &SweepOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<SweepReport, SweepError> {
-    sweep_with(&world::run, sweep, options, progress)
+    sweep_with(&world::run, None, sweep, options, progress)
+}
+
+/// The same, with all runs that are missing done elsewhere.
+///
+/// # Errors
+/// [`SweepError`]; another call reuses the finished runs.
+pub fn run_sweep_elsewhere(
+    elsewhere: &mut dyn Elsewhere,
+    sweep: &Sweep,
+    options: &SweepOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<SweepReport, SweepError> {
+    sweep_with(&world::run, Some(elsewhere), sweep, options, progress)
 }
 
 /// Runs one replica of the first combination.
@@ -170,13 +197,13 @@ pub fn run_sweep(
 /// # Errors
 /// Those of [`world::run`].
 pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<RunReport, RunError> {
-    let Variant { parameters, scenario } = &sweep.variants()[0];
+    let Variant { parameters, scenario, .. } = &sweep.variants()[0];
     let watch = Stopwatch::start();
     let output = world::run(scenario, replica, control)?;
     let record = RunRecord::new(0, replica, store::hash(scenario, replica), &output, watch.elapsed());
     let key = RunKey { run: 0, replica, parameters };
-    let scalars = scalars_table(&key, sweep.axes(), &scalars_of(&output.scalars));
-    let series = series_table(&key, &series_of(&output.series));
+    let scalars = sweep_table(&key, sweep.axes(), &scalars_of(&output.scalars));
+    let series = sweep_table(&key, sweep.axes(), &series_of(&output.series));
     let manifest = manifest::of_sweep(sweep, &[record], &[1], watch.elapsed(), &[]);
     Ok(RunReport { output, scalars, series, manifest })
 }
@@ -189,10 +216,9 @@ impl RunReport {
     /// [`SweepError::Store`] names the file that could not be written.
     pub fn write(&self, out: &Path, csv: bool) -> Result<(), SweepError> {
         for (name, table) in [("scalars", &self.scalars), ("series", &self.series)] {
-            let rows = || std::iter::once(Ok(table.clone()));
-            write_rows(&out.join(name).with_extension("parquet"), false, rows())?;
+            tables::write_one(&out.join(name).with_extension("parquet"), false, table)?;
             if csv {
-                write_rows(&out.join(name).with_extension("csv"), true, rows())?;
+                tables::write_one(&out.join(name).with_extension("csv"), true, table)?;
             }
         }
         store::replace(&out.join("manifest.json"), format!("{:#}\n", self.manifest).as_bytes())
@@ -201,6 +227,7 @@ impl RunReport {
 
 fn sweep_with(
     simulate: Simulate<'_>,
+    elsewhere: Option<&mut dyn Elsewhere>,
     sweep: &Sweep,
     options: &SweepOptions,
     progress: &mut dyn FnMut(Progress),
@@ -208,14 +235,12 @@ fn sweep_with(
     let watch = Stopwatch::start();
     let mut replicas = vec![options.replicas; sweep.variants().len()];
     let most = options.until.as_ref().map_or(options.replicas, |until| until.most.max(options.replicas));
-    let runs = replicas.len() as u64 * u64::from(most);
-    if runs > MOST_RUNS {
-        return Err(SweepError::TooManyRuns { runs });
-    }
+    refuse_too_many(replicas.len(), most)?;
     let store = Store::open(&options.out)?;
     let mut done: Vec<Vec<RunRecord>> = vec![Vec::new(); replicas.len()];
+    let mut round = Round { simulate, elsewhere, sweep, store: &store, options, watch };
     let wide = loop {
-        work(simulate, sweep, &replicas, &mut done, &store, options, &watch, progress)?;
+        round.work(&replicas, &mut done, progress)?;
         let Some(until) = &options.until else { break Vec::new() };
         let wide = too_wide(until, &done, &store)?;
         let before = replicas.clone();
@@ -226,8 +251,10 @@ fn sweep_with(
     };
     let mut runs: Vec<RunRecord> = done.into_iter().flatten().collect();
     (0..).zip(&mut runs).for_each(|(number, record)| record.run = number);
-    let jobs = jobs(sweep, &replicas);
-    let tables = write_tables(sweep.axes(), &jobs, &runs, &store, options)?;
+    let jobs = all_jobs(sweep, &replicas)?;
+    let keys: Vec<RunKey<'_>> = jobs.iter().map(Job::key).collect();
+    let target = tables::Target { out: &options.out, csv: options.csv, jobs: options.jobs };
+    let tables = tables::write(&target, sweep.axes(), &keys, &runs, &store)?;
     store.clear_parts(&runs);
     let manifest = manifest::of_sweep(sweep, &runs, &replicas, watch.elapsed(), &tables);
     let path = options.out.join("manifest.json");
@@ -243,53 +270,93 @@ fn sweep_with(
 }
 
 /// All runs, in order.
-fn jobs<'s>(sweep: &'s Sweep, replicas: &[u32]) -> Vec<Job<'s>> {
+fn all_jobs<'s>(sweep: &'s Sweep, replicas: &[u32]) -> Result<Vec<Job<'s>>, SweepError> {
+    refuse_too_many(replicas.len(), replicas.iter().copied().max().unwrap_or(0))?;
     let variants = sweep.variants().iter().zip(replicas);
     let pairs = variants.flat_map(|(variant, &count)| (0..count).map(move |replica| (variant, replica)));
     let job = |(run, (variant, replica))| Job { run, variant, replica };
-    (0..).zip(pairs).map(job).collect()
+    Ok((0..).zip(pairs).map(job).collect())
 }
 
-/// Does the runs that are missing for these numbers of replicas, and adds their records.
-#[expect(clippy::too_many_arguments, reason = "all that a sweep is made of")]
-fn work(
-    simulate: Simulate<'_>,
-    sweep: &Sweep,
-    replicas: &[u32],
-    done: &mut [Vec<RunRecord>],
-    store: &Store,
-    options: &SweepOptions,
-    watch: &Stopwatch,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), SweepError> {
-    let had: Vec<u32> = done.iter().map(|records| records.len() as u32).collect();
-    let before = done.iter().map(Vec::len).sum::<usize>();
-    let reused = done.iter().flatten().filter(|record| record.reused).count();
-    let mut missing = jobs(sweep, replicas);
-    let place: Vec<usize> = (0..)
-        .zip(replicas)
-        .flat_map(|(variant, &count)| std::iter::repeat_n(variant, count as usize))
-        .collect();
-    missing.retain(|job| job.replica >= had[place[job.run as usize]]);
-    let mut total = |at: Progress| {
-        progress(Progress {
-            done: at.done + before,
-            reused: at.reused + reused,
-            total: at.total + before,
-            ..at
-        });
-    };
-    let records =
-        pool::work(simulate, &missing, store, options, watch, &mut total).map_err(|error| match error {
+fn refuse_too_many(variants: usize, replicas: u32) -> Result<(), SweepError> {
+    let runs = variants as u64 * u64::from(replicas);
+    if runs > MOST_RUNS { Err(SweepError::TooManyRuns { runs }) } else { Ok(()) }
+}
+
+/// What does the missing runs of a sweep.
+struct Round<'r, 'e> {
+    simulate: Simulate<'r>,
+    elsewhere: Option<&'e mut (dyn Elsewhere + 'e)>,
+    sweep: &'r Sweep,
+    store: &'r Store,
+    options: &'r SweepOptions,
+    watch: Stopwatch,
+}
+
+impl Round<'_, '_> {
+    /// Does the runs that are missing for these numbers of replicas, and adds their records.
+    fn work(
+        &mut self,
+        replicas: &[u32],
+        done: &mut [Vec<RunRecord>],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), SweepError> {
+        let had: Vec<u32> = done.iter().map(|records| records.len() as u32).collect();
+        let before = done.iter().map(Vec::len).sum::<usize>();
+        let reused = done.iter().flatten().filter(|record| record.reused).count();
+        let mut missing = all_jobs(self.sweep, replicas)?;
+        let place: Vec<usize> = (0..)
+            .zip(replicas)
+            .flat_map(|(variant, &count)| std::iter::repeat_n(variant, count as usize))
+            .collect();
+        missing.retain(|job| job.replica >= had[place[job.run as usize]]);
+        let mut total = |at: Progress| {
+            progress(Progress {
+                done: at.done + before,
+                reused: at.reused + reused,
+                total: at.total + before,
+                ..at
+            });
+        };
+        let fetched = self.fetch(&missing, &mut total)?;
+        let work = pool::work(self.simulate, &missing, self.store, self.options, &self.watch, &mut total);
+        let records = work.map_err(|error| match error {
             SweepError::Cancelled { done, total } => {
                 SweepError::Cancelled { done: done + before, total: total + before }
             }
             error => error,
         })?;
-    for (job, record) in missing.iter().zip(records) {
-        done[place[job.run as usize]].push(record);
+        for (job, mut record) in missing.iter().zip(records) {
+            record.reused &= !fetched.contains(&record.hash);
+            done[place[job.run as usize]].push(record);
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Has the runs that the store does not have done elsewhere, and returns their hashes.
+    fn fetch(
+        &mut self,
+        jobs: &[Job<'_>],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<BTreeSet<String>, SweepError> {
+        let Some(elsewhere) = &mut self.elsewhere else { return Ok(BTreeSet::new()) };
+        let mut tasks: Vec<Task> = jobs.iter().map(Job::task).collect();
+        tasks.retain(|task| !self.store.has(&task.hash));
+        let stored = jobs.len() - tasks.len();
+        let mut done = |finished: usize| {
+            progress(Progress {
+                done: stored + finished,
+                reused: stored,
+                total: jobs.len(),
+                elapsed: self.watch.elapsed(),
+            });
+            !self.options.cancel.load(Ordering::Relaxed)
+        };
+        elsewhere
+            .work(self.sweep.recipe(), &tasks, self.store.runs(), &mut done)
+            .map_err(SweepError::Elsewhere)?;
+        Ok(tasks.into_iter().map(|task| task.hash).collect())
+    }
 }
 
 /// The combinations whose interval is too wide, each with its widest one.
@@ -301,68 +368,6 @@ fn too_wide(until: &Until, done: &[Vec<RunRecord>], store: &Store) -> Result<Vec
         found.extend(until.too_wide(variant, &tables?).map_err(SweepError::NotMeasured)?);
     }
     Ok(found)
-}
-
-/// Writes the tables of all runs, in the order of the runs, and returns the paths.
-fn write_tables(
-    axes: &[Axis],
-    jobs: &[Job<'_>],
-    runs: &[RunRecord],
-    store: &Store,
-    options: &SweepOptions,
-) -> Result<Vec<PathBuf>, SweepError> {
-    let scalars = |job: &Job<'_>, run: &RunRecord| {
-        Ok(scalars_table(&job.key(), axes, &store.table(&run.hash, "scalars.parquet", &scalars_of(&[]))?))
-    };
-    let series = |job: &Job<'_>, run: &RunRecord| {
-        Ok(series_table(&job.key(), &store.table(&run.hash, "series.parquet", &series_of(&[]))?))
-    };
-    let mut written = Vec::new();
-    for (csv, extension) in [(false, "parquet"), (true, "csv")] {
-        if csv && !options.csv {
-            continue;
-        }
-        let tables: [(&str, RowsOf<'_>); 2] = [("scalars", &scalars), ("series", &series)];
-        for (name, rows) in tables {
-            let path = options.out.join(name).with_extension(extension);
-            write_rows(&path, csv, jobs.iter().zip(runs).map(|(job, run)| rows(job, run)))?;
-            written.push(path);
-        }
-    }
-    Ok(written)
-}
-
-/// The rows of a run.
-type RowsOf<'f> = &'f dyn Fn(&Job<'_>, &RunRecord) -> Result<Table, SweepError>;
-
-/// Writes tables of one shape one after the other to a file, which appears complete or not at all.
-fn write_rows(
-    path: &Path,
-    csv: bool,
-    tables: impl Iterator<Item = Result<Table, SweepError>>,
-) -> Result<(), SweepError> {
-    let refused = |source: TableError| SweepError::Store { path: path.to_owned(), source };
-    let part = store::part_of(path);
-    let sink = BufWriter::new(File::create(&part).map_err(|error| refused(error.into()))?);
-    let mut tables = tables.peekable();
-    if csv {
-        let mut writer = CsvWriter::new(sink);
-        for table in tables {
-            writer.append(&table?).map_err(refused)?;
-        }
-        writer.finish().map_err(refused)?;
-    } else {
-        let shape = match tables.peek() {
-            Some(Ok(table)) => table.shape(),
-            _ => Vec::new(),
-        };
-        let mut writer = ParquetWriter::new(sink, &shape).map_err(refused)?;
-        for table in tables {
-            writer.append(&table?).map_err(refused)?;
-        }
-        writer.finish().map_err(refused)?;
-    }
-    std::fs::rename(&part, path).map_err(|error| refused(error.into()))
 }
 
 #[cfg(test)]

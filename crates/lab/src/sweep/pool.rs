@@ -1,12 +1,14 @@
 //! The threads of a sweep. Each takes the next run that is left. The output of a run goes to the store; only a short
 //! record stays in memory.
 
+use super::elsewhere::Task;
 use super::stopwatch::Stopwatch;
-use super::store::{RunRecord, Store};
+use super::store::{self, RunRecord, Store};
 use super::{Progress, Simulate, SweepError, SweepOptions};
 use crate::output::RunError;
 use crate::results::RunKey;
 use crate::scenario::Variant;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -21,6 +23,12 @@ pub(super) struct Job<'s> {
 impl Job<'_> {
     pub fn key(&self) -> RunKey<'_> {
         RunKey { run: self.run, replica: self.replica, parameters: &self.variant.parameters }
+    }
+
+    /// What another process needs to know of it.
+    pub fn task(&self) -> Task {
+        let hash = store::hash(&self.variant.scenario, self.replica);
+        Task { variant: self.variant.number, replica: self.replica, hash }
     }
 
     /// The name of the run in messages.
@@ -59,7 +67,7 @@ pub(super) fn work(
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let idle = stop.load(Ordering::Relaxed) || options.cancel.load(Ordering::Relaxed);
                     let (false, Some(job)) = (idle, jobs.get(number)) else { return };
-                    let done = one(simulate, job, store, options);
+                    let done = one(simulate, job, store, &options.cancel);
                     stop.fetch_or(done.is_err(), Ordering::Relaxed);
                     if sender.send((number, done)).is_err() {
                         return;
@@ -94,19 +102,16 @@ pub(super) fn work(
     records.into_iter().collect::<Option<Vec<_>>>().ok_or(SweepError::Cancelled { done, total })
 }
 
-fn one(
+/// Does one run, or loads it.
+pub(super) fn one(
     simulate: Simulate<'_>,
     job: &Job<'_>,
     store: &Store,
-    options: &SweepOptions,
+    cancel: &Arc<AtomicBool>,
 ) -> Result<RunRecord, SweepError> {
-    store.run(job.run, &job.variant.scenario, job.replica, &options.cancel, simulate).map_err(|error| {
-        match error {
-            SweepError::Run { source: RunError::Cancelled, .. } => {
-                SweepError::Cancelled { done: 0, total: 0 }
-            }
-            SweepError::Run { source, .. } => SweepError::Run { run: job.name(), source },
-            other => other,
-        }
+    store.run(job.run, &job.variant.scenario, job.replica, cancel, simulate).map_err(|error| match error {
+        SweepError::Run { source: RunError::Cancelled, .. } => SweepError::Cancelled { done: 0, total: 0 },
+        SweepError::Run { source, .. } => SweepError::Run { run: job.name(), source },
+        other => other,
     })
 }

@@ -3,21 +3,25 @@
 
 use super::manifest::RESULTS_VERSION;
 use super::stopwatch::Stopwatch;
-use super::{Simulate, SweepError, manifest};
+use super::{Simulate, SweepError, manifest, parts};
 use crate::output::{RunControl, RunOutput};
 use crate::results::{Table, TableError, read_parquet, scalars_of, series_of, to_parquet_bytes};
 use crate::scenario::{Scenario, hexadecimal};
 use bytes::Bytes;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use units::Span;
+use units::{ByteCount, Span};
 
 const SCALARS: &str = "scalars.parquet";
 const SERIES: &str = "series.parquet";
+
+/// Largest size of a capture of a sweep without a limit of its own: a sweep has many.
+pub const CAPTURE_LIMIT: ByteCount = ByteCount::new(100_000_000);
 
 /// The record of a finished run.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +88,19 @@ impl Store {
     pub fn open(out: &Path) -> Result<Self, SweepError> {
         let runs = out.join("runs");
         fs::create_dir_all(&runs).map_err(|error| refused(&runs, error))?;
+        parts::clear(out);
+        parts::clear(&runs);
         Ok(Store { runs })
+    }
+
+    /// The folder of finished runs.
+    pub fn runs(&self) -> &Path {
+        &self.runs
+    }
+
+    /// Whether a run seems to be finished; [`Store::run`] looks closer.
+    pub fn has(&self, hash: &str) -> bool {
+        self.runs.join(hash).join("manifest.json").exists()
     }
 
     /// The record of a run: from disk, or else by simulating it.
@@ -101,10 +117,10 @@ impl Store {
             return Ok(record);
         }
         let redone = self.runs.join(&hash).exists();
-        let part = self.runs.join(format!(".part-{hash}-{}", std::process::id()));
+        let part = parts::of(&self.runs.join(&hash));
         fs::create_dir_all(&part).map_err(|error| refused(&part, error))?;
         let captures = (!scenario.captures.is_empty()).then(|| part.clone());
-        let control = RunControl { cancel: cancel.clone(), captures };
+        let control = RunControl { cancel: cancel.clone(), captures, capture_limit: Some(CAPTURE_LIMIT) };
         let watch = Stopwatch::start();
         let output = simulate(scenario, replica, &control).map_err(|source| {
             // A run that failed leaves nothing worth keeping.
@@ -151,7 +167,7 @@ impl Store {
     }
 
     /// The manifest of a finished run, if it is undamaged.
-    fn manifest(&self, hash: &str) -> Option<Json> {
+    pub fn manifest(&self, hash: &str) -> Option<Json> {
         manifest::read_run(&fs::read_to_string(self.runs.join(hash).join("manifest.json")).ok()?)
     }
 
@@ -162,7 +178,7 @@ impl Store {
     }
 
     /// The record of a finished run, if all its files exist and are undamaged.
-    fn load(&self, run: u32, replica: u32, hash: &str) -> Option<RunRecord> {
+    pub fn load(&self, run: u32, replica: u32, hash: &str) -> Option<RunRecord> {
         let manifest = self.manifest(hash).filter(|manifest| manifest["hash"] == hash)?;
         for name in [SCALARS, SERIES] {
             self.bytes(hash, name, &manifest)?;
@@ -196,28 +212,17 @@ impl Store {
 
     /// Removes the unfinished folders that killed processes left behind, if their runs are finished now.
     pub fn clear_parts(&self, runs: &[RunRecord]) {
-        for entry in fs::read_dir(&self.runs).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let hash = name.strip_prefix(".part-").and_then(|rest| rest.split('-').next());
-            if hash.is_some_and(|hash| runs.iter().any(|run| run.hash == hash)) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+        let finished: BTreeSet<&str> = runs.iter().map(|run| run.hash.as_str()).collect();
+        parts::clear_of(&self.runs, |hash| finished.contains(hash));
     }
-}
-
-/// The path to which a file is written before it is renamed.
-pub(super) fn part_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".part-{name}-{}", std::process::id()))
 }
 
 /// Writes a file, which appears complete or not at all.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), SweepError> {
-    let part = part_of(path);
+    let part = parts::of(path);
     fs::write(&part, bytes).and_then(|()| fs::rename(&part, path)).map_err(|error| refused(path, error))
 }
 
-fn refused(path: &Path, error: std::io::Error) -> SweepError {
+pub(super) fn refused(path: &Path, error: std::io::Error) -> SweepError {
     SweepError::Store { path: path.to_owned(), source: error.into() }
 }

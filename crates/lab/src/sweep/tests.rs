@@ -1,3 +1,5 @@
+mod merging;
+
 use super::*;
 use crate::output::Scalar;
 use std::sync::Mutex;
@@ -88,8 +90,8 @@ fn tables_do_not_depend_on_the_number_of_threads() {
         std::thread::sleep(std::time::Duration::from_millis(u64::from(20 / (replica + 1))));
         Ok(pretend(scenario, replica))
     };
-    sweep_with(&quick, &sweep(), &options(&one.0, 1), &mut |_| {}).unwrap();
-    let report = sweep_with(&slow_first, &sweep(), &options(&many.0, 4), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&one.0, 1), &mut |_| {}).unwrap();
+    let report = sweep_with(&slow_first, None, &sweep(), &options(&many.0, 4), &mut |_| {}).unwrap();
     assert_eq!(files(&one.0), files(&many.0));
     assert_eq!(report.runs.len(), 24);
     assert!(report.runs.iter().enumerate().all(|(i, run)| run.run as usize == i && !run.reused));
@@ -98,23 +100,24 @@ fn tables_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn rows_carry_their_run_replica_and_parameters() {
     let out = Scratch::new("rows");
-    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
     let csv = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 24 * 2);
-    assert_eq!(lines[0], "run,replica,rho,loss,window,flow,path,quantity,value");
-    assert_eq!(lines[1], "0,0,1 Mbit/s,0,,f,,throughput_bps,1000000");
-    assert_eq!(lines[2], "0,0,1 Mbit/s,0,,f,1,timeouts,1");
-    assert_eq!(lines[1 + 2 * 7], "7,3,1 Mbit/s,0.5,,f,,throughput_bps,250000");
-    assert_eq!(lines[1 + 2 * 23], "23,3,3 Mbit/s,0.5,,f,,throughput_bps,750000");
+    assert_eq!(lines[0], "run,replica,rho,rho_bps,loss,window,flow,path,quantity,value");
+    assert_eq!(lines[1], "0,0,1 Mbit/s,1000000,0,,f,,throughput_bps,1000000");
+    assert_eq!(lines[2], "0,0,1 Mbit/s,1000000,0,,f,1,timeouts,1");
+    assert_eq!(lines[1 + 2 * 7], "7,3,1 Mbit/s,1000000,0.5,,f,,throughput_bps,250000");
+    assert_eq!(lines[1 + 2 * 23], "23,3,3 Mbit/s,3000000,0.5,,f,,throughput_bps,750000");
     let series = std::fs::read_to_string(out.0.join("series.csv")).unwrap();
-    assert_eq!(series.lines().take(3).last(), Some("0,0,f,0,cwnd,0.000000001,1000001"));
+    assert_eq!(series.lines().next(), Some("run,replica,rho,rho_bps,loss,flow,path,quantity,time,value"));
+    assert_eq!(series.lines().nth(2), Some("0,0,1 Mbit/s,1000000,0,f,0,cwnd,0.000000001,1000001"));
 }
 
 #[test]
 fn a_stopped_sweep_reuses_its_finished_runs() {
     let (whole, parts) = (Scratch::new("whole"), Scratch::new("parts"));
-    sweep_with(&quick, &sweep(), &options(&whole.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&whole.0, 2), &mut |_| {}).unwrap();
 
     let halfway = options(&parts.0, 2);
     let (cancel, begun) = (halfway.cancel.clone(), AtomicUsize::new(0));
@@ -122,7 +125,7 @@ fn a_stopped_sweep_reuses_its_finished_runs() {
         cancel.store(begun.fetch_add(1, Ordering::Relaxed) >= 5, Ordering::Relaxed);
         Ok(pretend(scenario, replica))
     };
-    let error = sweep_with(&stopping, &sweep(), &halfway, &mut |_| {}).unwrap_err();
+    let error = sweep_with(&stopping, None, &sweep(), &halfway, &mut |_| {}).unwrap_err();
     let SweepError::Cancelled { done, total: 24 } = error else { panic!("{error}") };
     assert!((6..=7).contains(&done), "{done}");
 
@@ -137,7 +140,7 @@ fn a_stopped_sweep_reuses_its_finished_runs() {
         simulated.fetch_add(1, Ordering::Relaxed);
         Ok(pretend(scenario, replica))
     };
-    let report = sweep_with(&counting, &sweep(), &options(&parts.0, 2), &mut |_| {}).unwrap();
+    let report = sweep_with(&counting, None, &sweep(), &options(&parts.0, 2), &mut |_| {}).unwrap();
     assert_eq!(simulated.into_inner(), 24 - done + 1);
     assert_eq!(report.runs.iter().filter(|run| run.reused).count(), done - 1);
     assert_eq!(files(&whole.0), files(&parts.0));
@@ -149,9 +152,9 @@ fn a_stopped_sweep_reuses_its_finished_runs() {
 fn another_seed_reuses_no_stored_run() {
     let out = Scratch::new("seed");
     let mut sweep = sweep();
-    sweep_with(&quick, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
     sweep.set_seed(2);
-    let report = sweep_with(&quick, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
+    let report = sweep_with(&quick, None, &sweep, &options(&out.0, 1), &mut |_| {}).unwrap();
     assert!(report.runs.iter().all(|run| !run.reused));
     assert!(report.manifest["seed"] == 2 && report.manifest["runs"][23]["parameters"]["rho"] == "3 Mbit/s");
 }
@@ -162,7 +165,7 @@ fn a_failed_run_is_named_and_the_finished_runs_are_kept() {
     let failing = |scenario: &Scenario, replica: u32, _: &RunControl| {
         if replica == 2 { Err(RunError::Failed("no route".into())) } else { Ok(pretend(scenario, replica)) }
     };
-    let error = sweep_with(&failing, &sweep(), &options(&out.0, 1), &mut |_| {}).unwrap_err();
+    let error = sweep_with(&failing, None, &sweep(), &options(&out.0, 1), &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "replica 2 (seed 1, rho = 1 Mbit/s, loss = 0) failed: no route");
     assert_eq!(std::fs::read_dir(out.0.join("runs")).unwrap().count(), 2);
 }
@@ -171,8 +174,10 @@ fn a_failed_run_is_named_and_the_finished_runs_are_kept() {
 fn progress_counts_reused_runs_and_estimates_the_time_left() {
     let out = Scratch::new("progress");
     let seen = Mutex::new(Vec::new());
-    sweep_with(&quick, &sweep(), &options(&out.0, 3), &mut |progress| seen.lock().unwrap().push(progress))
-        .unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&out.0, 3), &mut |progress| {
+        seen.lock().unwrap().push(progress)
+    })
+    .unwrap();
     let last = *seen.lock().unwrap().last().unwrap();
     assert_eq!((last.done, last.reused, last.total), (24, 0, 24));
     let half = Progress { done: 6, reused: 2, total: 10, elapsed: Span::from_secs(8) };
@@ -184,7 +189,7 @@ fn progress_counts_reused_runs_and_estimates_the_time_left() {
 fn a_sweep_of_too_many_runs_is_refused() {
     let out = Scratch::new("many-runs");
     let many = SweepOptions { replicas: u32::MAX, ..options(&out.0, 1) };
-    let error = sweep_with(&quick, &sweep(), &many, &mut |_| {}).unwrap_err();
+    let error = sweep_with(&quick, None, &sweep(), &many, &mut |_| {}).unwrap_err();
     let told =
         "the sweep has 25769803770 runs; expected at most 1000000: choose fewer replicas or combinations";
     assert_eq!(error.to_string(), told);
@@ -193,7 +198,7 @@ fn a_sweep_of_too_many_runs_is_refused() {
 /// Sweeps again in the same folder, compares the tables with those of a clean sweep, and returns the number of runs
 /// that were simulated again.
 fn sweeps_as(clean: &Scratch, out: &Scratch) -> usize {
-    let report = sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    let report = sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
     assert!(files(&clean.0) == files(&out.0), "the tables differ from those of a clean sweep");
     assert!(report.runs.iter().all(|run| run.reused != run.redone));
     report.runs.iter().filter(|run| run.redone).count()
@@ -208,8 +213,8 @@ fn stored(out: &Scratch) -> [PathBuf; 3] {
 #[test]
 fn a_run_whose_stored_files_are_damaged_is_simulated_again() {
     let (clean, out) = (Scratch::new("undamaged"), Scratch::new("damaged"));
-    sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
-    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 0);
     for path in stored(&out) {
         let whole = std::fs::read(&path).unwrap();
@@ -237,8 +242,8 @@ fn a_run_whose_stored_files_are_damaged_is_simulated_again() {
 #[test]
 fn a_stored_table_of_another_run_is_not_used() {
     let (clean, out) = (Scratch::new("own"), Scratch::new("other"));
-    sweep_with(&quick, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
-    sweep_with(&quick, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&clean.0, 2), &mut |_| {}).unwrap();
+    sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
     let other = out.0.join("runs").join(store::hash(&sweep().variants()[0].scenario, 1));
     std::fs::copy(other.join("scalars.parquet"), &stored(&out)[0]).unwrap();
     assert_eq!(sweeps_as(&clean, &out), 1);
@@ -282,7 +287,7 @@ fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
     let until = Until::parse("throughput_bps ± 0.5 %", 20).expect("is well-formed");
     let wanted = SweepOptions { replicas: 2, until: Some(until), ..options(&out.0, 2) };
     let mut last = None;
-    let report = sweep_with(&varied, &sweep(), &wanted, &mut |at| last = Some(at)).unwrap();
+    let report = sweep_with(&varied, None, &sweep(), &wanted, &mut |at| last = Some(at)).unwrap();
     let [a, b, c, d, e, f] = report.replicas[..] else { panic!("{:?}", report.replicas) };
     assert_eq!((a, b, e, f), (2, 2, 20, 20));
     assert!(c == d && c > 2 && c < 20, "{c}");
@@ -296,10 +301,10 @@ fn replicas_are_added_where_an_interval_is_wide_and_only_there() {
     assert_eq!(last.map(|at: Progress| (at.done, at.total)), Some((total, total)));
     let table = std::fs::read_to_string(out.0.join("scalars.csv")).unwrap();
     // The same again reuses everything; the tables are the same.
-    let again = sweep_with(&|_, _, _| panic!("is stored"), &sweep(), &wanted, &mut |_| {}).unwrap();
+    let again = sweep_with(&|_, _, _| panic!("is stored"), None, &sweep(), &wanted, &mut |_| {}).unwrap();
     assert_eq!((again.replicas, again.runs.iter().all(|run| run.reused)), (report.replicas, true));
     assert_eq!(std::fs::read_to_string(out.0.join("scalars.csv")).unwrap(), table);
     let other = SweepOptions { until: Some(Until::parse("rtt ± 1 %", 20).unwrap()), ..wanted };
-    let error = sweep_with(&varied, &sweep(), &other, &mut |_| {}).unwrap_err();
+    let error = sweep_with(&varied, None, &sweep(), &other, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "no run has a quantity `rtt`; there are throughput_bps, timeouts");
 }

@@ -43,7 +43,10 @@ impl World {
             hosts.expect(server, &dial.callers, spec.local_port, index);
             let flow = flow(spec, dial, [client, server], &streams);
             let Plan { connect, start, stop, .. } = flow.plan;
-            kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));
+            // A real client connects by itself.
+            if scenario.real.iter().all(|host| host.node != spec.client) {
+                kernel.schedule(connect, LabEvent::Flow(index as u32, Step::Connect));
+            }
             kernel.schedule(connect + start, LabEvent::Flow(index as u32, Step::Start));
             until = until.max(connect + start + stop + LINGER);
             flows.push(flow);
@@ -67,6 +70,7 @@ impl World {
         first.into_iter().for_each(|(at, probe)| kernel.schedule(at, LabEvent::Probe(probe)));
         Ok(World {
             links: Links::new(scenario, &links),
+            directions: links.iter().flat_map(|link| [link.forward(), link.backward()]).collect(),
             windows: Windows::new(scenario),
             kernel,
             network,
@@ -86,10 +90,10 @@ impl World {
 
 /// A flow between two endpoints, before it begins.
 fn flow(spec: &scenario::Flow, dial: Dial, ends: [EndpointId; 2], streams: &Streams) -> Flow {
-    let connect_time = draw::span(spec.connect_time, &mut streams.stream(&format!("connect {}", spec.name)));
+    let drawn = |law, what: &str| draw::span(law, &mut streams.stream(&format!("{what} {}", spec.name)));
     let plan = Plan {
-        connect: Instant::ZERO + connect_time,
-        start: spec.start_time,
+        connect: Instant::ZERO + drawn(spec.connect_time, "connect"),
+        start: drawn(spec.start_time, "start"),
         reset: spec.reset_time,
         stop: spec.stop_time,
     };

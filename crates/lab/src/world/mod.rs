@@ -9,11 +9,15 @@ mod dial;
 mod endpoints;
 mod event;
 mod flows;
+mod live;
+mod simulation;
 mod topology;
 mod transfers;
 mod trial;
 
 pub(crate) use event::LabEvent;
+pub use live::Live;
+pub use simulation::Simulation;
 pub use trial::parse;
 
 use crate::app::{Flow, Lane, Running, Signal, TransferSource};
@@ -23,7 +27,7 @@ use crate::output::{RunControl, RunError, RunOutput};
 use crate::probe::{ProbeView, Probes};
 use crate::scenario::Scenario;
 use des::{Kernel, Streams};
-use net::{LinkId, Network, NodeId};
+use net::{LinkDir, LinkId, Network, NodeId};
 use transport::Checksum;
 use units::{Instant, Span};
 
@@ -46,6 +50,8 @@ struct World {
     checksum: Checksum,
     probes: Probes,
     links: Links,
+    /// Both directions of each link, in the order of the scenario.
+    directions: Vec<LinkDir>,
     windows: Windows,
     signals: Vec<Signal>,
     /// True if some flow uses UDP.
@@ -60,56 +66,90 @@ struct World {
 /// [`RunError`] if the scenario cannot be built, a capture cannot be written, or the run was cancelled. A flow that
 /// does not connect is not an error: the result has a warning.
 pub fn run(scenario: &Scenario, replica: u32, control: &RunControl) -> Result<RunOutput, RunError> {
+    if let Some(host) = scenario.real.first() {
+        let name = &scenario.nodes[host.node].name;
+        return Err(RunError::Failed(format!(
+            "\"{name}\" is a real host, which cannot be simulated; use `anabranch emulate`, or remove its [[host]]"
+        )));
+    }
     let mut world = World::build(scenario, replica, control)?;
     world.run(control)?;
-    world
-        .network
-        .finish_captures()
-        .map_err(|source| RunError::Capture { path: control.captures.clone().unwrap_or_default(), source })?;
-    let now = world.kernel.now();
-    world.links.end(&world.network, now);
-    let mut scalars = metrics::of_run(&world.network, &world.flows, &world.links, &world.windows);
-    scalars.extend(metrics::of_nats(&world.network));
-    world.probes.end(now);
-    let (mut series, bursts) = world.probes.into_results(scenario);
-    scalars.extend(bursts);
-    for source in &world.transfers {
-        scalars.extend(metrics::of_transfers(source, &world.windows));
-        series.extend(metrics::completion_times(source));
-    }
-    Ok(RunOutput {
-        scalars,
-        series,
-        warnings: metrics::warnings(
-            &world.flows,
-            &world.transfers,
-            &world.windows,
-            world.network.unroutable(),
-        ),
-        failures: metrics::failures(&world.flows, &world.transfers),
-        digest: world.network.digest(),
-        packet_hops: world.network.packet_hops(),
-        events: world.kernel.events_processed(),
-        simulated: now.since(Instant::ZERO),
-    })
+    world.into_output(scenario, control)
 }
 
 impl World {
+    /// The output of the run, which ends now, once its captures are written.
+    fn into_output(mut self, scenario: &Scenario, control: &RunControl) -> Result<RunOutput, RunError> {
+        let left_out = self.network.finish_captures().map_err(|source| RunError::Capture {
+            path: control.captures.clone().unwrap_or_default(),
+            source,
+        })?;
+        let cut = topology::cut_captures(scenario, &left_out);
+        let mut output = self.finish(scenario);
+        output.warnings.extend(cut);
+        Ok(output)
+    }
+
     fn run(&mut self, control: &RunControl) -> Result<(), RunError> {
         loop {
             for _ in 0..CANCEL_EVERY {
-                let Some(event) = self.kernel.pop(self.until) else { return Ok(()) };
-                self.handle(event);
-                if !self.signals.is_empty() {
-                    self.handle_signals();
-                }
-                if self.probes.watch_changes() {
-                    self.record_changes();
+                if !self.turn(Instant::FAR) {
+                    return Ok(());
                 }
             }
             if control.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
+        }
+    }
+
+    /// Handles the next event; false if there is none up to `limit`.
+    #[inline(always)]
+    fn turn(&mut self, limit: Instant) -> bool {
+        let Some(event) = self.kernel.pop(self.until.min(limit)) else { return false };
+        self.handle(event);
+        self.react();
+        true
+    }
+
+    /// What follows from the event that was handled.
+    #[inline(always)]
+    fn react(&mut self) {
+        if !self.signals.is_empty() {
+            self.handle_signals();
+        }
+        if self.probes.watch_changes() {
+            self.record_changes();
+        }
+    }
+
+    /// The output of the run, which ends now.
+    fn finish(mut self, scenario: &Scenario) -> RunOutput {
+        let now = self.kernel.now();
+        self.links.end(&self.network, now);
+        let mut scalars = metrics::of_run(&self.network, &self.flows, &self.links, &self.windows);
+        scalars.extend(metrics::of_nats(&self.network));
+        self.probes.end(now);
+        let (mut series, bursts) = self.probes.into_results(scenario);
+        scalars.extend(bursts);
+        for source in &self.transfers {
+            scalars.extend(metrics::of_transfers(source, &self.windows));
+            series.extend(metrics::completion_times(source));
+        }
+        RunOutput {
+            scalars,
+            series,
+            warnings: metrics::warnings(
+                &self.flows,
+                &self.transfers,
+                &self.windows,
+                self.network.unroutable(),
+            ),
+            failures: metrics::failures(&self.flows, &self.transfers),
+            digest: self.network.digest(),
+            packet_hops: self.network.packet_hops(),
+            events: self.kernel.events_processed(),
+            simulated: now.since(Instant::ZERO),
         }
     }
 

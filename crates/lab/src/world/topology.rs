@@ -3,9 +3,12 @@
 use super::LabEvent;
 use crate::host::{encapsulation, udp};
 use crate::output::{RunControl, RunError};
-use crate::scenario::{self, Renumbering, Scenario};
+use crate::scenario::{self, Attachment, RealHost, Renumbering, Scenario};
 use des::{Kernel, Streams};
-use net::{LinkId, LinkSpec, NatSpec, NetEvent, Network, NetworkBuilder, NodeId, Protocol};
+use net::{
+    CaptureOptions, FinishPacket, LinkId, LinkSpec, NatSpec, NetEvent, Network, NetworkBuilder, NodeId,
+    Protocol,
+};
 use std::fs::{self, File};
 use std::net::IpAddr;
 use transport::{Checksum, Octets};
@@ -45,6 +48,13 @@ pub(super) fn build(scenario: &Scenario, streams: &Streams) -> Result<Built, Run
             builder.add_spare_address(nodes[link.between[usize::from(change.second)]], id);
         }
     }
+    for RealHost { node, attachment } in &scenario.real {
+        let Attachment::Tun { addresses, .. } = attachment else { continue };
+        let own = scenario.links.iter().zip(&links).filter(|(link, _)| link.between.contains(node));
+        for ((_, &link), &(address, _)) in own.zip(addresses) {
+            builder.set_address(nodes[*node], link, address);
+        }
+    }
     let network = builder.configure(streams).map_err(|error| RunError::Failed(error.to_string()))?;
     Ok(Built { network, nodes, links })
 }
@@ -56,10 +66,11 @@ fn kind(node: &scenario::Node) -> net::NodeKind {
     }
 }
 
-/// Whether endpoints compute checksums: on a network with bit errors they must; elsewhere checksums count as offloaded.
+/// Whether endpoints compute checksums: on a network with bit errors or real hosts they must; elsewhere checksums count as
+/// offloaded.
 pub(super) fn checksum(scenario: &Scenario) -> Checksum {
     let mut directions = scenario.links.iter().flat_map(|link| [&link.forward, &link.back]);
-    if directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {
+    if !scenario.real.is_empty() || directions.any(|direction| !direction.impairments.bit_errors.is_zero()) {
         Checksum::Computed
     } else {
         Checksum::Offloaded
@@ -125,17 +136,33 @@ pub(super) fn start_captures(
 ) -> Result<(), RunError> {
     let Some(directory) = &control.captures else { return Ok(()) };
     let encapsulated = scenario.flows.iter().any(|flow| flow.udp_encapsulation);
-    let finish = if encapsulated { fill_in_checksums } else { fill_in_checksum };
+    let finish: FinishPacket = if encapsulated { fill_in_checksums } else { fill_in_checksum };
     for capture in &scenario.captures {
+        let options = CaptureOptions { finish: Some(finish), limit: capture.limit.or(control.capture_limit) };
         let path = directory.join(&capture.file);
-        let node = nodes[scenario.links[capture.link].between[0]];
+        let link = &scenario.links[capture.link];
+        let interface = (links[capture.link], nodes[link.between[0]], link.name.as_str());
         let mut open = || {
             fs::create_dir_all(path.parent().unwrap_or(directory))?;
-            network.capture(&[(links[capture.link], node)], Box::new(File::create(&path)?), Some(finish))
+            network.capture(&[interface], Box::new(File::create(&path)?), options)
         };
         open().map_err(|source| RunError::Capture { path: path.clone(), source })?;
     }
     Ok(())
+}
+
+/// A warning for each capture that reached its limit, given the packets that each left out.
+pub(super) fn cut_captures<'s>(
+    scenario: &'s Scenario,
+    left_out: &'s [u64],
+) -> impl Iterator<Item = String> + 's {
+    let cut = scenario.captures.iter().zip(left_out).filter(|(_, left_out)| **left_out > 0);
+    cut.map(|(capture, left_out)| {
+        format!(
+            "capture {} reached its limit: the last {left_out} packets are not in it; `limit` of the [[capture]] allows more",
+            capture.file
+        )
+    })
 }
 
 /// As [`fill_in_checksum`], where datagrams from or to the port of encapsulation hold SCTP packets.
@@ -165,5 +192,7 @@ fn fill_in_checksum(protocol: Protocol, src: IpAddr, dst: IpAddr, packet: &mut [
             packet.get_mut(16..18).into_iter().for_each(|field| field.copy_from_slice(&sum.to_be_bytes()));
         }
         Protocol::Udp => udp::fill_in_checksum(src, dst, packet, 0),
+        // A real host computed it.
+        Protocol::Opaque => {}
     }
 }

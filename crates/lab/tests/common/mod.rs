@@ -27,6 +27,7 @@ pub fn disjoint_paths(rate: BitRate, paths: u8) -> Scenario {
         title: "disjoint paths".into(),
         seed: 1,
         nodes,
+        real: Vec::new(),
         links,
         flows: vec![saturated_flow("flow")],
         transfers: Vec::new(),
@@ -98,7 +99,7 @@ pub fn saturated_flow(name: &str) -> Flow {
         client_tcp: tcp::Config::modern(),
         server_tcp: tcp::Config::modern(),
         connect_time: Distribution::Constant(Span::ZERO),
-        start_time: Span::from_secs(1),
+        start_time: Distribution::Constant(Span::from_secs(1)),
         reset_time: Span::from_secs(5),
         stop_time: Span::from_secs(30),
         forward: Some(Traffic {

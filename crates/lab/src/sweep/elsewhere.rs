@@ -1,0 +1,107 @@
+//! Runs that other processes do: parts of a sweep, and single runs for a cluster.
+
+use super::pool::{self, Job};
+use super::stopwatch::Stopwatch;
+use super::store::{RunRecord, Store};
+use super::{Progress, SweepError, SweepOptions, all_jobs};
+use crate::scenario::{Recipe, Sweep};
+use crate::world;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A run that is not in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// [`Variant::number`](crate::scenario::Variant::number).
+    pub variant: usize,
+    /// Replica, from 0.
+    pub replica: u32,
+    /// Name of its folder in the store.
+    pub hash: String,
+}
+
+/// Does runs somewhere else than in the threads of this process, such as on a cluster.
+pub trait Elsewhere {
+    /// Does these runs and puts the folder that [`run_stored`] makes of each into `runs`, the folder of finished runs. Calls `done`
+    /// several times a second with the number of finished ones, and returns early once that is false. A run that is missing
+    /// afterwards is simulated by the caller.
+    ///
+    /// # Errors
+    /// Why the sweep cannot go on.
+    fn work(
+        &mut self,
+        recipe: &Recipe,
+        tasks: &[Task],
+        runs: &Path,
+        done: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(), String>;
+}
+
+/// One of several parts of a sweep: each has every `of`-th run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which part, from 1.
+    pub number: u32,
+    /// Number of parts.
+    pub of: u32,
+}
+
+impl Part {
+    /// Parses `3/10`.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if number >= 1 && number <= of => Ok(Part { number, of }),
+            _ => Err(format!("\"{text}\": expected a part and the number of parts, such as 1/10 to 10/10")),
+        }
+    }
+
+    /// The part that has this run.
+    pub fn of_run(run: u32, of: u32) -> Self {
+        Part { number: run % of + 1, of }
+    }
+}
+
+/// Does the runs of one part that the store does not have, and returns the records of all runs of the part. Writes no tables:
+/// [`run_sweep`](super::run_sweep) does when the other parts are there.
+///
+/// # Errors
+/// [`SweepError`]; another call reuses the finished runs.
+pub fn run_part(
+    sweep: &Sweep,
+    options: &SweepOptions,
+    part: Part,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<RunRecord>, SweepError> {
+    let store = Store::open(&options.out)?;
+    let mut jobs = all_jobs(sweep, &vec![options.replicas; sweep.variants().len()])?;
+    jobs.retain(|job| Part::of_run(job.run, part.of) == part);
+    pool::work(&world::run, &jobs, &store, options, &Stopwatch::start(), progress)
+}
+
+/// The place of each run of a sweep without [`SweepOptions::until`](super::SweepOptions): its number, the index of its
+/// combination in [`Sweep::variants`], its replica and its hash.
+///
+/// # Errors
+/// [`SweepError::TooManyRuns`].
+pub fn places(sweep: &Sweep, replicas: u32) -> Result<Vec<(u32, usize, Task)>, SweepError> {
+    let jobs = all_jobs(sweep, &vec![replicas; sweep.variants().len()])?;
+    let index = |job: &Job<'_>| (job.run / replicas.max(1)) as usize;
+    Ok(jobs.iter().map(|job| (job.run, index(job), job.task())).collect())
+}
+
+/// Simulates one run and stores it below `out`, and returns its hash: what a worker of a cluster does. `variant` is
+/// [`Variant::number`](crate::scenario::Variant::number).
+///
+/// # Errors
+/// [`SweepError`]; [`SweepError::NoVariant`] if the sweep has no such combination.
+pub fn run_stored(sweep: &Sweep, variant: usize, replica: u32, out: &Path) -> Result<String, SweepError> {
+    let found = sweep.variants().iter().find(|other| other.number == variant);
+    let Some(found) = found else { return Err(SweepError::NoVariant { number: variant }) };
+    let job = Job { run: 0, variant: found, replica };
+    let store = Store::open(out)?;
+    Ok(pool::one(&world::run, &job, &store, &Arc::default())?.hash)
+}

@@ -1,0 +1,149 @@
+//! The tables of a sweep, made of those of its runs.
+
+use super::SweepError;
+use super::parts;
+use super::store::{RunRecord, Store};
+use crate::results::{CsvWriter, Kind, ParquetWriter, RunKey, Table, TableError};
+use crate::results::{scalars_of, series_of, sweep_table};
+use crate::scenario::Axis;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+/// Where tables go.
+pub(super) struct Target<'t> {
+    pub out: &'t Path,
+    /// Writes the tables as CSV, too.
+    pub csv: bool,
+    /// Threads that read the tables of runs.
+    pub jobs: usize,
+}
+
+/// Writes the tables of all runs, in the order of the runs, and returns the paths.
+pub(super) fn write(
+    target: &Target<'_>,
+    axes: &[Axis],
+    keys: &[RunKey<'_>],
+    runs: &[RunRecord],
+    store: &Store,
+) -> Result<Vec<PathBuf>, SweepError> {
+    let mut written = Vec::new();
+    for (csv, extension) in [(false, "parquet"), (true, "csv")] {
+        if csv && !target.csv {
+            continue;
+        }
+        for (name, like) in [("scalars", scalars_of(&[])), ("series", series_of(&[]))] {
+            let stored = format!("{name}.parquet");
+            let rows = |number: usize| -> Result<Table, SweepError> {
+                let table = store.table(&runs[number].hash, &stored, &like)?;
+                Ok(sweep_table(&keys[number], axes, &table))
+            };
+            let mut file = TableFile::create(&target.out.join(name).with_extension(extension), csv)?;
+            in_order(target.jobs, runs.len(), rows, |table| file.append(&table?))?;
+            written.push(file.finish()?);
+        }
+    }
+    Ok(written)
+}
+
+/// Tables that a thread may be ahead of what is written: they may be large.
+const AHEAD: usize = 2;
+
+/// Makes items with several threads, and takes them in order. Few are in memory at a time.
+fn in_order<T: Send>(
+    jobs: usize,
+    count: usize,
+    make: impl Fn(usize) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<(), SweepError>,
+) -> Result<(), SweepError> {
+    let (jobs, make) = (jobs.clamp(1, count.max(1)), &make);
+    std::thread::scope(|scope| {
+        let made: Vec<mpsc::Receiver<T>> = (0..jobs)
+            .map(|first| {
+                let (sender, receiver) = mpsc::sync_channel(AHEAD);
+                scope.spawn(move || {
+                    // After an error nobody receives any more.
+                    (first..count).step_by(jobs).all(|number| sender.send(make(number)).is_ok())
+                });
+                receiver
+            })
+            .collect();
+        (0..count).try_for_each(|number| match made[number % jobs].recv() {
+            Ok(item) => take(item),
+            // The thread has panicked, and so does the scope.
+            Err(_) => Ok(()),
+        })
+    })
+}
+
+/// A file of tables of one shape, which appears complete or not at all.
+struct TableFile {
+    path: PathBuf,
+    part: PathBuf,
+    rows: Rows,
+}
+
+enum Rows {
+    Csv(CsvWriter<BufWriter<File>>),
+    Parquet(Box<ParquetWriter<BufWriter<File>>>),
+    /// The first table says what the columns are.
+    Begun(BufWriter<File>, bool),
+    /// After an error.
+    Broken,
+}
+
+impl TableFile {
+    fn create(path: &Path, csv: bool) -> Result<Self, SweepError> {
+        let part = parts::of(path);
+        let file = File::create(&part).map_err(|error| refused(path, error.into()))?;
+        Ok(TableFile { path: path.to_owned(), part, rows: Rows::Begun(BufWriter::new(file), csv) })
+    }
+
+    fn append(&mut self, table: &Table) -> Result<(), SweepError> {
+        self.begin(&table.shape())
+            .and_then(|()| match &mut self.rows {
+                Rows::Csv(writer) => writer.append(table),
+                Rows::Parquet(writer) => writer.append(table),
+                Rows::Begun(..) | Rows::Broken => Ok(()),
+            })
+            .map_err(|error| refused(&self.path, error))
+    }
+
+    fn begin(&mut self, shape: &[(String, Kind)]) -> Result<(), TableError> {
+        self.rows = match std::mem::replace(&mut self.rows, Rows::Broken) {
+            Rows::Begun(sink, true) => Rows::Csv(CsvWriter::new(sink)),
+            Rows::Begun(sink, false) => Rows::Parquet(Box::new(ParquetWriter::new(sink, shape)?)),
+            begun => begun,
+        };
+        Ok(())
+    }
+
+    /// Ends the file and returns its path.
+    fn finish(mut self) -> Result<PathBuf, SweepError> {
+        let begun = self.begin(&[]);
+        let TableFile { path, part, rows } = self;
+        let finish = || -> Result<(), TableError> {
+            begun?;
+            match rows {
+                Rows::Csv(writer) => drop(writer.finish()?),
+                Rows::Parquet(writer) => drop(writer.finish()?),
+                Rows::Begun(..) | Rows::Broken => {}
+            }
+            Ok(std::fs::rename(part, &path)?)
+        };
+        finish().map_err(|error| refused(&path, error))?;
+        Ok(path)
+    }
+}
+
+/// Writes one table to a file, which appears complete or not at all.
+pub(super) fn write_one(path: &Path, csv: bool, table: &Table) -> Result<(), SweepError> {
+    let mut file = TableFile::create(path, csv)?;
+    file.append(table)?;
+    file.finish().map(drop)
+}
+
+fn refused(path: &Path, source: TableError) -> SweepError {
+    SweepError::Store { path: path.to_owned(), source }
+}

@@ -1,0 +1,74 @@
+//! A run that is advanced step by step by somebody who looks on.
+
+use super::{LINGER, World};
+use crate::output::{RunControl, RunError, RunOutput};
+use crate::scenario::Scenario;
+use crate::watch::{self, FlowNow, LinkNow, PacketNow, Packets, View};
+use units::{Instant, Span};
+
+/// A replica of a scenario that is simulated in steps. Its output is that of [`run`](super::run): neither the length of the
+/// steps nor what is looked at between them changes it.
+pub struct Simulation {
+    scenario: Scenario,
+    world: World,
+    packets: Packets,
+}
+
+impl Simulation {
+    /// Builds the simulation, at time zero. Captures are not written.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`] if the scenario cannot be built.
+    pub fn new(scenario: Scenario, replica: u32) -> Result<Self, RunError> {
+        let world = World::build(&scenario, replica, &RunControl::default())?;
+        Ok(Simulation { scenario, world, packets: Packets::default() })
+    }
+
+    /// Simulates all events up to and at `until`. Returns true once the run is over.
+    pub fn advance(&mut self, until: Instant) -> bool {
+        let world = &mut self.world;
+        while world.turn(until) {}
+        world.kernel.peek_time().is_none_or(|next| next > world.until)
+    }
+
+    /// The latest time at which a flow is planned to stop sending, as far as is known: the time to connect is not, before.
+    pub fn planned_end(&self) -> Span {
+        self.world.until.since(Instant::ZERO).saturating_sub(LINGER)
+    }
+
+    /// Flows at `now`, the time up to which the run has advanced, in the order of the scenario.
+    pub fn flows(&mut self, now: Instant) -> Vec<FlowNow> {
+        watch::flows(&mut self.view(now).0)
+    }
+
+    /// Directions of links at `now`: of each link the forward one and then the backward one.
+    pub fn links(&mut self, now: Instant) -> Vec<LinkNow> {
+        let directions = self.world.directions.clone();
+        let (mut view, _) = self.view(now);
+        directions.iter().map(|&direction| watch::link(&mut view, direction)).collect()
+    }
+
+    /// Packets on the links at `now`, each with its place in [`Simulation::links`]. Not among them are those that
+    /// [`net::Network::under_way`] does not have. Retransmissions are known from the first call on.
+    pub fn packets(&mut self, now: Instant) -> Vec<(usize, PacketNow)> {
+        let directions = self.world.directions.clone();
+        let (mut view, packets) = self.view(now);
+        packets.catch_up(&mut view);
+        packets.now(&mut view, &directions)
+    }
+
+    /// The output of the run, which ends here if it is not over.
+    pub fn finish(self) -> RunOutput {
+        self.world.finish(&self.scenario)
+    }
+
+    /// The digest of every packet that has reached a host so far.
+    pub fn digest(&self) -> u64 {
+        self.world.network.digest()
+    }
+
+    fn view(&mut self, now: Instant) -> (View<'_>, &mut Packets) {
+        let World { network, hosts, flows, .. } = &mut self.world;
+        (View { now, network, hosts, flows }, &mut self.packets)
+    }
+}
