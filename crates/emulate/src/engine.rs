@@ -1,0 +1,167 @@
+//! The engine: packets of real hosts enter the network when they are read, and leave it when their events are due.
+
+use crate::error::EmulateError;
+use crate::lateness::Lateness;
+use crate::outcome::{LinkCounts, Outcome};
+use lab::output::RunControl;
+use lab::scenario::Scenario;
+use lab::world::Live;
+use net::{NodeId, Outgoing, Packet, Whole};
+use std::io;
+use units::{Instant, Span};
+
+/// Where packets enter and leave the emulated network.
+pub trait Doors {
+    /// Gives all packets that can be read now to `enter`, up to a limit that keeps the rest of the emulation in time.
+    fn read(&mut self, enter: &mut dyn FnMut(NodeId, Entry, &mut Vec<u8>));
+
+    /// Writes a packet to a real host; false if it could not be written.
+    fn write(&mut self, to: NodeId, packet: &Packet<'_>) -> bool;
+
+    /// Waits until a packet can be read, for so long at most.
+    ///
+    /// # Errors
+    /// The system's, if it cannot wait.
+    fn wait(&mut self, longest: Span) -> io::Result<()>;
+}
+
+/// What a real host sends.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    /// The payload of an IP packet.
+    Payload(Outgoing),
+    /// A whole IP packet.
+    Whole(Whole),
+}
+
+/// Most packets in the network: those that come beyond it are dropped. A link of 2.5 Gbit/s with a delay of 1 s holds so many.
+const MOST_PACKETS: usize = 1 << 18;
+
+/// Longest wait, so that a request to stop is seen.
+const LONGEST_WAIT: Span = Span::from_millis(100);
+
+/// The emulated network of a scenario.
+pub struct Emulator {
+    live: Live,
+    lateness: Lateness,
+    entered: u64,
+    left: u64,
+    refused: u64,
+    overflowed: u64,
+    smallest_delay: Span,
+    names: Vec<[String; 2]>,
+}
+
+impl Emulator {
+    /// Builds the network at time zero.
+    ///
+    /// # Errors
+    /// [`EmulateError`] if no host is real, or the network cannot be built.
+    pub fn new(scenario: &Scenario, control: &RunControl) -> Result<Emulator, EmulateError> {
+        if scenario.real.is_empty() {
+            return Err(EmulateError::NoRealHost);
+        }
+        let delays = scenario.links.iter().flat_map(|link| [link.forward.delay, link.back.delay]);
+        let name = |node: usize| scenario.nodes[node].name.as_str();
+        let both = |link: &lab::scenario::Link| {
+            let [a, b] = link.between.map(name);
+            [format!("{} {a} > {b}", link.name), format!("{} {b} > {a}", link.name)]
+        };
+        Ok(Emulator {
+            live: Live::new(scenario, 0, control)?,
+            lateness: Lateness::default(),
+            entered: 0,
+            left: 0,
+            refused: 0,
+            overflowed: 0,
+            smallest_delay: delays.min().unwrap_or(Span::ZERO),
+            names: scenario.links.iter().map(both).collect(),
+        })
+    }
+
+    /// The simulated part.
+    pub fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// Lets in what real hosts have sent by now, runs the events that are due, and writes what they deliver. `clock` gives the
+    /// time since the emulation began. Returns the time of the next event.
+    pub fn turn(&mut self, clock: &impl Fn() -> Instant, doors: &mut impl Doors) -> Option<Instant> {
+        let now = clock();
+        self.run(now, clock, doors);
+        let Emulator { live, entered, overflowed, .. } = self;
+        doors.read(&mut |from, entry, bytes| {
+            *entered += 1;
+            if live.network().packets_in_use() >= MOST_PACKETS {
+                *overflowed += 1;
+                return;
+            }
+            match entry {
+                Entry::Payload(outgoing) => live.send(from, outgoing, bytes),
+                Entry::Whole(whole) => live.send_whole(from, &whole, bytes),
+            }
+        });
+        self.run(now, clock, doors);
+        self.live.next()
+    }
+
+    fn run(&mut self, now: Instant, clock: &impl Fn() -> Instant, doors: &mut impl Doors) {
+        let Emulator { live, lateness, left, refused, .. } = self;
+        live.run_until(now, |due, to, packet| {
+            if doors.write(to, packet) {
+                *left += 1;
+            } else {
+                *refused += 1;
+            }
+            lateness.note(clock().since(due));
+        });
+    }
+
+    /// Waits until the next event is due, or a packet can be read.
+    ///
+    /// # Errors
+    /// The system's, if it cannot wait.
+    pub fn wait(
+        &self,
+        next: Option<Instant>,
+        clock: &impl Fn() -> Instant,
+        doors: &mut impl Doors,
+    ) -> io::Result<()> {
+        let due = next.map_or(LONGEST_WAIT, |next| next.since(clock()).min(LONGEST_WAIT));
+        doors.wait(due)
+    }
+
+    /// What happened up to now.
+    pub fn outcome(&self, now: Instant) -> Outcome {
+        let network = self.live.network();
+        let count = |(link, names): (net::LinkId, &[String; 2])| {
+            let both = [link.forward(), link.backward()];
+            let of = |at: usize| LinkCounts::new(&names[at], network.counters(both[at]));
+            [of(0), of(1)]
+        };
+        Outcome {
+            time: now.since(Instant::ZERO),
+            entered: self.entered,
+            left: self.left,
+            refused: self.refused,
+            overflowed: self.overflowed,
+            unroutable: network.unroutable(),
+            late: self.lateness.is_late(self.smallest_delay),
+            smallest_delay: self.smallest_delay,
+            lateness: self.lateness.clone(),
+            links: network.links().zip(&self.names).flat_map(count).collect(),
+        }
+    }
+
+    /// Ends the simulated part, for its results and captures.
+    ///
+    /// # Errors
+    /// [`EmulateError`] if a capture cannot be written.
+    pub fn finish(
+        self,
+        scenario: &Scenario,
+        control: &RunControl,
+    ) -> Result<lab::output::RunOutput, EmulateError> {
+        Ok(self.live.finish(scenario, control)?)
+    }
+}

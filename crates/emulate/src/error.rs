@@ -1,0 +1,26 @@
+use lab::output::RunError;
+use std::io;
+
+/// The emulation cannot begin, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EmulateError {
+    /// The scenario has no real host.
+    #[error(
+        "no host of this scenario is real; expected a [[host]] with `real`, or `anabranch run` to simulate it"
+    )]
+    NoRealHost,
+    /// A host cannot be attached as the scenario says.
+    #[error("\"{host}\": {problem}")]
+    Host {
+        /// Its name.
+        host: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A network that cannot be built, or a capture that cannot be written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The system cannot wait for packets.
+    #[error("cannot wait for packets: {0}")]
+    Wait(io::Error),
+}

@@ -1,0 +1,74 @@
+//! An emulation in a thread of its own, between endpoints of crate `io`.
+#![allow(dead_code)] // Each test uses a part of it.
+
+use anabranch_emulate::{Control, Outcome, run};
+use io::{Config, Endpoint, Peer, blocking};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Longer than anything that must happen takes.
+pub const SOON: Duration = Duration::from_secs(20);
+
+pub struct Emulation {
+    control: Control,
+    thread: Option<JoinHandle<Outcome>>,
+    /// The lines that tell how to reach the hosts.
+    pub ways: Vec<String>,
+}
+
+impl Emulation {
+    pub fn start(text: &str) -> Emulation {
+        let sweep = lab::parse(text, "test.toml").expect("is right");
+        let scenario = sweep.variants()[0].scenario.clone();
+        let control = Control::default();
+        let (ready, is_ready) = channel();
+        let given = control.clone();
+        let work = move || {
+            let told = |ways: &[String]| ready.send(ways.to_vec()).expect("the test waits");
+            run(&scenario, &given, told).expect("runs").0
+        };
+        let thread = Some(thread::spawn(work));
+        let ways = is_ready.recv_timeout(SOON).expect("begins");
+        Emulation { control, thread, ways }
+    }
+
+    /// Where programs of other hosts reach this one over its first link.
+    pub fn address(&self, host: &str) -> SocketAddr {
+        let start = format!("{host} appears at ");
+        let way = self.ways.iter().find_map(|way| way.strip_prefix(&start)).expect("has a socket");
+        way.split(',').next().and_then(|address| address.parse().ok()).expect("an address")
+    }
+
+    pub fn peer(&self, host: &str, addresses: Vec<IpAddr>, sctp_port: u16) -> Peer {
+        Peer::from((addresses, sctp_port)).udp_port(self.address(host).port())
+    }
+
+    pub fn stop(mut self) -> Outcome {
+        self.control.run.cancel.store(true, Ordering::Relaxed);
+        self.thread.take().expect("runs").join().expect("no panic")
+    }
+}
+
+pub fn endpoint(addresses: &[IpAddr], sctp_port: Option<u16>) -> blocking::Endpoint {
+    let builder =
+        Endpoint::builder().locals(addresses.iter().copied()).udp_port(0).config(Config::recommended());
+    let builder = match sctp_port {
+        Some(port) => builder.port(port),
+        None => builder,
+    };
+    builder.bind_blocking().expect("loopback addresses can be bound")
+}
+
+pub fn local(last: u8) -> IpAddr {
+    [127, 0, 0, last].into()
+}
+
+/// The addresses with the UDP port of an endpoint, as a list of TOML.
+pub fn sockets(addresses: &[IpAddr], endpoint: &blocking::Endpoint) -> String {
+    let list: Vec<String> =
+        addresses.iter().map(|address| format!("\"{address}:{}\"", endpoint.udp_port())).collect();
+    format!("[{}]", list.join(", "))
+}

@@ -1,0 +1,155 @@
+//! TUN mode: ping and the TCP of the kernel through emulated links, between network namespaces that the emulation makes.
+//!
+//! All of it runs in a network and mount namespace of its own, so that nothing remains of it.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
+
+mod common;
+#[path = "../../io/tests/common/namespace.rs"]
+mod namespace;
+
+use common::Emulation;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const NAME: &str = "the_kernels_of_two_namespaces_exchange_packets_over_emulated_links";
+/// Set in the process that is inside; it tells what to do there.
+const ROLE: &str = "ANABRANCH_TEST_ROLE";
+const SERVER: ([u8; 4], u16) = ([10, 1, 0, 2], 7001);
+const BYTES: usize = 2_000_000;
+
+#[test]
+fn the_kernels_of_two_namespaces_exchange_packets_over_emulated_links() {
+    match std::env::var(ROLE).as_deref() {
+        Ok("serve") => return serve(),
+        Ok("load") => return load(),
+        Ok(_) => return inside(),
+        Err(_) => {}
+    }
+    let Some(mut again) = namespace::in_new_namespace() else {
+        return namespace::skip(NAME, "the permission to make network namespaces, or unshare");
+    };
+    for program in ["ip", "nsenter", "mount"] {
+        if Command::new(program).arg("-V").output().is_err() {
+            return namespace::skip(NAME, &format!("the program {program}"));
+        }
+    }
+    if std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_err() {
+        return namespace::skip(NAME, "/dev/net/tun");
+    }
+    let status =
+        again.args(["--mount", "--kill-child", "--fork", "--"]).args(this_test()).env(ROLE, "inside");
+    assert!(status.status().expect("unshare runs").success(), "the test failed in its namespace");
+}
+
+/// The command line of this test alone.
+fn this_test() -> Vec<String> {
+    let program = std::env::current_exe().expect("the test has a name").display().to_string();
+    [&program, "--exact", NAME, "--nocapture"].map(str::to_owned).into()
+}
+
+fn sh(line: &str) {
+    let (program, arguments) = line.split_once(' ').expect("a program and its arguments");
+    let status = Command::new(program).args(arguments.split(' ')).status().expect("it runs");
+    assert!(status.success(), "{line}");
+}
+
+fn in_namespace(name: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/run/netns/{name}")).args(arguments);
+    command
+}
+
+fn scenario(queue: &str) -> String {
+    format!(
+        "[[node]]\nname = \"client\"\n[[node]]\nname = \"server\"\n\
+         [[link]]\nbetween = [\"client\", \"server\"]\nnet_id = 1\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = {queue}\n\
+         [[host]]\nname = \"client\"\nreal = {{ namespace = \"emu-c\" }}\n\
+         [[host]]\nname = \"server\"\nreal = {{ namespace = \"emu-s\", addresses = \"10.1.0.2/16\" }}\n"
+    )
+}
+
+fn inside() {
+    // `ip netns` keeps its names there.
+    sh("mount -t tmpfs none /run");
+    for queue in ["{ kind = \"codel\" }", "{ kind = \"red\", min = 5, max = 15, capacity = 60 }"] {
+        let emulation = Emulation::start(&scenario(queue));
+        assert!(emulation.ways[0].contains("ip netns exec emu-c"), "{:?}", emulation.ways);
+        ping();
+        let took = transfer();
+        let outcome = emulation.stop();
+        let forward = &outcome.links[0];
+        println!("{:.2} Mbit/s\n{}", BYTES as f64 * 8e-6 / took.as_secs_f64(), outcome.render());
+        assert!(forward.delivered as usize > BYTES / 1500, "{}", outcome.render());
+        for name in ["emu-c", "emu-s"] {
+            assert!(!Path::new("/run/netns").join(name).exists(), "{name} is removed");
+        }
+    }
+}
+
+/// The RTT is that of both directions of the link at least.
+fn ping() {
+    if Command::new("ping").arg("-V").output().is_err() {
+        return namespace::skip("ping in it", "the program ping");
+    }
+    let output =
+        in_namespace("emu-c", &["ping", "-n", "-c", "3", "-i", "0.2", "-W", "20", "10.1.0.2"]).output();
+    let text = String::from_utf8(output.expect("runs").stdout).expect("text");
+    let times: Vec<f64> =
+        text.split_whitespace().filter_map(|word| word.strip_prefix("time=")?.parse().ok()).collect();
+    assert!(!times.is_empty() && times.iter().all(|&time| time >= 20.0), "{text}");
+}
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails if the process has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A transfer from client to server by the TCP of the kernel.
+fn transfer() -> Duration {
+    let test = this_test();
+    let test: Vec<&str> = test.iter().map(String::as_str).collect();
+    let mut server = in_namespace("emu-s", &test);
+    let _server = Running(server.env(ROLE, "serve").stdin(Stdio::null()).spawn().expect("starts"));
+    let began = Instant::now();
+    let client = in_namespace("emu-c", &test).env(ROLE, "load").status().expect("runs");
+    assert!(client.success(), "the transfer");
+    began.elapsed()
+}
+
+fn serve() {
+    let (mut stream, _) =
+        TcpListener::bind(("0.0.0.0", SERVER.1)).expect("is free").accept().expect("one comes");
+    let mut bytes = vec![0; BYTES];
+    stream.read_exact(&mut bytes).expect("all arrive");
+    assert!(bytes.iter().enumerate().all(|(at, &byte)| byte == at as u8), "unchanged");
+    stream.write_all(b"!").expect("is open");
+}
+
+fn load() {
+    let end = Instant::now() + 2 * common::SOON;
+    let mut stream = loop {
+        let began = Instant::now();
+        match TcpStream::connect_timeout(&SocketAddr::from(SERVER), common::SOON) {
+            Ok(stream) => {
+                let rtt = began.elapsed();
+                assert!(rtt >= Duration::from_millis(20), "a handshake of {rtt:?} over two times 10 ms");
+                break stream;
+            }
+            Err(error) => assert!(Instant::now() < end, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    let bytes: Vec<u8> = (0..BYTES).map(|at| at as u8).collect();
+    stream.write_all(&bytes).expect("is open");
+    stream.read_exact(&mut [0]).expect("the server has all");
+}
