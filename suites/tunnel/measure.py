@@ -1,18 +1,20 @@
 """Measures `anabranch tunnel` between two network namespaces beside one uplink alone and kernel MPTCP.
 
-    unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--seconds 8]
+    unshare --net --kill-child --fork python3 suites/tunnel/measure.py target/release/anabranch [--json results.json]
 
 Needs root, ip, tc (tbf) and nsenter. A client with two uplinks uploads to a server with one address. One TCP connection
 sends for the given time while a datagram goes to and fro every 20 ms beside it, so that goodput and latency are of the
 same run. Prints a table in Markdown: Mbit/s of payload received, and 95th percentiles of round-trip times in ms, before
-the upload and beside it.
+the upload and beside it. With `--json`, `picture.py` draws the same numbers.
 """
 
 import argparse
 import collections
 import contextlib
 import ctypes
+import dataclasses
 import fcntl
+import json
 import select
 import signal
 import socket
@@ -33,12 +35,28 @@ ALONE = "10.8.8.8"
 INSIDE = "10.99.0.2"
 PORT = 7001
 MPTCP = 262
-# Rates of both uplinks in Mbit/s, their full queues in ms, and whether the first one is silent from 2 s to 7 s.
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """Two uplinks."""
+
+    # Rates in Mbit/s from the client to the server.
+    up: tuple[float, float]
+    # Length of full queues in ms.
+    queue: float
+    # Rates to the client, unless they are those to the server.
+    down: tuple[float, float] | None = None
+    # The first uplink is silent from 2 s to 7 s.
+    dies: bool = False
+
+
 SCENES = {
-    "50 + 10": ((50, 10), 40, False),
-    "30 + 25, bloated": ((30, 25), 300, False),
-    "8 + 2": ((8, 2), 60, False),
-    "30 + 30, first dead 2 s to 7 s": ((30, 30), 40, True),
+    "50 + 10": Scene((50, 10), 40),
+    "30 + 25, bloated": Scene((30, 25), 300),
+    "8 + 2": Scene((8, 2), 60),
+    "2 + 1 up, 20 + 10 down": Scene((2, 1), 60, down=(20, 10)),
+    "30 + 30, first dead 2 s to 7 s": Scene((30, 30), 40, dies=True),
 }
 # One-way delay of all links in ms.
 DELAY = 10
@@ -205,30 +223,33 @@ def compute_checksums(name: str) -> None:
 class World:
     """Client and server in namespaces, and one between them, which has the delays and the queues."""
 
-    def __init__(self, rates: tuple[int, int], queue: int, delay: float) -> None:
-        self.rates = rates
+    def __init__(self, scene: Scene, delay: float) -> None:
         self.between, self.other = hold(), hold()
         between, there = self.between.pid, self.other.pid
         for where in (None, there):
             sh("ip link set lo up", where)
         sh(f"ip address add {SERVER}/32 dev lo", there)
         sh(f"ip address add {ALONE}/32 dev lo", there)
-        for n, rate in enumerate(rates):
+        for n in range(2):
             sh(f"ip link add c{n} type veth peer name up{n} netns {between}")
             sh(f"ip link add down{n} netns {between} type veth peer name s{n} netns {there}")
-            limit = rate * 125 * queue + 15000
             for name, host, where in ((f"c{n}", 1, None), (f"s{n}", 2, there)):
                 sh(f"ip address add 10.7.{n}.{host}/24 dev {name}", where)
                 sh(f"ip link set {name} gso_max_segs 1 up", where)
                 inside = [f"nsenter --net=/proc/{there}/ns/net "] if where else [""]
                 sh(f"{inside[0]}{sys.executable} {__file__} --checksums {name}")
-            for name in (f"up{n}", f"down{n}"):
+            for name, rates in ((f"up{n}", scene.down or scene.up), (f"down{n}", scene.up)):
+                limit = int(rates[n] * 125 * scene.queue) + 15000
                 sh(f"ip link set {name} up", between)
-                sh(f"tc qdisc add dev {name} root tbf rate {rate}mbit burst 15000 limit {limit}", between)
-            sh(f"ip route add {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
+                sh(f"tc qdisc add dev {name} root tbf rate {rates[n]}mbit burst 15000 limit {limit}", between)
+            self.route(n)
         arguments = [f"--net=/proc/{between}/ns/net", sys.executable, __file__, "--wire", str(delay)]
         self.wire = subprocess.Popen(["nsenter", *arguments], stdout=subprocess.PIPE, text=True)
         lines(self.wire).readline()
+
+    def route(self, n: int) -> None:
+        """Tells the client that an uplink leads to the server."""
+        sh(f"ip route replace {SERVER}/32 via 10.7.{n}.2 dev c{n} metric {n + 1}")
 
     def silence(self, dead: bool) -> None:
         """Lets packets of the first link vanish without a notice."""
@@ -236,7 +257,7 @@ class World:
 
     def close(self) -> None:
         """Removes everything."""
-        for n in range(len(self.rates)):
+        for n in range(2):
             sh(f"ip link delete c{n}")
         sh("ip mptcp endpoint flush")
         for process in (self.wire, self.between, self.other):
@@ -269,15 +290,25 @@ class World:
         return goodput, p95(rest), p95(times)
 
 
+@dataclasses.dataclass(frozen=True)
+class Tunnel:
+    """A running tunnel."""
+
+    # Of the server and of the client.
+    pids: tuple[int, int]
+    # The client's status as text.
+    status: Callable[[], str]
+
+
 @contextlib.contextmanager
-def tunnel(world: World, program: str) -> Iterator[Callable[[], str]]:
-    """Both ends of the tunnel, until the block ends."""
+def tunnel(world: World, program: str, *, nat: bool = False) -> Iterator[Tunnel]:
+    """Both ends of the tunnel, until the block ends. With `nat` the client's second uplink joins later."""
     with tempfile.TemporaryDirectory() as folder:
         keys: dict[str, str] = {}
         for end in "cs":
             keys[end] = subprocess.check_output([program, "key", f"{folder}/{end}.key"], text=True).strip()
         for end, host, more in (
-            ("c", 1, f"uplinks = ['c0', 'c1']\nconnect = ['{SERVER}']"),
+            ("c", 1, f"uplinks = ['c0', 'c1']\nconnect = ['{SERVER}']\nnat = {str(nat).lower()}"),
             ("s", 2, f"uplinks = ['{SERVER}']"),
         ):
             peer = keys["s" if end == "c" else "c"]
@@ -300,37 +331,44 @@ def tunnel(world: World, program: str) -> Iterator[Callable[[], str]]:
                 time.sleep(0.5)
                 asking = [program, "tunnel", f"{folder}/c", "--status"]
                 shown = subprocess.run(asking, capture_output=True, text=True, check=False).stdout
-            yield lambda: subprocess.check_output([program, "tunnel", f"{folder}/c", "--status"], text=True)
+            asking = [program, "tunnel", f"{folder}/c", "--status"]
+            yield Tunnel((ends[0].pid, ends[1].pid), lambda: subprocess.check_output(asking, text=True))
         finally:
             for end in ends:
                 end.kill()
                 end.wait()
 
 
-def measure(name: str, program: str, seconds: float, verbose: bool) -> None:
-    """Prints the rows of one scene."""
-    rates, queue, dies = SCENES[name]
-    world = World(rates, queue, DELAY)
-    seconds = max(seconds, 10) if dies else seconds
+def measure(name: str, program: str, seconds: float, verbose: bool) -> list[dict[str, str | float]]:
+    """Prints and returns the rows of one scene."""
+    scene = SCENES[name]
+    world = World(scene, DELAY)
+    seconds = max(seconds, 10) if scene.dies else seconds
+    found: list[dict[str, str | float]] = []
+
+    def row(by: str, to: str, kind: str, control: str, dies: bool) -> None:
+        goodput, rest, latency = world.run(to, kind, control, seconds, dies)
+        found.append({"scene": name, "by": by, "mbps": goodput, "idle_ms": rest, "loaded_ms": latency})
+        ratio = goodput / float(found[0]["mbps"])
+        print(f"| {name} | {by} | {goodput:.1f} | {ratio:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
+
     try:
-        best = rates.index(max(rates)) if not dies else 1
+        best = scene.up.index(max(scene.up)) if not scene.dies else 1
         sh(f"ip route replace {ALONE}/32 via 10.7.{best}.2 dev c{best}")
-        rows = [("best uplink alone, CUBIC", *world.run(ALONE, "tcp", "cubic", seconds, False))]
+        row("best uplink alone, CUBIC", ALONE, "tcp", "cubic", False)
         sh("ip mptcp limits set subflows 4")
         sh("ip mptcp limits set subflows 4 add_addr_accepted 4", world.other.pid)
         for n in range(2):
             sh(f"ip mptcp endpoint add 10.7.{n}.1 dev c{n} subflow")
-        rows.append(("MPTCP, CUBIC", *world.run(SERVER, "mptcp", "cubic", seconds, dies)))
+        row("MPTCP, CUBIC", SERVER, "mptcp", "cubic", scene.dies)
         for control in ("cubic", "bbr"):
-            with tunnel(world, program) as status:
-                rows.append((f"tunnel, {control.upper()} inside", *world.run(INSIDE, "tcp", control, seconds, dies)))
+            with tunnel(world, program) as running:
+                row(f"tunnel, {control.upper()} inside", INSIDE, "tcp", control, scene.dies)
                 if verbose:
-                    print(status(), file=sys.stderr)
-        for what, goodput, rest, latency in rows:
-            ratio = goodput / rows[0][1]
-            print(f"| {name} | {what} | {goodput:.1f} | {ratio:.2f} | {rest:.0f} | {latency:.0f} |", flush=True)
+                    print(running.status(), file=sys.stderr)
     finally:
         world.close()
+    return found
 
 
 def main() -> None:
@@ -339,6 +377,7 @@ def main() -> None:
     parser.add_argument("program", nargs="?", help="the command anabranch")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--only", help="beginning of the name of one scene")
+    parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--verbose", action="store_true", help="show the status at the end of each run")
     for internal in ("--serve", "--wire", "--checksums"):
         parser.add_argument(internal, help=argparse.SUPPRESS)
@@ -351,9 +390,12 @@ def main() -> None:
         return serve(chosen.serve)
     print("| uplinks, Mbit/s | by | goodput, Mbit/s | of the best uplink | p95 RTT idle, ms | p95 RTT under load, ms |")
     print("|---|---|---|---|---|---|")
+    rows: list[dict[str, str | float]] = []
     for name in SCENES:
         if not chosen.only or name.startswith(chosen.only):
-            measure(name, chosen.program, chosen.seconds, chosen.verbose)
+            rows += measure(name, chosen.program, chosen.seconds, chosen.verbose)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
     return None
 
 

@@ -8,5 +8,9 @@ pub(crate) struct CarrierStats {
     /// Packets and bytes given to the device.
     pub(crate) received: [u64; 2],
     pub(crate) refused: u64,
+    /// Packets sent a second time, on another path.
+    pub(crate) copied: u64,
+    /// Packets that had come before.
+    pub(crate) duplicates: u64,
     pub(crate) queue: QueueStats,
 }

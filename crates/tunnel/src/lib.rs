@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "sockets and devices work in real time")]
 
+mod calm;
 mod config;
 mod counters;
 mod device;
@@ -15,6 +16,7 @@ mod queue;
 mod status;
 mod tunnel;
 mod uplinks;
+mod urgent;
 
 pub use config::{ConfigError, PORT, TunnelConfig};
 pub use keys::{KeyError, PrivateKey, PublicKey};

@@ -1,9 +1,15 @@
 //! What packets leave by: interfaces, whose addresses may change at any time, or addresses.
 
-use io::Endpoint;
 use io::blocking::block_on;
+use io::{Connection, Endpoint};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// How long an address may have no path before the peer is asked anew to add it. The stack asks for about a minute before it gives
+/// up.
+const PATIENCE: Duration = Duration::from_secs(75);
 
 /// One uplink.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,19 +67,55 @@ fn places(uplinks: &[Uplink], all: &[(String, IpAddr)]) -> Vec<Place> {
     found
 }
 
-/// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back.
-pub(crate) fn follow(endpoint: &Endpoint, uplinks: &[Uplink]) {
-    let working = working(uplinks);
-    let before = endpoint.local_addresses();
-    for (address, device) in working.iter().filter(|(address, _)| !before.contains(address)) {
-        // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
-        let _ = match device {
-            Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
-            None => block_on(endpoint.add_local_address(*address)),
-        };
+/// Follows the uplinks while an association lives.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    /// This end is behind NATs: its addresses join one by one.
+    joins: bool,
+    /// Addresses without a path, and since when.
+    idle: BTreeMap<IpAddr, Instant>,
+}
+
+impl Follower {
+    pub(crate) fn new(joins: bool) -> Follower {
+        Follower { joins, idle: BTreeMap::new() }
     }
-    for &address in before.iter().filter(|address| working.iter().all(|(other, _)| other != *address)) {
-        let _ = block_on(endpoint.remove_local_address(address));
+
+    /// Adds addresses that appeared and removes those that are gone, in all associations. The last one stays: it may come back. An
+    /// address that the peer did not add, since its uplink carried nothing for some time, is added anew.
+    pub(crate) fn follow(&mut self, endpoint: &Endpoint, connection: &Connection, uplinks: &[Uplink]) {
+        let working = working(uplinks);
+        if self.joins {
+            let paths = block_on(connection.paths()).unwrap_or_default();
+            let used: Vec<IpAddr> = paths.iter().map(|path| path.local).collect();
+            for address in self.given_up(Instant::now(), &endpoint.local_addresses(), &used) {
+                let _ = block_on(endpoint.remove_local_address(address));
+            }
+        }
+        let before = endpoint.local_addresses();
+        for (address, device) in working.iter().filter(|(address, _)| !before.contains(address)) {
+            // If it fails, such as for an IPv6 address that is still checked for duplicates, the next call tries again.
+            let _ = match device {
+                Some(device) => block_on(endpoint.add_local_address_on_device(*address, device.clone())),
+                None => block_on(endpoint.add_local_address(*address)),
+            };
+        }
+        for &address in before.iter().filter(|address| working.iter().all(|(other, _)| other != *address)) {
+            let _ = block_on(endpoint.remove_local_address(address));
+        }
+    }
+
+    /// The addresses that have had no path for too long. Their time begins anew.
+    fn given_up(&mut self, now: Instant, addresses: &[IpAddr], used: &[IpAddr]) -> Vec<IpAddr> {
+        self.idle.retain(|address, _| addresses.contains(address) && !used.contains(address));
+        for &address in addresses.iter().filter(|address| !used.contains(address)) {
+            self.idle.entry(address).or_insert(now);
+        }
+        let late = |since: &Instant| now.duration_since(*since) >= PATIENCE;
+        let given_up =
+            self.idle.iter().filter(|(_, since)| late(since)).map(|(&address, _)| address).collect();
+        self.idle.retain(|_, since| !late(since));
+        given_up
     }
 }
 
@@ -98,5 +140,21 @@ mod tests {
             (ip("198.51.100.1"), None),
         ];
         assert_eq!(places(&uplinks, &all), expected);
+    }
+
+    #[test]
+    fn an_address_without_a_path_is_given_up_after_some_time_and_again_later() {
+        let mut follower = Follower::new(true);
+        let begin = Instant::now();
+        let all: [IpAddr; 2] = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
+        let mut given_up =
+            |seconds, used: &[IpAddr]| follower.given_up(begin + Duration::from_secs(seconds), &all, used);
+        assert!(given_up(0, &all).is_empty());
+        assert!(given_up(1, &all[..1]).is_empty());
+        assert!(given_up(70, &all).is_empty(), "it has a path after all");
+        assert!(given_up(71, &all[..1]).is_empty());
+        assert_eq!(given_up(71 + PATIENCE.as_secs(), &all[..1]), [all[1]]);
+        assert!(given_up(72 + PATIENCE.as_secs(), &all[..1]).is_empty());
+        assert_eq!(given_up(72 + 2 * PATIENCE.as_secs(), &all[..1]), [all[1]]);
     }
 }

@@ -41,7 +41,7 @@ fn hint(error: &io::Error) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectionError {
     /// The association ended.
-    #[error("the association ended: {0:?}")]
+    #[error("{0}")]
     Closed(CloseReason),
     /// The thread that drives the endpoint ended.
     #[error("the endpoint's driver ended")]

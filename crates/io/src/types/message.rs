@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use sctp::Reliability;
+use sctp::{PathId, Reliability};
 use transport::Payload;
 use wire::{Ppid, StreamId};
 
@@ -49,6 +49,14 @@ impl Message {
     #[must_use]
     pub fn reliability(mut self, reliability: Reliability) -> Self {
         self.inner.reliability = reliability;
+        self
+    }
+
+    /// Sets the path of the first transmission, by its number ([`PathInfo::id`](sctp::PathInfo)); the protocol chooses it unless set. Messages
+    /// behind it wait while the window of that path is full. Ignored while the path is not active.
+    #[must_use]
+    pub fn path(mut self, path: PathId) -> Self {
+        self.inner.path = Some(path);
         self
     }
 

@@ -20,6 +20,7 @@ use cookie::Jar;
 use handshake::Attempt;
 use io::Guard;
 use mac::MacKey;
+pub(crate) use replay::Replay;
 use session::{OVERHEAD, Session};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ const WORDS: usize = (WINDOW / 64) as usize + 1;
 
 /// The counters seen, as bits in a ring of words.
 #[derive(Debug)]
-pub(super) struct Replay {
+pub(crate) struct Replay {
     /// The highest counter seen, plus one.
     next: u64,
     words: [u64; WORDS],
@@ -21,7 +21,7 @@ impl Default for Replay {
 
 impl Replay {
     /// Whether a counter is in the window or above it, and was not seen.
-    pub(super) fn is_new(&self, counter: u64) -> bool {
+    pub(crate) fn is_new(&self, counter: u64) -> bool {
         if counter >= self.next {
             return true;
         }
@@ -29,7 +29,7 @@ impl Replay {
     }
 
     /// Marks a counter as seen. Only for authentic packets: it moves the window. Returns its cost in words.
-    pub(super) fn note(&mut self, counter: u64) -> usize {
+    pub(crate) fn note(&mut self, counter: u64) -> usize {
         let mut cleared = 0;
         if counter >= self.next {
             let before = self.next.checked_sub(1).map_or(0, |highest| highest / 64);

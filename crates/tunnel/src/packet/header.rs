@@ -2,7 +2,8 @@ use std::hash::BuildHasher;
 
 /// Protocol number of TCP.
 pub(crate) const TCP: u8 = 6;
-const UDP: u8 = 17;
+/// Protocol number of UDP.
+pub(crate) const UDP: u8 = 17;
 const SCTP: u8 = 132;
 
 /// What the headers of an IP packet say.
@@ -49,7 +50,7 @@ fn ipv6(packet: &[u8]) -> Option<Headers<'_>> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::hash::RandomState;
 

@@ -4,5 +4,7 @@
 mod header;
 mod rewrite;
 
-pub(crate) use header::{Inner, TCP, inspect};
+#[cfg(test)]
+pub(crate) use header::tests;
+pub(crate) use header::{Inner, TCP, UDP, inspect};
 pub(crate) use rewrite::{clamp_mss, mark_congestion};

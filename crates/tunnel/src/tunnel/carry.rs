@@ -1,11 +1,12 @@
 //! The threads between device and association.
 
-use super::options::STREAMS;
+use super::options::{STREAMS, URGENT};
 use crate::counters::CarrierStats;
 use crate::packet::{self, Inner, TCP};
 use crate::queue::Queue;
+use crate::urgent::{self, Allowance, Arrived, Way};
 use io::blocking::block_on;
-use io::sctp::AssocId;
+use io::sctp::{AssocId, PathId};
 use io::{Connection, Message, Reliability, StreamId};
 use std::collections::hash_map::RandomState;
 use std::io as std_io;
@@ -18,6 +19,8 @@ use units::{Instant, Span};
 
 /// How long a packet may take: after it the sender gives it up, and those behind it pass.
 const LIFETIME: Span = Span::from_millis(500);
+/// Age up to which round-trip times and windows of the paths are believed.
+const FRESH: Span = Span::from_millis(50);
 /// Longest packet of a TUN device.
 const LONGEST: usize = 65_535;
 
@@ -49,6 +52,8 @@ struct Counters {
     received: [AtomicU64; 2],
     /// Packets that the device gave or the peer sent that are no IP packets, or that the device refused.
     refused: AtomicU64,
+    copied: AtomicU64,
+    duplicates: AtomicU64,
 }
 
 impl Carrier {
@@ -105,6 +110,8 @@ impl Carrier {
             sent: read(&counters.sent),
             received: read(&counters.received),
             refused: counters.refused.load(Ordering::Relaxed),
+            copied: counters.copied.load(Ordering::Relaxed),
+            duplicates: counters.duplicates.load(Ordering::Relaxed),
             queue: self.0.line().queue.stats,
         }
     }
@@ -142,8 +149,8 @@ impl Shared {
         }
     }
 
-    /// The next packet for an association; none once it is no longer the one of the moment.
-    fn next(&self, id: AssocId) -> Option<Vec<u8>> {
+    /// The next packet for an association, and whether its flow is sparse; none once it is no longer the one of the moment.
+    fn next(&self, id: AssocId) -> Option<(Vec<u8>, bool)> {
         let mut line = self.line();
         loop {
             if line.current != Some(id) {
@@ -159,10 +166,26 @@ impl Shared {
     }
 
     fn send(&self, connection: &Connection) {
-        while let Some(packet) = self.next(connection.id()) {
+        let mut urgency = Urgency::default();
+        while let Some((packet, sparse)) = self.next(connection.id()) {
             let length = packet.len();
             let inner = packet::inspect(&self.hasher, &packet);
-            if block_on(connection.send(message(packet, inner))).is_err() {
+            let now = self.now();
+            let urgent = sparse
+                && inner.as_ref().is_some_and(|inner| urgent::is_urgent(&packet, inner))
+                && urgency.allowance.take(now);
+            let sent = match urgent.then(|| urgency.paths(now, connection)).flatten() {
+                None => block_on(connection.send(message(packet, inner))),
+                Some((path, None)) => block_on(connection.send(urgent_message(packet, path))),
+                Some((first, Some(second))) => {
+                    self.counters.copied.fetch_add(1, Ordering::Relaxed);
+                    let numbered = urgent::numbered(urgency.next_number(), &packet);
+                    let copy = urgent_message(numbered, first).ppid(urgent::NUMBERED);
+                    let other = copy.clone().path(second);
+                    block_on(connection.send(copy)).and_then(|()| block_on(connection.send(other)))
+                }
+            };
+            if sent.is_err() {
                 return;
             }
             count(&self.counters.sent, length);
@@ -170,13 +193,22 @@ impl Shared {
     }
 
     fn receive(&self, connection: &Connection) {
+        let mut arrived = Arrived::default();
         while let Some(received) = block_on(connection.recv()) {
             // A packet is never so long that it comes in parts.
             if !received.end_of_record || received.aborted {
                 continue;
             }
-            let Some(inner) = self.inspect(&received.data) else { continue };
-            let mut packet = Vec::from(received.data);
+            let mut packet = if received.ppid == urgent::NUMBERED {
+                let Some(first) = arrived.first_of(&received.data) else {
+                    self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                };
+                first.to_vec()
+            } else {
+                Vec::from(received.data)
+            };
+            let Some(inner) = self.inspect(&packet) else { continue };
             packet::clamp_mss(&mut packet, &inner, self.mtu);
             if self.device.send(&packet).is_ok() {
                 count(&self.counters.received, packet.len());
@@ -187,9 +219,42 @@ impl Shared {
     }
 }
 
+/// What the sender of an association keeps for urgent packets.
+#[derive(Debug, Default)]
+struct Urgency {
+    allowance: Allowance,
+    /// Number of packets that were sent twice.
+    numbers: u64,
+    ways: Vec<Way>,
+    /// When these were looked up.
+    looked: Option<Instant>,
+}
+
+impl Urgency {
+    fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// The path for an urgent packet, and the one for a copy.
+    fn paths(&mut self, now: Instant, connection: &Connection) -> Option<(PathId, Option<PathId>)> {
+        if self.looked.is_none_or(|at| now.since(at) >= FRESH) {
+            self.ways = Way::of(&block_on(connection.paths()).unwrap_or_default());
+            self.looked = Some(now);
+        }
+        urgent::choose(&self.ways)
+    }
+}
+
 fn count(pair: &[AtomicU64; 2], bytes: usize) {
     pair[0].fetch_add(1, Ordering::Relaxed);
     pair[1].fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// An urgent packet as a message.
+fn urgent_message(packet: Vec<u8>, path: PathId) -> Message {
+    let message = Message::from(packet).stream(URGENT).unordered(true).path(path);
+    message.reliability(Reliability::Until(LIFETIME))
 }
 
 /// A packet as a message. Packets of a TCP flow arrive in order, each at most its lifetime late; all others as they come.

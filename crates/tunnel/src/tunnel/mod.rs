@@ -7,7 +7,7 @@ use crate::config::TunnelConfig;
 use crate::device;
 use crate::noise::{Noise, NoiseError, Stats};
 use crate::status::{Board, Snapshot};
-use crate::uplinks::{follow, working};
+use crate::uplinks::{Follower, working};
 use carry::Carrier;
 use io::blocking::{block_on, block_on_for};
 use io::{BindError, Connection, Endpoint, Peer};
@@ -200,7 +200,7 @@ fn live(
 ) {
     log("connected");
     carrier.carry(connection.clone());
-    let mut snapshot = Snapshot::default();
+    let (mut snapshot, mut follower) = (Snapshot::default(), Follower::new(config.nat));
     loop {
         if let Some(reason) = block_on_for(connection.closed(), LOOK) {
             carrier.stop(connection.id());
@@ -212,7 +212,7 @@ fn live(
             return;
         }
         if !config.uplinks.is_empty() {
-            follow(endpoint, &config.uplinks);
+            follower.follow(endpoint, connection, &config.uplinks);
         }
         if !ended.load(Ordering::Relaxed) {
             snapshot = snapshot.next(endpoint, connection, stats, carrier.stats());

@@ -1,7 +1,9 @@
 //! The options of the association.
 
+use crate::calm;
 use crate::config::TunnelConfig;
-use io::sctp::{Config, PathSet};
+use io::StreamId;
+use io::sctp::{Config, PathSet, StreamScheduler};
 
 /// SCTP port of the end that waits; the UDP port already tells tunnels apart.
 pub(super) const PORT: u16 = 9901;
@@ -11,6 +13,8 @@ pub(super) const OUTBOX: usize = 8 * 1024;
 const QUEUE: u32 = 16;
 /// Streams: flows of TCP share them by their hashes.
 pub(super) const STREAMS: u16 = 64;
+/// The stream of urgent packets, which are sent first.
+pub(super) const URGENT: StreamId = StreamId(STREAMS);
 
 /// Those of [`Config::recommended`], for messages that are packets.
 pub(super) fn config(tunnel: &TunnelConfig) -> Config {
@@ -18,10 +22,14 @@ pub(super) fn config(tunnel: &TunnelConfig) -> Config {
         pmtud: true,
         paths: PathSet::Pairs,
         nat_friendly: tunnel.nat,
-        outbound_streams: STREAMS,
+        outbound_streams: STREAMS + 1,
+        stream_scheduler: StreamScheduler::Priority,
+        // Further streams have 0, which goes first.
+        stream_values: vec![1; STREAMS.into()],
         send_queue: Some(QUEUE),
         // A packet that is cut in two is lost twice as often.
         fill_packets: false,
+        congestion_control: calm::factory().into(),
         ..Config::recommended()
     }
 }

@@ -1,0 +1,319 @@
+//! CUBIC that takes a queue on a path for congestion, so that packets of the tunnel do not wait in the queue of an uplink.
+//!
+//! With b the least round-trip time of the last 15 to 30 s, and r the least one of a round trip, a queue of T bounds the window:
+//!
+//! ```text
+//! T = 10 ms + 0.4 b
+//! cut     c = min(β c, max(0.9 y b, c/4))  if r > b + T, but not in the round trip after a cut; CUBIC takes it for a mark (ECN)
+//! ```
+//!
+//! y is the rate at which bytes were acknowledged in the round trip: the second term empties the queue and a little more, so that b
+//! becomes the round-trip time without one. Where others fill the queue, cuts are in vain and
+//! would leave them the uplink: after 6 in a row only losses count for 10 s. Low delays beside flows outside the tunnel are not possible then.
+//! Without any cut for 15 s, the window is halved for about a round trip: the queue may be ours, and b have been measured with it.
+
+use cc::{
+    Algorithm, CongestionControl, CongestionWindow, ControlFactory, LossKind, PathAck, PathView, Setup,
+    WindowRule,
+};
+use units::{ByteCount, Instant, Span};
+
+/// The part of T that does not depend on the path.
+const SLACK: Span = Span::from_millis(10);
+/// Age at which the least round-trip times of the past are forgotten in part.
+const MEMORY: Span = Span::from_secs(15);
+/// Cuts in a row after which the queue is taken for that of others.
+const VAIN: u32 = 6;
+/// How long only losses count then.
+const PAUSE: Span = Span::from_secs(10);
+
+/// Builds the controls of associations.
+pub(crate) fn factory() -> ControlFactory {
+    ControlFactory::new("calm cubic", |setup| Box::new(Calm::new(setup)))
+}
+
+#[derive(Debug)]
+struct Calm {
+    control: Box<dyn CongestionControl>,
+    paths: Vec<Delays>,
+}
+
+/// What the round-trip times of a path say.
+#[derive(Debug, Default)]
+struct Delays {
+    /// The least one, since the last change of both and in the time before.
+    least: [Option<Span>; 2],
+    /// When that was; none before the first sample.
+    changed: Option<Instant>,
+    round: Option<Round>,
+    /// The window was cut in the round trip before, and its packets met the old queue.
+    settles: bool,
+    /// Cuts since there was no queue.
+    vain: u32,
+    /// Until then only losses count.
+    paused: Instant,
+    /// There was a cut since the last change.
+    was_cut: bool,
+}
+
+/// How the window shrinks.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// To what makes no queue.
+    To(ByteCount),
+    /// To its half for a moment.
+    Look,
+}
+
+/// A round trip.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    began: Instant,
+    ends: Instant,
+    /// The least sample in it.
+    least: Span,
+    /// Bytes acknowledged in it.
+    acked: ByteCount,
+}
+
+impl Delays {
+    /// Takes a sample.
+    fn observe(&mut self, now: Instant, rtt: Span, srtt: Span, acked: ByteCount) -> Option<Cut> {
+        if now.since(*self.changed.get_or_insert(now)) >= MEMORY {
+            self.least = [None, self.least[0]];
+            self.changed = Some(now);
+            if !std::mem::take(&mut self.was_cut) {
+                return Some(Cut::Look);
+            }
+        }
+        self.least[0] = Some(self.least[0].map_or(rtt, |least| least.min(rtt)));
+        let base = self.least.into_iter().flatten().min().unwrap_or(rtt);
+        let Some(round) = &mut self.round else {
+            self.round = Some(Round { began: now, ends: now + srtt, least: rtt, acked: ByteCount::ZERO });
+            return None;
+        };
+        round.least = round.least.min(rtt);
+        round.acked += acked;
+        if now < round.ends {
+            return None;
+        }
+        let Round { began, least, acked, .. } = *round;
+        self.round = None;
+        if least <= base + SLACK + base * 2 / 5 {
+            (self.settles, self.vain) = (false, 0);
+            return None;
+        }
+        if std::mem::take(&mut self.settles) || now < self.paused {
+            return None;
+        }
+        (self.settles, self.vain) = (true, self.vain + 1);
+        if self.vain > VAIN {
+            (self.vain, self.paused) = (0, now + PAUSE);
+            return None;
+        }
+        let rate = acked.as_f64() / now.since(began).as_secs_f64().max(1e-6);
+        self.was_cut = true;
+        Some(Cut::To(ByteCount::new((0.9 * rate * base.as_secs_f64()) as u64)))
+    }
+}
+
+impl Calm {
+    fn new(setup: &Setup) -> Self {
+        Calm { control: Algorithm::Cubic.build(setup), paths: Vec::new() }
+    }
+}
+
+impl CongestionControl for Calm {
+    fn name(&self) -> &'static str {
+        "calm cubic"
+    }
+
+    fn on_path_added(&mut self, all: &[PathView], p: usize) -> CongestionWindow {
+        self.paths.push(Delays::default());
+        self.control.on_path_added(all, p)
+    }
+
+    fn on_sack(&mut self, now: Instant, before: &[PathView], acked: &[PathAck], w: &mut [CongestionWindow]) {
+        self.control.on_sack(now, before, acked, w);
+        for ack in acked {
+            let (p, path) = (ack.path, &before[ack.path]);
+            let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else { continue };
+            let srtt = path.srtt.unwrap_or(rtt);
+            let Some(cut) = self.paths[p].observe(now, rtt, srtt, ack.acked) else { continue };
+            // Otherwise losses have cut it already, or there is too little to send for a queue.
+            if path.in_recovery || path.flight * 2 < path.window.cwnd {
+                continue;
+            }
+            let part = |n| ByteCount::new(path.window.cwnd.get() / n).max(path.mtu * 2);
+            w[p] = match cut {
+                Cut::Look => CongestionWindow { cwnd: part(2).min(w[p].cwnd), ssthresh: Some(w[p].cwnd) },
+                Cut::To(empty) => {
+                    self.control.on_loss(now, before, p, LossKind::Mark, w);
+                    let cwnd = w[p].cwnd.min(empty.max(part(4)));
+                    CongestionWindow { cwnd, ssthresh: Some(cwnd) }
+                }
+            };
+        }
+    }
+
+    fn on_loss(
+        &mut self,
+        now: Instant,
+        all: &[PathView],
+        p: usize,
+        kind: LossKind,
+        w: &mut [CongestionWindow],
+    ) {
+        self.control.on_loss(now, all, p, kind, w);
+    }
+
+    fn on_spurious_loss(
+        &mut self,
+        all: &[PathView],
+        p: usize,
+        window: CongestionWindow,
+        w: &mut [CongestionWindow],
+    ) {
+        self.control.on_spurious_loss(all, p, window, w);
+    }
+
+    fn on_idle(&mut self, now: Instant, all: &[PathView], p: usize, w: &mut [CongestionWindow]) {
+        self.control.on_idle(now, all, p, w);
+    }
+
+    fn on_rule(&mut self, all: &[PathView], p: usize, rule: WindowRule, w: &mut [CongestionWindow]) {
+        if matches!(rule, WindowRule::Replace(_)) {
+            // It leads elsewhere.
+            self.paths[p] = Delays::default();
+        }
+        self.control.on_rule(all, p, rule, w);
+    }
+
+    fn partial_bytes_acked(&self, p: usize) -> ByteCount {
+        self.control.partial_bytes_acked(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cc::GrowthRule;
+
+    const MTU: u64 = 1500;
+    /// Round-trip time without a queue.
+    const BASE: Span = Span::from_millis(40);
+
+    /// A saturated path whose round-trip time follows from its window.
+    struct Model {
+        control: Calm,
+        window: CongestionWindow,
+        now: Instant,
+        /// Bytes a second.
+        rate: f64,
+        /// Queueing delay that others make.
+        others: Span,
+    }
+
+    impl Model {
+        fn new(megabits: f64) -> Model {
+            let setup = Setup::sctp(GrowthRule::Rfc9260, ByteCount::new(20), ByteCount::new(1 << 24), 1);
+            let mut control = Calm::new(&setup);
+            let window = CongestionWindow { cwnd: ByteCount::new(4 * MTU), ssthresh: None };
+            let view = view(window, BASE);
+            let window = control.on_path_added(&[view], 0);
+            let now = Instant::ZERO + Span::from_secs(1000);
+            Model { control, window, now, rate: megabits * 125e3, others: Span::ZERO }
+        }
+
+        fn rtt(&self) -> Span {
+            let alone = Span::from_secs_f64(self.window.cwnd.as_f64() / self.rate);
+            alone.max(BASE) + self.others
+        }
+
+        /// One round trip, in which each second packet is acknowledged.
+        fn round(&mut self) {
+            let rtt = self.rtt();
+            let acks = (self.window.cwnd.get() / (2 * MTU)).max(1);
+            for _ in 0..acks {
+                self.now += rtt * 1 / acks;
+                let before = [view(self.window, rtt)];
+                let ack = PathAck {
+                    path: 0,
+                    acked: ByteCount::new(2 * MTU),
+                    advanced: true,
+                    flight_before: self.window.cwnd,
+                    flight_after: self.window.cwnd - ByteCount::new(2 * MTU),
+                    rtt: Some(rtt),
+                    owd: None,
+                    lost: ByteCount::ZERO,
+                    rate: None,
+                };
+                let mut windows = [self.window];
+                self.control.on_sack(self.now, &before, &[ack], &mut windows);
+                self.window = windows[0];
+            }
+        }
+    }
+
+    fn view(window: CongestionWindow, srtt: Span) -> PathView {
+        PathView {
+            window,
+            flight: window.cwnd,
+            mtu: ByteCount::new(MTU),
+            srtt: Some(srtt),
+            rto: Span::from_secs(1),
+            active: true,
+            group: 0,
+            in_recovery: false,
+        }
+    }
+
+    #[test]
+    fn the_queue_stays_short_and_the_path_full() {
+        for megabits in [2.0, 8.0, 50.0, 200.0] {
+            let mut model = Model::new(megabits);
+            let (mut rounds, mut longest, mut used) = (0.0, Span::ZERO, 0.0);
+            let begin = model.now;
+            let mut last = model.window.cwnd;
+            while model.now < begin + Span::from_secs(120) {
+                model.round();
+                if model.now < begin + BASE * 3 {
+                    assert!(model.window.cwnd > last, "slow start");
+                    last = model.window.cwnd;
+                }
+                // After slow start.
+                if model.now > begin + Span::from_secs(3) {
+                    rounds += 1.0;
+                    longest = longest.max(model.rtt());
+                    used += (model.window.cwnd.as_f64() / (model.rate * BASE.as_secs_f64())).min(1.0);
+                }
+            }
+            assert!(longest < BASE + SLACK + BASE * 3 / 5, "{megabits} Mbit/s: {longest:?}");
+            assert!(used / rounds > 0.95, "{megabits} Mbit/s: {}", used / rounds);
+        }
+    }
+
+    #[test]
+    fn the_queue_of_others_is_not_yielded_to_for_long() {
+        let mut model = Model::new(8.0);
+        let run = |model: &mut Model, seconds| {
+            let end = model.now + Span::from_secs(seconds);
+            while model.now < end {
+                model.round();
+            }
+        };
+        run(&mut model, 20);
+        model.others = Span::from_millis(100);
+        let (mut rounds, mut used) = (0.0, 0.0);
+        let end = model.now + Span::from_secs(60);
+        while model.now < end {
+            model.round();
+            rounds += 1.0;
+            used += model.window.cwnd.as_f64() / (model.rate * BASE.as_secs_f64());
+        }
+        assert!(used / rounds > 0.7, "{}", used / rounds);
+        model.others = Span::ZERO;
+        run(&mut model, 60);
+        assert!(model.rtt() < BASE * 2, "{:?}", model.rtt());
+    }
+}

@@ -1,0 +1,218 @@
+//! Packets that a user waits for, such as those of calls, DNS and pings: each leaves on the fastest path and, where another uplink has
+//! room, a second time there. The receiver takes whichever comes first.
+
+use crate::noise::Replay;
+use crate::packet::{Inner, TCP, UDP};
+use io::sctp::PathId;
+use io::{PathInfo, PathState, Ppid};
+use std::net::IpAddr;
+use units::{Instant, Span};
+
+/// Longest small packet in bytes.
+const SMALL: usize = 200;
+/// UDP port of DNS.
+const DNS: [u8; 2] = 53_u16.to_be_bytes();
+/// Packets a second that are treated so; the others are treated as any other packet, so that a flow of small packets does not
+/// send everything twice, nor all on one path.
+const RATE: u64 = 200;
+/// Packets at once.
+const BURST: u64 = 40;
+/// Payload protocol identifier of a packet that may come twice.
+pub(crate) const NUMBERED: Ppid = Ppid(1);
+/// Bytes of the number in front of such a packet.
+const NUMBER: usize = 8;
+
+/// Whether someone waits for this packet: it is small or of DNS. Of TCP only those that open a connection are, since the others have to
+/// stay in order.
+pub(crate) fn is_urgent(packet: &[u8], inner: &Inner) -> bool {
+    const SYN: u8 = 2;
+    let header = inner.transport.and_then(|at| packet.get(at..));
+    match (inner.protocol, header) {
+        (TCP, header) => header.and_then(|header| header.get(13)).is_some_and(|flags| flags & SYN != 0),
+        (UDP, Some([from @ .., _, _, _, _]))
+            if from.len() >= 4 && (from[..2] == DNS || from[2..4] == DNS) =>
+        {
+            true
+        }
+        _ => packet.len() <= SMALL,
+    }
+}
+
+/// Bounds the rate of urgent packets.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    /// When it will be full again.
+    full: Instant,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Allowance { full: Instant::ZERO }
+    }
+}
+
+impl Allowance {
+    /// Whether one more packet may be urgent.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        let each = Span::from_nanos(1_000_000_000 / RATE);
+        let full = self.full.max(now) + each;
+        let allowed = full.since(now) <= each * BURST;
+        if allowed {
+            self.full = full;
+        }
+        allowed
+    }
+}
+
+/// What there is to know of a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    id: PathId,
+    local: IpAddr,
+    remote: IpAddr,
+    /// None: not measured yet.
+    srtt: Option<Span>,
+    /// Its window has room.
+    has_room: bool,
+}
+
+impl Way {
+    /// The ways of an association that work, the fastest first.
+    pub(crate) fn of(paths: &[PathInfo]) -> Vec<Way> {
+        let active = paths.iter().filter(|path| path.state == PathState::Active);
+        let mut ways: Vec<Way> = active
+            .map(|path| Way {
+                id: path.id,
+                local: path.local,
+                remote: path.remote,
+                srtt: path.srtt,
+                has_room: path.flight + path.mtu <= path.cwnd,
+            })
+            .collect();
+        ways.sort_by_key(|way| way.srtt.unwrap_or(Span::MAX));
+        ways
+    }
+
+    fn differences(&self, other: &Way) -> u8 {
+        u8::from(self.local != other.local) + u8::from(self.remote != other.remote)
+    }
+}
+
+/// The fastest of these ways, and the one for a copy: of those with room, one that shares no address with the first if there is one, and
+/// else the next fastest.
+pub(crate) fn choose(ways: &[Way]) -> Option<(PathId, Option<PathId>)> {
+    let (first, others) = ways.split_first()?;
+    let mut second: Option<&Way> = None;
+    for way in others.iter().filter(|way| way.has_room) {
+        if second.is_none_or(|second| first.differences(way) > first.differences(second)) {
+            second = Some(way);
+        }
+    }
+    Some((first.id, second.map(|way| way.id)))
+}
+
+/// A packet with its number in front.
+pub(crate) fn numbered(number: u64, packet: &[u8]) -> Vec<u8> {
+    [&number.to_be_bytes(), packet].concat()
+}
+
+/// Tells copies of packets of one association.
+#[derive(Debug, Default)]
+pub(crate) struct Arrived(Replay);
+
+impl Arrived {
+    /// The packet behind a number; none if it came before, or is so late that this cannot be told.
+    pub(crate) fn first_of<'p>(&mut self, data: &'p [u8]) -> Option<&'p [u8]> {
+        let (number, packet) = data.split_first_chunk::<NUMBER>()?;
+        let number = u64::from_be_bytes(*number);
+        // The window ends below the highest number there is.
+        if number == u64::MAX || !self.0.is_new(number) {
+            return None;
+        }
+        self.0.note(number);
+        Some(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet;
+    use crate::packet::tests::{ipv4_packet, ipv6_packet};
+    use std::hash::RandomState;
+
+    fn urgent(packet: &[u8]) -> bool {
+        is_urgent(packet, &packet::inspect(&RandomState::new(), packet).expect("a packet"))
+    }
+
+    #[test]
+    fn small_packets_dns_and_syns_are_urgent_and_other_packets_of_tcp_are_not() {
+        let tcp = |flags| [&[0; 13][..], &[flags], &[0; 6]].concat();
+        let udp = |from: u16, to: u16, length| {
+            [&from.to_be_bytes()[..], &to.to_be_bytes(), &vec![0; length]].concat()
+        };
+        for make in [ipv4_packet, ipv6_packet] {
+            assert!(urgent(&make(TCP, &tcp(2))) && urgent(&make(TCP, &tcp(0x12))));
+            assert!(!urgent(&make(TCP, &tcp(0x10))));
+            assert!(urgent(&make(UDP, &udp(9, 9, 100))) && !urgent(&make(UDP, &udp(9, 9, 200))));
+            assert!(urgent(&make(UDP, &udp(9, 53, 1200))) && urgent(&make(UDP, &udp(53, 9, 1200))));
+            assert!(urgent(&make(1, &[0; 64])) && !urgent(&make(1, &[0; 1000])));
+            for length in 0..20 {
+                urgent(&make(TCP, &tcp(2)[..length]));
+                urgent(&make(UDP, &udp(53, 53, 12)[..length.min(16)]));
+            }
+        }
+        let mut fragment = ipv4_packet(UDP, &udp(53, 53, 1200));
+        fragment[7] = 1;
+        assert!(!urgent(&fragment), "a later fragment has no ports");
+    }
+
+    #[test]
+    fn a_burst_and_then_the_rate_is_allowed() {
+        let mut allowance = Allowance::default();
+        let begin = Instant::ZERO + Span::from_secs(100);
+        let taken =
+            |allowance: &mut Allowance, now| (0..1000).take_while(|_| allowance.take(now)).count() as u64;
+        assert_eq!(taken(&mut allowance, begin), BURST);
+        assert_eq!(taken(&mut allowance, begin + Span::from_millis(50)), RATE / 20);
+        assert_eq!(taken(&mut allowance, begin + Span::from_secs(60)), BURST);
+    }
+
+    fn way(id: u8, [local, remote]: [u8; 2], ms: u64, has_room: bool) -> Way {
+        let address = |last| IpAddr::from([10, 0, 0, last]);
+        let (local, remote) = (address(local), address(remote));
+        Way { id: PathId(id), local, remote, srtt: Some(Span::from_millis(ms)), has_room }
+    }
+
+    #[test]
+    fn a_copy_takes_another_uplink_if_that_has_room() {
+        let chosen = |ways: &[Way]| choose(ways).map(|(first, second)| (first.0, second.map(|path| path.0)));
+        assert_eq!(chosen(&[]), None);
+        assert_eq!(chosen(&[way(4, [1, 9], 10, false)]), Some((4, None)));
+        let two = [way(0, [1, 9], 10, false), way(1, [2, 9], 20, true)];
+        assert_eq!(chosen(&two), Some((0, Some(1))));
+        assert_eq!(chosen(&[two[1], two[0]]), Some((1, None)), "no room there");
+        // Two addresses at each end: the copy shares neither uplink.
+        let four = [
+            way(0, [1, 8], 10, true),
+            way(1, [1, 9], 11, true),
+            way(2, [2, 8], 12, true),
+            way(3, [2, 9], 13, true),
+        ];
+        assert_eq!(chosen(&four), Some((0, Some(3))));
+    }
+
+    #[test]
+    fn each_number_passes_once_and_what_has_none_never() {
+        let mut arrived = Arrived::default();
+        for number in [5, 3, 9_000, 8_000] {
+            let data = numbered(number, b"packet");
+            assert_eq!(arrived.first_of(&data), Some(&b"packet"[..]));
+            assert_eq!(arrived.first_of(&data), None);
+        }
+        assert_eq!(arrived.first_of(&numbered(4, b"")), None, "older than the window");
+        assert_eq!(arrived.first_of(&[0; 7]), None);
+        assert_eq!(arrived.first_of(&[0xff; 8]), None);
+        assert_eq!(arrived.first_of(&numbered(9_001, b"")), Some(&b""[..]));
+    }
+}

@@ -1,0 +1,241 @@
+//! Both ends of a tunnel in network namespaces, over two links: TCP through it while a link goes and comes, while an end starts
+//! anew, and while NATs on the way change their mappings.
+#![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_types, reason = "sockets work in real time")]
+
+#[path = "../../../io/tests/common/namespace.rs"]
+mod namespace;
+mod world;
+
+use anabranch_tunnel::{TunnelConfig, ask, render, run};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+use world::{END, ROLE, World, folder, in_namespaces, sh, write_configs};
+
+/// Longer than anything that must happen takes.
+const SOON: Duration = Duration::from_secs(20);
+/// The address of the other end in the tunnel.
+const THERE: [u8; 4] = [10, 99, 0, 2];
+const TCP: u16 = 7001;
+const UDP: u16 = 7002;
+
+/// Does what this process is for: the test, or one of the programs that it starts.
+fn play(name: &'static str, programs: &[&str], client: fn(&'static str)) {
+    match std::env::var(ROLE).as_deref() {
+        Ok("tunnel") => end(),
+        Ok("echo") => echo(),
+        Ok(_) => client(name),
+        Err(_) => in_namespaces(name, programs),
+    }
+}
+
+#[test]
+fn tcp_survives_a_link_that_goes_and_an_end_that_starts_anew() {
+    play(
+        "tcp_survives_a_link_that_goes_and_an_end_that_starts_anew",
+        &["ip", "tc", "nsenter"],
+        over_links_that_go,
+    );
+}
+
+#[test]
+fn tcp_survives_nats_that_change_their_mappings() {
+    play(
+        "tcp_survives_nats_that_change_their_mappings",
+        &["ip", "tc", "nsenter", "nft"],
+        behind_nats_that_rebind,
+    );
+}
+
+#[test]
+fn small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing() {
+    play(
+        "small_datagrams_arrive_and_none_twice_while_a_link_carries_nothing",
+        &["ip", "tc", "nsenter"],
+        over_a_silent_link,
+    );
+}
+
+/// One end of the tunnel, until it is killed. Its name is in the environment.
+fn end() {
+    let file = folder().join(std::env::var(END).expect("is set"));
+    let config = TunnelConfig::read(&file).expect("is right");
+    run(&config, |line| eprintln!("{line}")).expect("runs");
+}
+
+/// Sends back what arrives, until it is killed.
+fn echo() {
+    let listener = TcpListener::bind(("0.0.0.0", TCP)).expect("is free");
+    let socket = UdpSocket::bind(("0.0.0.0", UDP)).expect("is free");
+    println!("\nready");
+    thread::spawn(move || {
+        let mut buffer = [0; 2000];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..length], from);
+        }
+    });
+    for mut stream in listener.incoming().flatten() {
+        thread::spawn(move || {
+            let mut back = stream.try_clone().expect("can be shared");
+            let _ = std::io::copy(&mut stream, &mut back);
+        });
+    }
+}
+
+fn wait_until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + 2 * SOON;
+    loop {
+        if let Some(done) = attempt() {
+            return done;
+        }
+        assert!(Instant::now() < end, "{what}: not in time");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn connect_tcp() -> TcpStream {
+    let to = SocketAddr::from((THERE, TCP));
+    wait_until("TCP through the tunnel", || TcpStream::connect_timeout(&to, Duration::from_secs(2)).ok())
+}
+
+/// Sends bytes and gets them back, while `meanwhile` happens after half of them.
+fn exchange(bytes: usize, meanwhile: impl FnOnce()) {
+    let stream = connect_tcp();
+    stream.set_read_timeout(Some(2 * SOON)).expect("is positive");
+    let mut writing = stream.try_clone().expect("can be shared");
+    let data: Vec<u8> = (0..bytes).map(|n| ((n * 31) >> 7) as u8).collect();
+    let copy = data.clone();
+    let writer = thread::spawn(move || writing.write_all(&copy));
+    let mut back = vec![0; bytes];
+    (&stream).read_exact(&mut back[..bytes / 2]).expect("the first half comes back");
+    meanwhile();
+    (&stream).read_exact(&mut back[bytes / 2..]).expect("the second half comes back");
+    writer.join().expect("no panic").expect("all is sent");
+    assert!(back == data, "what came back is what was sent");
+}
+
+fn assert_datagrams_pass() {
+    let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
+    socket.set_read_timeout(Some(Duration::from_millis(500))).expect("is positive");
+    wait_until("a datagram comes back", || {
+        socket.send_to(b"ping", SocketAddr::from((THERE, UDP))).ok()?;
+        let mut buffer = [0; 10];
+        socket.recv(&mut buffer).ok().filter(|&length| buffer[..length] == *b"ping")
+    });
+}
+
+/// Waits until both uplinks are active and carry data.
+fn await_both_uplinks(what: &str) -> serde_json::Value {
+    let socket = folder().join("here.sock");
+    let both_used = |status: &serde_json::Value| {
+        let paths = status["paths"].as_array()?;
+        let used = |link: u8| {
+            paths.iter().any(|path| {
+                path["local"] == format!("10.7.{link}.1")
+                    && path["state"] == "active"
+                    && path["data_packets"].as_u64() > Some(20)
+            })
+        };
+        (used(0) && used(1)).then_some(())
+    };
+    wait_until(what, || {
+        exchange(400_000, || ());
+        let status = ask(&socket).ok()?;
+        both_used(&status).map(|()| status)
+    })
+}
+
+fn over_links_that_go(name: &'static str) {
+    let world = World::new(name);
+    write_configs();
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    exchange(4_000_000, || ());
+    let status = await_both_uplinks("both paths carry data");
+    assert!(status["encryption"]["handshakes"].as_u64() >= Some(1), "{status:#}");
+    assert!(render(&status).contains("10.7.1.1 > 10.9.9.9"), "{}", render(&status));
+    // Takes the other end with it.
+    exchange(4_000_000, || sh("ip link delete here0"));
+    world.connect(0);
+    await_both_uplinks("the link is used again");
+    // A TCP connection outlives an end of the tunnel that starts anew.
+    let mut again = None;
+    exchange(400_000, || {
+        drop(there);
+        again = Some(world.start("tunnel", "there"));
+        assert_datagrams_pass();
+    });
+    assert_datagrams_pass();
+}
+
+fn behind_nats_that_rebind(name: &'static str) {
+    let Some(world) = World::with_nats(name) else {
+        return namespace::skip(name, "NAT in this kernel (nftables)");
+    };
+    write_configs();
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let _there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    await_both_uplinks("both uplinks are used");
+    // The same address and another port, as after a NAT forgot its mappings.
+    exchange(2_000_000, || world.rebind(0, 1, 1));
+    exchange(2_000_000, || world.rebind(1, 1, 1));
+    await_both_uplinks("both uplinks are used with new ports");
+    // Another address, as after a provider renumbered the line.
+    exchange(2_000_000, || world.rebind(0, 1, 2));
+    exchange(2_000_000, || world.rebind(1, 1, 2));
+    await_both_uplinks("both uplinks are used with new addresses");
+    // All at once.
+    exchange(2_000_000, || {
+        world.rebind(0, 2, 3);
+        world.rebind(1, 2, 3);
+    });
+    await_both_uplinks("both uplinks are used after all mappings changed");
+}
+
+/// Sends numbered datagrams, and says how many came back and how many of these twice.
+fn exchange_datagrams(count: u16) -> (usize, usize) {
+    let socket = UdpSocket::bind("0.0.0.0:0").expect("is free");
+    let mut times = vec![0; usize::from(count)];
+    for number in 0..count {
+        socket.send_to(&number.to_be_bytes(), SocketAddr::from((THERE, UDP))).expect("there is a route");
+        socket.set_read_timeout(Some(Duration::from_millis(20))).expect("is positive");
+        let mut buffer = [0; 2];
+        while socket.recv(&mut buffer).is_ok() {
+            times[usize::from(u16::from_be_bytes(buffer))] += 1;
+        }
+    }
+    (times.iter().filter(|&&n| n > 0).count(), times.iter().filter(|&&n| n > 1).count())
+}
+
+fn over_a_silent_link(name: &'static str) {
+    let world = World::new(name);
+    write_configs();
+    let mut echo = world.start("echo", "there");
+    echo.await_line("ready");
+    let _here = world.start("tunnel", "here");
+    let _there = world.start("tunnel", "there");
+    assert_datagrams_pass();
+    await_both_uplinks("both uplinks are used");
+    let counted = |end: &str, what: &str| {
+        ask(&folder().join(format!("{end}.sock"))).ok()?["packets"][what].as_u64().filter(|&n| n > 0)
+    };
+    wait_until("packets are sent twice and taken once", || {
+        assert_eq!(exchange_datagrams(20).1, 0, "none comes twice");
+        counted("here", "copied")?;
+        counted("here", "duplicates")?;
+        counted("there", "duplicates")
+    });
+    world.silence(0);
+    // A machine that stands still for half a second may lose some: packets are given up then.
+    let (came, twice) = exchange_datagrams(200);
+    assert!(came >= 150, "{came} of 200 came back");
+    assert_eq!(twice, 0);
+}

@@ -1,0 +1,245 @@
+//! Both ends of a tunnel in network namespaces, with two links between them, behind NATs or not, and programs that run there.
+
+use crate::namespace;
+use anabranch_tunnel::PrivateKey;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the process does in place of the test.
+pub const ROLE: &str = "ANABRANCH_TUNNEL_ROLE";
+/// The end that it is.
+pub const END: &str = "ANABRANCH_TUNNEL_END";
+const FOLDER: &str = "ANABRANCH_TUNNEL_FOLDER";
+
+/// Runs the test of this name again in a namespace of its own, with the role `client`; says so where a program is missing.
+pub fn in_namespaces(name: &str, programs: &[&str]) {
+    let Some(mut again) = namespace::in_new_namespace() else {
+        return namespace::skip(name, "the permission to make network namespaces, or unshare");
+    };
+    for program in programs {
+        if Command::new(program).arg("-V").stdout(Stdio::null()).status().is_err() {
+            return namespace::skip(name, &format!("the program {program}"));
+        }
+    }
+    if fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_err() {
+        return namespace::skip(name, "/dev/net/tun");
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    // The path of a Unix socket has at most 107 bytes.
+    let folder = if folder.as_os_str().len() < 90 { folder } else { short_folder() };
+    fs::create_dir_all(&folder).expect("can be made");
+    let status = again.args(["--kill-child", "--fork", "--"]).args(this_test(name));
+    let status = status.env(ROLE, "client").env(FOLDER, &folder).status();
+    fs::remove_dir_all(&folder).expect("is ours");
+    assert!(status.expect("unshare runs").success(), "the test failed in its namespace");
+}
+
+/// A short name that no other test of this process gets.
+fn short_folder() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("anabranch-tunnel-{}-{count}", std::process::id()))
+}
+
+/// The command line of a test alone.
+fn this_test(name: &str) -> Vec<String> {
+    let program = std::env::current_exe().expect("the test has a name").display().to_string();
+    [&program, "--exact", name, "--nocapture"].map(str::to_owned).into()
+}
+
+/// Where the files of this run are.
+pub fn folder() -> PathBuf {
+    std::env::var_os(FOLDER).expect("is set").into()
+}
+
+/// Ends the process when it is dropped.
+pub struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Running {
+        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts"))
+    }
+
+    /// A process in a new network namespace, which ends with it.
+    fn namespace() -> Running {
+        let mut holder = Running::start(Command::new("unshare").args(["--net", "cat"]));
+        // Once it answers it is in its namespace.
+        holder.stdin().write_all(b"ready\n").expect("it reads");
+        holder.await_line("ready");
+        holder
+    }
+
+    /// Waits until the process prints this line.
+    pub fn await_line(&mut self, expected: &str) {
+        let stdout = self.0.stdout.take().expect("is piped");
+        assert!(BufReader::new(stdout).lines().any(|line| line.is_ok_and(|line| line == expected)));
+    }
+
+    fn stdin(&mut self) -> &mut ChildStdin {
+        self.0.stdin.as_mut().expect("is piped")
+    }
+
+    /// The beginning of a command line that runs in the namespace of the process.
+    fn enter(&self) -> String {
+        format!("nsenter --net=/proc/{}/ns/net ", self.0.id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails if the process has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a command line, words separated by single blanks; it must succeed.
+pub fn sh(line: &str) {
+    assert!(try_sh(line), "{line}");
+}
+
+fn try_sh(line: &str) -> bool {
+    let (program, arguments) = line.split_once(' ').expect("a program and its arguments");
+    Command::new(program).args(arguments.split(' ')).status().expect("it runs").success()
+}
+
+/// The client's namespace is that of this process. The server has another one, and the address 10.9.9.9 there.
+pub struct World {
+    name: &'static str,
+    server: Running,
+    /// A NAT for each link, or none.
+    routers: Vec<Running>,
+}
+
+impl World {
+    /// Two links without anything between.
+    pub fn new(name: &'static str) -> World {
+        let world = World::without_links(name);
+        for link in 0..2 {
+            world.connect(link);
+        }
+        world
+    }
+
+    /// Two links, each behind a NAT of its own; none if the kernel has no NAT.
+    pub fn with_nats(name: &'static str) -> Option<World> {
+        let mut world = World::without_links(name);
+        for link in 0..2 {
+            world.routers.push(Running::namespace());
+            if !world.connect_by_nat(link) {
+                return None;
+            }
+        }
+        Some(world)
+    }
+
+    fn without_links(name: &'static str) -> World {
+        let server = Running::namespace();
+        sh("ip link set lo up");
+        sh(&format!("{}ip link set lo up", server.enter()));
+        sh(&format!("{}ip address add 10.9.9.9/32 dev lo", server.enter()));
+        World { name, server, routers: Vec::new() }
+    }
+
+    /// Makes a link from the client to the server.
+    pub fn connect(&self, link: u8) {
+        let there = self.server.enter();
+        sh(&format!("ip link add here{link} type veth peer name there{link} netns {}", self.server.0.id()));
+        address("", &format!("here{link}"), &format!("10.7.{link}.1/24"));
+        address(&there, &format!("there{link}"), &format!("10.7.{link}.2/24"));
+        self.finish_link(link);
+    }
+
+    /// Makes a link from the client to a NAT, and one from there to the server. False if there can be no NAT.
+    fn connect_by_nat(&self, link: u8) -> bool {
+        let (router, server) = (&self.routers[usize::from(link)], &self.server);
+        let [nat, there] = [router, server].map(Running::enter);
+        sh(&format!("ip link add here{link} type veth peer name in{link} netns {}", router.0.id()));
+        sh(&format!("{nat}ip link add out{link} type veth peer name there{link} netns {}", server.0.id()));
+        address("", &format!("here{link}"), &format!("10.7.{link}.1/24"));
+        address(&nat, &format!("in{link}"), &format!("10.7.{link}.2/24"));
+        address(&nat, &format!("out{link}"), &format!("10.8.{link}.1/24"));
+        address(&there, &format!("there{link}"), &format!("10.8.{link}.254/24"));
+        sh(&format!("{nat}ip route add 10.9.9.9/32 via 10.8.{link}.254"));
+        let forward = "echo 1 > /proc/sys/net/ipv4/ip_forward";
+        let (nsenter, net) = nat.trim_end().split_once(' ').expect("a program and an argument");
+        let forwarding = Command::new(nsenter).args([net, "sh", "-c", forward]).status();
+        assert!(forwarding.expect("it runs").success(), "the router can forward packets");
+        self.finish_link(link);
+        let rules = folder().join(format!("nat{link}.nft"));
+        let rule = format!("oifname \"out{link}\" masquerade random");
+        let chain = format!("chain out {{\ntype nat hook postrouting priority 100\n{rule}\n}}");
+        let text = format!("table ip nat {{\n{chain}\n}}\n");
+        fs::write(&rules, text).expect("can be written");
+        try_sh(&format!("{nat}nft -f {}", rules.display()))
+    }
+
+    /// Rates, since one link alone shall not be enough, and the way to the server.
+    fn finish_link(&self, link: u8) {
+        for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
+            sh(&format!(
+                "{prefix}tc qdisc add dev {side}{link} root tbf rate 20mbit burst 15000 limit 100000"
+            ));
+        }
+        let metric = link + 1;
+        sh(&format!("ip route add 10.9.9.9/32 via 10.7.{link}.2 dev here{link} metric {metric}"));
+    }
+
+    /// Gives the NAT of a link another address outside: it forgets its mappings, too.
+    pub fn rebind(&self, link: u8, before: u8, now: u8) {
+        let nat = self.routers[usize::from(link)].enter();
+        sh(&format!("{nat}ip address del 10.8.{link}.{before}/24 dev out{link}"));
+        address(&nat, &format!("out{link}"), &format!("10.8.{link}.{now}/24"));
+        sh(&format!("{nat}ip route replace 10.9.9.9/32 via 10.8.{link}.254"));
+    }
+
+    /// Lets a link carry nothing, without a notice to anybody: no packet fits its token bucket.
+    pub fn silence(&self, link: u8) {
+        for (prefix, side) in [(String::new(), "here"), (self.server.enter(), "there")] {
+            sh(&format!("{prefix}tc qdisc replace dev {side}{link} root tbf rate 8kbit burst 20 limit 20"));
+        }
+    }
+
+    /// Starts this program in another role at one of the ends `here` and `there`.
+    pub fn start(&self, role: &str, end: &str) -> Running {
+        let line = this_test(self.name);
+        let mut command = if end == "there" {
+            let mut command = Command::new("nsenter");
+            command.arg(format!("--net=/proc/{}/ns/net", self.server.0.id())).args(line);
+            command
+        } else {
+            let mut command = Command::new(&line[0]);
+            command.args(&line[1..]);
+            command
+        };
+        Running::start(command.env(ROLE, role).env(END, end))
+    }
+}
+
+fn address(prefix: &str, device: &str, address: &str) {
+    sh(&format!("{prefix}ip address add {address} dev {device}"));
+    sh(&format!("{prefix}ip link set {device} up"));
+}
+
+/// Writes the keys and the descriptions of both ends.
+pub fn write_configs() {
+    let folder = folder();
+    let key = |end: &str| PrivateKey::read_or_create(&folder.join(format!("{end}.key"))).expect("is written");
+    for (end, other, more) in [
+        ("here", "there", "uplinks = ['here0', 'here1']\nconnect = ['10.9.9.9']\nnat = true"),
+        ("there", "here", "uplinks = ['10.9.9.9']"),
+    ] {
+        let host = if end == "here" { 1 } else { 2 };
+        let peer = key(other).public();
+        key(end);
+        let folder = folder.display();
+        let text = format!(
+            "interface = '{end}'\naddresses = ['10.99.0.{host}/24']\nkey = '{folder}/{end}.key'\npeer = '{peer}'\n\
+             status = '{folder}/{end}.sock'\n{more}\n"
+        );
+        fs::write(std::path::Path::new(&format!("{folder}/{end}")), text).expect("can be written");
+    }
+}
