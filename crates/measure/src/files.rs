@@ -2,7 +2,7 @@
 
 use crate::counters::{Amount, Arrival, Counters, Direction};
 use crate::flow::Flow;
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 
 /// The counters of all flows at one time.
@@ -75,50 +75,66 @@ fn amounts(
     Ok(())
 }
 
+/// Names of the columns of counters, as [`row`] writes them.
+const COUNTERS: &str = "AbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames";
+
+/// Place and time of a row: its number, and microseconds since 1970 now and at the start.
+#[derive(Clone, Copy)]
+struct Place {
+    line: u32,
+    time: u64,
+    start: u64,
+}
+
+/// Writes a row of a vector: its place, columns of its own, the counters (all so far, and those new since the row before), and
+/// more columns of its own.
+fn row(
+    out: &mut impl Write,
+    Place { line, time, start }: Place,
+    front: Arguments<'_>,
+    [all, new]: [Amount; 2],
+    back: Arguments<'_>,
+) -> io::Result<()> {
+    let seconds = time.saturating_sub(start) as f64 / 1e6;
+    write!(out, "{line:06} {time} {seconds:.6} {front}")?;
+    write!(
+        out,
+        "{} {} {}\t{} {} {}",
+        all.bytes, all.packets, all.frames, new.bytes, new.packets, new.frames
+    )?;
+    writeln!(out, "{back}")
+}
+
 /// Writes the vector of a measurement: three rows for each flow, and three for their sum, at each snapshot.
 ///
 /// # Errors
 /// Those of the sink.
 pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[Snapshot]) -> io::Result<()> {
-    writeln!(
-        out,
-        "AbsTime RelTime Interval\tFlowID Description Jitter\tAction\tAbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames"
-    )?;
-    let mut line = 0;
+    writeln!(out, "AbsTime RelTime Interval\tFlowID Description Jitter\tAction\t{COUNTERS}")?;
     let start = snapshots.first().map_or(0, |snapshot| snapshot.time);
+    let mut place = Place { line: 0, time: start, start };
     for (n, snapshot) in snapshots.iter().enumerate() {
         let before = &snapshots[n.saturating_sub(1)];
-        let mut sums = [(Amount::default(), Amount::default()); 3];
-        let mut rows =
-            |out: &mut dyn Write, flow: String, amounts: [(Amount, Amount); 3]| -> io::Result<()> {
-                for ((all, new), action) in
-                    amounts.into_iter().zip(["\"Sent\"    ", "\"Received\"", "\"Lost\"    "])
-                {
-                    line += 1;
-                    writeln!(
-                        out,
-                        "{line:06} {} {:.6} {:.6}\t{flow}\t{action} {} {} {}\t{} {} {}",
-                        snapshot.time,
-                        snapshot.time.saturating_sub(start) as f64 / 1e6,
-                        snapshot.time.saturating_sub(before.time) as f64 / 1e6,
-                        all.bytes,
-                        all.packets,
-                        all.frames,
-                        new.bytes,
-                        new.packets,
-                        new.frames
-                    )?;
-                }
-                Ok(())
-            };
+        let interval = snapshot.time.saturating_sub(before.time) as f64 / 1e6;
+        place.time = snapshot.time;
+        let mut sums = [[Amount::default(); 2]; 3];
+        let mut rows = |out: &mut _, flow: String, amounts: [[Amount; 2]; 3]| -> io::Result<()> {
+            let actions = ["\"Sent\"    ", "\"Received\"", "\"Lost\"    "];
+            for (counted, action) in amounts.into_iter().zip(actions) {
+                place.line += 1;
+                let front = format_args!("{interval:.6}\t{flow}\t{action} ");
+                row(out, place, front, counted, format_args!(""))?;
+            }
+            Ok(())
+        };
         let counters = snapshot.counters.iter().zip(&before.counters);
         for ((id, description), (now, before)) in flows.iter().zip(counters) {
             let kinds =
                 |counters: &Counters| [counters.sent.amount, counters.received.amount, counters.lost()];
             let (all, old) = (kinds(now), kinds(before));
-            let amounts: [_; 3] = std::array::from_fn(|kind| (all[kind], all[kind] - old[kind]));
+            let amounts: [_; 3] = std::array::from_fn(|kind| [all[kind], all[kind] - old[kind]]);
             for (sum, amount) in sums.iter_mut().zip(amounts) {
-                *sum = (sum.0 + amount.0, sum.1 + amount.1);
+                *sum = [sum[0] + amount[0], sum[1] + amount[1]];
             }
             rows(out, format!("{id} \"{description}\" {:.3}", now.jitter), amounts)?;
         }
@@ -132,28 +148,15 @@ pub fn total_vector(out: &mut impl Write, flows: &[(u32, String)], snapshots: &[
 /// # Errors
 /// Those of the sink.
 pub fn flow_vector(out: &mut impl Write, start: u64, arrivals: &[Arrival]) -> io::Result<()> {
-    writeln!(
-        out,
-        "AbsTime RelTime SeqNumber\tAbsBytes AbsPackets AbsFrames\tRelBytes RelPackets RelFrames\tDelay PrevPacketDelayDiff Jitter"
-    )?;
+    writeln!(out, "AbsTime RelTime SeqNumber\t{COUNTERS}\tDelay PrevPacketDelayDiff Jitter")?;
     let mut all = Amount::default();
     for (line, arrival) in (1..).zip(arrivals) {
         let new = Amount { bytes: arrival.bytes.into(), packets: 1, frames: arrival.end.into() };
         all = all + new;
         let [delay, difference, jitter] = arrival.delay;
-        writeln!(
-            out,
-            "{line:06} {} {:.6} {}\t{} {} {}\t{} {} {}\t{delay:.3} {difference:.3} {jitter:.3}",
-            arrival.time,
-            arrival.time.saturating_sub(start) as f64 / 1e6,
-            arrival.sequence,
-            all.bytes,
-            all.packets,
-            all.frames,
-            new.bytes,
-            new.packets,
-            new.frames
-        )?;
+        let place = Place { line, time: arrival.time, start };
+        let front = format_args!("{}\t", arrival.sequence);
+        row(out, place, front, [all, new], format_args!("\t{delay:.3} {difference:.3} {jitter:.3}"))?;
     }
     Ok(())
 }

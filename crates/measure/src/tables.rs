@@ -4,9 +4,7 @@ use crate::paths::{Limits, PathSample};
 use crate::report::{FlowReport, Interval, Report};
 use lab::metrics::quantity::{self, Quantity};
 use lab::output::{Scalar, Series};
-use lab::results::{
-    RunKey, Table, TableError, scalars_of, scalars_table, series_of, series_table, to_parquet_bytes,
-};
+use lab::results::{RunKey, Table, TableError, scalars_of, series_of, sweep_table, to_parquet_bytes};
 use scenario::ProbeQuantity;
 use serde_json::{Value, json};
 use std::fs;
@@ -33,8 +31,7 @@ impl Report {
     /// Scalars and series.
     pub fn tables(&self) -> [Table; 2] {
         let key = RunKey { run: 0, replica: 0, parameters: &[] };
-        let scalars = scalars_table(&key, &[], &scalars_of(&self.scalars()));
-        [scalars, series_table(&key, &series_of(&self.series()))]
+        [scalars_of(&self.scalars()), series_of(&self.series())].map(|table| sweep_table(&key, &[], &table))
     }
 
     /// The report as JSON, as the manifest of the tables.

@@ -1,87 +1,34 @@
 //! Both sides over the loopback interface.
 
+mod common;
+
 use anabranch_measure::{
-    Client, ClientOptions, FlowSpec, MeasureError, Notice, Planned, Report, Server, ServerOptions, Transport,
+    Client, ClientOptions, FlowSpec, MeasureError, Planned, Report, ServerOptions, Transport,
 };
+use common::{HERE, Running, SOON};
 use lab::results::{Kind, read_parquet};
-use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread::JoinHandle;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Longer than anything that must happen takes.
-const SOON: Duration = Duration::from_secs(20);
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// A server in a thread of its own.
-struct Running {
-    port: u16,
-    udp_port: u16,
-    notices: Receiver<Notice>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Running {
-    fn start() -> Self {
-        let (sender, notices) = channel();
-        let options = ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, ..ServerOptions::default() };
-        let notify = move |notice| drop(sender.send(notice));
-        let server = Server::bind(options, notify).expect("a server");
-        let (port, udp_port) = (server.port(), server.udp_port());
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = stop.clone();
-        let thread = std::thread::spawn(move || server.run(&flag).expect("it serves"));
-        Running { port, udp_port, notices, stop, thread: Some(thread) }
-    }
-
-    fn options(&self, specs: &[&str]) -> ClientOptions {
-        let spec = |spec: &&str| Planned {
-            spec: FlowSpec::parse(spec, Transport::Sctp).expect("a flow"),
-            association: 0,
-        };
-        ClientOptions {
-            peers: vec![HERE],
-            port: self.port,
-            udp_port: self.udp_port,
-            locals: Vec::new(),
-            flows: specs.iter().map(spec).collect(),
-            config: ServerOptions::default().config,
-            duration: Duration::from_millis(400),
-            omit: Duration::ZERO,
-            interval: Duration::from_millis(100),
-            bytes: None,
-            scalars: None,
-            vectors: None,
-            events: Default::default(),
-        }
-    }
-
-    fn report(&self) -> Report {
-        loop {
-            if let Notice::Ended { report, .. } = self.notices.recv_timeout(SOON).expect("a measurement ends")
-            {
-                return *report;
-            }
-        }
-    }
-
-    fn refusal(&self) -> String {
-        loop {
-            if let Notice::Refused { why, .. } = self.notices.recv_timeout(SOON).expect("a refusal") {
-                return why;
-            }
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let ended = self.thread.take().expect("it runs").join();
-        assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
+fn options(server: &Running, specs: &[&str]) -> ClientOptions {
+    let spec = |spec: &&str| Planned {
+        spec: FlowSpec::parse(spec, Transport::Sctp).expect("a flow"),
+        association: 0,
+    };
+    ClientOptions {
+        peers: vec![HERE],
+        port: server.ports[0],
+        udp_port: server.ports[1],
+        locals: Vec::new(),
+        flows: specs.iter().map(spec).collect(),
+        config: ServerOptions::default().config,
+        duration: Duration::from_millis(400),
+        omit: Duration::ZERO,
+        interval: Duration::from_millis(100),
+        bytes: None,
+        scalars: None,
+        vectors: None,
+        events: Default::default(),
     }
 }
 
@@ -94,7 +41,7 @@ fn both_sides_count_the_same_on_flows_of_all_transports_in_both_directions() {
     let server = Running::start();
     let flow = "const200:const1000:const100:exp500";
     let specs = ["sctp", "tcp", "udp"].map(|transport| format!("{transport}:{flow}:description={transport}"));
-    let mut options = server.options(&specs.each_ref().map(String::as_str));
+    let mut options = options(&server, &specs.each_ref().map(String::as_str));
     options.bytes = Some(20_000);
     options.duration = SOON;
     let report = measure(options).expect("a measurement");
@@ -139,7 +86,7 @@ fn both_sides_count_the_same_on_flows_of_all_transports_in_both_directions() {
 #[test]
 fn a_saturated_flow_has_intervals_for_each_path() {
     let server = Running::start();
-    let report = measure(server.options(&["sctp:const0:const1400"])).expect("a measurement");
+    let report = measure(options(&server, &["sctp:const0:const1400"])).expect("a measurement");
     assert!(report.intervals.len() >= 2, "{}", report.intervals.len());
     let sum: u64 = report.intervals.iter().map(|interval| interval.flows[0].sent.amount.bytes).sum();
     assert!(sum > 0 && sum <= report.total.flows[0].sent.amount.bytes);
@@ -156,7 +103,7 @@ fn a_saturated_flow_has_intervals_for_each_path() {
 fn streams_of_one_association_are_flows() {
     let server = Running::start();
     let mut options =
-        server.options(&["const0:const1000", "const0:const1000", "const0:const0:const0:const700"]);
+        options(&server, &["const0:const1000", "const0:const1000", "const0:const0:const0:const700"]);
     options.bytes = Some(50_000);
     options.duration = SOON;
     let report = measure(options).expect("a measurement");
@@ -173,7 +120,7 @@ fn files_of_both_sides_are_written() {
     let folder =
         std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let mut options = server.options(&["tcp:const50:const1000:const50:const500", "udp:const50:const400"]);
+    let mut options = options(&server, &["tcp:const50:const1000:const50:const500", "udp:const50:const400"]);
     options.scalars = Some(folder.join("x.sca"));
     options.vectors = Some(folder.join("x.vec"));
     let report = measure(options).expect("a measurement");
@@ -192,7 +139,7 @@ fn files_of_both_sides_are_written() {
 #[test]
 fn a_flow_that_cannot_be_is_refused_before_anything_is_sent() {
     let server = Running::start();
-    let mut options = server.options(&["tcp:const1:const1"]);
+    let mut options = options(&server, &["tcp:const1:const1"]);
     options.flows[0].spec.inbound.size.generator = 9;
     options.flows[0].spec.inbound.size.values[0] = 5.0;
     assert!(matches!(measure(options), Err(MeasureError::Refused(_))));
@@ -202,7 +149,7 @@ fn a_flow_that_cannot_be_is_refused_before_anything_is_sent() {
 #[test]
 fn without_a_server_the_error_says_where_it_was_looked_for() {
     let server = Running::start();
-    let options = server.options(&["tcp:const1:const1"]);
+    let options = options(&server, &["tcp:const1:const1"]);
     drop(server);
     let port = options.port + 1;
     let error = measure(options).expect_err("nobody listens").to_string();

@@ -1,58 +1,29 @@
 //! What strangers send to a server.
 
+mod common;
+
 use anabranch_measure::npmp::{AddFlow, Data, EventSize, FlowId, Identify, Message, Random, Start};
-use anabranch_measure::{Notice, Server, ServerOptions};
+use anabranch_measure::{Server, ServerOptions};
+use common::{HERE, Running, SOON};
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread::JoinHandle;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-const SOON: Duration = Duration::from_secs(20);
 const ID: FlowId = FlowId { measurement: 77, flow: 1, stream: 0 };
 
-struct Target {
-    port: u16,
-    notices: Receiver<Notice>,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+/// Connects from an address of this host to the data port of a server, or to that of control.
+fn connect_from(source: IpAddr, server: &Running, offset: u16) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::new(source, 0).into()).expect("an address of this host");
+    socket.connect(&SocketAddr::new(HERE, server.ports[0] + offset).into()).expect("it listens");
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(SOON)).expect("a timeout");
+    stream
 }
 
-impl Target {
-    fn start() -> Self {
-        let (sender, notices) = channel();
-        let options =
-            ServerOptions { locals: vec![here(1)], port: 0, udp_port: 0, ..ServerOptions::default() };
-        let server = Server::bind(options, move |notice| drop(sender.send(notice))).expect("a server");
-        let (port, stop) = (server.port(), Arc::new(AtomicBool::new(false)));
-        let flag = stop.clone();
-        let thread = std::thread::spawn(move || server.run(&flag).expect("it serves"));
-        Target { port, notices, stop, thread: Some(thread) }
-    }
-
-    fn connect(&self, offset: u16) -> TcpStream {
-        let stream = TcpStream::connect((here(1), self.port + offset)).expect("it listens");
-        stream.set_read_timeout(Some(SOON)).expect("a timeout");
-        stream
-    }
-
-    fn refusal(&self) -> String {
-        loop {
-            if let Notice::Refused { why, .. } = self.notices.recv_timeout(SOON).expect("a refusal") {
-                return why;
-            }
-        }
-    }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let ended = self.thread.take().expect("it runs").join();
-        assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
-    }
+fn connect(server: &Running, offset: u16) -> TcpStream {
+    connect_from(HERE, server, offset)
 }
 
 fn here(last: u8) -> IpAddr {
@@ -93,13 +64,13 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn a_flow_of_udp_is_sent_only_to_the_host_of_its_control_connection() {
-    let target = Target::start();
-    let mut control = target.connect(1);
+    let target = Running::start();
+    let mut control = connect(&target, 1);
     send(&mut control, &flow(ID));
     assert_eq!(status(&mut control), 0);
     // As with a forged source address: the victim never asked for anything.
     let victim = UdpSocket::bind((here(2), 0)).expect("an address of this host");
-    victim.send_to(&identify(ID), (here(1), target.port)).expect("sent");
+    victim.send_to(&identify(ID), (HERE, target.ports[0])).expect("sent");
     send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
     assert_eq!(status(&mut control), 1, "the flow has no data connection");
     assert!(target.refusal().contains("data connections"));
@@ -109,21 +80,21 @@ fn a_flow_of_udp_is_sent_only_to_the_host_of_its_control_connection() {
 
 #[test]
 fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
-    let target = Target::start();
-    let [early, stranger] = [0; 2].map(|port| UdpSocket::bind((here(1), port)).expect("a port"));
-    let to = (here(1), target.port);
+    let target = Running::start();
+    let [early, stranger] = [0; 2].map(|port| UdpSocket::bind((HERE, port)).expect("a port"));
+    let to = (HERE, target.ports[0]);
     let data = Message::Data(Data { id: ID, ..Data::default() }, &[0; 100]).encode(EventSize::Packed);
     // Whether they are read before or after the flow is announced.
     for bytes in [identify(FlowId { flow: 9, ..ID }), data.clone(), vec![], vec![0xff; 2000]] {
         early.send_to(&bytes, to).expect("sent");
     }
-    let mut control = target.connect(1);
+    let mut control = connect(&target, 1);
     send(&mut control, &flow(ID));
     assert_eq!(status(&mut control), 0);
     stranger.send_to(&identify(ID), to).expect("sent");
     assert_eq!(status(&mut control), 0, "the first answer to a datagram comes on the control connection");
     // Of another port, and of another flow.
-    let other = UdpSocket::bind((here(1), 0)).expect("a port");
+    let other = UdpSocket::bind((HERE, 0)).expect("a port");
     other.send_to(&data, to).expect("sent");
     let wrong = FlowId { flow: 2, ..ID };
     let wrong = Message::Data(Data { id: wrong, ..Data::default() }, &[]).encode(EventSize::Packed);
@@ -135,11 +106,7 @@ fn datagrams_are_not_answered_and_not_counted_without_a_flow() {
     assert_eq!(status(&mut control), 0);
     stranger.send_to(&data, to).expect("sent");
     send(&mut control, &Message::Stop { measurement: ID.measurement });
-    let report = loop {
-        if let Notice::Ended { report, .. } = target.notices.recv_timeout(SOON).expect("an end") {
-            break report;
-        }
-    };
+    let report = target.report();
     assert!(report.total.flows[0].received.amount.packets <= 1, "{:?}", report.total.flows[0].received);
 }
 
@@ -152,8 +119,8 @@ fn what_is_no_npmp_ends_the_control_connection() {
         Message::Stop { measurement: 1 }.encode(EventSize::Packed),
         Message::RemoveFlow(ID).encode(EventSize::Packed),
     ] {
-        let target = Target::start();
-        let mut control = target.connect(1);
+        let target = Running::start();
+        let mut control = connect(&target, 1);
         control.write_all(&bytes).expect("it is open");
         assert!(!target.refusal().is_empty());
         assert!(is_closed(&mut control), "{bytes:?}");
@@ -162,9 +129,9 @@ fn what_is_no_npmp_ends_the_control_connection() {
 
 #[test]
 fn a_data_connection_that_names_no_announced_flow_is_closed() {
-    let target = Target::start();
+    let target = Running::start();
     for bytes in [identify(ID), vec![0; 4], Message::RemoveFlow(ID).encode(EventSize::Packed)] {
-        let mut data = target.connect(0);
+        let mut data = connect(&target, 0);
         data.write_all(&bytes).expect("it is open");
         assert!(is_closed(&mut data), "{bytes:?}");
     }
@@ -172,8 +139,8 @@ fn a_data_connection_that_names_no_announced_flow_is_closed() {
 
 #[test]
 fn a_flow_belongs_to_the_control_connection_that_announced_it_first() {
-    let target = Target::start();
-    let (mut first, mut second) = (target.connect(1), target.connect(1));
+    let target = Running::start();
+    let (mut first, mut second) = (connect(&target, 1), connect(&target, 1));
     send(&mut first, &flow(ID));
     assert_eq!(status(&mut first), 0);
     send(&mut second, &flow(ID));
@@ -182,7 +149,7 @@ fn a_flow_belongs_to_the_control_connection_that_announced_it_first() {
     // Once the first has left, its flow is free.
     let free = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
-        let mut third = target.connect(1);
+        let mut third = connect(&target, 1);
         send(&mut third, &flow(ID));
         status(&mut third) == 0
     });
@@ -190,32 +157,50 @@ fn a_flow_belongs_to_the_control_connection_that_announced_it_first() {
 }
 
 #[test]
-fn there_is_an_end_to_flows_and_control_connections() {
-    let target = Target::start();
-    let mut control = target.connect(1);
+fn there_is_an_end_to_flows_of_a_control_connection() {
+    let target = Running::start();
+    let mut control = connect(&target, 1);
     for n in 0..=64 {
         send(&mut control, &flow(FlowId { flow: n, ..ID }));
         assert_eq!(status(&mut control), u32::from(n == 64), "flow {n}");
     }
     assert!(is_closed(&mut control));
-    let mut open: Vec<_> = (0..16).map(|_| target.connect(1)).collect();
-    for (n, control) in open.iter_mut().enumerate() {
-        send(control, &flow(FlowId { measurement: n as u64, ..ID }));
-        assert_eq!(status(control), 0);
+}
+
+/// A control connection with a flow, from this address: it is served.
+fn served(target: &Running, source: IpAddr, measurement: u64) -> TcpStream {
+    let mut control = connect_from(source, target, 1);
+    send(&mut control, &flow(FlowId { measurement, ..ID }));
+    assert_eq!(status(&mut control), 0, "{source}, measurement {measurement}");
+    control
+}
+
+#[test]
+fn a_host_has_at_most_four_control_connections_and_all_hosts_sixteen() {
+    let target = Running::start();
+    let mut open = Vec::new();
+    for n in 0..16 {
+        open.push(served(&target, here(1 + n / 4), n.into()));
+        if n == 3 {
+            assert!(is_closed(&mut connect(&target, 1)), "a fifth one of this host");
+            assert!(target.refusal().contains("of this host"));
+        }
     }
-    assert!(is_closed(&mut target.connect(1)));
+    assert!(is_closed(&mut connect_from(here(9), &target, 1)), "a seventeenth one");
+    let why = target.refusal();
+    assert!(why.contains("16 control connections"), "{why}");
 }
 
 #[test]
 fn a_measurement_is_started_once_and_its_flows_stay_while_it_runs() {
     let start = Message::Start(Start { measurement: ID.measurement, ..Start::default() });
     for second in [&start, &Message::RemoveFlow(ID), &flow(FlowId { flow: 9, ..ID })] {
-        let target = Target::start();
-        let mut control = target.connect(1);
+        let target = Running::start();
+        let mut control = connect(&target, 1);
         send(&mut control, &flow(ID));
         assert_eq!(status(&mut control), 0);
-        let socket = UdpSocket::bind((here(1), 0)).expect("a port");
-        socket.send_to(&identify(ID), (here(1), target.port)).expect("sent");
+        let socket = UdpSocket::bind((HERE, 0)).expect("a port");
+        socket.send_to(&identify(ID), (HERE, target.ports[0])).expect("sent");
         assert_eq!(status(&mut control), 0);
         send(&mut control, &start);
         assert_eq!(status(&mut control), 0);
@@ -228,16 +213,16 @@ fn a_measurement_is_started_once_and_its_flows_stay_while_it_runs() {
 #[test]
 fn a_server_that_ends_after_one_measurement_does_so() {
     let options =
-        ServerOptions { locals: vec![here(1)], port: 0, udp_port: 0, one: true, ..ServerOptions::default() };
+        ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, one: true, ..ServerOptions::default() };
     let server = Server::bind(options, |_| {}).expect("a server");
     let port = server.port();
     let thread = std::thread::spawn(move || server.run(&AtomicBool::new(false)));
-    let mut control = TcpStream::connect((here(1), port + 1)).expect("it listens");
+    let mut control = TcpStream::connect((HERE, port + 1)).expect("it listens");
     control.set_read_timeout(Some(SOON)).expect("a timeout");
     send(&mut control, &flow(ID));
     assert_eq!(status(&mut control), 0);
-    let socket = UdpSocket::bind((here(1), 0)).expect("a port");
-    socket.send_to(&identify(ID), (here(1), port)).expect("sent");
+    let socket = UdpSocket::bind((HERE, 0)).expect("a port");
+    socket.send_to(&identify(ID), (HERE, port)).expect("sent");
     assert_eq!(status(&mut control), 0);
     send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
     assert_eq!(status(&mut control), 0);

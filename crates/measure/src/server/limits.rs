@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Control connections at once.
 pub const SESSIONS: usize = 16;
+/// Control connections of one host at once.
+pub const SESSIONS_OF_HOST: usize = 4;
 /// Flows of one measurement.
 pub const FLOWS: usize = 64;
 /// Data connections of TCP at once, and associations.

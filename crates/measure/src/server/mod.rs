@@ -8,6 +8,7 @@ mod data;
 mod limits;
 mod registry;
 mod session;
+mod sessions;
 
 use crate::clock::Gate;
 use crate::report::Report;
@@ -16,6 +17,7 @@ use io::BindError;
 use io::blocking::Endpoint;
 use registry::Registry;
 use session::Session;
+use sessions::Sessions;
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -101,7 +103,7 @@ pub enum Notice {
 struct Shared {
     registry: Registry,
     /// Control connections.
-    sessions: AtomicUsize,
+    sessions: Sessions,
     /// Data connections.
     connections: AtomicUsize,
     /// Measurements that have ended.
@@ -160,7 +162,7 @@ impl Server {
             .bind_blocking()?;
         let shared = Arc::new(Shared {
             registry: Registry::default(),
-            sessions: AtomicUsize::new(0),
+            sessions: Sessions::default(),
             connections: AtomicUsize::new(0),
             measured: AtomicUsize::new(0),
             over: Gate::default(),
@@ -197,16 +199,15 @@ impl Server {
         threads.push(spawn("udp", Box::new(move || data::receive_udp(&shared)))?);
         let shared = self.shared.clone();
         threads.push(spawn("sctp", Box::new(move || data::accept_sctp(&shared, &listener)))?);
-        let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
-        let measured = || self.one && count(&self.shared.measured) > 0;
+        let measured = || self.one && self.shared.measured.load(Ordering::Relaxed) > 0;
         // The active side takes its results before it leaves.
-        while !(cancel.load(Ordering::Relaxed) || measured() && count(&self.shared.sessions) == 0) {
+        while !(cancel.load(Ordering::Relaxed) || measured() && self.shared.sessions.len() == 0) {
             if measured() {
                 thread::sleep(POLL);
             } else if let Some((stream, peer)) = accept(&self.control, &self.shared.over)
-                && let Err(error) = begin_session(&self.shared, stream, peer)
+                && let Err(why) = begin_session(&self.shared, stream, peer)
             {
-                (self.shared.notify)(Notice::Refused { peer, why: error.to_string() });
+                (self.shared.notify)(Notice::Refused { peer, why });
             }
         }
         self.shared.over.close();
@@ -214,7 +215,7 @@ impl Server {
             drop(thread.join());
         }
         let deadline = Instant::now() + limits::FAREWELL;
-        while count(&self.shared.sessions) > 0 && Instant::now() < deadline {
+        while self.shared.sessions.len() > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
         self.endpoint.close_timeout(limits::FAREWELL);
@@ -236,17 +237,16 @@ fn accept(listener: &TcpListener, over: &Gate) -> Option<(TcpStream, IpAddr)> {
     }
 }
 
-fn begin_session(shared: &Arc<Shared>, stream: TcpStream, peer: IpAddr) -> std::io::Result<()> {
-    crate::control::prepare(&stream)?;
+fn begin_session(shared: &Arc<Shared>, stream: TcpStream, peer: IpAddr) -> Result<(), String> {
+    let place = shared.sessions.begin(peer)?;
+    crate::control::prepare(&stream).map_err(|error| error.to_string())?;
     let shared = shared.clone();
-    let run = move || match Counted::new(&shared.sessions, limits::SESSIONS) {
-        Some(_counted) => Session::new(&shared, stream, peer).run(),
-        None => {
-            let why = format!("{} control connections are open already", limits::SESSIONS);
-            (shared.notify)(Notice::Refused { peer, why });
-        }
+    let run = move || {
+        Session::new(&shared, stream, peer).run();
+        drop(place);
     };
-    thread::Builder::new().name("control".to_owned()).spawn(run).map(drop)
+    let thread = thread::Builder::new().name("control".to_owned()).spawn(run);
+    thread.map(drop).map_err(|error| error.to_string())
 }
 
 /// The sockets of TCP data, control and UDP, and the port of data.

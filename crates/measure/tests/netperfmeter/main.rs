@@ -6,17 +6,16 @@
 #[path = "../../../io/tests/common/namespace.rs"]
 mod namespace;
 
-use anabranch_measure::{
-    Client, ClientOptions, FlowSpec, MeasureError, Notice, Planned, Server, ServerOptions, Transport,
-};
-use std::net::{IpAddr, Ipv4Addr};
+#[path = "../common/mod.rs"]
+mod common;
+
+use anabranch_measure::{Client, ClientOptions, FlowSpec, MeasureError, Planned, ServerOptions, Transport};
+use common::{HERE, Running};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Tells the test that it runs in its namespace.
 const INSIDE: &str = "ANABRANCH_NETPERFMETER_INSIDE";
 
@@ -88,39 +87,22 @@ fn active(port: u16, folder: &Path, arguments: &[&str]) -> (bool, String) {
     )
 }
 
-/// Our server, while `body` runs with its port.
-fn serving(body: impl FnOnce(u16)) -> Vec<Notice> {
-    let (sender, notices) = channel();
-    let options = ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, ..ServerOptions::default() };
-    let server = Server::bind(options, move |notice| drop(sender.send(notice))).expect("a server");
-    let port = server.port();
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| server.run(&stop).expect("it serves"));
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(port)));
-        stop.store(true, Ordering::Relaxed);
-        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    });
-    notices.into_iter().collect()
-}
-
 #[test]
 fn the_active_side_of_netperfmeter_measures_against_our_server() {
     in_a_namespace("the_active_side_of_netperfmeter_measures_against_our_server", |folder| {
-        let notices = serving(|port| {
-            let arguments = [
-                "-scalar=s.sca",
-                "-vector=v.vec",
-                "-runtime=2",
-                "-tcp",
-                "const20:const1000:const10:exp500:onoff=0,+1,+0.5",
-                "-udp",
-                "const20:exp400:const10:const300:maxmsgsize=200",
-            ];
-            let (success, printed) = active(port, folder, &arguments);
-            assert!(success, "{printed}");
-        });
-        assert!(notices.iter().any(|notice| matches!(notice, Notice::Ended { .. })), "{}", notices.len());
+        let server = Running::start();
+        let arguments = [
+            "-scalar=s.sca",
+            "-vector=v.vec",
+            "-runtime=2",
+            "-tcp",
+            "const20:const1000:const10:exp500:onoff=0,+1,+0.5",
+            "-udp",
+            "const20:exp400:const10:const300:maxmsgsize=200",
+        ];
+        let (success, printed) = active(server.ports[0], folder, &arguments);
+        assert!(success, "{printed}");
+        assert_eq!(server.report().total.flows.len(), 2);
         let [ours, theirs] = ["s-passive.sca", "s-active.sca"].map(|name| folder.join(name));
         for flow in 0..2 {
             let (here, there) = (format!("passive.flow[{flow}]"), format!("active.flow[{flow}]"));
@@ -143,17 +125,14 @@ fn the_active_side_of_netperfmeter_measures_without_files_too_and_learns_that_th
     let name =
         "the_active_side_of_netperfmeter_measures_without_files_too_and_learns_that_there_is_no_compression";
     in_a_namespace(name, |folder| {
-        let notices = serving(|port| {
-            let (success, printed) = active(port, folder, &["-runtime=1", "-tcp", "const20:const1000"]);
-            assert!(success, "{printed}");
-            let arguments = ["-scalar=s.sca.bz2", "-runtime=1", "-tcp", "const20:const1000"];
-            assert!(!active(port, folder, &arguments).0);
-        });
-        let why = notices.iter().find_map(|notice| match notice {
-            Notice::Refused { why, .. } => Some(why.as_str()),
-            Notice::Began { .. } | Notice::Ended { .. } => None,
-        });
-        assert!(why.is_some_and(|why| why.contains(".bz2")), "{why:?}");
+        let server = Running::start();
+        let (success, printed) =
+            active(server.ports[0], folder, &["-runtime=1", "-tcp", "const20:const1000"]);
+        assert!(success, "{printed}");
+        let arguments = ["-scalar=s.sca.bz2", "-runtime=1", "-tcp", "const20:const1000"];
+        assert!(!active(server.ports[0], folder, &arguments).0);
+        let why = server.refusal();
+        assert!(why.contains(".bz2"), "{why}");
     });
 }
 
