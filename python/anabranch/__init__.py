@@ -28,7 +28,7 @@ from ._core import (
     scenario_schema,
 )
 from .endpoint import Endpoint, nanoseconds
-from .laboratory import run, sweep
+from .laboratory import merge, run, sweep
 from .measuring import measure
 from .result import Result
 from .statistics import Estimate, estimate, student_t, summarize
@@ -53,6 +53,7 @@ __all__ = [
     "aio",
     "estimate",
     "measure",
+    "merge",
     "nanoseconds",
     "net",
     "run",

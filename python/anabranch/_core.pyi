@@ -1,6 +1,6 @@
 """The compiled part of Anabranch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, final, overload
 
@@ -43,6 +43,9 @@ class EndpointClosedError(ConnectionError):
 def with_values(text: str, values: list[tuple[str, str]]) -> str:
     """A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML."""
 
+def axes(text: str, name: str) -> list[tuple[str, list[str]]]:
+    """The axes of variation of a scenario, each with its values as a scenario names them."""
+
 def run(text: str, name: str, seed: int | None, replica: int, out: str | None) -> tuple[bytes, bytes, str]:
     """Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
 
@@ -58,9 +61,30 @@ def sweep(
     out: str,
     captures: bool,
     until: tuple[str, int] | None,
+    cluster: Callable[..., Iterator[int]] | None,
     progress: Callable[[int, int, float | None], object] | None,
 ) -> None:
-    """Runs a sweep and writes its tables and its manifest to ``out``."""
+    """Runs a sweep and writes its tables and its manifest to ``out``.
+
+    ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a combination
+    and a replica with their hash, and the folder of finished runs, it gives the number of finished ones again and
+    again until all are there.
+    """
+
+@final
+class Plan:
+    """A scenario with its variations, from which a worker of a cluster does single runs."""
+
+    def __new__(cls, text: str, name: str, seed: int | None, captures: bool) -> Self: ...
+    def run(self, combination: int, replica: int, out: str) -> str:
+        """Simulates one replica of a combination, stores it below the folder ``out``, and returns its hash."""
+
+def merge(into: str, others: list[str]) -> tuple[int, int, int, int, str | None]:
+    """Merges folders of sweeps into one.
+
+    Gives the runs copied, those that were there, those that were damaged, those in the tables, and why there are no
+    tables.
+    """
 
 def measure(arguments: Sequence[str], progress: Callable[[str], object] | None) -> tuple[bytes, bytes, str]:
     """Measures as ``anabranch measure`` with these arguments: scalars and series as Parquet, the report as JSON.
@@ -74,8 +98,11 @@ def student_t(degrees: int, confidence: float) -> float:
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
-def cli(arguments: Sequence[str]) -> int:
-    """Runs the command with its arguments, the name left out, and returns the exit code."""
+def cli(arguments: Sequence[str], connect: Callable[[str], object] | None = None) -> int:
+    """Runs the command with its arguments, the name left out, and returns the exit code.
+
+    ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
+    """
 
 @final
 class Transmit:

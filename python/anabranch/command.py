@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from . import _core, shipped
 
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("ANABRANCH_SCENARIOS", str(shipped.folder("scenarios")))
     try:
         command = _COMMANDS.get(arguments[0]) if arguments else None
-        return command(arguments[1:]) if command else _core.cli(arguments)
+        return command(arguments[1:]) if command else _rust(arguments)
     except shipped.UsageError as error:
         print(f"anabranch: {error}", file=sys.stderr)
         return USAGE
@@ -43,6 +44,17 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def _rust(arguments: Sequence[str]) -> int:
+    with ExitStack() as stack:
+
+        def connect(address: str) -> object:
+            from . import cluster
+
+            return stack.enter_context(cluster.cluster_work(address))
+
+        return _core.cli(arguments, connect)
 
 
 def _reproduce(arguments: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from .cluster import cluster_work
 from .result import Result
 from .scenario import Scenario, as_text, with_values
 
@@ -32,7 +33,14 @@ def run(
     :class:`ScenarioError` for a wrong scenario.
     """
     text, name = as_text(scenario)
-    return Result.from_bytes(*_core.run(with_values(text, set), name, seed, replica, None if out is None else str(out)))
+    return run_text(with_values(text, set), name, seed=seed, replica=replica, out=out)
+
+
+def run_text(
+    text: str, name: str, *, seed: int | None = None, replica: int = 0, out: str | Path | None = None
+) -> Result:
+    """:func:`run` for TOML text of a file called ``name``, beside which the traces are that the text names."""
+    return Result.from_bytes(*_core.run(text, name, seed, replica, None if out is None else str(out)))
 
 
 def sweep(
@@ -46,6 +54,7 @@ def sweep(
     seed: int | None = None,
     out: str | Path | None = None,
     captures: bool = False,
+    cluster: Any = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs all combinations of a scenario's variations, ``replicas`` times each (30), on ``jobs`` threads (all cores).
@@ -56,11 +65,27 @@ def sweep(
     ``set`` gives keys other values, as for :func:`run`. With ``out`` each run is stored in that folder as soon as it is
     finished, and the same call after an interruption reuses it; tables and manifest are in that folder, too, and with
     ``captures`` a file of all packets for each run and capture of the scenario. Ctrl-C stops the sweep.
+
+    With ``cluster`` the runs are done by the workers of a Dask cluster: ``"tcp://scheduler:8786"``, ``"local"``, a
+    ``distributed.Client``, or a cluster such as ``dask_jobqueue.SLURMCluster``. Needs ``pip install
+    anabranch[cluster]``.
     """
     text, name = as_text(scenario)
     text = with_values(text, set)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if out is None else nullcontext(out) as folder:
         count = replicas if replicas is not None else (30 if until is None else 5)
         wanted = None if until is None else (until, most)
-        _core.sweep(text, name, count, jobs, seed, str(folder), captures, wanted, progress)
+        with cluster_work(cluster) as work:
+            _core.sweep(text, name, count, jobs, seed, str(folder), captures, wanted, work, progress)
         return Result.read(folder)
+
+
+def merge(into: str | Path, *others: str | Path) -> Result | None:
+    """Copies the runs of sweeps in other folders to the folder ``into``, and writes the tables of all.
+
+    Returns None if the folders are not of one sweep, so that there are no common tables; their runs are copied, and a
+    :func:`sweep` with this folder reuses them. Raises :class:`SimulationError`, before anything is copied, if two
+    folders have different results for the same inputs.
+    """
+    without_tables = _core.merge(str(into), [str(folder) for folder in others])[-1]
+    return Result.read(into) if without_tables is None else None

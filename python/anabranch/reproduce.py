@@ -37,6 +37,8 @@ class Options:
     seed: int | None = None
     jobs: int | None = None
     formats: tuple[str, ...] = plots.FORMATS
+    cluster: Any = None
+    """As for :func:`anabranch.sweep`."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,15 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
     progress = None if report is None else lambda done, total, left: report(spec.id, done, total, left)
     out = options.out / "runs" / Path(spec.scenario).stem
-    result = sweep(scenario, replicas=replicas, jobs=options.jobs, seed=seed, out=out, progress=progress)
+    result = sweep(
+        scenario,
+        replicas=replicas,
+        jobs=options.jobs,
+        seed=seed,
+        out=out,
+        cluster=options.cluster,
+        progress=progress,
+    )
     notes = [f"the paper: {paper.replicas}"] if replicas < paper.replicas and spec.replicas is None else []
     notes += [spec.shortened] if spec.shortened and not options.full else []
     return FigureData(paper, spec, result, seed, replicas, "; ".join(notes))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from . import papers, plots
+from .cluster import connected
 from .papers import Paper, PaperError
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
@@ -34,17 +35,20 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> bool:
     progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "figure")
     rows: list[Row] = []
     reports: list[dict[str, Any]] = []
-    for paper in wanted:
-        figures = paper.select(chosen.figure)
-        out = chosen.out / f"paper-{paper.id}"
-        options = Options(out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, chosen.formats)
-        for item in reproduce(paper, figures, options, progress):
-            if progress is not None:
-                progress.clear()
-            if not chosen.json:
-                print(table(paper, item, color=_colored(sys.stdout)), flush=True)
-            rows += item.rows
-        reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
+    with connected(chosen.cluster) as client:
+        for paper in wanted:
+            figures = paper.select(chosen.figure)
+            out = chosen.out / f"paper-{paper.id}"
+            options = Options(
+                out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, chosen.formats, client
+            )
+            for item in reproduce(paper, figures, options, progress):
+                if progress is not None:
+                    progress.clear()
+                if not chosen.json:
+                    print(table(paper, item, color=_colored(sys.stdout)), flush=True)
+                rows += item.rows
+            reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
     if chosen.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
@@ -102,7 +106,9 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
     level.add_argument("--demo", "--quick", action="store_true", help=few)
     level.add_argument("--full", action="store_true", help="everything that the paper ran, where the default is less")
     add("--seed", type=int, help="root seed (default: the scenario's)")
-    add("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
+    threads = parser.add_mutually_exclusive_group()
+    threads.add_argument("--jobs", "-j", type=count, metavar="J", help="threads (default: all cores)")
+    threads.add_argument("--cluster", metavar="ADDRESS", help="a Dask cluster: tcp://SCHEDULER:8786, or local")
     add(
         "--out",
         type=Path,

@@ -26,7 +26,9 @@ class Result:
     """The tables and the manifest of a run or a sweep.
 
     ``scalars`` has a row for each number measured in a run: columns run, replica, one for each axis of the sweep,
-    window, flow, path, quantity, value. ``series`` has a row for each point of a probe, with the time in seconds.
+    window, flow, path (from 0), quantity, value. An axis of quantities such as ``10 Mbit/s`` has a second column of
+    numbers in the base unit (``rate_bps`` beside ``rate``). ``series`` has a row for each point of a probe, with the
+    time in seconds.
     ``window`` names a window of the scenario; it is empty for numbers from a flow's own reset time to its stop time.
     ``manifest`` says what was run: hash of the scenario, seed, version, digests.
     """
@@ -50,7 +52,8 @@ class Result:
     @property
     def axes(self) -> list[str]:
         """The axes of variation, in the order of the scenario."""
-        return [column for column in self.scalars.columns if column not in _FIXED]
+        numbers = {axis.get("number_column") for axis in self.manifest.get("axes", [])}
+        return [column for column in self.scalars.columns if column not in _FIXED and column not in numbers]
 
     def summary(self, quantity: str | None = None) -> pl.DataFrame:
         """Mean and 95 % interval over the replicas, of each scalar or of those of one quantity."""

@@ -32,6 +32,56 @@ def with_values(text: str, values: Mapping[str, Any] | None) -> str:
     return _core.with_values(text, [(key, _value(value)) for key, value in values.items()])
 
 
+def with_settings(text: str, name: str, settings: Sequence[str]) -> tuple[str, dict[str, int]]:
+    """Applies settings ``KEY=VALUE`` of a command line, and gives the text and the chosen positions on axes.
+
+    As for ``anabranch run --set``, a setting chooses a value of an axis of variation if its key is the name of one, and
+    gives a key another value otherwise. Raises :class:`UsageError` for what is neither.
+    """
+    axes = dict(_core.axes(text, name))
+    chosen: dict[str, int] = {}
+    values: list[tuple[str, str]] = []
+    for setting in settings:
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if not equals:
+            raise shipped.UsageError(f"--set {setting}: expected KEY=VALUE")
+        if value in axes.get(key, ()):
+            chosen[key] = axes[key].index(value)
+        elif key in axes and "." not in key:
+            raise shipped.UsageError(f"--set {setting}: `{key}` has the values {', '.join(axes[key])}")
+        else:
+            values.append((key, value))
+    try:
+        return _core.with_values(text, values), chosen
+    except _core.ScenarioError as error:
+        known = f"; axes of variation: {', '.join(axes)}" if axes else ""
+        raise shipped.UsageError(f"--set {error}{known}") from error
+
+
+def at(node: Any, axis: str, position: int) -> Any:
+    """The scenario, or a part of it, with one variation of an axis."""
+    return _at(node, axis, position, "")
+
+
+def _at(node: Any, axis: str, position: int, dotted: str) -> Any:
+    if isinstance(node, Mapping):
+        if "vary" in node:
+            return node["vary"][position] if node.get("name", dotted) == axis else node
+        return {key: _at(value, axis, position, f"{dotted}.{key}".lstrip(".")) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_at(item, axis, position, f"{dotted}.{_label(item, i)}") for i, item in enumerate(node)]
+    return node
+
+
+def _label(element: Any, index: int) -> str:
+    """Label of an element of a list: its ``name``, the nodes it is ``between``, or its number from 1."""
+    if isinstance(element, Mapping) and isinstance(element.get("name"), str):
+        return element["name"]
+    if isinstance(element, Mapping) and "between" in element:
+        return "-".join(map(str, element["between"]))
+    return str(index + 1)
+
+
 def to_toml(table: Mapping[str, Any]) -> str:
     """The dictionary as TOML: a line for each key, deeper levels as inline tables."""
     return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
@@ -88,7 +138,8 @@ def restrict(scenario: Mapping[str, Any], axes: Mapping[str, Sequence[object]]) 
 def _positions(scenario: Mapping[str, Any], axis: str, values: Sequence[object]) -> list[int]:
     varied = [node["vary"] for node in _variations(scenario) if node.get("name") == axis]
     for candidates in varied:
-        if all(value in candidates for value in values):
+        # A variation that repeats one of the values does not say which position is meant.
+        if all(candidates.count(value) == 1 for value in values):
             return [candidates.index(value) for value in values]
     if varied:
         raise ValueError(f"axis `{axis}` does not have all of the values {list(values)}: it has {varied[0]}")

@@ -296,7 +296,9 @@ def test_an_abort_ends_iteration_with_its_reason() -> None:
         await pair.far.send(b"half of it")
         assert await received(pair.near) == b"half of it"
         pair.far.abort(b"the disk is full")
-        with pytest.raises(ConnectionResetError, match=r'port \d+: the peer aborted it: "the disk is full"'):
+        with pytest.raises(
+            ConnectionResetError, match=r'port \d+: the peer aborted the connection: "the disk is full"'
+        ):
             async for _ in pair.near:
                 pass
         assert repr(pair.near).startswith("<anabranch.aio.Connection to 127.0.0.1, 127.0.0.2 port ")

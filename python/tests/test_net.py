@@ -162,7 +162,7 @@ def test_a_full_backlog_refuses_and_says_so() -> None:
     with net.Listener(PATHS, udp_port=0, backlog=1) as listener:
         connect = {"local": PATHS, "remote_udp_port": listener.udp_port, "timeout": 10}
         held = net.connect(PATHS, listener.port, **connect)
-        with pytest.raises(ConnectionRefusedError, match='the peer refused: "backlog full"'):
+        with pytest.raises(ConnectionRefusedError, match='the peer aborted the connection: "backlog full"'):
             net.connect(PATHS, listener.port, **connect)
         assert held.state == "open"
 
@@ -215,7 +215,7 @@ def test_a_connection_that_was_shut_down_reads_to_its_end_and_takes_no_more(pair
 
 def test_an_abort_tells_the_peer_its_reason(pair: Pair) -> None:
     pair.far.abort(b"the disk is full")
-    with pytest.raises(ConnectionResetError, match='the peer aborted it: "the disk is full"'):
+    with pytest.raises(ConnectionResetError, match='the peer aborted the connection: "the disk is full"'):
         pair.near.recv(timeout=10)
     with pytest.raises(ConnectionResetError):
         pair.near.send(b"x")

@@ -70,6 +70,8 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "links/picture.py",
         "queues/pictures.py",
         "tunnel/measure.py",
+        "tunnel/picture.py",
+        "tunnel/soak.py",
         "video/pictures.py",
     )
     for script in scripts:

@@ -20,6 +20,7 @@ from anabranch.report.decimate import decimate, shares
 from anabranch.report.paper_page import picture
 from anabranch.report.source import with_probes
 from anabranch.report.topology import topology
+from anabranch.scenario import at
 from anabranch.shipped import UsageError
 
 SCENARIO = """
@@ -240,13 +241,30 @@ def test_what_cannot_be_reported_is_named(tmp_path: Path, capsys: pytest.Capture
     assert command.main(["report", str(tmp_path / "s.toml"), "--set", "rate=3"]) == command.USAGE
     assert "`rate` has the values 10 Mbit/s, 20 Mbit/s" in capsys.readouterr().err
     assert command.main(["report", str(tmp_path / "s.toml"), "--set", "rte=3"]) == command.USAGE
-    assert "expected AXIS=VALUE" in capsys.readouterr().err
+    assert "rte" in capsys.readouterr().err
+    assert command.main(["report", str(tmp_path / "s.toml"), "--set", "rate"]) == command.USAGE
+    assert "expected KEY=VALUE" in capsys.readouterr().err
 
 
 def test_one_run_of_a_scenario_with_variations_is_the_same_as_without() -> None:
-    scenario = tomllib.loads(SWEEP)
-    assert choose(scenario, ["rate=20 Mbit/s", "buffer=256 KiB"]) == tomllib.loads(SCENARIO)
-    assert choose(tomllib.loads(SCENARIO), []) == tomllib.loads(SCENARIO)
+    text, chosen = choose(SWEEP, "s.toml", ["rate=20 Mbit/s", "buffer=256 KiB"])
+    found = tomllib.loads(text)
+    for axis, position in chosen.items():
+        found = at(found, axis, position)
+    assert found == tomllib.loads(SCENARIO)
+    assert choose(SCENARIO, "s.toml", []) == (SCENARIO, {})
+
+
+def test_settings_of_a_report_mean_what_they_mean_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(SWEEP)
+    # One key of the file, one axis, and one axis without a name.
+    settings = ["flow.transfer.stop_time=3 s", "buffer=64 KiB", "rate=10 Mbit/s"]
+    page = write(tmp_path / "s.toml", tmp_path / "r.html", Choice(settings=tuple(settings))).read_text()
+    values = {"flow.transfer.stop_time": "3 s"}
+    digests = anabranch.sweep(tmp_path / "s.toml", set=values, replicas=1).manifest["runs"]
+    wanted = [run["digest"] for run in digests if run["parameters"] == {"rate": "10 Mbit/s", "buffer": "64 KiB"}]
+    assert len(wanted) == 1
+    assert wanted[0] in page
 
 
 def test_every_link_and_flow_gets_probes() -> None:

@@ -106,7 +106,11 @@ def test_a_sweep_filters_its_points(browser: Browser, tmp_path: Path) -> None:
     assert browser.errors == []
 
 
-def test_a_long_run_is_thinned_out_and_opens_quickly(browser: Browser, tmp_path: Path) -> None:
+POINTS = """[...anabranch.document._all_models.values()].reduce((points, model) =>
+    points + Math.max(0, ...Object.values(model.data ?? {}).map(column => column?.length ?? 0)), 0)"""
+
+
+def test_a_long_run_is_thinned_out_and_opens(browser: Browser, tmp_path: Path) -> None:
     """100 MB of series: 4.2 million points of 24 bytes."""
     count, flows = 700_000, 6
     time = np.arange(count) * 1e-3
@@ -131,5 +135,6 @@ def test_a_long_run_is_thinned_out_and_opens_quickly(browser: Browser, tmp_path:
     file = write(Result(scalars, pl.concat(parts), {"seed": 1}), tmp_path / "r.html")
     assert file.stat().st_size < 12e6
     load(browser, file)
-    # Far above the second that it takes, since other work may slow the machine down.
-    assert browser.value("performance.now()") < 20_000
+    # What opening costs depends on the points; how long it takes depends on the machine.
+    assert 5_000 < browser.value(POINTS) < 400_000
+    assert browser.errors == []

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod arrivals;
+mod cluster;
 mod endpoint;
 mod error;
 mod event;
@@ -23,6 +24,8 @@ mod _core {
     use super::*;
     #[pymodule_export]
     use crate::arrivals::Arrival;
+    #[pymodule_export]
+    use crate::cluster::{Plan, merge};
     #[pymodule_export]
     use crate::endpoint::Endpoint;
     #[pymodule_export]
@@ -43,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use crate::packet::{Received, Transmit};
     #[pymodule_export]
-    use crate::run::{run, sweep, with_values};
+    use crate::run::{axes, run, sweep, with_values};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "as Python calls it")]
@@ -53,9 +56,15 @@ mod _core {
     const UDP_PORT: u16 = sctp::Encapsulation::PORT;
 
     /// Runs the command with its arguments, the name left out, and returns the exit code.
+    ///
+    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
     #[pyfunction]
-    fn cli(py: Python<'_>, arguments: Vec<String>) -> i32 {
-        py.detach(|| ::cli::main(arguments))
+    #[pyo3(signature = (arguments, connect = None))]
+    fn cli(py: Python<'_>, arguments: Vec<String>, connect: Option<Py<PyAny>>) -> i32 {
+        let mut cluster = connect.map(crate::cluster::Cluster::from_address);
+        py.detach(|| {
+            ::cli::main(arguments, cluster.as_mut().map(|cluster| cluster as &mut dyn ::cli::Cluster))
+        })
     }
 
     /// The t for which ``confidence`` of Student's distribution lies within -t and t.

@@ -1,10 +1,11 @@
 //! Runs and sweeps. They release the GIL, and a signal such as Ctrl-C stops them.
 
+use crate::cluster::Cluster;
 use crate::error::{ScenarioError, SimulationError};
 use lab::output::RunControl;
 use lab::results::{Table, to_parquet_bytes};
-use lab::scenario::Sweep;
-use lab::sweep::{Progress, SweepOptions, Until, run_single, run_sweep};
+use lab::scenario::{Axis, Sweep};
+use lab::sweep::{Progress, SweepOptions, Until, run_single, run_sweep, run_sweep_elsewhere};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,7 +23,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Scalars and series as Parquet, and the manifest.
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
 
-fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
+pub(crate) fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
     let mut sweep = lab::parse(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     if let Some(seed) = seed {
         sweep.set_seed(seed);
@@ -37,7 +38,15 @@ pub fn with_values(text: &str, values: Vec<(String, String)>) -> PyResult<String
         .map_err(ScenarioError::new_err)
 }
 
-fn failed(error: impl ToString) -> PyErr {
+/// The axes of variation of a scenario, each with its values as a scenario names them.
+#[pyfunction]
+pub fn axes(text: &str, name: &str) -> PyResult<Vec<(String, Vec<String>)>> {
+    let sweep = read(text, name, None)?;
+    let values = |axis: &Axis| axis.values.iter().map(ToString::to_string).collect();
+    Ok(sweep.axes().iter().map(|axis| (axis.name.clone(), values(axis))).collect())
+}
+
+pub(crate) fn failed(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
@@ -61,7 +70,7 @@ pub fn run(
     if let Some(out) = &out {
         std::fs::create_dir_all(out)?;
     }
-    let control = RunControl { cancel: Arc::default(), captures: out.clone() };
+    let control = RunControl { captures: out.clone(), ..RunControl::default() };
     let report = py.detach(|| {
         thread::scope(|scope| {
             let (done, waiting) = channel();
@@ -95,6 +104,9 @@ fn stop(cancel: &AtomicBool) {
 }
 
 /// Runs a sweep and writes its tables and its manifest to ``out``.
+///
+/// ``cluster`` does runs somewhere else: called with the arguments of ``Plan``, the runs as pairs of a combination and a replica with
+/// their hash, and the folder of finished runs, it gives the number of finished ones again and again until all are there.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn sweep(
@@ -107,6 +119,7 @@ pub fn sweep(
     out: PathBuf,
     captures: bool,
     until: Option<(String, u32)>,
+    cluster: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let jobs = match jobs.map(NonZeroUsize::new) {
@@ -137,8 +150,12 @@ pub fn sweep(
             raised.get_or_insert(error);
         }
     };
-    let report = py.detach(|| run_sweep(&sweep, &options, &mut tell));
-    match (raised, report) {
+    let mut cluster = cluster.map(Cluster::new);
+    let report = py.detach(|| match &mut cluster {
+        Some(cluster) => run_sweep_elsewhere(cluster, &sweep, &options, &mut tell),
+        None => run_sweep(&sweep, &options, &mut tell),
+    });
+    match (raised.or_else(|| cluster.and_then(Cluster::raised)), report) {
         (Some(error), _) => Err(error),
         (None, report) => report.map(drop).map_err(failed),
     }

@@ -40,8 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--from", dest="start", type=float, metavar="S", help="show the run from this second on")
     add("--to", dest="end", type=float, metavar="S", help="show the run up to this second")
     add(
-        "--set", action="append", default=[], metavar="AXIS=VALUE",
-        help="one value of an axis of the scenario's variations; may be repeated",
+        "--set", action="append", default=[], metavar="KEY=VALUE",
+        help="another value for a key of the scenario, or one value of an axis of variation; may be repeated",
     )  # fmt: skip
     add("--quiet", "-q", action="store_true", help="print errors only")
     return parser

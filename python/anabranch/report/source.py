@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..laboratory import run_text
 from ..result import Result
-from ..scenario import as_text, to_toml
+from ..scenario import as_text, at, to_toml
 from ..shipped import UsageError
 from .choose import choose
 from .page import Page
@@ -27,7 +28,7 @@ EVERY = "100 ms"
 class Choice:
     """Which part of a run a report shows: flows (None: the first six), and times in seconds.
 
-    ``settings`` choose one value of each axis of a scenario with variations: ``AXIS=VALUE``.
+    ``settings`` are ``KEY=VALUE`` for a scenario: other values of keys, and one value of each axis of variation.
     """
 
     flows: list[str] | None = None
@@ -94,22 +95,19 @@ def _run(source: str, settings: Sequence[str]) -> tuple[Result, str]:
     except FileNotFoundError as error:
         raise UsageError(f"{source}: there is neither a folder nor a scenario of that name") from error
     # Files that the scenario names are beside it, so the name stays the same.
-    try:
-        probed = to_toml(with_probes(choose(tomllib.loads(text), settings)))
-        return _of_file(Result.from_bytes(*_core.run(probed, name, None, 0, None)), text, settings), text
-    except UsageError:
-        raise
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, _core.ScenarioError):
-        # Lines and columns of the message have to be those of the file.
-        return Result.from_bytes(*_core.run(text, name, None, 0, None)), text
+    text, chosen = choose(text, name, settings)
+    scenario = tomllib.loads(text)
+    parameters = {axis: values[chosen[axis]] for axis, values in _core.axes(text, name)}
+    for axis, position in chosen.items():
+        scenario = at(scenario, axis, position)
+    return _of_file(run_text(to_toml(with_probes(scenario)), name), text, parameters), text
 
 
-def _of_file(result: Result, text: str, settings: Sequence[str]) -> Result:
+def _of_file(result: Result, text: str, parameters: Mapping[str, str]) -> Result:
     """The result with the text, the hash and the chosen values of the file, not of what was run with other probes."""
     manifest = dict(result.manifest)
     manifest["scenario_sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    parameters = dict(setting.split("=", 1) for setting in settings)
-    manifest["runs"] = [{**run, "parameters": parameters} for run in manifest["runs"]]
+    manifest["runs"] = [{**run, "parameters": dict(parameters)} for run in manifest["runs"]]
     return replace(result, manifest=manifest)
 
 

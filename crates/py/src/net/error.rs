@@ -14,7 +14,6 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use std::fmt::Display;
 use std::net::IpAddr;
-use wire::{Cause, Causes};
 
 create_exception!(
     anabranch,
@@ -62,12 +61,11 @@ pub fn connect(peer: &str, addresses: &Addresses, error: ConnectError) -> PyErr 
         ConnectError::Failed(ConnectionError::Driver) => EndpointClosedError::new_err(text(&CLOSED)),
         ConnectError::Failed(ConnectionError::Closed(reason)) => match &reason {
             CloseReason::ConnectTimeout => PyTimeoutError::new_err(text(&"no answer")),
-            CloseReason::PeerAbort { causes } => {
-                PyConnectionRefusedError::new_err(text(&format!("the peer refused{}", told(causes))))
+            CloseReason::PeerAbort { .. } | CloseReason::Unreachable => {
+                PyConnectionRefusedError::new_err(text(&reason))
             }
-            CloseReason::Unreachable => PyConnectionRefusedError::new_err(text(&ending(&reason))),
             CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text(&"the attempt was given up")),
-            _ => PyConnectionError::new_err(text(&ending(&reason))),
+            _ => PyConnectionError::new_err(text(&reason)),
         },
     }
 }
@@ -77,7 +75,7 @@ pub fn ended(peer: &str, error: ConnectionError) -> PyErr {
     let ConnectionError::Closed(reason) = error else {
         return EndpointClosedError::new_err(format!("connection to {peer}: {CLOSED}"));
     };
-    let text = format!("connection to {peer}: {}", ending(&reason));
+    let text = format!("connection to {peer}: {reason}");
     match reason {
         CloseReason::Graceful => PyBrokenPipeError::new_err(text),
         CloseReason::LocalAbort => PyConnectionAbortedError::new_err(text),
@@ -129,29 +127,3 @@ pub fn endpoint_address(endpoint: &str, error: AddressError) -> PyErr {
 }
 
 const CLOSED: &str = "the endpoint is closed";
-
-fn ending(reason: &CloseReason) -> String {
-    match reason {
-        CloseReason::Graceful => "it was shut down and takes no more messages".to_owned(),
-        CloseReason::LocalAbort => "it was aborted on this side".to_owned(),
-        CloseReason::PeerAbort { causes } => format!("the peer aborted it{}", told(causes)),
-        CloseReason::ConnectTimeout => "the peer did not answer".to_owned(),
-        CloseReason::Unreachable => "the host reports that nobody has the port".to_owned(),
-        CloseReason::Duplicate { .. } => "there is a connection with this peer already".to_owned(),
-        CloseReason::TooManyErrors => "the peer no longer answers on any path".to_owned(),
-        CloseReason::ProtocolViolation { what } => format!("the peer broke the protocol: {what}"),
-    }
-}
-
-/// The reason that the application of the peer gave, if it gave one.
-fn told(causes: &[u8]) -> String {
-    const MOST: usize = 200;
-    let given = Causes::from_bytes(causes).iter().find_map(|cause| match cause {
-        Ok(Cause::UserInitiatedAbort(reason)) if !reason.is_empty() => Some(reason),
-        _ => None,
-    });
-    given.map_or_else(String::new, |reason| {
-        let text = String::from_utf8_lossy(&reason[..reason.len().min(MOST)]);
-        format!(": \"{}\"", text.escape_debug())
-    })
-}
