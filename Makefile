@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture docs bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture docs playground bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -65,6 +65,16 @@ docs: $(VENV)/.docs
 	$(PY) python/tools/site.py out/site-pages
 	$(PY) python/tools/site_shim.py out/site-pages/assets/iframe-worker.js
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+
+# The simulator as WebAssembly in one page, target/playground/index.html: docs/playground.md. The package that puts the page
+# together is outside the workspace, so that tests do not build it.
+WASM := wasm32-unknown-unknown
+PLAYGROUND := target/playground/index.html
+playground:
+	@mkdir -p $(dir $(PLAYGROUND))
+	playground/module.sh
+	cargo run --locked --quiet --manifest-path playground/bundle/Cargo.toml --target-dir target/playground-bundle -- \
+		target/$(WASM)/playground/anabranch_playground.wasm $(PLAYGROUND)
 
 # Cost of a packet-hop, beside that of ns-2 and ns-3 where they are installed.
 bench:

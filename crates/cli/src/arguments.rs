@@ -1,3 +1,5 @@
+#[cfg(target_os = "linux")]
+mod emulate;
 pub mod measure;
 #[cfg(target_os = "linux")]
 mod tunnel;
@@ -9,7 +11,7 @@ use clap_complete::Shell;
 pub fn command() -> Command {
     let command = portable();
     #[cfg(target_os = "linux")]
-    let command = command.subcommands(tunnel::commands());
+    let command = command.subcommands(tunnel::commands()).subcommand(emulate::command());
     command
 }
 
@@ -29,6 +31,7 @@ fn portable() -> Command {
         )
         .subcommand(run())
         .subcommand(sweep())
+        .subcommand(merge())
         .subcommand(explain())
         .subcommand(measure::command())
         .subcommand(
@@ -90,9 +93,44 @@ fn sweep() -> Command {
         .arg(positive("jobs", "J", "Threads (default: all cores)").short('j'))
         .arg(value("out", "DIR", "Folder of results (default: out/ and the name of the scenario)"))
         .arg(flag("captures", "Write the scenario's captures, a file of all packets for each run"))
+        .arg(
+            value("cluster", "ADDRESS", "Do the runs on a Dask cluster: tcp://SCHEDULER:8786, or local")
+                .conflicts_with("jobs"),
+        )
+        .arg(
+            value("part", "I/N", "Do one of N parts of the runs only, and write no tables")
+                .conflicts_with_all(["until", "cluster", "json"]),
+        )
+        .arg(
+            value("export", "SYSTEM", "Run nothing: write a job array for slurm, and the list of its runs")
+                .value_parser(["slurm"])
+                .conflicts_with_all(["part", "cluster", "json"]),
+        )
+        .arg(
+            positive(
+                "tasks",
+                "N",
+                "With --export: tasks of the job array (default: one for each run, at most 1000)",
+            )
+            .requires("export"),
+        )
         .args(choice())
         .arg(flag("csv", "Write tables as CSV, too"))
         .args(shown())
+}
+
+fn merge() -> Command {
+    Command::new("merge")
+        .about("Copies the runs of sweeps to the folder of another one, and writes the tables of all")
+        .after_help("Fails, before anything is copied, if two folders have different results for the same inputs.")
+        .arg(
+            Arg::new("folders")
+                .value_name("FOLDER")
+                .help("The folder that gets the runs (it need not exist), and the folders of sweeps that have them")
+                .num_args(2..)
+                .required(true),
+        )
+        .arg(flag("quiet", "Print errors only").short('q'))
 }
 
 fn explain() -> Command {

@@ -2,10 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod explain;
 mod interrupt;
 mod manual;
 pub mod measure;
+mod merge;
 mod new;
 mod python;
 mod run;
@@ -45,12 +48,22 @@ impl Failure {
     }
 }
 
-/// Runs the command with its arguments, the name of the command left out, and returns the exit code.
+/// A cluster on which `sweep --cluster` does its runs.
+pub trait Cluster: lab::sweep::Elsewhere {
+    /// Connects to the cluster of this address.
+    ///
+    /// # Errors
+    /// Why that is not possible, and what to do.
+    fn connect(&mut self, address: &str) -> Result<(), String>;
+}
+
+/// Runs the command with its arguments, the name of the command left out, and returns the exit code. Without a `cluster` the
+/// Python package does sweeps on clusters.
 ///
 /// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are wrong; 3
 /// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
-pub fn main(arguments: Vec<String>) -> i32 {
-    let command = std::iter::once("anabranch".to_owned()).chain(arguments);
+pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>) -> i32 {
+    let command = std::iter::once("anabranch".to_owned()).chain(arguments.iter().cloned());
     let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,
         Err(error) => {
@@ -61,7 +74,11 @@ pub fn main(arguments: Vec<String>) -> i32 {
     };
     let result = match matches.subcommand() {
         Some(("run", chosen)) => run::run(chosen),
-        Some(("sweep", chosen)) => sweep::sweep(chosen),
+        Some(("sweep", chosen)) if cluster.is_none() && chosen.contains_id("cluster") => {
+            python::hand_over("sweep", arguments.iter().skip(1))
+        }
+        Some(("sweep", chosen)) => sweep::sweep(chosen, cluster),
+        Some(("merge", chosen)) => merge::merge(chosen),
         Some(("explain", chosen)) => explain::explain(chosen),
         Some(("measure", chosen)) => measure::measure(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
@@ -69,11 +86,15 @@ pub fn main(arguments: Vec<String>) -> i32 {
         Some(("completions", chosen)) => manual::completions(chosen),
         Some(("man", chosen)) => manual::man(chosen),
         #[cfg(target_os = "linux")]
+        Some(("emulate", chosen)) => emulate::emulate(chosen),
+        #[cfg(target_os = "linux")]
         Some(("tunnel", chosen)) => tunnel::tunnel(chosen),
         #[cfg(target_os = "linux")]
         Some(("key", chosen)) => tunnel::key(chosen),
         Some(("schema", _)) => say(&lab::scenario::schema()).map(|()| code::OK),
-        Some((name, chosen)) => python::hand_over(name, chosen),
+        Some((name, chosen)) => {
+            python::hand_over(name, chosen.get_many::<String>("arguments").into_iter().flatten())
+        }
         None => Ok(code::USAGE),
     };
     result.unwrap_or_else(|Failure { code, message }| {

@@ -1,12 +1,11 @@
 //! Subcommands that the Python package runs.
 
 use crate::{Failure, code};
-use clap::ArgMatches;
 use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs `python -m anabranch NAME ARGUMENTS...` and returns its exit code.
-pub fn hand_over(name: &str, chosen: &ArgMatches) -> Result<i32, Failure> {
+pub fn hand_over<'a>(name: &str, arguments: impl Iterator<Item = &'a String>) -> Result<i32, Failure> {
     let python = interpreter();
     let probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('anabranch') is None)";
     let missing = |why: String| {
@@ -22,7 +21,6 @@ pub fn hand_over(name: &str, chosen: &ArgMatches) -> Result<i32, Failure> {
         }
         Ok(_) => {}
     }
-    let arguments = chosen.get_many::<String>("arguments").into_iter().flatten();
     let status = Command::new(&python)
         .args(["-m", "anabranch", name])
         .args(arguments)

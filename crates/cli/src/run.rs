@@ -23,7 +23,7 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     if out.is_none() && !scenario.captures.is_empty() {
         complain("captures are written only with --out");
     }
-    let control = RunControl { cancel: interrupt::flag(), captures: out.clone() };
+    let control = RunControl { cancel: interrupt::flag(), captures: out.clone(), capture_limit: None };
     let report = match run_single(&sweep, replica, &control) {
         Ok(report) => report,
         Err(RunError::Cancelled) => {

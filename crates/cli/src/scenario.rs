@@ -5,8 +5,20 @@ use clap::ArgMatches;
 use lab::scenario::Sweep;
 use std::path::{Path, PathBuf};
 
-/// Reads the file, with `--seed` and `--set` applied.
+/// Reads the file of a scenario that can be simulated, with `--seed` and `--set` applied.
 pub fn read(chosen: &ArgMatches) -> Result<Sweep, Failure> {
+    let sweep = read_with_real_hosts(chosen)?;
+    if let Some(variant) = sweep.variants().iter().find(|variant| !variant.scenario.real.is_empty()) {
+        let host = &variant.scenario.nodes[variant.scenario.real[0].node].name;
+        return Err(Failure::usage(format!(
+            "\"{host}\" is a real host, which cannot be simulated; use `anabranch emulate`, or remove its [[host]]"
+        )));
+    }
+    Ok(sweep)
+}
+
+/// As [`read`], for scenarios with real hosts as well.
+pub fn read_with_real_hosts(chosen: &ArgMatches) -> Result<Sweep, Failure> {
     let file = Text::read(arguments::text(chosen, "file"))?;
     let mut sweep = file.usable()?;
     let mut settings = Vec::new();

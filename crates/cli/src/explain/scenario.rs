@@ -35,7 +35,7 @@ pub(super) fn explain(chosen: &ArgMatches) -> Result<i32, Failure> {
     let flow = &scenario.flows[number];
     let back = flow.forward.is_none();
     let replica = chosen.get_one::<u32>("replica").copied().unwrap_or(0);
-    let control = RunControl { cancel: interrupt::flag(), captures: None };
+    let control = RunControl { cancel: interrupt::flag(), ..RunControl::default() };
     let base = Scenario { probes: Vec::new(), captures: Vec::new(), ..scenario.clone() };
     let output = lab::world::run(&base, replica, &control).map_err(failed)?;
     if !output.failures.is_empty() {

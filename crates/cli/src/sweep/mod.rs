@@ -1,68 +1,137 @@
-use crate::{Failure, arguments, code, complain, interrupt, say, scenario, show};
+mod export;
+
+use crate::{Cluster, Failure, arguments, code, complain, interrupt, say, scenario, show};
 use clap::ArgMatches;
 use lab::metrics::quantity::{ALL_FLOWS, THROUGHPUT};
-use lab::results::{Column, Table, TableError, read_parquet, scalars_of, scalars_table};
+use lab::results::{Column, Table, TableError, read_parquet, scalars_of, sweep_table};
 use lab::results::{Kind, RunKey};
-use lab::scenario::Sweep;
+use lab::scenario::{Capture, Sweep, Variant};
 use lab::statistics;
-use lab::sweep::{Progress, RunRecord, SweepError, SweepOptions, SweepReport, Until, Wide, run_sweep};
+use lab::sweep::{
+    CAPTURE_LIMIT, Part, Progress, RunRecord, SweepError, SweepOptions, SweepReport, Until, Wide,
+};
+use lab::sweep::{run_part, run_sweep, run_sweep_elsewhere};
 use serde_json::{Map, Value as Json, json};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// `anabranch sweep`.
-pub fn sweep(chosen: &ArgMatches) -> Result<i32, Failure> {
+pub fn sweep(chosen: &ArgMatches, cluster: Option<&mut dyn Cluster>) -> Result<i32, Failure> {
     let mut sweep = scenario::read(chosen)?;
     if !chosen.get_flag("captures") && sweep.drop_captures() {
         complain("captures are written only with --captures; each run writes its own");
     }
-    let all = std::thread::available_parallelism().map_or(1, usize::from);
-    let out = chosen
-        .get_one::<String>("out")
-        .map_or_else(|| default_out(arguments::text(chosen, "file")), PathBuf::from);
-    let until = until(chosen)?;
-    let default = if until.is_some() { FEW } else { MANY };
-    let options = SweepOptions {
-        replicas: chosen.get_one::<u32>("replicas").copied().unwrap_or(default),
-        until,
-        jobs: chosen.get_one::<u32>("jobs").map_or(all, |jobs| *jobs as usize),
-        out: out.clone(),
-        csv: chosen.get_flag("csv"),
-        cancel: interrupt::flag(),
-    };
+    let options = options(chosen)?;
+    if let Some(warning) = capture_sizes(&sweep, &options) {
+        complain(&warning);
+    }
+    if chosen.get_one::<String>("export").is_some() {
+        return export::slurm(chosen, &sweep, &options);
+    }
     let quiet = chosen.get_flag("quiet");
     let mut line = Line { shown: !quiet && std::io::stderr().is_terminal(), last: String::new() };
-    let result = run_sweep(&sweep, &options, &mut |progress| line.show(progress));
+    if let Some(part) = chosen.get_one::<String>("part") {
+        let part = Part::parse(part).map_err(|message| Failure::usage(format!("--part {message}")))?;
+        let runs = run_part(&sweep, &options, part, &mut |progress| line.show(progress));
+        line.clear();
+        let runs = runs.map_err(|error| failure(&error, &options.out))?;
+        told(&runs, quiet);
+        if !quiet {
+            let reused = runs.iter().filter(|run| run.reused).count();
+            say(&format!(
+                "{} runs, {reused} of them reused, in {}. The same command without --part writes the tables.\n",
+                runs.len(),
+                options.out.join("runs").display()
+            ))?;
+        }
+        return failures(&runs);
+    }
+    let result = match (chosen.get_one::<String>("cluster"), cluster) {
+        (Some(address), Some(cluster)) => {
+            cluster.connect(address).map_err(Failure::usage)?;
+            run_sweep_elsewhere(cluster, &sweep, &options, &mut |progress| line.show(progress))
+        }
+        _ => run_sweep(&sweep, &options, &mut |progress| line.show(progress)),
+    };
     line.clear();
-    let report = result.map_err(|error| match error {
-        SweepError::Cancelled { .. } => Failure {
-            code: code::STOPPED,
-            message: format!("{error}; they are kept in {}, and the same command reuses them", out.display()),
-        },
-        SweepError::TooManyRuns { .. } | SweepError::NotMeasured(_) => Failure::usage(error.to_string()),
-        error => Failure::failed(error.to_string()),
-    })?;
-    let redone = report.runs.iter().filter(|run| run.redone).count();
-    if redone > 0 {
-        let (runs, they) = if redone == 1 { ("run", "it was") } else { ("runs", "they were") };
-        complain(&format!("the stored results of {redone} {runs} were damaged: {they} simulated again"));
-    }
-    let warned = |run: &&RunRecord| !quiet && run.failures.is_empty() && !run.warnings.is_empty();
-    for run in report.runs.iter().filter(warned).take(MOST_LINES) {
-        complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
-    }
+    let report = result.map_err(|error| failure(&error, &options.out))?;
+    told(&report.runs, quiet);
     for wide in report.wide.iter().take(MOST_LINES) {
         complain(&too_wide(&sweep, wide));
     }
     let means = means(&sweep, &report).map_err(|error| Failure::failed(error.to_string()))?;
     if chosen.get_flag("json") {
         let rows: Vec<Json> = means.iter().map(|mean| mean.as_json(&sweep)).collect();
-        say(&format!("{:#}\n", json!({ "out": out, "manifest": report.manifest, "throughput": rows })))?;
+        say(&format!(
+            "{:#}\n",
+            json!({ "out": options.out, "manifest": report.manifest, "throughput": rows })
+        ))?;
     } else if !quiet {
         say(&readable(&sweep, &options, &report, &means))?;
     }
     failures(&report.runs)
+}
+
+fn options(chosen: &ArgMatches) -> Result<SweepOptions, Failure> {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let until = until(chosen)?;
+    let default = if until.is_some() { FEW } else { MANY };
+    Ok(SweepOptions {
+        replicas: chosen.get_one::<u32>("replicas").copied().unwrap_or(default),
+        until,
+        jobs: chosen.get_one::<u32>("jobs").map_or(all, |jobs| *jobs as usize),
+        out: chosen
+            .get_one::<String>("out")
+            .map_or_else(|| default_out(arguments::text(chosen, "file")), PathBuf::from),
+        csv: chosen.get_flag("csv"),
+        cancel: interrupt::flag(),
+    })
+}
+
+/// The warning about captures of a sweep: how much they may write.
+fn capture_sizes(sweep: &Sweep, options: &SweepOptions) -> Option<String> {
+    let limit = |capture: &Capture| capture.limit.unwrap_or(CAPTURE_LIMIT).as_f64();
+    let of_variant = |variant: &Variant| variant.scenario.captures.iter().map(limit).sum::<f64>();
+    let bytes = sweep.variants().iter().map(of_variant).sum::<f64>() * f64::from(options.replicas);
+    let files: usize = sweep.variants().iter().map(|variant| variant.scenario.captures.len()).sum();
+    (files > 0).then(|| {
+        format!(
+            "{} captures of up to {} in total will be written below {}; `limit` of a [[capture]] sets the size of its file",
+            files as u64 * u64::from(options.replicas),
+            size(bytes),
+            options.out.join("runs").display()
+        )
+    })
+}
+
+/// A number of bytes.
+fn size(bytes: f64) -> String {
+    if bytes < 1e9 { format!("{:.2} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
+}
+
+fn failure(error: &SweepError, out: &Path) -> Failure {
+    match error {
+        SweepError::Cancelled { .. } => Failure {
+            code: code::STOPPED,
+            message: format!("{error}; they are kept in {}, and the same command reuses them", out.display()),
+        },
+        SweepError::TooManyRuns { .. } | SweepError::NotMeasured(_) => Failure::usage(error.to_string()),
+        error => Failure::failed(error.to_string()),
+    }
+}
+
+/// Prints what the user has to know of some runs.
+fn told(runs: &[RunRecord], quiet: bool) {
+    let redone = runs.iter().filter(|run| run.redone).count();
+    if redone > 0 {
+        let (runs, they) = if redone == 1 { ("run", "it was") } else { ("runs", "they were") };
+        complain(&format!("the stored results of {redone} {runs} were damaged: {they} simulated again"));
+    }
+    let warned = |run: &&RunRecord| !quiet && run.failures.is_empty() && !run.warnings.is_empty();
+    for run in runs.iter().filter(warned).take(MOST_LINES) {
+        complain(&format!("run {} (replica {}): {}", run.run, run.replica, run.warnings.join("; ")));
+    }
 }
 
 /// Replicas without `--replicas`.
@@ -180,7 +249,7 @@ impl Mean {
 /// Throughput over the replicas, by combination, flow and direction.
 fn means(sweep: &Sweep, report: &SweepReport) -> Result<Vec<Mean>, TableError> {
     let key = RunKey { run: 0, replica: 0, parameters: &sweep.variants()[0].parameters };
-    let shape: Vec<(String, Kind)> = scalars_table(&key, sweep.axes(), &scalars_of(&[])).shape();
+    let shape: Vec<(String, Kind)> = sweep_table(&key, sweep.axes(), &scalars_of(&[])).shape();
     let table: Table = read_parquet(File::open(&report.scalars)?, &shape)?;
     let column = |name: &str| table.column(name).ok_or_else(|| TableError::Shape(name.to_owned()));
     let (Column::Whole(run), Column::Text(window), Column::Text(flow)) =

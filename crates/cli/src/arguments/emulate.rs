@@ -1,0 +1,18 @@
+use super::{SCENARIO, choice, file, flag, value};
+use clap::{Command, value_parser};
+
+/// `anabranch emulate`.
+pub fn command() -> Command {
+    Command::new("emulate")
+        .about("Runs the network of a scenario in real time between real programs (Linux)")
+        .after_help(
+            "The [[host]] tables of the scenario say which hosts are real, and whether they are attached by UDP sockets, which needs \
+             no privilege, or by TUN devices, which needs root. It ends with Ctrl-C, or after --time. docs/emulate.md has examples.",
+        )
+        .arg(file("SCENARIO", SCENARIO))
+        .arg(value("time", "SECONDS", "End after this time").value_parser(value_parser!(f64)))
+        .arg(value("out", "DIR", "Write captures to this folder"))
+        .arg(flag("spin", "Poll without sleeping before each event: less lateness, more CPU time"))
+        .args(choice())
+        .arg(flag("json", "Print the outcome as JSON"))
+}
