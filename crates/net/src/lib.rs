@@ -50,6 +50,7 @@ mod fault;
 mod flights;
 mod ids;
 mod impairments;
+mod ip;
 mod nat;
 mod network;
 mod packet;
@@ -59,7 +60,6 @@ mod rates;
 mod routing;
 mod topology;
 mod transmitter;
-mod whole;
 mod wire;
 
 pub use address::InterfaceAddress;
@@ -71,6 +71,7 @@ pub use event::{NetEvent, Schedule};
 pub use fault::SpecFault;
 pub use ids::{LinkDir, LinkId, NodeId};
 pub use impairments::{Impairments, LossBursts};
+pub use ip::Whole;
 pub use nat::{NatCounters, NatSpec};
 pub use network::{Arrival, Delivered, Network, Route, UnderWay};
 pub use packet::{Outgoing, Packet, PacketId, Protocol};
@@ -79,4 +80,3 @@ pub use rates::{RateModel, RateModelKind, RateSeries, SeriesFault, Trace, TraceF
 pub use topology::{ChannelSpec, LinkSpec, NodeKind};
 pub use transmitter::TransmitterSpec;
 pub use transport::Ecn;
-pub use whole::Whole;

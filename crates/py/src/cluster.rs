@@ -1,6 +1,7 @@
 //! Sweeps whose runs other processes do, on a cluster that Python knows.
 
-use crate::run::{failed, read};
+use crate::error::failed;
+use crate::scenario::read;
 use lab::scenario::{Recipe, Sweep};
 use lab::sweep::{Elsewhere, Task, run_stored};
 use pyo3::prelude::*;

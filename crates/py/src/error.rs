@@ -1,5 +1,6 @@
 //! The exceptions of the module.
 
+use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyBlockingIOError, PyConnectionError, PyRuntimeError, PyValueError};
 
@@ -29,3 +30,8 @@ create_exception!(
     PyConnectionError,
     "An association did not begin: there is one with the peer, there are too many, or the arrival is gone."
 );
+
+/// A run or a sweep that failed.
+pub(crate) fn failed(error: impl ToString) -> PyErr {
+    SimulationError::new_err(error.to_string())
+}

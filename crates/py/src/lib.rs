@@ -16,6 +16,7 @@ mod net;
 mod options;
 mod packet;
 mod run;
+mod scenario;
 
 use pyo3::prelude::*;
 
@@ -46,7 +47,9 @@ mod _core {
     #[pymodule_export]
     use crate::packet::{Received, Transmit};
     #[pymodule_export]
-    use crate::run::{axes, run, sweep, with_values};
+    use crate::run::{run, sweep};
+    #[pymodule_export]
+    use crate::scenario::{axes, with_values};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "as Python calls it")]

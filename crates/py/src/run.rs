@@ -1,10 +1,10 @@
 //! Runs and sweeps. They release the GIL, and a signal such as Ctrl-C stops them.
 
 use crate::cluster::Cluster;
-use crate::error::{ScenarioError, SimulationError};
+use crate::error::{ScenarioError, failed};
+use crate::scenario::read;
 use lab::output::RunControl;
 use lab::results::{Table, to_parquet_bytes};
-use lab::scenario::{Axis, Sweep};
 use lab::sweep::{Progress, SweepOptions, Until, run_single, run_sweep, run_sweep_elsewhere};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,33 +22,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// Scalars and series as Parquet, and the manifest.
 type Tables = (Py<PyBytes>, Py<PyBytes>, String);
-
-pub(crate) fn read(text: &str, name: &str, seed: Option<u64>) -> PyResult<Sweep> {
-    let mut sweep = lab::parse(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    if let Some(seed) = seed {
-        sweep.set_seed(seed);
-    }
-    Ok(sweep)
-}
-
-/// A scenario with other values for some keys: pairs of a key such as ``link.a-b.rate`` and its value as TOML.
-#[pyfunction]
-pub fn with_values(text: &str, values: Vec<(String, String)>) -> PyResult<String> {
-    lab::scenario::with_values(text, values.iter().map(|(key, value)| (key.as_str(), value.as_str())))
-        .map_err(ScenarioError::new_err)
-}
-
-/// The axes of variation of a scenario, each with its values as a scenario names them.
-#[pyfunction]
-pub fn axes(text: &str, name: &str) -> PyResult<Vec<(String, Vec<String>)>> {
-    let sweep = read(text, name, None)?;
-    let values = |axis: &Axis| axis.values.iter().map(ToString::to_string).collect();
-    Ok(sweep.axes().iter().map(|axis| (axis.name.clone(), values(axis))).collect())
-}
-
-pub(crate) fn failed(error: impl ToString) -> PyErr {
-    SimulationError::new_err(error.to_string())
-}
 
 /// Runs a scenario once: scalars and series as Parquet, the manifest as JSON.
 ///

@@ -10,10 +10,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     // Each algorithm declares its knobs next to its formulas, and its constructor gets a setup with the knobs of all
     // algorithms.
     ("cc", &["algorithm", "delay_based", "idle", "loss_based", "policy", "setup"]),
-    // Captures write IP headers and whole packets, which are read by what writes IP headers.
-    ("net", &["capture", "whole"]),
-    // A sweep takes the object of a cluster, which reads scenarios as a sweep does.
-    ("py", &["cluster", "run"]),
 ];
 
 /// The modules at the root of a crate and their imports of each other.

@@ -1,14 +1,12 @@
 //! Captures of the packets at interfaces, in files that Wireshark and tshark read.
 
-pub(crate) mod ip;
 mod pcapng;
 mod read;
 
 use crate::address::AddressTable;
 use crate::counters::DropCause;
+use crate::ip::{Label, set_ecn, write_header};
 use crate::packet::{Protocol, Stored};
-use crate::whole::set_ecn;
-use ip::Label;
 use pcapng::{Direction, PcapNg};
 use std::io::{self, Write};
 use std::net::IpAddr;
@@ -88,7 +86,7 @@ impl Capture {
         let label = Label { src, dst, protocol: packet.protocol, ecn: packet.ecn };
         let whole = packet.protocol == Protocol::Opaque;
         if !whole {
-            ip::write_header(&mut self.bytes, label, payload, hops);
+            write_header(&mut self.bytes, label, payload, hops);
         }
         let header = self.bytes.len();
         self.bytes.extend_from_slice(head);

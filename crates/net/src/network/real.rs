@@ -4,9 +4,9 @@ use super::{Network, NodeInfo};
 use crate::address::InterfaceAddress;
 use crate::event::Schedule;
 use crate::ids::{LinkId, NodeId};
+use crate::ip::Whole;
 use crate::packet::Protocol;
 use crate::parcel::Parcel;
-use crate::whole::Whole;
 use std::net::IpAddr;
 
 impl Network {

@@ -1,6 +1,6 @@
 //! Whole IP packets: what is read from and written to the devices of real hosts.
 
-use crate::capture::ip::{Label, checksum, write_header};
+use super::header::{Label, checksum, write_header};
 use crate::packet::{Packet, Protocol};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;

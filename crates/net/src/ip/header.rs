@@ -1,3 +1,5 @@
+//! Headers of IP packets without options.
+
 use crate::packet::Protocol;
 use std::net::IpAddr;
 use transport::Ecn;
