@@ -69,6 +69,7 @@ def test_every_scenario_and_every_file_of_papers_and_suites_is_in_the_wheel() ->
         "interleaving/picture.py",
         "links/picture.py",
         "queues/pictures.py",
+        "tunnel/day.py",
         "tunnel/measure.py",
         "tunnel/picture.py",
         "tunnel/soak.py",

@@ -21,9 +21,7 @@
 use units::{ByteCount, Instant};
 
 use crate::hystart::HyStart;
-use crate::{
-    CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy,
-};
+use crate::{CongestionControl, Growth, LossBased, LossKind, PathAck, Phase, Setup, Snapshot, WindowPolicy};
 use transport::options;
 
 options! {
