@@ -3,9 +3,9 @@
     unshare --net --kill-child --fork python3 suites/tunnel/soak.py target/release/anabranch [--minutes 30] [--seed 1]
 
 Needs root, ip, tc (tbf) and nsenter. One TCP connection uploads for the whole time. About every 8 s an uplink loses its
-interface for some seconds, or carries nothing without a notice. At the end the connection must be alive, and in the median
-of the last quarter of the time both processes must have as many file descriptors and threads as in the second quarter, and
-no more memory.
+interface for some seconds, or carries nothing without a notice. At the end the connection must be alive, and in the
+median of the last quarter of the time both processes must have as many file descriptors and threads as in the second
+quarter, and no more memory.
 Prints a line each 10 s; exits with 1 if something grew.
 """
 
