@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture docs playground bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -59,6 +59,10 @@ queue-pictures: $(VENV)/.module
 # The picture of docs/links.md.
 link-picture: $(VENV)/.module
 	$(PY) suites/links/picture.py docs/figures/rates.png
+
+# The page docs/sim-vs-real.md and its figures: real runs over emulated links beside simulated ones. Linux, root, half an hour.
+overlay: $(VENV)/.module
+	$(VENV)/bin/anabranch overlay --suite docs/sim-vs-real.md --out out/overlays || [ $$? -eq 3 ]
 
 # The documentation as a site that works without a network: out/site/index.html.
 docs: $(VENV)/.docs

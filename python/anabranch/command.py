@@ -102,6 +102,12 @@ def _bonding(arguments: Sequence[str]) -> int:
     return command.run(arguments, _count)
 
 
+def _overlay(arguments: Sequence[str]) -> int:
+    from .overlay import command
+
+    return command.run(arguments, _count)
+
+
 def _report(arguments: Sequence[str]) -> int:
     from .report import command
 
@@ -114,4 +120,5 @@ _COMMANDS = {
     "fairness": _fairness,
     "bonding": _bonding,
     "report": _report,
+    "overlay": _overlay,
 }

@@ -4,6 +4,7 @@ use crate::{Failure, code, complain, interrupt, run, say, scenario};
 use clap::ArgMatches;
 use emulate::{Control, EmulateError};
 use lab::output::RunControl;
+use lab::sweep::RunReport;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,10 +23,8 @@ pub fn emulate(chosen: &ArgMatches) -> Result<i32, Failure> {
         }
     };
     let out = chosen.get_one::<String>("out").map(PathBuf::from);
-    if out.is_none() && !scenario.captures.is_empty() {
-        complain("captures are written only with --out");
-    }
-    let run = RunControl { cancel: interrupt::flag(), captures: out, capture_limit: None };
+    run::prepare_out(out.as_deref(), scenario)?;
+    let run = RunControl { cancel: interrupt::flag(), captures: out.clone(), capture_limit: None };
     let control = Control { time, spin: chosen.get_flag("spin"), run };
     let ready = |ways: &[String]| {
         ways.iter().for_each(|way| complain(way));
@@ -41,5 +40,10 @@ pub fn emulate(chosen: &ArgMatches) -> Result<i32, Failure> {
         say(&outcome.render())?;
     }
     output.warnings.iter().for_each(|warning| complain(warning));
+    if let Some(out) = &out {
+        let mut report = RunReport::new(&sweep, 0, output, outcome.time);
+        report.manifest["emulation"] = outcome.as_json();
+        report.write(out, false).map_err(|error| Failure::failed(error.to_string()))?;
+    }
     Ok(code::OK)
 }

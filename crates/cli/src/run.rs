@@ -4,7 +4,7 @@ use lab::output::{RunControl, RunError, Scalar};
 use lab::scenario::{Scenario, Sweep};
 use lab::sweep::{RunReport, run_single};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `anabranch run`.
 pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
@@ -14,15 +14,8 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
     }
     let replica = chosen.get_one::<u32>("replica").copied().unwrap_or(0);
     let out = chosen.get_one::<String>("out").map(PathBuf::from);
-    if let Some(out) = &out {
-        std::fs::create_dir_all(out).map_err(|error| {
-            Failure::failed(format!("cannot create the folder {}: {error}", out.display()))
-        })?;
-    }
     let scenario = &sweep.variants()[0].scenario;
-    if out.is_none() && !scenario.captures.is_empty() {
-        complain("captures are written only with --out");
-    }
+    prepare_out(out.as_deref(), scenario)?;
     let control = RunControl { cancel: interrupt::flag(), captures: out.clone(), capture_limit: None };
     let report = match run_single(&sweep, replica, &control) {
         Ok(report) => report,
@@ -43,6 +36,18 @@ pub fn run(chosen: &ArgMatches) -> Result<i32, Failure> {
         return Ok(code::OK);
     }
     Err(Failure::failed(format!("the run failed: {}", report.output.failures.join("; "))))
+}
+
+/// Creates the folder of results; without one, says that captures are not written.
+pub fn prepare_out(out: Option<&Path>, scenario: &Scenario) -> Result<(), Failure> {
+    if let Some(out) = out {
+        std::fs::create_dir_all(out).map_err(|error| {
+            Failure::failed(format!("cannot create the folder {}: {error}", out.display()))
+        })?;
+    } else if !scenario.captures.is_empty() {
+        complain("captures are written only with --out");
+    }
+    Ok(())
 }
 
 /// The error for a scenario with variations: its axes, and how to choose.

@@ -140,6 +140,7 @@ impl Emulator {
             [of(0), of(1)]
         };
         Outcome {
+            begun: None,
             time: now.since(Instant::ZERO),
             entered: self.entered,
             left: self.left,

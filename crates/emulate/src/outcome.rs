@@ -7,6 +7,8 @@ use units::Span;
 /// What an emulation did.
 #[derive(Clone, Debug)]
 pub struct Outcome {
+    /// When it began, microseconds since 1970; none if the caller's clock is not that of the system.
+    pub begun: Option<u64>,
     /// Its length.
     pub time: Span,
     /// Packets that real hosts sent.
@@ -77,6 +79,7 @@ impl Outcome {
         };
         json!({
             "version": 1,
+            "begun_us": self.begun,
             "time_s": self.time.as_secs_f64(),
             "entered": self.entered,
             "left": self.left,

@@ -23,6 +23,7 @@ fn options(server: &Running, specs: &[&str]) -> ClientOptions {
         flows: specs.iter().map(spec).collect(),
         config: ServerOptions::default().config,
         duration: Duration::from_millis(400),
+        at: None,
         omit: Duration::ZERO,
         interval: Duration::from_millis(100),
         bytes: None,

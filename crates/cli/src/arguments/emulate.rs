@@ -11,7 +11,7 @@ pub fn command() -> Command {
         )
         .arg(file("SCENARIO", SCENARIO))
         .arg(value("time", "SECONDS", "End after this time").value_parser(value_parser!(f64)))
-        .arg(value("out", "DIR", "Write captures to this folder"))
+        .arg(value("out", "DIR", "Write tables of the probes, manifest and captures to this folder"))
         .arg(flag("spin", "Poll without sleeping before each event: less lateness, more CPU time"))
         .args(choice())
         .arg(flag("json", "Print the outcome as JSON"))

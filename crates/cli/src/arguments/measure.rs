@@ -45,6 +45,12 @@ fn client() -> Vec<Arg> {
     vec![
         seconds("time", "How long to send").short('t').default_value("10"),
         seconds("interval", "Time between two lines; 0: none").short('i').default_value("1"),
+        value(
+            "at",
+            "TIME",
+            "Begin to send at this time in seconds since 1970, so that several measurements begin together",
+        )
+        .value_parser(value_parser!(f64)),
         seconds("omit", "Time at the beginning that does not count").short('O').default_value("0"),
         value("bytes", "N", "Send so many bytes on each flow instead").short('n'),
         value("transport", "NAME", "sctp (the default), tcp or udp").value_parser(["sctp", "tcp", "udp"]),

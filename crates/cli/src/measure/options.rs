@@ -51,6 +51,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         flows,
         config: config(chosen, most)?,
         duration: seconds(chosen, "time"),
+        at: at(chosen)?,
         omit: seconds(chosen, "omit"),
         interval: seconds(chosen, "interval"),
         bytes: bytes.map(|bytes| bytes as u64),
@@ -58,6 +59,23 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         vectors: file("vector")?,
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
     })
+}
+
+/// Longest wait for the time of `--at`: a server ends a measurement that stays silent.
+const LONGEST_WAIT: f64 = 30.0;
+
+/// When to begin, in microseconds since 1970.
+#[expect(clippy::disallowed_types, reason = "--at is a time of day")]
+fn at(chosen: &ArgMatches) -> Result<Option<u64>, Failure> {
+    let Some(&at) = chosen.get_one::<f64>("at") else { return Ok(None) };
+    use std::time::SystemTime;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    if (0.0..=now + LONGEST_WAIT).contains(&at) {
+        return Ok(Some((at * 1e6) as u64));
+    }
+    Err(Failure::usage(format!(
+        "--at {at}: expected seconds since 1970, at most {LONGEST_WAIT} from now, which is {now:.0}"
+    )))
 }
 
 /// The addresses of names or addresses between commas: for a name the first that the system gives.
@@ -249,6 +267,7 @@ mod tests {
             (&["--vector", "x.vec.bz2"], ".bz2"),
             (&["-B", "here"], "--local here"),
             (&["--unordered", "2"], "0 to 1"),
+            (&["--at", "1e12"], "at most 30 from now"),
         ] {
             let message = complaint(arguments);
             assert!(message.contains(expected), "{arguments:?}: {message}");

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, ppoll};
 use nix::sys::time::TimeSpec;
 use std::io;
-use std::time::{Duration, Instant as Clock};
+use std::time::{Duration, Instant as Clock, SystemTime};
 use tun::Devices;
 use udp::Sockets;
 use units::{Instant, Span};
@@ -63,6 +63,7 @@ fn drive(
     control: &Control,
 ) -> Result<(Outcome, RunOutput), EmulateError> {
     let began = Clock::now();
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let clock = || Instant::ZERO + Span::from_nanos(began.elapsed().as_nanos() as u64);
     let end =
         control.time.map_or(Instant::FAR, |time| Instant::ZERO + Span::from_nanos(time.as_nanos() as u64));
@@ -74,7 +75,7 @@ fn drive(
         }
         emulator.wait(Some(due), &clock, &mut doors).map_err(EmulateError::Wait)?;
     }
-    let outcome = emulator.outcome(clock());
+    let outcome = Outcome { begun: Some(since.as_micros() as u64), ..emulator.outcome(clock()) };
     Ok((outcome, emulator.finish(scenario, &control.run)?))
 }
 

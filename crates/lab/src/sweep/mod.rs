@@ -197,18 +197,24 @@ pub fn run_sweep_elsewhere(
 /// # Errors
 /// Those of [`world::run`].
 pub fn run_single(sweep: &Sweep, replica: u32, control: &RunControl) -> Result<RunReport, RunError> {
-    let Variant { parameters, scenario, .. } = &sweep.variants()[0];
+    let scenario = &sweep.variants()[0].scenario;
     let watch = Stopwatch::start();
     let output = world::run(scenario, replica, control)?;
-    let record = RunRecord::new(0, replica, store::hash(scenario, replica), &output, watch.elapsed());
-    let key = RunKey { run: 0, replica, parameters };
-    let scalars = sweep_table(&key, sweep.axes(), &scalars_of(&output.scalars));
-    let series = sweep_table(&key, sweep.axes(), &series_of(&output.series));
-    let manifest = manifest::of_sweep(sweep, &[record], &[1], watch.elapsed(), &[]);
-    Ok(RunReport { output, scalars, series, manifest })
+    Ok(RunReport::new(sweep, replica, output, watch.elapsed()))
 }
 
 impl RunReport {
+    /// The report of one replica of the first combination, which took `wall`.
+    pub fn new(sweep: &Sweep, replica: u32, output: RunOutput, wall: Span) -> RunReport {
+        let Variant { parameters, scenario, .. } = &sweep.variants()[0];
+        let record = RunRecord::new(0, replica, store::hash(scenario, replica), &output, wall);
+        let key = RunKey { run: 0, replica, parameters };
+        let scalars = sweep_table(&key, sweep.axes(), &scalars_of(&output.scalars));
+        let series = sweep_table(&key, sweep.axes(), &series_of(&output.series));
+        let manifest = manifest::of_sweep(sweep, &[record], &[1], wall, &[]);
+        RunReport { output, scalars, series, manifest }
+    }
+
     /// Writes `scalars.parquet`, `series.parquet` and `manifest.json` to a folder that exists; with `csv` the tables as
     /// CSV, too.
     ///

@@ -56,6 +56,7 @@ impl Client {
         let whole = FlowId { measurement: self.measurement, ..FlowId::default() };
         let no_vectors = self.options.vectors.is_none();
         let start = Start { measurement: self.measurement, no_vectors, ..Start::default() };
+        self.wait_for_start(cancelled);
         let mut course = self.begin();
         self.writer.send(&Message::Start(start))?;
         self.acknowledged(whole, "to start", ANSWER)?;
@@ -92,6 +93,14 @@ impl Client {
         };
         self.results(&course, &mut report)?;
         Ok(report)
+    }
+
+    /// Waits until the chosen time to start.
+    fn wait_for_start(&self, cancelled: &dyn Fn() -> bool) {
+        let left = || self.options.at.map_or(0, |at| at.saturating_sub(micros()));
+        while left() > 0 && !cancelled() {
+            thread::sleep(LOOK.min(Duration::from_micros(left())));
+        }
     }
 
     fn begin(&self) -> Course {

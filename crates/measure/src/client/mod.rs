@@ -53,6 +53,8 @@ pub struct ClientOptions {
     pub config: sctp::Config,
     /// How long both sides send.
     pub duration: Duration,
+    /// When both sides begin to send, microseconds since 1970; none, or a time that has passed: at once.
+    pub at: Option<u64>,
     /// Time at the beginning that counts for nothing; it comes before `duration`.
     pub omit: Duration,
     /// Length of an interval; zero: there are none.

@@ -178,6 +178,7 @@ fn our_client_measures_against_the_passive_side_of_netperfmeter() {
                 flows: flows.iter().map(spec).collect(),
                 config: ServerOptions::default().config,
                 duration: Duration::from_secs(2),
+                at: None,
                 omit: Duration::ZERO,
                 interval: Duration::from_secs(1),
                 bytes: None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 from typing import Any
 
-from .statistics import Estimate, student_t
+from ..statistics import Estimate, student_t
 
 EQUIVALENT = (0.95, 1.05)
 """The ratios between which a real quantity is equivalent to the simulated one."""

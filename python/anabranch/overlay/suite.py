@@ -1,0 +1,47 @@
+"""The scenarios of ``docs/sim-vs-real.md``, with the causes of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..shipped import folder
+from ..suites import running, tables
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of the suite with the values of its axes, and what was found out about it."""
+
+    name: str
+    title: str
+    file: Path
+    settings: tuple[str, ...]
+    text: str
+    """What the scenario is, and the cause of what differs."""
+
+
+def entries(only: str | None = None) -> list[Entry]:
+    """The scenarios of ``suites/overlay/suite.toml``, or those of them that ``only`` names."""
+    content = running.read("overlay", "suite.toml")
+    known = tuple(table["name"] for table in content["scenario"])
+    wanted = running.chosen(only, known, "scenario in the suite `overlay`")
+    return [_entry(table) for table in content["scenario"] if table["name"] in wanted]
+
+
+def _entry(table: Mapping[str, Any]) -> Entry:
+    settings = tuple(f"{key}={value}" for key, value in table.get("set", {}).items())
+    file = folder("suites") / "overlay" / table["file"]
+    return Entry(table["name"], table["title"], file, settings, table["text"].strip())
+
+
+def section(entry: Entry, legend: str, grid: tables.Grid, picture: Path) -> str:
+    """The part of the page about a scenario."""
+    differ = sum(row[-2] == "differ" for row in grid.rows)
+    verdict = (
+        "All quantities agree." if not differ else f"{len(grid.rows) - differ} of {len(grid.rows)} quantities agree."
+    )
+    table = tables.markdown(legend, [grid])
+    return f"## {entry.title}\n\n{verdict} {entry.text}\n\n![{entry.title}]({picture.as_posix()})\n\n{table}"
