@@ -5,10 +5,9 @@
 #![expect(clippy::disallowed_types, reason = "the exchange takes real time")]
 
 mod common;
-#[path = "../../io/tests/common/namespace.rs"]
-mod namespace;
 
 use common::Emulation;
+use common::inside::{self, ROLE, in_namespace, namespace};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -17,8 +16,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NAME: &str = "the_kernels_of_two_namespaces_exchange_packets_over_emulated_links";
-/// Set in the process that is inside; it tells what to do there.
-const ROLE: &str = "ANABRANCH_TEST_ROLE";
 const SERVER: ([u8; 4], u16) = ([10, 1, 0, 2], 7001);
 const BYTES: usize = 2_000_000;
 
@@ -27,41 +24,13 @@ fn the_kernels_of_two_namespaces_exchange_packets_over_emulated_links() {
     match std::env::var(ROLE).as_deref() {
         Ok("serve") => return serve(),
         Ok("load") => return load(),
-        Ok(_) => return inside(),
+        Ok(_) => return within(),
         Err(_) => {}
     }
-    let Some(mut again) = namespace::in_new_namespace() else {
-        return namespace::skip(NAME, "the permission to make network namespaces, or unshare");
-    };
-    for program in ["ip", "nsenter", "mount"] {
-        if Command::new(program).arg("-V").output().is_err() {
-            return namespace::skip(NAME, &format!("the program {program}"));
-        }
+    match inside::missing() {
+        Some(missing) => namespace::skip(NAME, &missing),
+        None => inside::run_again(NAME, "inside"),
     }
-    if std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_err() {
-        return namespace::skip(NAME, "/dev/net/tun");
-    }
-    let status =
-        again.args(["--mount", "--kill-child", "--fork", "--"]).args(this_test()).env(ROLE, "inside");
-    assert!(status.status().expect("unshare runs").success(), "the test failed in its namespace");
-}
-
-/// The command line of this test alone.
-fn this_test() -> Vec<String> {
-    let program = std::env::current_exe().expect("the test has a name").display().to_string();
-    [&program, "--exact", NAME, "--nocapture"].map(str::to_owned).into()
-}
-
-fn sh(line: &str) {
-    let (program, arguments) = line.split_once(' ').expect("a program and its arguments");
-    let status = Command::new(program).args(arguments.split(' ')).status().expect("it runs");
-    assert!(status.success(), "{line}");
-}
-
-fn in_namespace(name: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new("nsenter");
-    command.arg(format!("--net=/run/netns/{name}")).args(arguments);
-    command
 }
 
 fn scenario(queue: &str) -> String {
@@ -73,9 +42,8 @@ fn scenario(queue: &str) -> String {
     )
 }
 
-fn inside() {
-    // `ip netns` keeps its names there.
-    sh("mount -t tmpfs none /run");
+fn within() {
+    inside::hide_names();
     for queue in ["{ kind = \"codel\" }", "{ kind = \"red\", min = 5, max = 15, capacity = 60 }"] {
         let emulation = Emulation::start(&scenario(queue));
         assert!(emulation.ways[0].contains("ip netns exec emu-c"), "{:?}", emulation.ways);
@@ -116,8 +84,7 @@ impl Drop for Running {
 
 /// A transfer from client to server by the TCP of the kernel.
 fn transfer() -> Duration {
-    let test = this_test();
-    let test: Vec<&str> = test.iter().map(String::as_str).collect();
+    let test = inside::this_test(NAME);
     let mut server = in_namespace("emu-s", &test);
     let _server = Running(server.env(ROLE, "serve").stdin(Stdio::null()).spawn().expect("starts"));
     let began = Instant::now();

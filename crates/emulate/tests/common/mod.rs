@@ -1,8 +1,11 @@
 //! An emulation in a thread of its own, between endpoints of crate `io`.
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub mod inside;
+
 use anabranch_emulate::{Control, Outcome, run};
 use io::{Config, Endpoint, Peer, blocking};
+use lab::output::RunOutput;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -14,7 +17,7 @@ pub const SOON: Duration = Duration::from_secs(20);
 
 pub struct Emulation {
     control: Control,
-    thread: Option<JoinHandle<Outcome>>,
+    thread: Option<JoinHandle<(Outcome, RunOutput)>>,
     /// The lines that tell how to reach the hosts.
     pub ways: Vec<String>,
 }
@@ -28,7 +31,7 @@ impl Emulation {
         let given = control.clone();
         let work = move || {
             let told = |ways: &[String]| ready.send(ways.to_vec()).expect("the test waits");
-            run(&scenario, &given, told).expect("runs").0
+            run(&scenario, &given, told).expect("runs")
         };
         let thread = Some(thread::spawn(work));
         let ways = is_ready.recv_timeout(SOON).expect("begins");
@@ -46,7 +49,12 @@ impl Emulation {
         Peer::from((addresses, sctp_port)).udp_port(self.address(host).port())
     }
 
-    pub fn stop(mut self) -> Outcome {
+    pub fn stop(self) -> Outcome {
+        self.stop_with_results().0
+    }
+
+    /// Ends it and gives the results of its simulated hosts, too.
+    pub fn stop_with_results(mut self) -> (Outcome, RunOutput) {
         self.control.run.cancel.store(true, Ordering::Relaxed);
         self.thread.take().expect("runs").join().expect("no panic")
     }

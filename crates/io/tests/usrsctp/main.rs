@@ -12,6 +12,7 @@ mod network;
 mod ours;
 mod peer;
 mod process;
+mod program;
 mod transfers;
 
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ fn prepare(source: &str) -> Result<PathBuf, String> {
     let name = source.replace(['/', '.'], "-");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    peer::compile(source, &folder).inspect_err(|_| std::fs::remove_dir_all(&folder).expect("it was there"))
+    program::compile(source, &folder).inspect_err(|_| std::fs::remove_dir_all(&folder).expect("it was there"))
 }
 
 /// Runs the test of this name with the compiled program in a namespace of its own.

@@ -2,19 +2,8 @@
 
 use crate::network::Network;
 use crate::process::Running;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// User data sent or received. Each message begins with its number, in 8 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Data {
-    /// Bytes of all messages.
-    pub bytes: u64,
-    /// Messages.
-    pub messages: u64,
-    /// Sum of the messages' numbers.
-    pub numbers: u64,
-}
+pub use crate::program::{Data, Report};
+use std::path::Path;
 
 impl Data {
     /// Counts a message.
@@ -22,41 +11,6 @@ impl Data {
         self.bytes += message.len() as u64;
         self.messages += 1;
         self.numbers += message.first_chunk().map_or(0, |number| u64::from_be_bytes(*number));
-    }
-}
-
-/// What usrsctp has done.
-#[derive(Debug)]
-pub struct Report {
-    /// What it sent or received.
-    pub data: Data,
-    /// Seconds from its first message to the last one, as receiver; to the end of the association, as sender.
-    pub seconds: f64,
-    /// Whether the association ended gracefully.
-    pub graceful: bool,
-    /// Everything it says.
-    pub json: serde_json::Value,
-}
-
-/// Compiles a program of this folder into another one.
-///
-/// # Errors
-/// What is missing.
-pub fn compile(source: &str, folder: &Path) -> Result<PathBuf, String> {
-    let program = folder.join("usrsctp-peer");
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/usrsctp")).join(source);
-    let mut command = Command::new("cc");
-    command.args(["-Wall", "-Wextra", "-Werror", "-O1", "-o"]).arg(&program);
-    let output = command.arg(&source).args(["-lusrsctp", "-lpthread"]).output();
-    match output {
-        Err(_) => Err("the C compiler cc".into()),
-        Ok(output) if output.status.success() => Ok(program),
-        Ok(output) => {
-            let why = String::from_utf8_lossy(&output.stderr);
-            let missing = why.contains("usrsctp.h") || why.contains("cannot find -lusrsctp");
-            assert!(missing, "{} cannot be compiled: {why}", source.display());
-            Err("libusrsctp with its header".into())
-        }
     }
 }
 
@@ -87,15 +41,6 @@ impl Peer {
 
     /// Waits until the program ends, which it does some time after the association at the latest.
     pub fn finish(self) -> Report {
-        let printed = self.0.finish();
-        let json: serde_json::Value =
-            serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
-        let number = |key: &str| json[key].as_u64().unwrap_or_else(|| panic!("no {key} in {printed}"));
-        Report {
-            data: Data { bytes: number("bytes"), messages: number("messages"), numbers: number("numbers") },
-            seconds: json["seconds"].as_f64().expect("a number"),
-            graceful: json["graceful"] == true,
-            json,
-        }
+        Report::read(&self.0.finish())
     }
 }
