@@ -43,7 +43,14 @@ fn digests_of_all_scenarios_equal_the_recorded_ones() {
     }
     let moved = moved(&expected, &table);
     assert!(moved.is_empty(), "{} of {} digests moved: {moved:#?}", moved.len(), points.len());
-    assert!(expected == table, "another version of results, or other scenarios, than on record");
+    let (here, recorded) = (only_in(&table, &expected), only_in(&expected, &table));
+    assert!(expected == table, "not on record: {here:#?}, on record only: {recorded:#?}");
+}
+
+/// The lines of one record that another lacks.
+fn only_in<'r>(record: &'r str, other: &str) -> Vec<&'r str> {
+    let other: BTreeSet<&str> = other.lines().collect();
+    record.lines().filter(|line| !other.contains(line)).collect()
 }
 
 /// The text before the version in the first line of the record.
