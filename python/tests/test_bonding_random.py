@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from anabranch import _core, command
 from anabranch.scenario import to_toml
+from anabranch.statistics import Estimate
 from anabranch.suites.bonding import bound, random_draws
 from anabranch.suites.bonding.bound import Bound
 from anabranch.suites.bonding.draws import MOST_PACKETS, MOST_TIME, Draw, draw, timing
@@ -145,6 +147,14 @@ def outcome(found: float, singles: list[float], failure: Failure | None = None, 
     lines = tuple(Line(10e6, 10e6, 0.05, 0.05) for _ in singles)
     together: dict[str, list[float]] = {name: [found] for name in random_draws.SETS}
     return Outcome(Draw(1, 1, lines, buffer, Timing(10.0)), together, [[single] for single in singles], failure)
+
+
+def test_further_runs_tell_how_sure_a_miss_is_and_do_not_excuse_it() -> None:
+    slow = outcome(8e6, [9e6, 6e6])
+    lucky, unsure, sure = (replace(slow, again=Estimate(mean, 0.05, 8)) for mean in (1.02, 0.95, 0.9))
+    found = Distribution([lucky, unsure, sure], 1, 1)
+    assert (found.slower, found.staying, found.certain) == ([lucky, unsure, sure], [unsure, sure], [sure])
+    assert Distribution([lucky], 1, 1).is_missed
 
 
 def test_targets_are_the_best_path_the_sum_and_the_stall() -> None:

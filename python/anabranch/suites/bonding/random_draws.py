@@ -15,7 +15,7 @@ import polars as pl
 from ...result import Result
 from ...scenario import to_toml
 from ...statistics import Estimate, estimate, finite
-from ..running import Report, Runner, Running
+from ..running import Report, Runner, Running, ratio
 from . import bound
 from .bound import Bound
 from .draws import Draw, draw
@@ -26,6 +26,8 @@ SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
 """The sets of options that run over all paths; each path alone has the recommended ones."""
 SUM = 0.95
 """Share of the sum that the median of all draws with an ample buffer must reach."""
+AGAIN = 8
+"""Further runs of a draw that missed the target: they tell bad luck from a fault. The verdict is that of the first."""
 AFTER = 10.0
 """Time after a repair in which stalls still count, in seconds."""
 
@@ -64,6 +66,8 @@ class Outcome:
     singles: list[list[float]]
     """Of each path alone."""
     failure: Failure | None
+    again: Estimate | None = None
+    """The same ratio of a draw that missed the target, in ``AGAIN`` further runs."""
 
     @cached_property
     def alone(self) -> list[float]:
@@ -96,13 +100,22 @@ class Outcome:
         return self.ratio().mean < NOT_SLOWER
 
     @property
+    def stays_slower(self) -> bool:
+        """Whether they miss it in the mean of the further runs, too."""
+        return self.is_slower and (self.again is None or self.again.mean < NOT_SLOWER)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether they miss it by more than the interval of the further runs."""
+        return self.is_slower and self.again is not None and self.again.high < NOT_SLOWER
+
+    @property
     def sum_can_be_met(self) -> bool:
         """Whether any scheduler could reach the target beside the sum."""
         return not self.draw.is_short and self.bound.bps >= SUM * sum(self.alone)
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for JSON."""
-        ratio = self.ratio()
         return {
             "draw": self.draw.number,
             "command": self.draw.command,
@@ -115,9 +128,10 @@ class Outcome:
             "alone_bps": self.alone,
             "bound_bps": self.bound.bps,
             "bound_by": self.bound.limit,
-            "ratio": {"mean": ratio.mean, "half_width": finite(ratio.half_width)},
+            "ratio": _plain(self.ratio()),
             "share_of_sum": self.share(),
             "slower_than_best_path": self.is_slower,
+            "ratio_again": None if self.again is None else _plain(self.again),
             "failure": None if self.failure is None else self._failure(self.failure),
         }
 
@@ -144,6 +158,16 @@ class Distribution:
     def slower(self) -> list[Outcome]:
         """The draws in which the aggregate is slower than the best single path."""
         return [outcome for outcome in self.outcomes if outcome.is_slower]
+
+    @property
+    def staying(self) -> list[Outcome]:
+        """Those of them that are slower in the mean of further runs, too."""
+        return [outcome for outcome in self.outcomes if outcome.stays_slower]
+
+    @property
+    def certain(self) -> list[Outcome]:
+        """Those of them that are slower by more than the interval of the further runs."""
+        return [outcome for outcome in self.outcomes if outcome.is_certain]
 
     @property
     def ample(self) -> list[Outcome]:
@@ -181,7 +205,13 @@ class Distribution:
             "seed": self.seed,
             "replicas": self.replicas,
             "targets": {
-                "best_single_path": {"least": NOT_SLOWER, "draws": len(self.outcomes), "missed": len(self.slower)},
+                "best_single_path": {
+                    "least": NOT_SLOWER,
+                    "draws": len(self.outcomes),
+                    "missed": len(self.slower),
+                    "missed_again": len(self.staying),
+                    "missed_beyond_interval": len(self.certain),
+                },
                 "sum": {"least_median": SUM, "draws": len(self.ample), "median": self.median_share()},
                 "stall": {
                     "most_s": STALL,
@@ -242,31 +272,61 @@ def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
     run = Runner(name, Running(running.out, running.replicas, draw.root_seed, running.jobs), report)
     made = dict(scenarios(draw))
     results = {kind: run(kind, varied) for kind, varied in made.items()}
-    _write(running.out / "scenarios" / f"{name}.toml", made["together"])
+    _write(running.out / "scenarios" / f"{name}.toml", _recommended(made["together"]))
     found = _throughputs(results["together"], "options")
     apart = _throughputs(results["alone"], "network")
-    return Outcome(
+    outcome = Outcome(
         draw,
         {options: found[options] for options in SETS},
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
         _failure(draw, results),
     )
+    return replace(outcome, again=_again(outcome, made, run)) if outcome.is_slower else outcome
 
 
-def _write(path: Path, varied: Mapping[str, Any]) -> None:
-    """Writes the scenario with the recommended options alone, for `anabranch run`."""
+def _again(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) -> Estimate:
+    """The ratio in further runs: the first ones chose the draw, and do not count."""
+    first = run.running.replicas
+    more = replace(run, running=replace(run.running, replicas=first + AGAIN))
+    plain = _recommended(made["together"])
+    best = {**plain, "flow": [{**plain["flow"][0], "networks": [outcome.best + 1]}]}
+    estimates = [
+        estimate(_samples(more(name, varied))[first:])
+        for name, varied in (("together-again", plain), ("alone-again", best))
+    ]
+    return ratio(*estimates) if estimates[1].mean > 0 else estimate([1.0])
+
+
+def _recommended(varied: Mapping[str, Any]) -> dict[str, Any]:
+    """The scenario with the recommended options alone."""
+    return {**varied, "flow": [{**varied["flow"][0], "sctp": RECOMMENDED}]}
+
+
+def _write(path: Path, scenario: Mapping[str, Any]) -> None:
+    """Writes the scenario for `anabranch run`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    plain = {**varied, "flow": [{**varied["flow"][0], "sctp": RECOMMENDED}]}
-    path.write_text(to_toml(plain), encoding="utf-8")
+    path.write_text(to_toml(scenario), encoding="utf-8")
+
+
+def _plain(found: Estimate) -> dict[str, float | None]:
+    return {"mean": found.mean, "half_width": finite(found.half_width)}
 
 
 def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
     """The throughput of each replica by the value of an axis. A flow that never connected has none: zero."""
-    rows = result.scalars.filter(
-        pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
-    ).sort("replica")
-    groups = rows.group_by(axis, maintain_order=True)
+    groups = _measured(result).group_by(axis, maintain_order=True)
     return {str(key[0]): group["value"].to_list() for key, group in groups}
+
+
+def _samples(result: Result) -> list[float]:
+    """The throughput of each replica of a scenario that varies nothing."""
+    return _measured(result)["value"].to_list()
+
+
+def _measured(result: Result) -> pl.DataFrame:
+    """The throughput of each run, replica by replica."""
+    rows = pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
+    return result.scalars.filter(*rows).sort("replica")
 
 
 def _failure(draw: Draw, results: Mapping[str, Result]) -> Failure | None:

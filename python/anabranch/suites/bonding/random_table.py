@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from ... import plots
 from ...plots import Look
-from ..tables import Grid
+from ..tables import Grid, number
 from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
 from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
-from .random_draws import SETS, SUM, Distribution, Outcome, kinds
+from .random_draws import AGAIN, SETS, SUM, Distribution, Outcome, kinds
 from .topology import Line, buffer_text
 
 _LOOKS = {
@@ -54,12 +54,11 @@ def _targets(found: Distribution) -> Grid:
     unmeetable = sum(not failure.can_be_met for _, failure in found.failures)
     below = sum(not outcome.sum_can_be_met for outcome in found.outcomes)
     draws = len(found.outcomes)
-    certain = sum(outcome.ratio().high < NOT_SLOWER for outcome in found.slower)
-    beyond = f" ({certain} beyond their intervals)" if found.replicas > 1 else ""
+    again = f"{len(found.staying)} of them in {AGAIN} further runs, {len(found.certain)} beyond the interval"
     rows = [
         [
             f"ratio of {NOT_SLOWER:g} in every draw", str(draws), "0",
-            f"{len(found.slower)} draws below{beyond}", _mark(not found.slower),
+            f"{len(found.slower)} draws below, {again}", _mark(not found.slower),
         ],
         [
             f"median share of {SUM:g}, ample buffer", str(len(found.ample)), f"{below} of all {draws}",
@@ -112,7 +111,17 @@ def _kinds(found: Distribution) -> Grid:
 
 
 def _worst(found: Distribution) -> Grid:
-    head = ["ratio", "share", "at most", "buffer", "paths", "carried alone [Mbit/s]", "together", "command"]
+    head = [
+        "ratio",
+        "in further runs",
+        "share",
+        "at most",
+        "buffer",
+        "paths",
+        "carried alone [Mbit/s]",
+        "together",
+        "command",
+    ]
     return Grid("The draws with the least ratio", head, [_row(outcome) for outcome in found.worst(_FEW)])
 
 
@@ -122,6 +131,7 @@ def _row(outcome: Outcome) -> list[str]:
     limit = f"{possible:.2f} ({outcome.bound.limit})"
     return [
         f"{outcome.ratio().mean:.3f}{' ✗' if outcome.is_slower else ''}",
+        "" if outcome.again is None else f"{number(outcome.again, digits=3)}{' ✗' if outcome.stays_slower else ''}",
         f"{outcome.share():.3f}",
         limit,
         buffer_text(outcome.draw.buffer),
