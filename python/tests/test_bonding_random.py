@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import statistics
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
-from anabranch import _core, command
+from anabranch import _core, command, sweep
 from anabranch.scenario import to_toml
 from anabranch.statistics import Estimate
 from anabranch.suites.bonding import bound, random_draws
@@ -149,11 +152,12 @@ def outcome(found: float, singles: list[float], failure: Failure | None = None, 
     return Outcome(Draw(1, 1, lines, buffer, Timing(10.0)), together, [[single] for single in singles], failure)
 
 
-def test_further_runs_tell_how_sure_a_miss_is_and_do_not_excuse_it() -> None:
+def test_further_runs_show_how_sure_a_miss_is_and_do_not_change_the_verdict() -> None:
     slow = outcome(8e6, [9e6, 6e6])
-    lucky, unsure, sure = (replace(slow, again=Estimate(mean, 0.05, 8)) for mean in (1.02, 0.95, 0.9))
+    lucky, unsure, sure = (replace(slow, rerun=Estimate(mean, 0.05, 8)) for mean in (1.02, 0.95, 0.9))
     found = Distribution([lucky, unsure, sure], 1, 1)
-    assert (found.slower, found.staying, found.certain) == ([lucky, unsure, sure], [unsure, sure], [sure])
+    assert found.slower == [lucky, unsure, sure]
+    assert (found.slower_on_average, found.surely_slower) == ([unsure, sure], [sure])
     assert Distribution([lucky], 1, 1).is_missed
 
 
@@ -244,6 +248,28 @@ def test_one_draw_gives_the_same_as_in_a_grid(tmp_path: Path, capsys: pytest.Cap
     assert one["draws"] == two["draws"][1:]
     scenario = (tmp_path / "one" / "scenarios" / "draw-3-29.toml").read_text()
     assert "vary" not in scenario.partition("flow = ")[2]
+
+
+def test_further_runs_leave_the_first_ones_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random_draws, "NOT_SLOWER", math.inf)
+    command.main(["bonding", "--random", "1", "--seed", "3", "--draw", "29", "--json", "--out", str(tmp_path / "draw")])
+    (found,) = json.loads(capsys.readouterr().out)["draws"]
+    together = tomllib.loads((tmp_path / "draw/scenarios/draw-3-29.toml").read_text())
+    best = found["alone_bps"].index(max(found["alone_bps"])) + 1
+    alone = {**together, "flow": [{**together["flow"][0], "networks": [best]}]}
+
+    def mean(name: str, scenario: dict[str, Any]) -> float:
+        result = sweep(to_toml(scenario), replicas=1 + random_draws.RERUNS, out=tmp_path / name)
+        rows = result.scalars.filter(quantity="throughput_bps", flow="transfer").filter(
+            pl.col("path").is_null(), pl.col("replica") > 0
+        )
+        assert len(rows) == random_draws.RERUNS
+        return statistics.fmean(rows["value"])
+
+    assert found["ratio_again"]["mean"] == pytest.approx(mean("together", together) / mean("alone", alone))
+    assert found["ratio_again"]["half_width"] > 0
 
 
 def test_wrong_uses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from ...result import Result
 from ...statistics import Estimate, estimate, finite
 from .. import running as suites
 from ..running import Report, Runner, Running, ratio
+from .topology import FLOW
 
 DEFAULT_REPLICAS = 5
 PAPER, RECOMMENDED, FAILOVER = "paper-001", "recommended", "potentially-failed"
@@ -31,7 +32,7 @@ STALL = 1.0
 BIN = 0.01
 """The steps in which stalls are measured, in seconds."""
 
-_FLOW, _FIRST, _SECOND = "transfer", "first", "second"
+_FIRST, _SECOND = "first", "second"
 _PAYLOAD, _PACKET = 1452, 1500
 _STEP, _FROM, _UNTIL = 0.25, 5.0, 25.0
 
@@ -132,9 +133,9 @@ class Table:
                     "topology": cell.place.topology,
                     "loss": cell.place.loss,
                     "buffer": cell.place.buffer,
-                    "throughput_bps": _plain(cell.found),
-                    "best_single_path_bps": _plain(cell.single),
-                    "ratio": _plain(cell.ratio),
+                    "throughput_bps": as_numbers(cell.found),
+                    "best_single_path_bps": as_numbers(cell.single),
+                    "ratio": as_numbers(cell.ratio),
                     "ideal_bps": cell.ideal,
                 }
                 for cell in self.cells
@@ -145,15 +146,16 @@ class Table:
                     "topology": o.topology,
                     "dead": o.dead,
                     "buffer": o.buffer,
-                    "stall_s": _plain(o.stall),
-                    "meanwhile_bps": _plain(o.meanwhile),
+                    "stall_s": as_numbers(o.stall),
+                    "meanwhile_bps": as_numbers(o.meanwhile),
                 }
                 for o in self.outages
             ],
         }
 
 
-def _plain(found: Estimate) -> dict[str, float | None]:
+def as_numbers(found: Estimate) -> dict[str, float | None]:
+    """The mean and the half width of the interval for JSON; the half width of a single run is null."""
     return {"mean": found.mean, "half_width": finite(found.half_width)}
 
 
@@ -197,7 +199,7 @@ def _mbps(rate: str) -> float:
 
 
 def _flow(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    return next(flow for flow in scenario["flow"] if flow["name"] == _FLOW)
+    return next(flow for flow in scenario["flow"] if flow["name"] == FLOW)
 
 
 def with_second(base: Mapping[str, Any], topology: Topology) -> dict[str, Any]:
@@ -219,7 +221,7 @@ def with_outage(base: Mapping[str, Any], dead: str) -> dict[str, Any]:
         return {key: value for key, value in old.items() if key != "loss"} | down
 
     probe = {
-        "quantity": "throughput", "flow": _FLOW, "every": f"{BIN * 1e3:g} ms",
+        "quantity": "throughput", "flow": FLOW, "every": f"{BIN * 1e3:g} ms",
         "from": f"{_FROM:g} s", "to": f"{_UNTIL:g} s",
     }  # fmt: skip
     changed = with_options(base, [PAPER, FAILOVER, RECOMMENDED], stop_time=f"{_UNTIL:g} s")
@@ -247,11 +249,14 @@ _Key = tuple[Any, ...]
 
 def _throughputs(result: Result, *axes: str) -> dict[_Key, Estimate]:
     """The throughput of the transfer for each combination of some axes."""
-    rows = result.scalars.filter(
-        pl.col("flow") == _FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
-    )
-    groups = rows.group_by(*axes, maintain_order=True)
-    return {key: estimate(group.sort("replica")["value"].to_list()) for key, group in groups}
+    groups = throughput_rows(result).group_by(*axes, maintain_order=True)
+    return {key: estimate(group["value"].to_list()) for key, group in groups}
+
+
+def throughput_rows(result: Result) -> pl.DataFrame:
+    """The rows of the transfer's throughput in bit/s, one for each run, ordered by replica."""
+    rows = pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
+    return result.scalars.filter(*rows).sort("replica", maintain_order=True)
 
 
 def _cells(topology: Topology, both: Result, singles: Result) -> Iterator[Cell]:

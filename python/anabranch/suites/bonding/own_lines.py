@@ -17,7 +17,7 @@ from ..running import Report, Runner, Running, ratio
 from . import bound
 from .bound import BUFFER, RETURN, Bound
 from .draws import timing
-from .measure import NOT_SLOWER, PAPER, RECOMMENDED
+from .measure import NOT_SLOWER, PAPER, RECOMMENDED, throughput_rows
 from .random_draws import SUM
 from .topology import FLOW, Line, alone, buffer_text, scenario
 
@@ -199,10 +199,7 @@ def check(points: Sequence[Point]) -> None:
 
 
 def _throughputs(result: Result, axis: str) -> dict[tuple[str, str], Estimate]:
-    rows = result.scalars.filter(
-        pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
-    )
-    groups = rows.group_by(axis, "buffer", maintain_order=True)
+    groups = throughput_rows(result).group_by(axis, "buffer", maintain_order=True)
     return {(str(value), str(size)): estimate(group["value"].to_list()) for (value, size), group in groups}
 
 

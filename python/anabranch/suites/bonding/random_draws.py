@@ -14,20 +14,20 @@ import polars as pl
 
 from ...result import Result
 from ...scenario import to_toml
-from ...statistics import Estimate, estimate, finite
+from ...statistics import Estimate, estimate
 from ..running import Report, Runner, Running, ratio
 from . import bound
 from .bound import Bound
 from .draws import Draw, draw
-from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, longest_stall
+from .measure import BIN, NOT_SLOWER, PAPER, RECOMMENDED, STALL, as_numbers, longest_stall, throughput_rows
 from .topology import FLOW, START, Line, alone, scenario
 
 SETS = (PAPER, "lowest-rtt", "ecf", RECOMMENDED)
 """The sets of options that run over all paths; each path alone has the recommended ones."""
 SUM = 0.95
 """Share of the sum that the median of all draws with an ample buffer must reach."""
-AGAIN = 8
-"""Further runs of a draw that missed the target: they tell bad luck from a fault. The verdict is that of the first."""
+RERUNS = 8
+"""Number of further runs of a draw below the target. They show whether it is below on average, or in one run only."""
 AFTER = 10.0
 """Time after a repair in which stalls still count, in seconds."""
 
@@ -66,8 +66,8 @@ class Outcome:
     singles: list[list[float]]
     """Of each path alone."""
     failure: Failure | None
-    again: Estimate | None = None
-    """The same ratio of a draw that missed the target, in ``AGAIN`` further runs."""
+    rerun: Estimate | None = None
+    """Ratio of the mean throughputs of ``RERUNS`` further runs to those of the best single path. None if not slower."""
 
     @cached_property
     def alone(self) -> list[float]:
@@ -100,14 +100,14 @@ class Outcome:
         return self.ratio().mean < NOT_SLOWER
 
     @property
-    def stays_slower(self) -> bool:
-        """Whether they miss it in the mean of the further runs, too."""
-        return self.is_slower and (self.again is None or self.again.mean < NOT_SLOWER)
+    def is_slower_on_average(self) -> bool:
+        """Whether the ratio of the further runs is below the target, too."""
+        return self.rerun is not None and self.rerun.mean < NOT_SLOWER
 
     @property
-    def is_certain(self) -> bool:
-        """Whether they miss it by more than the interval of the further runs."""
-        return self.is_slower and self.again is not None and self.again.high < NOT_SLOWER
+    def is_surely_slower(self) -> bool:
+        """Whether the 95 % interval of that ratio lies below the target."""
+        return self.rerun is not None and self.rerun.high < NOT_SLOWER
 
     @property
     def sum_can_be_met(self) -> bool:
@@ -128,10 +128,10 @@ class Outcome:
             "alone_bps": self.alone,
             "bound_bps": self.bound.bps,
             "bound_by": self.bound.limit,
-            "ratio": _plain(self.ratio()),
+            "ratio": as_numbers(self.ratio()),
             "share_of_sum": self.share(),
             "slower_than_best_path": self.is_slower,
-            "ratio_again": None if self.again is None else _plain(self.again),
+            "ratio_again": None if self.rerun is None else as_numbers(self.rerun),
             "failure": None if self.failure is None else self._failure(self.failure),
         }
 
@@ -160,14 +160,14 @@ class Distribution:
         return [outcome for outcome in self.outcomes if outcome.is_slower]
 
     @property
-    def staying(self) -> list[Outcome]:
-        """Those of them that are slower in the mean of further runs, too."""
-        return [outcome for outcome in self.outcomes if outcome.stays_slower]
+    def slower_on_average(self) -> list[Outcome]:
+        """The draws of ``slower`` whose further runs are below the target on average, too."""
+        return [outcome for outcome in self.outcomes if outcome.is_slower_on_average]
 
     @property
-    def certain(self) -> list[Outcome]:
-        """Those of them that are slower by more than the interval of the further runs."""
-        return [outcome for outcome in self.outcomes if outcome.is_certain]
+    def surely_slower(self) -> list[Outcome]:
+        """The draws of ``slower`` whose further runs have a 95 % interval below the target."""
+        return [outcome for outcome in self.outcomes if outcome.is_surely_slower]
 
     @property
     def ample(self) -> list[Outcome]:
@@ -209,8 +209,8 @@ class Distribution:
                     "least": NOT_SLOWER,
                     "draws": len(self.outcomes),
                     "missed": len(self.slower),
-                    "missed_again": len(self.staying),
-                    "missed_beyond_interval": len(self.certain),
+                    "missed_again": len(self.slower_on_average),
+                    "missed_beyond_interval": len(self.surely_slower),
                 },
                 "sum": {"least_median": SUM, "draws": len(self.ample), "median": self.median_share()},
                 "stall": {
@@ -281,17 +281,17 @@ def _outcome(draw: Draw, running: Running, report: Report | None) -> Outcome:
         [apart[f"[{number}]"] for number in range(1, len(draw.lines) + 1)],
         _failure(draw, results),
     )
-    return replace(outcome, again=_again(outcome, made, run)) if outcome.is_slower else outcome
+    return replace(outcome, rerun=_rerun(outcome, made, run)) if outcome.is_slower else outcome
 
 
-def _again(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) -> Estimate:
-    """The ratio in further runs: the first ones chose the draw, and do not count."""
+def _rerun(outcome: Outcome, made: Mapping[str, dict[str, Any]], run: Runner) -> Estimate:
+    """The ratio in further runs, without the first ones: they were slow, and chosen for it, so they bias the mean."""
     first = run.running.replicas
-    more = replace(run, running=replace(run.running, replicas=first + AGAIN))
+    more = replace(run, running=replace(run.running, replicas=first + RERUNS))
     plain = _recommended(made["together"])
     best = {**plain, "flow": [{**plain["flow"][0], "networks": [outcome.best + 1]}]}
     estimates = [
-        estimate(_samples(more(name, varied))[first:])
+        estimate(throughput_rows(more(name, varied))["value"].to_list()[first:])
         for name, varied in (("together-again", plain), ("alone-again", best))
     ]
     return ratio(*estimates) if estimates[1].mean > 0 else estimate([1.0])
@@ -308,25 +308,10 @@ def _write(path: Path, scenario: Mapping[str, Any]) -> None:
     path.write_text(to_toml(scenario), encoding="utf-8")
 
 
-def _plain(found: Estimate) -> dict[str, float | None]:
-    return {"mean": found.mean, "half_width": finite(found.half_width)}
-
-
 def _throughputs(result: Result, axis: str) -> dict[str, list[float]]:
     """The throughput of each replica by the value of an axis. A flow that never connected has none: zero."""
-    groups = _measured(result).group_by(axis, maintain_order=True)
+    groups = throughput_rows(result).group_by(axis, maintain_order=True)
     return {str(key[0]): group["value"].to_list() for key, group in groups}
-
-
-def _samples(result: Result) -> list[float]:
-    """The throughput of each replica of a scenario that varies nothing."""
-    return _measured(result)["value"].to_list()
-
-
-def _measured(result: Result) -> pl.DataFrame:
-    """The throughput of each run, replica by replica."""
-    rows = pl.col("flow") == FLOW, pl.col("quantity") == "throughput_bps", pl.col("path").is_null()
-    return result.scalars.filter(*rows).sort("replica")
 
 
 def _failure(draw: Draw, results: Mapping[str, Result]) -> Failure | None:

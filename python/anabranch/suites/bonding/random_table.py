@@ -13,7 +13,7 @@ from ...plots import Look
 from ..tables import Grid, number
 from .draws import LEAST_PACKETS, LEAST_ROUND_TRIPS, LEAST_TIME, MOST_PACKETS, MOST_TIME
 from .measure import NOT_SLOWER, PAPER, RECOMMENDED, STALL
-from .random_draws import AGAIN, SETS, SUM, Distribution, Outcome, kinds
+from .random_draws import RERUNS, SETS, SUM, Distribution, Outcome, kinds
 from .topology import Line, buffer_text
 
 _LOOKS = {
@@ -54,7 +54,8 @@ def _targets(found: Distribution) -> Grid:
     unmeetable = sum(not failure.can_be_met for _, failure in found.failures)
     below = sum(not outcome.sum_can_be_met for outcome in found.outcomes)
     draws = len(found.outcomes)
-    again = f"{len(found.staying)} of them in {AGAIN} further runs, {len(found.certain)} beyond the interval"
+    average, surely = len(found.slower_on_average), len(found.surely_slower)
+    again = f"{average} of them also in the mean of {RERUNS} further runs, {surely} with its whole interval"
     rows = [
         [
             f"ratio of {NOT_SLOWER:g} in every draw", str(draws), "0",
@@ -125,13 +126,17 @@ def _worst(found: Distribution) -> Grid:
     return Grid("The draws with the least ratio", head, [_row(outcome) for outcome in found.worst(_FEW)])
 
 
+def _cross(missed: bool) -> str:
+    return " ✗" if missed else ""
+
+
 def _row(outcome: Outcome) -> list[str]:
     together = statistics.fmean(outcome.together[RECOMMENDED])
     possible = outcome.bound.bps / max(sum(outcome.alone), 1.0)
     limit = f"{possible:.2f} ({outcome.bound.limit})"
     return [
-        f"{outcome.ratio().mean:.3f}{' ✗' if outcome.is_slower else ''}",
-        "" if outcome.again is None else f"{number(outcome.again, digits=3)}{' ✗' if outcome.stays_slower else ''}",
+        f"{outcome.ratio().mean:.3f}{_cross(outcome.is_slower)}",
+        "" if outcome.rerun is None else number(outcome.rerun, digits=3) + _cross(outcome.is_slower_on_average),
         f"{outcome.share():.3f}",
         limit,
         buffer_text(outcome.draw.buffer),
