@@ -101,8 +101,8 @@ pub(crate) struct Path {
     pub(crate) timed_out: bool,
     /// Nothing was heard for longer than expected: it gets no new data while others answer.
     pub(crate) silent: bool,
-    /// It would be silent if another path could carry its chunks: packets of copies that have left on it since then.
-    pub(crate) copies_alone: Option<u32>,
+    /// It would be silent if another path could carry its chunks: packets with data that have left on it since then.
+    pub(crate) unanswered: Option<u32>,
     /// One packet of the lost chunks may go out whatever the window says (`rfc9260#section-7.2.4`).
     pub(crate) one_shot: bool,
     pub(crate) burst_left: u32,
@@ -204,7 +204,7 @@ impl Path {
             recovery: None,
             timed_out: false,
             silent: false,
-            copies_alone: None,
+            unanswered: None,
             cuc: CucState::default(),
             fresh: List::default(),
             resent: List::default(),
@@ -274,6 +274,11 @@ impl Path {
         self.state == PathState::Active
     }
 
+    /// It would be silent if another path could carry its chunks, and a few packets since then brought no answer.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.unanswered.is_some_and(|sent| sent >= MOST_UNANSWERED)
+    }
+
     /// Active and not silent.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
@@ -338,6 +343,9 @@ impl Path {
 
 /// Bytes of a UDP header that encapsulates an SCTP packet.
 const UDP_HEADER: usize = 8;
+
+/// Packets on the last path that is left after its probe timeout passed, until one is acknowledged.
+const MOST_UNANSWERED: u32 = 3;
 
 /// Lower bound of the times after which a sender acts on silence before T3 does, as that of a tail loss probe
 /// (draft-dukkipati-tcpm-tcp-loss-probe-01, section 2.1): timers of peers are coarse, and an RTT may be almost zero.

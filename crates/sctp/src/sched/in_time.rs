@@ -26,6 +26,9 @@
 //! and if            min(Σ y_i + y_p, W/h) > 1.02 min(Σ y_i, W/h')     h' the longest h of the paths in use
 //! ```
 //!
+//! The second condition does not bind a path that has not left its first slow start: what it adds is not known, and while it carries
+//! nothing its y is zero.
+//!
 //! f is between 1 and 8, and large for a path that carries little beside the others: it brings little, and if one of its packets
 //! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
 //!
@@ -165,7 +168,8 @@ impl InTime {
         let needed = (in_use.rate + growth) * hold * room + (path.flight + path.mtu).as_f64();
         let without = in_use.rate.min(window / in_use.longest.max(LEAST_TIME));
         let with = (in_use.rate * (1.0 + share)).min(window / in_use.longest.max(hold).max(LEAST_TIME));
-        needed <= window * (1.0 - SPARE) && with >= without * (1.0 + GAIN)
+        let adds = path.window.ssthresh.is_none() || with >= without * (1.0 + GAIN);
+        needed <= window * (1.0 - SPARE) && adds
     }
 
     /// By how much the rate of the best path grows in so many seconds, as a factor.

@@ -8,8 +8,9 @@
 //!
 //! A late chunk is copied at most [`MOST_COPIES`] times. A copy is overdue after [`Path::overdue`](crate::path::Path), and
 //! each further copy of the same chunk after twice the time of the one before; and a path with an overdue copy carries one
-//! packet of copies at a time until one is acknowledged. The last path that falls silent carries [`MOST_COPIES_ALONE`] packets of
-//! copies until something is acknowledged there. So when no path works, copies end soon and T3 with its own backoff is left.
+//! packet of copies at a time until one is acknowledged. The last path that falls silent waits for an answer after a few
+//! packets, too ([`Path::is_unanswered`](crate::path::Path)). So when no path works, copies end soon, and T3 with its own
+//! backoff is left.
 
 use super::send::{Plan, Source};
 use super::{ChunkState, Mark, Sender};
@@ -21,9 +22,6 @@ use wire::PacketWriter;
 
 /// Copies of a late chunk, on all paths together.
 const MOST_COPIES: usize = 3;
-
-/// Packets of copies on a path on which nothing is acknowledged, while no other path could carry its chunks.
-const MOST_COPIES_ALONE: u32 = 3;
 
 /// The copies of one path.
 #[derive(Debug, Default)]
@@ -68,7 +66,7 @@ impl Sender {
                 && self.has_room(p, paths)
                 && self.has_room_beside_copies(p, paths)
                 && !self.copies[p.index()].waits()
-                && paths[p].copies_alone.is_none_or(|sent| sent < MOST_COPIES_ALONE)
+                && !paths[p].is_unanswered()
             {
                 let first_chunk = self.chunk_len(self.out[i].len());
                 return Some(Plan::new(p, Source::Copy, first_chunk));
@@ -217,9 +215,6 @@ impl Sender {
             sent += 1;
         }
         self.copy_turn = p.index() + 1;
-        if let Some(packets) = &mut paths[p].copies_alone {
-            *packets += 1;
-        }
         sent
     }
 }

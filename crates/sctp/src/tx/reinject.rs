@@ -5,7 +5,8 @@
 //! Barre, Ford, Honda, Duchene, Bonaventure, Handley, "How hard can it be? Designing and implementing a deployable
 //! multipath TCP", NSDI 2012, section 4.2). And a path on which nothing is acknowledged for longer than a probe
 //! timeout (`rfc8985#section-7.2`) is *silent*: all its chunks are copied, a heartbeat probes it, and until it answers new
-//! data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost.
+//! data goes to other paths. Its window is not cut for that: only T3 declares its chunks lost. The last path that is left is
+//! never silent, but after a few packets without an answer it waits for one, or for T3.
 //!
 //! An acknowledgement of a chunk that was copied proves nothing about the path of the chunk: no window grows by it, no
 //! timer starts again, no round-trip time is taken and no older chunk is reported missing.
@@ -64,7 +65,7 @@ impl Sender {
         paths[p].patience = None;
         paths[p].silent = paths.ids().any(|q| q != p && paths[q].is_usable());
         if !paths[p].silent {
-            paths[p].copies_alone.get_or_insert(0);
+            paths[p].unanswered.get_or_insert(0);
         }
         paths[p].silent
     }
@@ -72,7 +73,7 @@ impl Sender {
     /// Something was acknowledged on a path: its probe timeout starts anew.
     #[inline]
     pub(crate) fn end_silence(&self, now: Instant, path: &mut Path) {
-        (path.silent, path.copies_alone, path.patience) = (false, None, None);
+        (path.silent, path.unanswered, path.patience) = (false, None, None);
         self.be_patient(now, path);
     }
 }

@@ -266,7 +266,7 @@ impl Sender {
     #[inline(always)] // into `path_for_new_data`
     fn may_send_new(&mut self, p: PathId, paths: &mut Paths) -> bool {
         self.limit_window(p, paths);
-        self.has_room(p, paths) && !self.share_is_full(p, paths)
+        self.has_room(p, paths) && !self.share_is_full(p, paths) && !waits_for_answer(p, paths)
     }
 
     /// Burst mitigation by the window: the controller reduces it to the flight and one burst.
@@ -332,6 +332,9 @@ impl Sender {
         self.total_burst_left = self.total_burst_left.saturating_sub(1);
         let path = &mut paths[p];
         path.burst_left = path.burst_left.saturating_sub(1);
+        if let Some(packets) = &mut path.unanswered {
+            *packets += 1;
+        }
         path.last_data = Some(now);
         path.last_order = self.packets;
         path.stats.data_packets += 1;
@@ -562,6 +565,13 @@ impl Sender {
         }
         self.out.write(i, w);
     }
+}
+
+/// True if all paths may have failed: then a path with data in flight gets no more of it before an answer or T3.
+#[inline]
+fn waits_for_answer(p: PathId, paths: &Paths) -> bool {
+    let path = &paths[p];
+    path.is_unanswered() && !path.flight.is_zero() && !paths.ids().any(|q| q != p && paths[q].is_usable())
 }
 
 /// With lean SACKs what the last ones allow beyond the burst limit stays allowed while data is in flight, up to a greater limit

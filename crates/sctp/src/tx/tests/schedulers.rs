@@ -148,6 +148,21 @@ fn a_path_in_slow_start_is_tried() {
     assert!(!in_time.admits(&at(&rig, 1 << 20, 60_000), P2), "60000/0.1 < 14520/0.02");
 }
 
+/// A path that carried nothing has a rate of zero, by which it would add nothing. The best path may stay in slow start for long.
+#[test]
+fn a_path_that_carried_nothing_is_tried_before_the_best_one_leaves_slow_start() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    rig.paths[P1].flight = ByteCount::new(10 * CHUNK);
+    ordered(&rig, &mut *in_time, 1 << 30);
+    assert!(in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2));
+    rig.paths[P2].window.ssthresh = Some(ByteCount::new(CHUNK));
+    ordered(&rig, &mut *in_time, 1 << 30);
+    assert!(
+        !in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2),
+        "its slow start ended at less than a hundredth of P1"
+    );
+}
+
 /// A window of zero makes every path too slow, and none answers that could be the best one.
 #[test]
 fn in_time_admits_every_active_path_if_none_answers() {
