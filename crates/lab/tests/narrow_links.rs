@@ -1,4 +1,5 @@
-//! The recommended options where acknowledgements share narrow uplinks, and where packets overtake each other.
+//! The recommended options where acknowledgements share narrow uplinks, where packets overtake each other, and where the
+//! window is small for one of two paths.
 
 mod common;
 
@@ -52,4 +53,22 @@ fn packets_that_overtake_each_other_are_not_taken_for_lost() {
     }
     let worst = variants("reordering.toml", "missing-reports").pop().expect("four of them");
     assert!(mbps(&run(&worst)) < 5.0);
+}
+
+// 50 Mbit/s at 24 ms and 10 Mbit/s at 200 ms hold 400 KB of the buffer of 512 KiB. Ordered messages would need 1.3 MB.
+#[test]
+fn unordered_messages_use_a_slow_path_that_ordered_ones_leave_idle() {
+    let file = "two-lines.toml";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(file);
+    let text = std::fs::read_to_string(&path).expect("a scenario file");
+    let recommended = text.replace("cmt = { enabled = true }", "profile = \"recommended\"");
+    let goodput = |unordered: &str| {
+        let text =
+            recommended.replace("frame_rate = \"0 Hz\"", &format!("frame_rate = \"0 Hz\"\n{unordered}"));
+        let sweep = lab::parse(&text, file).unwrap_or_else(|error| panic!("{error}"));
+        mbps(&run(&sweep.variants()[0].scenario))
+    };
+    let (ordered, unordered) = (goodput(""), goodput("unordered = 1.0"));
+    let sum = 60.0 * 1452.0 / 1500.0;
+    assert!(unordered > 0.95 * sum && ordered < 0.9 * sum, "{unordered} and {ordered} Mbit/s");
 }

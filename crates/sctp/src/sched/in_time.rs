@@ -32,7 +32,15 @@
 //! f is between 1 and 8, and large for a path that carries little beside the others: it brings little, and if one of its packets
 //! is lost or meets a queue, all others wait. While the best path is in slow start, its y counts with what it grows to in h.
 //!
-//! Of the paths that may carry it, the one with the least r(x) does. So of equal paths none fills its queue before the other
+//! An unordered message waits for no other, and blocks nothing: if the peer sends NR-SACKs, the window has to hold what is in
+//! flight, and no more. Then a path has enough in flight with 5/4 of y b, and with P the others in use, the conditions are
+//!
+//! ```text
+//! p carries it if   Σ_P y_i b_i + x_p + m <= W,     and if y_p > 0.02 Σ y_i
+//! ```
+//!
+//! Of the paths that may carry it, the one with the least r(x) does, of unordered messages the one with the least r(x) of those
+//! that have not enough in flight. So of equal paths none fills its queue before the other
 //! is used, and a slow one is used as far as it is in time.
 
 use super::{Opportunity, Scheduler, SchedulerTraits};
@@ -84,12 +92,17 @@ const MOST_ROUNDS: f64 = 3.0;
 /// A path is used if it adds this share.
 const GAIN: f64 = 0.02;
 
+/// What a path has in flight without a queue, and a quarter more, so that its rate can be seen to grow.
+const ENOUGH: f64 = 1.25;
+
 /// What the paths in use carry.
 struct InUse {
     /// Σ y.
     rate: f64,
     /// h'.
     longest: f64,
+    /// Σ y b.
+    in_flight: f64,
 }
 
 impl InTime {
@@ -110,15 +123,37 @@ impl InTime {
         let others = candidates.iter().filter(|&&p| p != best);
         self.others.extend(others.map(|&p| (hold(&at.paths[p]), p)));
         self.others.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut in_use = InUse { rate: self.paths[best.index()].rate, longest: hold(&at.paths[best]) };
+        let mut in_use = InUse {
+            rate: self.paths[best.index()].rate,
+            longest: hold(&at.paths[best]),
+            in_flight: self.in_flight(at, best),
+        };
         for n in 0..self.others.len() {
             let (hold, p) = self.others[n];
-            if self.is_in_time(at, best, p, hold, &in_use) {
+            let in_time = match at.unblocked {
+                true => self.has_window(at, p, &in_use),
+                false => self.is_in_time(at, best, p, hold, &in_use),
+            };
+            if in_time {
                 self.paths[p.index()].in_time = true;
                 in_use.rate += self.paths[p.index()].rate;
                 in_use.longest = in_use.longest.max(hold);
+                in_use.in_flight += self.in_flight(at, p);
             }
         }
+    }
+
+    /// y b in bytes: what a path has in flight without a queue.
+    fn in_flight(&self, at: &Opportunity<'_>, p: PathId) -> f64 {
+        self.paths[p.index()].rate * at.paths[p].rto.base().map_or(0.0, |base| base.as_secs_f64())
+    }
+
+    /// True if the window has room for a packet on path `p` beside what the others need, and the path adds something; for
+    /// messages that wait for no others.
+    fn has_window(&self, at: &Opportunity<'_>, p: PathId, in_use: &InUse) -> bool {
+        let path = &at.paths[p];
+        let adds = path.window.ssthresh.is_none() || self.paths[p.index()].rate > GAIN * in_use.rate;
+        in_use.in_flight + (path.flight + path.mtu).as_f64() <= at.window.as_f64() && adds
     }
 
     fn estimate(&mut self, at: &Opportunity<'_>) {
@@ -212,7 +247,9 @@ impl Scheduler for InTime {
         self.look(at, order);
         let time = |p: PathId| round_trip(&at.paths[p], at.paths[p].flight);
         let late = |p: PathId| !self.paths[p.index()].in_time;
-        order.sort_by(|&a, &b| late(a).cmp(&late(b)).then(time(a).total_cmp(&time(b))));
+        let enough = |p: PathId| at.unblocked && at.paths[p].flight.as_f64() > ENOUGH * self.in_flight(at, p);
+        let rank = |p: PathId| (late(p), enough(p));
+        order.sort_by(|&a, &b| rank(a).cmp(&rank(b)).then(time(a).total_cmp(&time(b))));
     }
 
     fn admits(&mut self, _: &Opportunity<'_>, p: PathId) -> bool {

@@ -49,6 +49,8 @@ pub(crate) struct Opportunity<'a> {
     pub(crate) window: ByteCount,
     /// Number of times that new data waited because the receive window of the peer was full.
     pub(crate) refusals: u64,
+    /// The next message waits for no other at the peer, and what the peer has of it takes no room in its buffer.
+    pub(crate) unblocked: bool,
 }
 
 /// What the send loop has to know of a scheduler.

@@ -104,7 +104,8 @@ pub(crate) struct Sender {
     peer_rwnd: ByteCount,
     /// The largest a_rwnd of the peer: about its receive buffer.
     peer_buffer: ByteCount,
-    /// Bytes of all chunks above the cumulative TSN, acknowledged or not.
+    /// Bytes of all chunks above the cumulative TSN, acknowledged or not, but for those that the peer has
+    /// [delivered](TxChunk::is_delivered).
     extent: ByteCount,
     /// The peer's last SACK left no room for a chunk.
     peer_closed: bool,

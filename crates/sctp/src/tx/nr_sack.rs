@@ -78,6 +78,9 @@ impl Sender {
                 let chunk = &mut self.out[i];
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
                 chunk.state = ChunkState::Freed;
+                if chunk.is_delivered() {
+                    self.extent -= ByteCount::new(u64::from(chunk.flight_size));
+                }
                 self.retained -= self.out.free(i);
                 self.note_delivery(i);
                 freed = true;

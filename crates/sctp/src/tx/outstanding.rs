@@ -95,6 +95,13 @@ impl TxChunk {
         DataFlags::from_bits(self.flags).ending
     }
 
+    /// The peer has it for good, and it is a whole unordered message: delivered there, whatever is missing before it.
+    #[inline]
+    pub(super) fn is_delivered(&self) -> bool {
+        let flags = DataFlags::from_bits(self.flags);
+        self.state == ChunkState::Freed && flags.unordered && flags.beginning && flags.ending
+    }
+
     /// The list of its path that it is on while it is in flight.
     #[inline]
     pub(super) fn flight_list<'a>(&self, path: &'a mut Path) -> &'a mut List {

@@ -375,6 +375,12 @@ impl SendQueue {
         self.head().map(|piece| piece.message.payload.len())
     }
 
+    /// The piece that is sent next is of an unordered message.
+    #[inline]
+    pub(super) fn head_is_unordered(&self) -> bool {
+        self.head().is_some_and(|piece| piece.message.unordered)
+    }
+
     /// The path chosen for the piece that is sent next.
     #[inline]
     pub(super) fn head_path(&self) -> Option<PathId> {

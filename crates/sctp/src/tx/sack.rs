@@ -189,7 +189,9 @@ impl Sender {
                 self.acked_paths.push(&chunk);
             }
             self.retained -= chunk.byte_count();
-            self.extent -= ByteCount::new(u64::from(chunk.flight_size));
+            if !chunk.is_delivered() {
+                self.extent -= ByteCount::new(u64::from(chunk.flight_size));
+            }
             if chunk.state != ChunkState::Freed {
                 paths[chunk.path].queued -= ByteCount::new(u64::from(chunk.flight_size));
             }

@@ -250,6 +250,7 @@ impl Sender {
             waiting: self.queue.bytes(),
             window: self.window(paths).min(self.config.send_buffer),
             refusals: self.refusals,
+            unblocked: self.nr_sacks && self.queue.head_is_unordered(),
         }
     }
 

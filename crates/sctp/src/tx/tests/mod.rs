@@ -206,7 +206,7 @@ impl Rig {
         for i in out.indices() {
             let chunk = &out[i];
             retained += chunk.len() as u64;
-            extent += u64::from(chunk.flight_size);
+            extent += if chunk.is_delivered() { 0 } else { u64::from(chunk.flight_size) };
             if chunk.state != ChunkState::Freed {
                 queued[chunk.path.index()] += u64::from(chunk.flight_size);
             }

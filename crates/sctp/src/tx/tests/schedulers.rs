@@ -19,7 +19,7 @@ fn unequal(path_selection: PathSelection) -> (Rig, Box<dyn Scheduler>) {
 
 fn at(rig: &Rig, waiting: u64, window: u64) -> Opportunity<'_> {
     let (waiting, window) = (ByteCount::new(waiting), ByteCount::new(window));
-    Opportunity { now: rig.now, paths: &rig.paths, waiting, window, refusals: 0 }
+    Opportunity { now: rig.now, paths: &rig.paths, waiting, window, refusals: 0, unblocked: false }
 }
 
 /// Lim et al., algorithm 1, with δ = 50 ms.
@@ -161,6 +161,48 @@ fn a_path_that_carried_nothing_is_tried_before_the_best_one_leaves_slow_start() 
         !in_time.admits(&at(&rig, 1 << 20, 1 << 30), P2),
         "its slow start ended at less than a hundredth of P1"
     );
+}
+
+fn at_unblocked(rig: &Rig, window: u64) -> Opportunity<'_> {
+    Opportunity { unblocked: true, ..at(rig, 1 << 20, window) }
+}
+
+fn ordered_unblocked(rig: &Rig, scheduler: &mut dyn Scheduler, window: u64) -> [PathId; 2] {
+    let mut order = [P1, P2];
+    scheduler.order(&at_unblocked(rig, window), &mut Draws::new(0), &mut order);
+    order
+}
+
+/// The fast path has 14520 bytes in flight without a queue. The window has to hold them and one packet more, not what is
+/// sent while that packet is on its way.
+#[test]
+fn in_time_uses_a_slow_path_for_unordered_messages_if_the_window_holds_what_is_in_flight() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    use_both(&mut rig, &mut *in_time);
+    for p in [P1, P2] {
+        rig.paths[p].window.ssthresh = Some(ByteCount::new(CHUNK));
+    }
+    let enough = 10 * CHUNK + rig.paths[P2].mtu.get();
+    for (window, admitted) in [(enough, true), (enough - 1, false)] {
+        ordered_unblocked(&rig, &mut *in_time, window);
+        assert_eq!(in_time.admits(&at_unblocked(&rig, window), P2), admitted);
+        ordered(&rig, &mut *in_time, window);
+        assert!(!in_time.admits(&at(&rig, 1 << 20, window), P2), "ordered messages would wait");
+    }
+}
+
+/// With an RTT of 40 ms, 20 of them in its queue, the fast path has twice in flight of what it needs: the window is for the slow one
+/// first, although a packet takes 100 ms there.
+#[test]
+fn in_time_leaves_the_window_to_the_path_that_needs_it_for_unordered_messages() {
+    let (mut rig, mut in_time) = unequal(PathSelection::InTime);
+    let config = cmt(Cmt::default());
+    for _ in 0..50 {
+        rig.paths[P1].rto.sample(Span::from_millis(40), &config);
+    }
+    use_both(&mut rig, &mut *in_time);
+    assert_eq!(ordered_unblocked(&rig, &mut *in_time, 1 << 20), [P2, P1]);
+    assert_eq!(ordered(&rig, &mut *in_time, 1 << 20), [P1, P2]);
 }
 
 /// A window of zero makes every path too slow, and none answers that could be the best one.

@@ -470,3 +470,20 @@ fn keep_room_reserves_the_peers_buffer_for_lost_chunks() {
         rig.audit();
     }
 }
+
+/// Chunks 2 and 3 are acknowledged for good above a gap: 2 waits for 1 in the peer's buffer, the unordered 3 does not.
+#[test]
+fn a_delivered_unordered_message_takes_no_room_at_the_peer() {
+    let mut rig = Rig::new(&cmt(Cmt::default()), 2, 1);
+    for unordered in [false, false, true] {
+        rig.push(Message { unordered, ..Message::new(Payload::Filler(CHUNK as u32)) }).unwrap();
+    }
+    rig.pass(Span::from_millis(1));
+    while rig.poll().is_some() {}
+    rig.nr_sack(0, &[], &[(2, 3)]);
+    assert_eq!(rig.sender.extent.get(), 2 * CHUNK);
+    rig.nr_sack(2, &[], &[(3, 3)]);
+    assert_eq!(rig.sender.extent, ByteCount::ZERO);
+    rig.nr_sack(3, &[], &[]);
+    assert_eq!(rig.sender.extent, ByteCount::ZERO);
+}
