@@ -36,6 +36,7 @@ mod guard;
 mod net;
 mod shared;
 mod stats;
+mod tap;
 mod types;
 
 pub use face::{
@@ -47,6 +48,7 @@ pub use sctp::{
     PathState, Reliability, ResetDirection, ResetError, ResetResult, State,
 };
 pub use stats::{EndpointStats, SocketStats};
+pub use tap::Tap;
 pub use types::{
     AddressError, BindError, ConnectError, ConnectionError, EndpointClosed, KeyError, Lagged, Message,
     NotDelivered, PathError, Peer, Received, SendError, StreamError, TrySendError,

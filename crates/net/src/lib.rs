@@ -65,7 +65,10 @@ mod wire;
 pub use address::InterfaceAddress;
 pub use bucket::TokenBucket;
 pub use builder::{ConfigError, NetworkBuilder};
-pub use capture::{CaptureError, CaptureOptions, CaptureReader, FinishPacket, Frame, IpPacket, is_capture};
+pub use capture::{
+    CaptureDirection, CaptureError, CaptureOptions, CaptureReader, DatagramCapture, FinishPacket, Frame,
+    IpPacket, is_capture,
+};
 pub use counters::{Counters, DropCause};
 pub use event::{NetEvent, Schedule};
 pub use fault::SpecFault;

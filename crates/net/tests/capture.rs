@@ -6,11 +6,11 @@ use anabranch_net as net;
 use common::{STEADY, World};
 use net::QueueSpec;
 use net::{
-    CaptureOptions, ChannelSpec, Ecn, Impairments, Limit, LinkId, LinkSpec, NetworkBuilder, NodeId, NodeKind,
-    Outgoing, Protocol,
+    CaptureDirection, CaptureOptions, ChannelSpec, DatagramCapture, Ecn, Impairments, Limit, LinkId,
+    LinkSpec, NetworkBuilder, NodeId, NodeKind, Outgoing, Protocol,
 };
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use units::{BitRate, ByteCount, Probability, Span};
@@ -398,4 +398,47 @@ fn tshark_finds_no_error() {
         ["-o", "sctp.checksum:CRC-32C", "-Y", "_ws.malformed || _ws.expert.severity >= error || !sctp"];
     let Some(lines) = tshark("errors", &sample(), &arguments) else { return };
     assert!(lines.is_empty(), "{lines:#?}");
+}
+
+/// A capture of a datagram of SCTP to the port of RFC 6951 and one back, over IPv4 and over IPv6.
+fn datagrams(limit: u64) -> (Vec<u8>, u64) {
+    let sink = Shared::default();
+    let mut capture = DatagramCapture::new(sink.clone(), "udp", ByteCount::new(limit)).unwrap();
+    for (at, [near, far]) in [["10.1.0.1:40000", "10.1.0.2:9899"], ["[fd00::1]:40000", "[fd00::2]:9899"]]
+        .map(|ends| ends.map(|end| end.parse::<SocketAddr>().unwrap()))
+        .into_iter()
+        .enumerate()
+    {
+        let mut packet = data_packet(at as u32, 101);
+        packet.resize(packet.len() + 101, 7);
+        packet.resize(packet.len().next_multiple_of(4), 0);
+        fill_checksum(&mut packet);
+        let octets = transport::Octets::from(&packet[..]);
+        let at = common::nanos(at as u64 + 1);
+        capture.record(at, CaptureDirection::Outbound, [near, far], Ecn::Capable0, octets);
+        capture.record(at, CaptureDirection::Inbound, [far, near], Ecn::NotCapable, octets);
+    }
+    let left_out = capture.finish().unwrap();
+    (sink.0.lock().unwrap().clone(), left_out)
+}
+
+#[test]
+fn a_capture_of_datagrams_ends_before_its_limit_and_counts_the_rest() {
+    let (whole, none) = datagrams(u64::MAX);
+    assert_eq!((blocks(&whole).len(), none), (2 + 4, 0));
+    let (cut, left_out) = datagrams(whole.len() as u64 - 300);
+    assert!(whole.starts_with(&cut) && cut.len() + 300 <= whole.len());
+    assert_eq!((blocks(&cut).len() as u64, left_out), (6 - left_out, 2));
+}
+
+#[test]
+fn tshark_finds_sctp_in_datagrams_without_options_and_all_checksums_good() {
+    let (file, _) = datagrams(u64::MAX);
+    let fields =
+        ["udp.dstport", "sctp.data_tsn_raw", "sctp.checksum.status", "udp.checksum.status", "ip.dsfield.ecn"];
+    let mut arguments = vec!["-o", "sctp.checksum:CRC-32C", "-o", "udp.check_checksum:TRUE", "-T", "fields"];
+    arguments.extend(["-E", "separator=|"]);
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    let Some(lines) = tshark("datagrams", &file, &arguments) else { return };
+    assert_eq!(lines, ["9899|0|1|1|2", "40000|0|1|1|0", "9899|1|1|1|", "40000|1|1|1|"]);
 }

@@ -5,6 +5,7 @@ mod connections;
 mod entry;
 mod guarded;
 mod locals;
+mod tapped;
 
 use crate::net::{Buffers, Clock, Report, Sockets};
 use crate::shared::{Command, Hub};
@@ -16,6 +17,7 @@ use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 use std::thread;
+pub(crate) use tapped::Tapped;
 use transport::PacketBuf;
 use units::{Instant, Span};
 
@@ -33,6 +35,7 @@ pub(crate) struct Driver {
     sockets: Sockets,
     locals: Locals,
     guard: Option<Guarded>,
+    tap: Option<Tapped>,
     buffers: Buffers,
     packet: PacketBuf,
     /// The beginning of a packet that an ICMP message is about.
@@ -65,7 +68,7 @@ impl Driver {
         endpoint: sctp::Endpoint,
         sockets: Sockets,
         locals: Locals,
-        guard: Option<Guarded>,
+        (guard, tap): (Option<Guarded>, Option<Tapped>),
         hub: Arc<Hub>,
     ) -> io::Result<()> {
         keep_memory();
@@ -75,6 +78,7 @@ impl Driver {
             sockets,
             locals,
             guard,
+            tap,
             buffers: Buffers::default(),
             packet: PacketBuf::default(),
             quoted: Vec::new(),
@@ -144,6 +148,9 @@ impl Driver {
                 self.obey(now);
                 // One in, all out: what a packet allows to be sent is limited by Max.Burst.
                 for datagram in self.buffers.datagrams() {
+                    if let Some(tap) = &mut self.tap {
+                        tap.received(&datagram);
+                    }
                     let opened = match &mut self.guard {
                         None => Some(datagram),
                         Some(guard) => guard.open(now, datagram),
@@ -151,7 +158,13 @@ impl Driver {
                     if let Some(datagram) = opened {
                         self.endpoint.handle(now, datagram);
                     }
-                    drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, &mut self.guard, now);
+                    drain(
+                        &mut self.endpoint,
+                        &mut self.sockets,
+                        &mut self.packet,
+                        (&mut self.guard, &mut self.tap),
+                        now,
+                    );
                 }
                 self.exchange(now);
                 now = self.clock.now();
@@ -175,7 +188,7 @@ impl Driver {
 
     /// Takes packets from the endpoint as long as the sockets have room.
     fn transmit(&mut self, now: Instant) {
-        drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, &mut self.guard, now);
+        drain(&mut self.endpoint, &mut self.sockets, &mut self.packet, (&mut self.guard, &mut self.tap), now);
     }
 
     /// Passes events and messages from the endpoint to the mailboxes, and messages back.
@@ -212,12 +225,15 @@ fn drain(
     endpoint: &mut sctp::Endpoint,
     sockets: &mut Sockets,
     packet: &mut PacketBuf,
-    guard: &mut Option<Guarded>,
+    (guard, tap): (&mut Option<Guarded>, &mut Option<Tapped>),
     now: Instant,
 ) {
     while sockets.has_room()
         && let Some(transmit) = endpoint.poll_transmit(now, packet)
     {
+        if let Some(tap) = tap {
+            tap.sent(&transmit, packet.as_octets());
+        }
         match guard {
             None => sockets.push(&transmit, packet.as_octets()),
             Some(guard) => guard.seal(now, &transmit, packet.as_octets(), sockets),

@@ -1,10 +1,11 @@
 //! The description of an endpoint: addresses, ports, options.
 
 use super::Endpoint;
-use crate::driver::{Driver, Guarded, Locals};
+use crate::driver::{Driver, Guarded, Locals, Tapped};
 use crate::guard::Guard;
 use crate::net::{BindSpec, Socket, Sockets, Watch, is_reachable};
 use crate::shared::{Hub, OUTBOX, Places, Ports};
+use crate::tap::Tap;
 use crate::types::BindError;
 use sctp::{Config, Encapsulation, EndpointConfig, Seed};
 use std::hash::{BuildHasher, RandomState};
@@ -139,7 +140,7 @@ impl Builder {
     /// # Errors
     /// [`BindError`].
     pub fn bind(self) -> Result<Endpoint, BindError> {
-        self.start(None)
+        self.start(None, None)
     }
 
     /// As [`Self::bind`], with a guard between endpoint and sockets. Packets carry no CRC32c, since the guard protects them, and
@@ -150,10 +151,18 @@ impl Builder {
     pub fn bind_guarded(mut self, guard: impl Guard + 'static) -> Result<Endpoint, BindError> {
         let mtu = ByteCount::new(self.config.mtu.get().saturating_sub(guard.overhead() as u64));
         self.config = Config { mtu, ..Config::clone(&self.config) }.into();
-        self.start(Some(Guarded::new(Box::new(guard))))
+        self.start(Some(Guarded::new(Box::new(guard))), None)
     }
 
-    fn start(self, guard: Option<Guarded>) -> Result<Endpoint, BindError> {
+    /// As [`Self::bind`], with a tap that sees each packet between endpoint and sockets.
+    ///
+    /// # Errors
+    /// [`BindError`].
+    pub fn bind_tapped(self, tap: impl Tap + 'static) -> Result<Endpoint, BindError> {
+        self.start(None, Some(Box::new(tap)))
+    }
+
+    fn start(self, guard: Option<Guarded>, tap: Option<Box<dyn Tap>>) -> Result<Endpoint, BindError> {
         let (sockets, udp_port) = self.bind_sockets()?;
         // Before the addresses are read, so that no change is missed.
         let watch = self.watch_addresses.then(Watch::start).transpose()?;
@@ -180,7 +189,8 @@ impl Builder {
         let (places, ports) = (Places { addresses, counters }, Ports { sctp: port, udp: udp_port });
         let locals = Locals::new(self.locals, self.socket_buffers, self.config.rto_max);
         let hub = Arc::new(Hub::new(waker, places, ports, self.config, self.outbox));
-        Driver::start(endpoint, sockets, locals, guard, hub.clone())?;
+        let tap = tap.map(|tap| Tapped::new(tap, udp_port));
+        Driver::start(endpoint, sockets, locals, (guard, tap), hub.clone())?;
         Ok(Endpoint::new(hub))
     }
 

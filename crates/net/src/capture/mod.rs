@@ -1,5 +1,6 @@
 //! Captures of the packets at interfaces, in files that Wireshark and tshark read.
 
+mod datagrams;
 mod pcapng;
 mod read;
 
@@ -12,6 +13,8 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 use units::{ByteCount, Instant};
 
+pub use datagrams::DatagramCapture;
+pub use pcapng::Direction as CaptureDirection;
 pub use read::{CaptureError, CaptureReader, Frame, IpPacket, is_capture};
 
 /// Completes the IP payload of a captured packet in place.

@@ -14,9 +14,11 @@ pub(super) struct PcapNg<W: Write> {
 }
 
 /// Which way a packet passed the interface.
-#[derive(Clone, Copy)]
-pub(super) enum Direction {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It arrived.
     Inbound = 1,
+    /// It left.
     Outbound = 2,
 }
 

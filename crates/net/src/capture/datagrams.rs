@@ -1,0 +1,75 @@
+use super::pcapng::{Direction, PcapNg};
+use crate::ip::{Label, write_header};
+use crate::packet::Protocol;
+use std::fmt;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use transport::{Ecn, Octets, internet_checksum};
+use units::{ByteCount, Instant};
+
+/// Bytes of a UDP header.
+const UDP_HEADER: usize = 8;
+
+/// A capture of the UDP datagrams of real sockets at one interface.
+///
+/// A socket tells addresses, ports, ECN and payload of a datagram. All else in the headers is made up: a time to live of 64, no
+/// fragmentation.
+pub struct DatagramCapture<W: Write> {
+    file: PcapNg<W>,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> fmt::Debug for DatagramCapture<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatagramCapture").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> DatagramCapture<W> {
+    /// Begins a file of at most `limit` bytes: once a datagram does not fit, it and all further ones are left out.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn new(sink: W, interface: &str, limit: ByteCount) -> io::Result<Self> {
+        Ok(DatagramCapture { file: PcapNg::new(sink, &[interface], limit.get())?, bytes: Vec::new() })
+    }
+
+    /// Records a datagram, `at` counted from 1970.
+    pub fn record(
+        &mut self,
+        at: Instant,
+        direction: Direction,
+        [src, dst]: [SocketAddr; 2],
+        ecn: Ecn,
+        payload: Octets<'_>,
+    ) {
+        if self.file.is_full() {
+            return self.file.leave_out();
+        }
+        self.bytes.clear();
+        let length = UDP_HEADER + payload.len();
+        let label = Label { src: src.ip(), dst: dst.ip(), protocol: Protocol::Udp, ecn };
+        write_header(&mut self.bytes, label, length, 0);
+        let header = self.bytes.len();
+        for half in [src.port(), dst.port(), u16::try_from(length).unwrap_or(u16::MAX), 0] {
+            self.bytes.extend(half.to_be_bytes());
+        }
+        self.bytes.extend_from_slice(payload.head);
+        self.bytes.resize(header + length, 0);
+        let datagram = Octets::from(&self.bytes[header..]);
+        let sum = match internet_checksum(Protocol::Udp as u8, src.ip(), dst.ip(), datagram) {
+            0 => u16::MAX,
+            sum => sum,
+        };
+        self.bytes[header + 6..header + UDP_HEADER].copy_from_slice(&sum.to_be_bytes());
+        self.file.packet(at, 0, direction, &self.bytes, None);
+    }
+
+    /// Writes out the buffer, and returns the number of datagrams that were left out.
+    ///
+    /// # Errors
+    /// The first error of the sink.
+    pub fn finish(self) -> io::Result<u64> {
+        self.file.finish()
+    }
+}
