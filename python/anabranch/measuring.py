@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Unpack
 
@@ -33,6 +35,8 @@ def measure(
     parallel: int = 1,
     streams: int = 1,
     flows: Sequence[str] = (),
+    pcap: str | os.PathLike[str] | None = None,
+    pcap_limit: int | None = None,
     progress: Callable[[dict[str, Any]], object] | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -41,7 +45,8 @@ def measure(
     ``host``: the server, and its further addresses for SCTP; ``local``: addresses of this host. ``rate``: bit/s of each
     flow, 0 as much as possible, the default but for UDP. ``length``: bytes of a message. ``flows``: NetPerfMeter's flow
     specifications, in place of ``rate``, ``length``, ``direction``, ``parallel`` and ``streams``. ``options``: those of
-    SCTP. ``progress`` gets each interval.
+    SCTP. ``progress`` gets each interval. ``pcap``: file for a capture of the packets of SCTP at this side, of at most
+    ``pcap_limit`` bytes, 100 MiB unless set; a warning says how many packets at the end are not in it.
 
     The manifest of the result is the report of ``anabranch measure --json``. Ctrl-C stops the measurement. Raises
     ``OSError`` if the server cannot be reached or the measurement fails, ``ValueError`` for wrong arguments.
@@ -58,7 +63,22 @@ def measure(
         arguments += ["--parallel", str(parallel), "--streams", str(streams), *_DIRECTIONS[direction]]
         arguments += [] if rate is None else ["--bitrate", str(rate)]
         arguments += [] if length is None else ["--length", str(length)]
+    if pcap is not None:
+        arguments += ["--pcap", os.fspath(pcap)]
+        arguments += [] if pcap_limit is None else ["--pcap-limit", str(pcap_limit)]
     if options:
         arguments += ["--set", to_toml(options)]
     watch = None if progress is None else lambda text: progress(json.loads(text))
-    return Result.from_bytes(*_core.measure(arguments, watch))
+    result = Result.from_bytes(*_core.measure(arguments, watch))
+    _warn_of_capture(result.manifest["capture"])
+    return result
+
+
+def _warn_of_capture(capture: dict[str, Any] | None) -> None:
+    if capture is None:
+        return
+    if capture["failure"] is not None:
+        warnings.warn(f"cannot write {capture['file']}: {capture['failure']}", stacklevel=3)
+    if capture["left_out"] > 0:
+        text = f"{capture['file']} reached its limit: the last {capture['left_out']} packets are not in it"
+        warnings.warn(f"{text}; pcap_limit allows more", stacklevel=3)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,28 @@ def test_both_directions_of_other_transports_are_measured(server: Ports) -> None
     for flow in result.manifest["total"]["flows"]:
         assert flow["received"]["bytes"] > 0
         assert flow["peer"]["received"]["bytes"] > 0
+
+
+def test_paths_of_the_server_are_in_the_tables(server: Ports) -> None:
+    port, udp_port = server
+    result = anabranch.measure(
+        "127.0.0.1", port=port, udp_port=udp_port, time=1.2, interval=0.4, rate=4e6, direction="down"
+    )
+    sent = result.summary("back_sent_user_bytes").filter(path=0)
+    assert sent["mean"][0] > 0
+    assert result.series.filter(quantity="back-cwnd", path=0).height >= 1
+    assert result.manifest["total"]["peer"]["associations"][0]["paths"][0]["user_bytes"] == sent["mean"][0]
+
+
+def test_a_capture_is_written_and_a_warning_tells_that_it_is_not_complete(server: Ports, tmp_path: Path) -> None:
+    port, udp_port = server
+    file = tmp_path / "m.pcapng"
+    ours = {"port": port, "udp_port": udp_port, "time": 0.4, "rate": 4e6}
+    anabranch.measure("127.0.0.1", pcap=file, **ours)
+    assert file.stat().st_size > 4e6 / 8 * 0.2
+    with pytest.warns(UserWarning, match=r"m.pcapng reached its limit: the last \d+ packets"):
+        anabranch.measure("127.0.0.1", pcap=file, pcap_limit=5000, **ours)
+    assert file.stat().st_size <= 5000
 
 
 def test_what_is_wrong_is_raised() -> None:

@@ -16,8 +16,12 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::start_at("127.0.0.1", &[])
+    }
+
+    fn start_at(addresses: &str, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_anabranch"));
-        command.args(["measure", "-s", "-p", "0", "--udp-port", "0", "--local", "127.0.0.1"]);
+        command.args(["measure", "-s", "-p", "0", "--udp-port", "0", "--local", addresses]).args(more);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -32,7 +36,11 @@ impl Server {
 
     /// The arguments of a measurement against it.
     fn measure<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
-        let begin = ["measure", "127.0.0.1", "-p", &self.ports[0], "--udp-port", &self.ports[1]];
+        self.measure_at("127.0.0.1", more)
+    }
+
+    fn measure_at<'a>(&'a self, addresses: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let begin = ["measure", addresses, "-p", &self.ports[0], "--udp-port", &self.ports[1]];
         [&begin[..], more].concat()
     }
 }
@@ -73,6 +81,33 @@ fn json_has_a_schema_and_a_stream_has_a_line_for_each_interval() {
     assert_eq!(lines[lines.len() - 1]["event"], "end");
 }
 
+/// Other systems have one loopback address only.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_sends_over_two_paths_is_shown_path_by_path_and_its_capture_is_explained() {
+    const EVENLY: [&str; 2] = ["--set", "cmt.path_selection = 'round-robin'"];
+    let (server, scratch) =
+        (Server::start_at("127.0.1.2,127.0.2.2", &EVENLY), Scratch::with("measure-paths", &[]));
+    let begin = ["--local", "127.0.1.1,127.0.2.1", "-R", "-b", "8M", "-t", "1.2", "-i", "0.4"];
+    let measure = |more: &[&'static str]| [&begin[..], more].concat();
+    let run = |more: &[&'static str]| scratch.call(&server.measure_at("127.0.1.2,127.0.2.2", &measure(more)));
+    let (code, out, error) = run(&["--pcap", "m.pcapng"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let lines = |path: &str| out.lines().filter(|line| line.contains(path) && line.contains("cwnd")).count();
+    assert!(lines("path 0 from 127.0.1.2 ") > 0 && lines("path 1 from 127.0.2.2 ") > 0, "{out}");
+    let table = |line: &&str| line.contains("127.0.2.2  127.0.2.1");
+    assert_eq!(out.lines().filter(table).count(), 1, "a row of the second path: {out}");
+
+    let (code, out, error) = scratch.call(&["explain", "m.pcapng"]);
+    assert_eq!(code, 0, "{error}");
+    for path in ["127.0.1.2 to 127.0.1.1", "127.0.2.2 to 127.0.2.1"] {
+        assert!(out.contains(path), "{path}: {out}");
+    }
+
+    let (code, _, error) = run(&["--pcap", "m.pcapng", "--pcap-limit", "4K", "-q"]);
+    assert!(code == 0 && error.contains("m.pcapng reached its limit: the last "), "{code} {error}");
+}
+
 #[test]
 fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
     let scratch = Scratch::with("measure-wrong", &[]);
@@ -80,6 +115,8 @@ fn wrong_arguments_have_code_2_and_a_missing_server_has_code_1() {
     assert!(code == 2 && error.contains("--server"), "{code} {error}");
     let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-b", "fast"]);
     assert!(code == 2 && error.contains("--bitrate fast"), "{code} {error}");
+    let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "--pcap", "missing/m.pcapng"]);
+    assert!(code == 1 && error.contains("cannot write missing/m.pcapng"), "{code} {error}");
     // The port of control would be 1, where nobody listens.
     let (code, _, error) = scratch.call(&["measure", "127.0.0.1", "-p", "0"]);
     assert!(code == 1 && error.contains("is a server running there?"), "{code} {error}");

@@ -2,7 +2,9 @@
 
 use io::blocking::Connection;
 use io::{Limit, LimitTimes, PathInfo, PathState};
+use serde_json::{Map, Value, json};
 use std::io::Write;
+use std::net::IpAddr;
 
 /// How long each limit kept a sender from sending more, in seconds, in the order of [`Limit::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +26,17 @@ impl Limits {
         let total: f64 = self.0.iter().sum();
         let shares = Limit::ALL.iter().zip(self.0).map(|(&limit, time)| (limit, time / total));
         if total > 0.0 { shares.collect() } else { Vec::new() }
+    }
+
+    /// The seconds of each limit that has any, as JSON.
+    fn to_json(self) -> Value {
+        let all = Limit::ALL.iter().zip(self.0).filter(|(_, time)| *time > 0.0);
+        Value::Object(all.map(|(limit, time)| (limit.name().to_owned(), json!(time))).collect::<Map<_, _>>())
+    }
+
+    /// The limits of a peer.
+    fn of_json(value: &Value) -> Self {
+        Limits(std::array::from_fn(|i| positive(&value[Limit::ALL[i].name()]).unwrap_or_default()))
     }
 
     /// The limit with the greatest share.
@@ -79,7 +92,59 @@ const fn state(state: PathState) -> &'static str {
     }
 }
 
+/// States as text, of which a peer names one.
+const STATES: [&str; 4] = [
+    state(PathState::Unconfirmed),
+    state(PathState::Active),
+    state(PathState::PotentiallyFailed),
+    state(PathState::Inactive),
+];
+
+/// A number of a peer that is not below zero.
+fn positive(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|value| *value >= 0.0)
+}
+
 impl PathSample {
+    /// The path as JSON, with this text or number for its limits.
+    pub(crate) fn to_json(&self, limits: Value) -> Value {
+        json!({
+            "path": self.id,
+            "local": self.local,
+            "remote": self.remote,
+            "state": self.state,
+            "user_bytes": self.user_bytes,
+            "data_packets": self.data_packets,
+            "retransmissions": self.retransmissions,
+            "timeouts": self.timeouts,
+            "srtt_s": self.srtt,
+            "cwnd_bytes": self.cwnd,
+            "mtu_bytes": self.mtu,
+            "limits": limits,
+        })
+    }
+
+    /// A path of a peer; none if its number, addresses or counters are missing.
+    fn of_json(value: &Value) -> Option<Self> {
+        let address = |name: &str| Some(value[name].as_str()?.parse::<IpAddr>().ok()?.to_string());
+        let count = |name: &str| value[name].as_u64();
+        let told = value["state"].as_str()?;
+        Some(PathSample {
+            id: u8::try_from(count("path")?).ok()?,
+            local: address("local")?,
+            remote: address("remote")?,
+            state: STATES.into_iter().find(|state| *state == told).unwrap_or("unknown"),
+            user_bytes: count("user_bytes")?,
+            data_packets: count("data_packets")?,
+            retransmissions: count("retransmissions")?,
+            timeouts: count("timeouts")?,
+            srtt: positive(&value["srtt_s"]),
+            cwnd: count("cwnd_bytes")?,
+            mtu: count("mtu_bytes")?,
+            limits: Limits::of_json(&value["limits"]),
+        })
+    }
+
     fn of(path: &PathInfo) -> Self {
         PathSample {
             id: path.id.0,
@@ -126,6 +191,20 @@ impl Association {
             limits: self.limits.since(&before.limits),
             paths: self.paths.iter().map(path).collect(),
         }
+    }
+
+    /// The association as JSON for the other side, which [`Self::of_json`] reads.
+    pub(crate) fn to_json(&self) -> Value {
+        let paths: Vec<_> = self.paths.iter().map(|path| path.to_json(path.limits.to_json())).collect();
+        json!({ "limits": self.limits.to_json(), "paths": paths })
+    }
+
+    /// The association of a peer, without the paths that are not told as they should be.
+    pub(crate) fn of_json(value: &Value) -> Self {
+        let paths = value["paths"].as_array().map(Vec::as_slice).unwrap_or_default();
+        // Numbers of paths are below that.
+        let paths = paths.iter().take(1 << 8).filter_map(PathSample::of_json);
+        Association { limits: Limits::of_json(&value["limits"]), paths: paths.collect() }
     }
 
     /// Writes it as further scalars of a flow of the passive side, which NetPerfMeter passes on as they are.

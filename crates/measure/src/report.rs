@@ -2,7 +2,9 @@
 
 use crate::counters::{Amount, Counters, Direction};
 use crate::flow::Flow;
-use crate::paths::{Association, Limits, PathSample};
+use crate::paths::{Association, Limits};
+use crate::pcap::Captured;
+use crate::peer::PeerPaths;
 use crate::spec::Transport;
 use serde_json::{Map, Value, json};
 
@@ -135,26 +137,10 @@ fn limits_json(limits: &Limits) -> Value {
     Value::Object(shares.collect::<Map<_, _>>())
 }
 
-fn path_json(path: &PathSample) -> Value {
-    json!({
-        "path": path.id,
-        "local": path.local,
-        "remote": path.remote,
-        "state": path.state,
-        "user_bytes": path.user_bytes,
-        "data_packets": path.data_packets,
-        "retransmissions": path.retransmissions,
-        "timeouts": path.timeouts,
-        "srtt_s": path.srtt,
-        "cwnd_bytes": path.cwnd,
-        "mtu_bytes": path.mtu,
-        "limits": limits_json(&path.limits),
-    })
-}
-
 fn associations_json(associations: &[Association]) -> Value {
     let one = |association: &Association| {
-        let paths: Vec<_> = association.paths.iter().map(path_json).collect();
+        let paths: Vec<_> =
+            association.paths.iter().map(|path| path.to_json(limits_json(&path.limits))).collect();
         json!({ "limits": limits_json(&association.limits), "paths": paths })
     };
     associations.iter().map(one).collect()
@@ -171,6 +157,8 @@ pub struct Interval {
     pub flows: Vec<FlowReport>,
     /// What happened on each association.
     pub associations: Vec<Association>,
+    /// The same at the other side; none if it does not tell, or told nothing in this time.
+    pub peer: Option<PeerPaths>,
 }
 
 impl Interval {
@@ -182,6 +170,11 @@ impl Interval {
             "to_s": self.to,
             "flows": flows,
             "associations": associations_json(&self.associations),
+            "peer": self.peer.as_ref().map(|peer| json!({
+                "from_s": peer.from,
+                "to_s": peer.to,
+                "associations": associations_json(&peer.associations),
+            })),
         })
     }
 }
@@ -197,13 +190,15 @@ pub struct Report {
     pub total: Interval,
     /// Its intervals.
     pub intervals: Vec<Interval>,
+    /// The capture of its packets.
+    pub capture: Option<Captured>,
 }
 
 impl Report {
     pub(crate) fn of_passive(measurement: u64, span: (u64, u64), flows: Vec<FlowReport>) -> Self {
         let to = span.1.saturating_sub(span.0) as f64 / 1e6;
-        let total = Interval { from: 0.0, to, flows, associations: Vec::new() };
-        Report { measurement, begun: span.0, total, intervals: Vec::new() }
+        let total = Interval { from: 0.0, to, flows, associations: Vec::new(), peer: None };
+        Report { measurement, begun: span.0, total, intervals: Vec::new(), capture: None }
     }
 
     /// The flow that ended early, and why.
@@ -220,6 +215,7 @@ impl Report {
             "begun_us": self.begun,
             "total": self.total.to_json(),
             "intervals": intervals,
+            "capture": self.capture.as_ref().map(Captured::to_json),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A measurement as tables with the columns, and the names of quantities, of a simulated run.
 
-use crate::paths::{Limits, PathSample};
+use crate::paths::{Association, Limits, PathSample};
 use crate::report::{FlowReport, Interval, Report};
 use lab::metrics::quantity::{self, Quantity};
 use lab::output::{Scalar, Series};
@@ -65,20 +65,23 @@ impl Report {
             }
             limited(flow.limits.as_ref(), |quantity| quantity.forward, &mut row);
         }
-        for (name, path) in paths(&self.total) {
-            let mut row = |quantity: &'static str, value: f64| {
-                let window = String::new();
-                rows.push(Scalar { flow: name.clone(), window, path: Some(path.id), quantity, value });
-            };
-            row(quantity::SENT_BYTES.forward, path.user_bytes as f64);
-            row(quantity::SENT_THROUGHPUT.forward, rate(path.user_bytes, &self.total));
-            row(quantity::DATA_PACKETS.forward, path.data_packets as f64);
-            row(quantity::RETRANSMISSIONS.forward, path.retransmissions as f64);
-            row(quantity::TIMEOUTS.forward, path.timeouts as f64);
-            if let Some(srtt) = path.srtt {
-                row(quantity::SRTT.forward, srtt);
+        for side in sides(&self.total) {
+            let name = |quantity: &Quantity| if side.back { quantity.back } else { quantity.forward };
+            for (flow, path) in side.paths() {
+                let mut row = |quantity: &'static str, value: f64| {
+                    let (flow, window) = (flow.clone(), String::new());
+                    rows.push(Scalar { flow, window, path: Some(path.id), quantity, value });
+                };
+                row(name(&quantity::SENT_BYTES), path.user_bytes as f64);
+                row(name(&quantity::SENT_THROUGHPUT), rate(path.user_bytes, side.time));
+                row(name(&quantity::DATA_PACKETS), path.data_packets as f64);
+                row(name(&quantity::RETRANSMISSIONS), path.retransmissions as f64);
+                row(name(&quantity::TIMEOUTS), path.timeouts as f64);
+                if let Some(srtt) = path.srtt {
+                    row(name(&quantity::SRTT), srtt);
+                }
+                limited(Some(&path.limits), name, &mut row);
             }
-            limited(Some(&path.limits), |quantity| quantity.forward, &mut row);
         }
         rows
     }
@@ -86,31 +89,31 @@ impl Report {
     /// What each interval had, at its end.
     fn series(&self) -> Vec<Series> {
         let mut all: Vec<Series> = Vec::new();
-        let mut push = |flow: &str, path: Option<u8>, quantity: ProbeQuantity, at: f64, value: f64| {
+        let mut push = |flow: &str, path: Option<u8>, quantity: &'static str, at: f64, value: f64| {
             let point = (Instant::ZERO + Span::from_secs_f64(at), value);
-            let same =
-                |one: &&mut Series| one.flow == flow && one.path == path && one.quantity == quantity.name();
+            let same = |one: &&mut Series| one.flow == flow && one.path == path && one.quantity == quantity;
             match all.iter_mut().find(same) {
                 Some(series) => series.points.push(point),
-                None => {
-                    let (flow, quantity) = (flow.to_owned(), quantity.name());
-                    all.push(Series { flow, path, quantity, points: vec![point] });
-                }
+                None => all.push(Series { flow: flow.to_owned(), path, quantity, points: vec![point] }),
             }
         };
         for interval in &self.intervals {
             for flow in &interval.flows {
                 let (sent, received) = (flow.sent.amount.bytes, flow.received.amount.bytes);
                 let (name, at) = (name(flow), interval.to);
-                push(&name, None, ProbeQuantity::SentThroughput, at, rate(sent, interval));
-                push(&name, None, ProbeQuantity::Throughput, at, rate(received, interval));
+                let time = (interval.from, interval.to);
+                push(&name, None, ProbeQuantity::SentThroughput.name(), at, rate(sent, time));
+                push(&name, None, ProbeQuantity::Throughput.name(), at, rate(received, time));
             }
-            for (name, path) in paths(interval) {
-                let (id, at) = (Some(path.id), interval.to);
-                push(&name, id, ProbeQuantity::SentThroughput, at, rate(path.user_bytes, interval));
-                push(&name, id, ProbeQuantity::Cwnd, at, path.cwnd as f64);
-                if let Some(srtt) = path.srtt {
-                    push(&name, id, ProbeQuantity::Srtt, at, srtt);
+            for side in sides(interval) {
+                let names = if side.back { BACK } else { SERIES.map(ProbeQuantity::name) };
+                for (flow, path) in side.paths() {
+                    let values = [Some(rate(path.user_bytes, side.time)), Some(path.cwnd as f64), path.srtt];
+                    for (name, value) in names.into_iter().zip(values) {
+                        if let Some(value) = value {
+                            push(&flow, Some(path.id), name, side.time.1, value);
+                        }
+                    }
                 }
             }
         }
@@ -122,19 +125,49 @@ fn name(flow: &FlowReport) -> String {
     flow.description.clone()
 }
 
-/// Bits per second of an interval.
-fn rate(bytes: u64, interval: &Interval) -> f64 {
-    let seconds = interval.to - interval.from;
+/// The series of each path, and their names where the server sends.
+const SERIES: [ProbeQuantity; 3] = [ProbeQuantity::SentThroughput, ProbeQuantity::Cwnd, ProbeQuantity::Srtt];
+const BACK: [&str; 3] = ["back-sent-throughput", "back-cwnd", "back-srtt"];
+
+/// Bits per second between two times in seconds.
+fn rate(bytes: u64, (from, to): (f64, f64)) -> f64 {
+    let seconds = to - from;
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
 }
 
-/// The paths of each association, with the name of the first of its flows.
-fn paths(interval: &Interval) -> impl Iterator<Item = (String, &PathSample)> {
-    interval.associations.iter().enumerate().flat_map(move |(place, association)| {
-        let first = interval.flows.iter().find(|flow| flow.association == Some(place));
-        let name = first.map(name).unwrap_or_default();
-        association.paths.iter().map(move |path| (name.clone(), path))
-    })
+/// The associations of one side in an interval.
+struct Side<'i> {
+    interval: &'i Interval,
+    associations: &'i [Association],
+    /// Begin and end, seconds.
+    time: (f64, f64),
+    /// It is the side of the server.
+    back: bool,
+}
+
+/// Both sides, as far as they are known.
+fn sides(interval: &Interval) -> impl Iterator<Item = Side<'_>> {
+    let time = (interval.from, interval.to);
+    let ours = Side { interval, associations: &interval.associations, time, back: false };
+    let theirs = interval.peer.as_ref().map(|peer| Side {
+        interval,
+        associations: &peer.associations,
+        time: (peer.from, peer.to),
+        back: true,
+    });
+    std::iter::once(ours).chain(theirs)
+}
+
+impl Side<'_> {
+    /// The paths of each association, with the name of the first of its flows.
+    fn paths(&self) -> impl Iterator<Item = (String, &PathSample)> {
+        let interval = self.interval;
+        self.associations.iter().enumerate().flat_map(move |(place, association)| {
+            let first = interval.flows.iter().find(|flow| flow.association == Some(place));
+            let name = first.map(name).unwrap_or_default();
+            association.paths.iter().map(move |path| (name.clone(), path))
+        })
+    }
 }
 
 fn limited(

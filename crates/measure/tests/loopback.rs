@@ -2,35 +2,13 @@
 
 mod common;
 
-use anabranch_measure::{
-    Client, ClientOptions, FlowSpec, MeasureError, Planned, Report, ServerOptions, Transport,
-};
-use common::{HERE, Running, SOON};
+use anabranch_measure::{Client, ClientOptions, MeasureError, Report, Transport};
+use common::{HERE, Running, SOON, client};
 use lab::results::{Kind, read_parquet};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 fn options(server: &Running, specs: &[&str]) -> ClientOptions {
-    let spec = |spec: &&str| Planned {
-        spec: FlowSpec::parse(spec, Transport::Sctp).expect("a flow"),
-        association: 0,
-    };
-    ClientOptions {
-        peers: vec![HERE],
-        port: server.ports[0],
-        udp_port: server.ports[1],
-        locals: Vec::new(),
-        flows: specs.iter().map(spec).collect(),
-        config: ServerOptions::default().config,
-        duration: Duration::from_millis(400),
-        at: None,
-        omit: Duration::ZERO,
-        interval: Duration::from_millis(100),
-        bytes: None,
-        scalars: None,
-        vectors: None,
-        events: Default::default(),
-    }
+    client(HERE, server.ports, specs)
 }
 
 fn measure(options: ClientOptions) -> Result<Report, MeasureError> {

@@ -2,12 +2,11 @@
 
 mod common;
 
+use anabranch_measure::ServerOptions;
 use anabranch_measure::npmp::{AddFlow, Data, EventSize, FlowId, Identify, Message, Random, Start};
-use anabranch_measure::{Server, ServerOptions};
 use common::{HERE, Running, SOON};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const ID: FlowId = FlowId { measurement: 77, flow: 1, stream: 0 };
@@ -51,6 +50,17 @@ fn flow(id: FlowId) -> Message<'static> {
 fn identify(id: FlowId) -> Vec<u8> {
     let identify = Identify { id, compress_vector: false, no_vector: true };
     Message::Identify(identify).encode(EventSize::Packed)
+}
+
+/// A flow of UDP in the state that its measurement can be started.
+fn ready(target: &Running) -> TcpStream {
+    let mut control = connect(target, 1);
+    send(&mut control, &flow(ID));
+    assert_eq!(status(&mut control), 0);
+    let socket = UdpSocket::bind((HERE, 0)).expect("a port");
+    socket.send_to(&identify(ID), (HERE, target.ports[0])).expect("sent");
+    assert_eq!(status(&mut control), 0);
+    control
 }
 
 /// True if the peer closed the connection.
@@ -196,12 +206,7 @@ fn a_measurement_is_started_once_and_its_flows_stay_while_it_runs() {
     let start = Message::Start(Start { measurement: ID.measurement, ..Start::default() });
     for second in [&start, &Message::RemoveFlow(ID), &flow(FlowId { flow: 9, ..ID })] {
         let target = Running::start();
-        let mut control = connect(&target, 1);
-        send(&mut control, &flow(ID));
-        assert_eq!(status(&mut control), 0);
-        let socket = UdpSocket::bind((HERE, 0)).expect("a port");
-        socket.send_to(&identify(ID), (HERE, target.ports[0])).expect("sent");
-        assert_eq!(status(&mut control), 0);
+        let mut control = ready(&target);
         send(&mut control, &start);
         assert_eq!(status(&mut control), 0);
         send(&mut control, second);
@@ -211,23 +216,54 @@ fn a_measurement_is_started_once_and_its_flows_stay_while_it_runs() {
 }
 
 #[test]
+fn a_server_tells_of_its_paths_at_most_four_times_a_second_and_before_it_stops() {
+    let target = Running::start();
+    let mut control = ready(&target);
+    let start = Start {
+        measurement: ID.measurement,
+        paths_every: Some(0),
+        no_vectors: true,
+        no_scalars: true,
+        ..Start::default()
+    };
+    send(&mut control, &Message::Start(start));
+    assert_eq!(status(&mut control), 0);
+    let (mut told, mut stopped) = (Vec::new(), false);
+    loop {
+        let mut head = [0; 4];
+        control.read_exact(&mut head).expect("a message");
+        let mut body = vec![0; usize::from(u16::from_be_bytes([head[2], head[3]])) - 4];
+        control.read_exact(&mut body).expect("its rest");
+        let bytes = [&head[..], &body].concat();
+        match Message::decode(&bytes) {
+            Ok(Message::Results { last: true, piece }) => {
+                assert!(piece.starts_with(b"{\"associations\":[]"), "UDP has none: {piece:?}");
+                let sample: serde_json::Value = serde_json::from_slice(piece).expect("JSON");
+                told.push(sample["at_s"].as_f64().expect("a time"));
+            }
+            Ok(Message::Acknowledge(answer)) => {
+                assert!(answer.status == 0 && stopped, "{answer:?}");
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+        if told.len() == 4 && !stopped {
+            stopped = true;
+            send(&mut control, &Message::Stop { measurement: ID.measurement });
+        }
+    }
+    // One at once, three after 250 ms each, and one for STOP.
+    assert!(told.len() >= 5 && told[3] >= 0.75, "{told:?}");
+}
+
+#[test]
 fn a_server_that_ends_after_one_measurement_does_so() {
-    let options =
-        ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, one: true, ..ServerOptions::default() };
-    let server = Server::bind(options, |_| {}).expect("a server");
-    let port = server.port();
-    let thread = std::thread::spawn(move || server.run(&AtomicBool::new(false)));
-    let mut control = TcpStream::connect((HERE, port + 1)).expect("it listens");
-    control.set_read_timeout(Some(SOON)).expect("a timeout");
-    send(&mut control, &flow(ID));
-    assert_eq!(status(&mut control), 0);
-    let socket = UdpSocket::bind((HERE, 0)).expect("a port");
-    socket.send_to(&identify(ID), (HERE, port)).expect("sent");
-    assert_eq!(status(&mut control), 0);
+    let target = Running::start_with(ServerOptions { one: true, ..ServerOptions::default() });
+    let mut control = ready(&target);
     send(&mut control, &Message::Start(Start { measurement: ID.measurement, ..Start::default() }));
     assert_eq!(status(&mut control), 0);
     send(&mut control, &Message::Stop { measurement: ID.measurement });
     assert_eq!(status(&mut control), 0);
     drop(control);
-    thread.join().expect("it did not panic").expect("it ended");
+    target.join();
 }

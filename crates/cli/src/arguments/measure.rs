@@ -85,6 +85,9 @@ fn results() -> Vec<Arg> {
         value("out", "DIR", "Write tables with the columns of a simulated run to this folder"),
         value("scalar", "FILE", "Write NetPerfMeter's scalars of both sides, with this pattern of names"),
         value("vector", "FILE", "Write NetPerfMeter's vectors of both sides, with this pattern of names"),
+        value("pcap", "FILE", "Capture the packets of SCTP at this side in a pcapng file")
+            .conflicts_with("server"),
+        value("pcap-limit", "BYTES", "Largest size of that file").default_value("100M").requires("pcap"),
         value("npmp-events", "BYTES", "Size of on/off events: 36 for NetPerfMeter 2.0.3 and later")
             .value_parser(["40", "36"])
             .default_value("40"),

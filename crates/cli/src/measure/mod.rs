@@ -4,7 +4,7 @@ mod options;
 mod text;
 
 use crate::{Failure, code, complain, interrupt, say};
-use ::measure::{Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
+use ::measure::{Captured, Client, Interval, MeasureError, Notice, Report, SCHEMA, Server};
 use clap::ArgMatches;
 use serde_json::json;
 use std::path::Path;
@@ -98,9 +98,26 @@ fn client(chosen: &ArgMatches, host: &str) -> Result<i32, Failure> {
         let cannot = |error| Failure::failed(format!("cannot write to {out}: {error}"));
         report.write(Path::new(out)).map_err(cannot)?;
     }
+    if let Some(capture) = &report.capture {
+        tell_capture(capture)?;
+    }
     match report.failure() {
         Some((flow, why)) => Err(Failure::failed(format!("flow {flow} ended early: {why}"))),
         None => Ok(code::OK),
+    }
+}
+
+/// Says what a capture does not have.
+fn tell_capture(Captured { file, left_out, failure }: &Captured) -> Result<(), Failure> {
+    let file = file.display();
+    if *left_out > 0 {
+        complain(&format!(
+            "{file} reached its limit: the last {left_out} packets are not in it; --pcap-limit allows more"
+        ));
+    }
+    match failure {
+        Some(why) => Err(Failure::failed(format!("cannot write {file}: {why}"))),
+        None => Ok(()),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use crate::Failure;
 use ::measure::npmp::{EventSize, Random};
-use ::measure::{ClientOptions, FlowSpec, Load, Planned, ServerOptions, Transport, sctp};
+use ::measure::{CaptureFile, ClientOptions, FlowSpec, Load, Planned, ServerOptions, Transport, sctp};
 use clap::ArgMatches;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
+use units::ByteCount;
 
 fn text<'m>(chosen: &'m ArgMatches, name: &str) -> Option<&'m str> {
     chosen.get_one::<String>(name).map(String::as_str)
@@ -43,6 +44,7 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         }
         file => Ok(file.map(PathBuf::from)),
     };
+    let capture = capture(chosen, most)?;
     Ok(ClientOptions {
         peers: resolve(host)?,
         port: port(chosen, "port"),
@@ -57,8 +59,19 @@ pub fn client(chosen: &ArgMatches, host: &str) -> Result<ClientOptions, Failure>
         bytes: bytes.map(|bytes| bytes as u64),
         scalars: file("scalar")?,
         vectors: file("vector")?,
+        capture,
         events: if text(chosen, "npmp-events") == Some("36") { EventSize::Packed } else { EventSize::Padded },
     })
+}
+
+/// The capture, if one is wanted of this number of flows of SCTP.
+fn capture(chosen: &ArgMatches, sctp: usize) -> Result<Option<CaptureFile>, Failure> {
+    let Some(file) = text(chosen, "pcap") else { return Ok(None) };
+    if sctp == 0 {
+        return Err(Failure::usage(format!("--pcap {file} captures SCTP, but no flow is one of SCTP")));
+    }
+    let limit = number("--pcap-limit", text(chosen, "pcap-limit").unwrap_or_default(), 1024.0)?;
+    Ok(Some(CaptureFile { file: file.into(), limit: ByteCount::round_f64(limit) }))
 }
 
 /// Longest wait for the time of `--at`: a server ends a measurement that stays silent.
@@ -248,6 +261,17 @@ mod tests {
     }
 
     #[test]
+    fn a_capture_has_a_limit_unless_another_is_chosen() {
+        let limit = |more: &[&str]| {
+            let options = client_of(&[&["--pcap", "x.pcapng"], more].concat());
+            options.capture.map(|capture| capture.limit.get())
+        };
+        assert_eq!(limit(&[]), Some(100 << 20));
+        assert_eq!(limit(&["--pcap-limit", "3K"]), Some(3 << 10));
+        assert_eq!(client_of(&[]).capture, None);
+    }
+
+    #[test]
     fn streams_share_an_association_and_parallel_flows_do_not() {
         let options = client_of(&["-P", "2", "--streams", "12"]);
         let associations: Vec<_> = options.flows.iter().map(|flow| flow.association).collect();
@@ -265,6 +289,8 @@ mod tests {
             (&["-C", "warp"], "warp"),
             (&["--set", "speed = 1"], "speed"),
             (&["--vector", "x.vec.bz2"], ".bz2"),
+            (&["-u", "--pcap", "x.pcapng"], "--pcap x.pcapng"),
+            (&["--pcap", "x.pcapng", "--pcap-limit", "much"], "--pcap-limit much"),
             (&["-B", "here"], "--local here"),
             (&["--unordered", "2"], "0 to 1"),
             (&["--at", "1e12"], "at most 30 from now"),

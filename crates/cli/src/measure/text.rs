@@ -1,7 +1,7 @@
 //! Measurements as text.
 
 use crate::show;
-use ::measure::{Association, FlowReport, Interval, Limits, Report};
+use ::measure::{Association, FlowReport, Interval, Limits, PathSample, Report};
 
 /// The limit with the greatest share, and that share.
 fn limit(limits: Option<&Limits>) -> String {
@@ -9,46 +9,71 @@ fn limit(limits: Option<&Limits>) -> String {
     main.map_or(String::new(), |(limit, share)| format!("{limit} {:.0} %", share * 100.0))
 }
 
-fn rate(bytes: u64, interval: &Interval) -> String {
-    let seconds = interval.to - interval.from;
+/// A rate between two times in seconds.
+fn rate(bytes: u64, (from, to): (f64, f64)) -> String {
+    let seconds = to - from;
     show::rate(if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 })
 }
 
 /// Lines for an interval: one for each flow, and one for each path.
 pub fn interval(interval: &Interval) -> String {
     let mut text = String::new();
+    let span = (interval.from, interval.to);
     let time = format!("{:7.2}-{:<7.2} s", interval.from, interval.to);
     for flow in &interval.flows {
         text += &format!(
             "{time}  {:<12} sent {:>14}  received {:>14}",
             name(flow),
-            rate(flow.sent.amount.bytes, interval),
-            rate(flow.received.amount.bytes, interval)
+            rate(flow.sent.amount.bytes, span),
+            rate(flow.received.amount.bytes, span)
         );
         if flow.lost.packets > 0 {
             text += &format!("  lost {}", flow.lost.packets);
         }
-        if flow.limits.is_some() {
-            text += &format!("  limited by {}", limit(flow.limits.as_ref()));
+        if let Some(limits) = limits_of_sender(flow, interval) {
+            text += &format!("  limited by {}", limit(Some(limits)));
         }
         text = text.trim_end().to_owned() + "\n";
     }
-    let sends = |association: &&Association| association.paths.iter().any(|path| path.user_bytes > 0);
-    for association in interval.associations.iter().filter(sends).filter(|all| all.paths.len() > 1) {
-        for path in &association.paths {
-            text += &format!(
-                "{:17}    path {} to {:<15} {:>14}  cwnd {:>8}  RTT {:>9}  {} retrans.  {}\n",
-                "",
-                path.id,
-                path.remote,
-                rate(path.user_bytes, interval),
-                path.cwnd,
-                path.srtt.map_or("-".to_owned(), show::time),
-                path.retransmissions,
-                if path.state == "active" { "" } else { path.state }
-            );
-            text = text.trim_end().to_owned() + "\n";
-        }
+    text += &paths_of_interval(&interval.associations, span, |path| format!("to {}", path.remote));
+    if let Some(peer) = &interval.peer {
+        let span = (peer.from, peer.to);
+        text += &paths_of_interval(&peer.associations, span, |path| format!("from {}", path.local));
+    }
+    text
+}
+
+/// What limited the sender of a flow: this side, or where only the other one sends, that one.
+fn limits_of_sender<'i>(flow: &'i FlowReport, interval: &'i Interval) -> Option<&'i Limits> {
+    let theirs = || Some(&interval.peer.as_ref()?.associations.get(flow.association?)?.limits);
+    if flow.sent.amount.bytes == 0 { theirs().or(flow.limits.as_ref()) } else { flow.limits.as_ref() }
+}
+
+fn sends(association: &Association) -> bool {
+    association.paths.iter().any(|path| path.user_bytes > 0)
+}
+
+/// A line for each path of the associations that have several and sent over them.
+fn paths_of_interval(
+    associations: &[Association],
+    span: (f64, f64),
+    name: impl Fn(&PathSample) -> String,
+) -> String {
+    let mut text = String::new();
+    let several = associations.iter().filter(|all| sends(all) && all.paths.len() > 1);
+    for path in several.flat_map(|association| &association.paths) {
+        text += &format!(
+            "{:17}    path {} {:<18} {:>14}  cwnd {:>8}  RTT {:>9}  {} retrans.  {}\n",
+            "",
+            path.id,
+            name(path),
+            rate(path.user_bytes, span),
+            path.cwnd,
+            path.srtt.map_or("-".to_owned(), show::time),
+            path.retransmissions,
+            if path.state == "active" { "" } else { path.state }
+        );
+        text = text.trim_end().to_owned() + "\n";
     }
     text
 }
@@ -94,10 +119,10 @@ pub fn report(report: &Report, other: &str) -> String {
         }
     }
     let mut text = format!("\n{}", show::table(&rows));
-    for association in &report.total.associations {
-        if association.paths.iter().any(|path| path.user_bytes > 0) {
-            text += &paths(association, &report.total);
-        }
+    let ours = &report.total;
+    let theirs = ours.peer.iter().map(|peer| (&peer.associations, (peer.from, peer.to)));
+    for (associations, span) in std::iter::once((&ours.associations, (ours.from, ours.to))).chain(theirs) {
+        text.extend(associations.iter().filter(|all| sends(all)).map(|all| paths(all, span)));
     }
     if let Some((flow, why)) = report.failure() {
         text += &format!("\nFlow {flow} ended early: {why}\n");
@@ -105,7 +130,7 @@ pub fn report(report: &Report, other: &str) -> String {
     text
 }
 
-fn paths(association: &Association, total: &Interval) -> String {
+fn paths(association: &Association, span: (f64, f64)) -> String {
     let head = ["path", "from", "to", "sent", "data packets", "retrans.", "timeouts", "RTT", "limited by"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for path in &association.paths {
@@ -113,7 +138,7 @@ fn paths(association: &Association, total: &Interval) -> String {
             path.id.to_string(),
             path.local.clone(),
             path.remote.clone(),
-            rate(path.user_bytes, total),
+            rate(path.user_bytes, span),
             path.data_packets.to_string(),
             path.retransmissions.to_string(),
             path.timeouts.to_string(),

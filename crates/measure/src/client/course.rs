@@ -7,6 +7,7 @@ use crate::counters::Counters;
 use crate::files::Snapshot;
 use crate::npmp::{FlowId, Message, Start};
 use crate::paths::Association;
+use crate::peer::PeerSample;
 use crate::report::{FlowReport, Interval, Report};
 use crate::sender;
 use std::thread::{self, JoinHandle};
@@ -22,6 +23,8 @@ pub(super) struct Reading {
     at: Instant,
     pub(super) snapshot: Snapshot,
     associations: Vec<Association>,
+    /// The latest that the passive side told of its own.
+    peer: Option<PeerSample>,
 }
 
 /// Edges of the measurement.
@@ -44,6 +47,7 @@ impl Client {
             at: Instant::now(),
             snapshot: Snapshot { time: micros(), counters },
             associations: self.sample(),
+            peer: self.samples.latest(),
         }
     }
 
@@ -55,7 +59,8 @@ impl Client {
     ) -> Result<Report, MeasureError> {
         let whole = FlowId { measurement: self.measurement, ..FlowId::default() };
         let no_vectors = self.options.vectors.is_none();
-        let start = Start { measurement: self.measurement, no_vectors, ..Start::default() };
+        let paths_every = self.paths_every();
+        let start = Start { measurement: self.measurement, no_vectors, paths_every, ..Start::default() };
         self.wait_for_start(cancelled);
         let mut course = self.begin();
         self.writer.send(&Message::Start(start))?;
@@ -77,22 +82,36 @@ impl Client {
             // A sender that panicked has sent less.
             drop(sender.join());
         }
-        let end = self.read();
-        if !self.options.interval.is_zero() && end.at > course.last.at + LOOK {
-            self.interval(&mut course, &mut watch);
-        }
+        let mut end = self.read();
         course.snapshots.push(end.snapshot.clone());
-        let total = self.since(&course, &course.base, &end);
         self.writer.send(&Message::Stop { measurement: self.measurement })?;
         self.acknowledged(whole, "to stop", ANSWER)?;
+        // Before it answers, the passive side tells of its paths for the last time.
+        end.peer = self.samples.latest();
+        let total = self.since(&course, &course.base, &end);
+        if !self.options.interval.is_zero() && end.at > course.last.at + LOOK {
+            self.interval(&mut course, end, &mut watch);
+        }
         let mut report = Report {
             measurement: self.measurement,
             begun: course.begun,
             total,
             intervals: std::mem::take(&mut course.intervals),
+            capture: None,
         };
         self.results(&course, &mut report)?;
         Ok(report)
+    }
+
+    /// How often the passive side is to tell of its paths, milliseconds: twice in an interval. None if it does not send over any.
+    fn paths_every(&self) -> Option<u32> {
+        let sends =
+            |opened: &Opened| opened.association.is_some() && opened.flow.spec.inbound.size.values[0] != 0.0;
+        let interval = match self.options.interval {
+            Duration::ZERO => Duration::from_secs(2),
+            interval => interval,
+        };
+        self.flows.iter().any(sends).then(|| u32::try_from(interval.as_millis() / 2).unwrap_or(u32::MAX))
     }
 
     /// Waits until the chosen time to start.
@@ -135,7 +154,7 @@ impl Client {
                 (course.base, course.last) = (self.read(), self.read());
             }
             if omitted && !self.options.interval.is_zero() && now >= next && now < end {
-                self.interval(course, watch);
+                self.interval(course, self.read(), watch);
                 next = now.max(next + self.options.interval);
             }
             if now >= second {
@@ -151,9 +170,9 @@ impl Client {
             for deadline in [end, next, second].into_iter().filter(|deadline| *deadline > now) {
                 until = until.min(deadline);
             }
-            // Nothing is expected but the end of the connection.
+            // Nothing else is expected but the end of the connection.
             let wait = until.saturating_duration_since(now).max(Duration::from_millis(1));
-            match self.reader.next(wait, |_| ()) {
+            match self.reader.next(wait, |message| self.samples.take(&message)) {
                 Ok(_) => {}
                 Err(ControlError::Closed) => {
                     return Err(MeasureError::Refused("to go on with the measurement".to_owned()));
@@ -185,8 +204,7 @@ impl Client {
         }
     }
 
-    fn interval(&self, course: &mut Course, watch: &mut impl FnMut(&Interval)) {
-        let now = self.read();
+    fn interval(&self, course: &mut Course, now: Reading, watch: &mut impl FnMut(&Interval)) {
         let interval = self.since(course, &course.last, &now);
         watch(&interval);
         course.last = now;
@@ -206,7 +224,16 @@ impl Client {
             let association = opened.association.map(|place| (place, &associations[place]));
             FlowReport::new(&opened.flow, before, now, association)
         });
+        let firsts: Vec<_> = (0..associations.len()).map(|place| self.first_flow(place)).collect();
+        let peer = self.samples.between(before.peer.as_ref(), now.peer.as_ref(), &firsts);
         let seconds = |at: Instant| at.saturating_duration_since(course.started).as_secs_f64();
-        Interval { from: seconds(before.at), to: seconds(now.at), flows: flows.collect(), associations }
+        let (from, to, flows) = (seconds(before.at), seconds(now.at), flows.collect());
+        Interval { from, to, flows, associations, peer }
+    }
+
+    /// The number of the flow that is stream 0 of an association.
+    fn first_flow(&self, association: usize) -> Option<u32> {
+        let mut all = self.flows.iter().filter(|opened| opened.association == Some(association));
+        all.find(|opened| opened.flow.id.stream == 0).map(|opened| opened.flow.id.flow)
     }
 }

@@ -131,12 +131,15 @@ impl Client {
         } else {
             options.locals.clone()
         };
-        Endpoint::builder()
+        let builder = Endpoint::builder()
             .locals(locals)
             .udp_port(0)
             .remote_udp_port(options.udp_port)
-            .config(options.config.clone())
-            .bind_blocking()
+            .config(options.config.clone());
+        match &self.recorder {
+            None => builder.bind_blocking(),
+            Some(recorder) => builder.bind_tapped(recorder.clone()).map(Endpoint::from),
+        }
     }
 
     /// Begins to count what arrives.

@@ -9,6 +9,8 @@ use crate::control::{self, ControlError, ControlReader, ControlWriter};
 use crate::flow::{Flow, Room};
 use crate::npmp::{EventSize, FlowId, Message};
 use crate::paths::Association;
+use crate::pcap::{CaptureFile, Captured, Recorder};
+use crate::peer::Samples;
 use crate::report::Report;
 use crate::spec::{BadFlow, FlowSpec};
 use io::blocking::{Connection, Endpoint};
@@ -65,6 +67,8 @@ pub struct ClientOptions {
     pub scalars: Option<PathBuf>,
     /// Name pattern of its vector files, such as `run.vec`.
     pub vectors: Option<PathBuf>,
+    /// Captures the packets of SCTP at this side.
+    pub capture: Option<CaptureFile>,
     /// Size of on/off events: packed for NetPerfMeter 2.0.3 and later.
     pub events: EventSize,
 }
@@ -132,6 +136,9 @@ pub struct Client {
     /// Associations, with the numbers that the user gave them.
     associations: Vec<(u32, Connection)>,
     receivers: Vec<JoinHandle<()>>,
+    /// What the passive side told of its paths.
+    samples: Samples,
+    recorder: Option<Recorder>,
 }
 
 impl Client {
@@ -144,6 +151,11 @@ impl Client {
             spec.traffic()?;
             spec.schedule()?;
         }
+        let recorder = options.capture.as_ref().map(|capture| {
+            let failed = |source| MeasureError::File { file: capture.file.display().to_string(), source };
+            Recorder::create(capture).map_err(failed)
+        });
+        let recorder = recorder.transpose()?;
         let peer =
             options.peers.first().ok_or_else(|| MeasureError::System("there is no address".to_owned()))?;
         let port = options.port.checked_add(1);
@@ -165,6 +177,8 @@ impl Client {
             endpoint: None,
             associations: Vec::new(),
             receivers: Vec::new(),
+            samples: Samples::default(),
+            recorder,
         };
         let opened = client.open_all();
         if opened.is_err() {
@@ -202,7 +216,10 @@ impl Client {
             let answer = self.reader.next(left, |message| match message {
                 Message::Acknowledge(answer) if answer.id == id => Some(answer.status),
                 // Such as the second answer to a datagram that was sent twice.
-                _ => None,
+                other => {
+                    self.samples.take(&other);
+                    None
+                }
             })?;
             match answer {
                 Some(Some(0)) => return Ok(()),
@@ -219,8 +236,8 @@ impl Client {
     /// [`MeasureError`].
     pub fn run(mut self, cancel: &AtomicBool, watch: impl FnMut(&Interval)) -> Result<Report, MeasureError> {
         let report = self.measure(&|| cancel.load(Ordering::Relaxed), watch);
-        self.close();
-        report
+        let capture = self.close();
+        report.map(|report| Report { capture, ..report })
     }
 
     /// The associations now.
@@ -231,8 +248,8 @@ impl Client {
             .collect()
     }
 
-    /// Ends all data connections.
-    fn close(&mut self) {
+    /// Ends all data connections, and then the capture.
+    fn close(&mut self) -> Option<Captured> {
         for Opened { flow, .. } in &self.flows {
             flow.stop.close();
             flow.over.close();
@@ -249,5 +266,6 @@ impl Client {
         if let Some(endpoint) = self.endpoint.take() {
             endpoint.close_timeout(PATIENCE * 10);
         }
+        self.recorder.take().map(Recorder::finish)
     }
 }

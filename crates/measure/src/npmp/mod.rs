@@ -119,6 +119,9 @@ pub struct Start {
     pub no_vectors: bool,
     /// No scalars are wanted.
     pub no_scalars: bool,
+    /// Paths of the passive side are wanted so often, milliseconds. An extension: a flag, and the time in a field that NetPerfMeter
+    /// leaves out. Its passive side passes over both.
+    pub paths_every: Option<u32>,
 }
 
 /// A message.
@@ -213,13 +216,14 @@ impl<'a> Message<'a> {
                 Message::Data(data, body.rest())
             }
             kind::START => {
-                body.u32()?;
+                let every = body.u32()?;
                 Message::Start(Start {
                     measurement: body.u64()?,
                     compress_vectors: flags & 1 != 0,
                     compress_scalars: flags & 2 != 0,
                     no_vectors: flags & 4 != 0,
                     no_scalars: flags & 8 != 0,
+                    paths_every: (flags & 16 != 0).then_some(every),
                 })
             }
             kind::STOP => {
@@ -261,7 +265,11 @@ impl<'a> Message<'a> {
                 out.u64(data.time);
                 out.bytes(payload);
             }
-            Message::Start(Start { measurement, .. }) | Message::Stop { measurement } => {
+            Message::Start(Start { measurement, paths_every, .. }) => {
+                out.u32(paths_every.unwrap_or_default());
+                out.u64(*measurement);
+            }
+            Message::Stop { measurement } => {
                 out.u32(0);
                 out.u64(*measurement);
             }
@@ -285,7 +293,8 @@ impl<'a> Message<'a> {
                 bit(start.compress_vectors, 1)
                     | bit(start.compress_scalars, 2)
                     | bit(start.no_vectors, 4)
-                    | bit(start.no_scalars, 8),
+                    | bit(start.no_scalars, 8)
+                    | bit(start.paths_every.is_some(), 16),
             ),
             Message::Stop { .. } => (kind::STOP, 0),
             Message::Results { last, .. } => (kind::RESULTS, bit(*last, 1)),

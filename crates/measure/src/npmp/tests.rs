@@ -75,6 +75,16 @@ fn start_tells_by_its_flags_which_files_are_wanted() {
 }
 
 #[test]
+fn start_asks_for_paths_by_a_flag_and_a_time_and_the_time_alone_means_nothing() {
+    let start = Start { measurement: ID.measurement, paths_every: Some(0x0102_0304), ..Start::default() };
+    let bytes = |flags| [&[6, flags, 0, 16, 1, 2, 3, 4][..], &ID_BYTES[4..12]].concat();
+    is(&Message::Start(start), &bytes(16));
+    // NetPerfMeter 1.9 does not clear the field.
+    let unasked = Message::Start(Start { paths_every: None, ..start });
+    assert_eq!(Message::decode(&bytes(0)), Ok(unasked));
+}
+
+#[test]
 fn stop_has_16_bytes() {
     let bytes = [&[7, 0, 0, 16, 0, 0, 0, 0][..], &ID_BYTES[4..12]].concat();
     is(&Message::Stop { measurement: ID.measurement }, &bytes);
@@ -155,10 +165,15 @@ fn both_sizes_of_events_are_told_apart_by_the_length() {
     let message = Message::AddFlow(Box::new(flow));
     let (padded, packed) = (message.encode(EventSize::Padded), message.encode(EventSize::Packed));
     assert_eq!((padded.len(), packed.len()), (194 + 80, 194 + 72));
-    assert_eq!(padded[192..204], [0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0x3f, 0xf0]);
-    assert_eq!(packed[192..200], [0, 2, 2, 0, 0, 0, 0x3f, 0xf0]);
-    assert_eq!(padded[234..236], [2, 1], "the second event is relative");
-    assert_eq!(packed[230..232], [2, 1]);
+    // Number of events; of each generator, flags, padding and four numbers.
+    let numbers = |seconds: f64| [seconds, 0.0, 0.0, 0.5].map(f64::to_be_bytes).concat();
+    let events = |padding: usize| {
+        let event = |flags, seconds| [&[2, flags], &vec![0; padding][..], &numbers(seconds)].concat();
+        [vec![0, 2], event(0, 1.0), event(1, 2.0)].concat()
+    };
+    assert_eq!(padded[192..], events(6), "as 1.x and 2.x before 2.0.3 have them");
+    assert_eq!(packed[192..], events(2), "as 2.0.3 and later have them");
+    assert_eq!((&padded[2..4], &packed[2..4]), (&[1, 18][..], &[1, 10][..]));
     for bytes in [padded, packed] {
         assert_eq!(Message::decode(&bytes).as_ref(), Ok(&message));
     }

@@ -18,6 +18,8 @@ pub const IDLE: Duration = Duration::from_secs(60);
 pub const ROWS: usize = 1 << 18;
 /// Counters of flows that the vector of a measurement keeps, one for each flow and second; about 140 bytes each.
 pub const SNAPSHOTS: usize = 1 << 16;
+/// Shortest time between two messages about paths: more often they would disturb what is measured.
+pub const PATHS: Duration = Duration::from_millis(250);
 /// Longest control message: NPMP's longest.
 pub const MESSAGE: usize = u16::MAX as usize;
 /// How long connections may take to end with the server.

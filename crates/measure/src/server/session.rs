@@ -9,9 +9,11 @@ use crate::files::{self, Snapshot};
 use crate::flow::{Flow, Room};
 use crate::npmp::{AddFlow, EventSize, FlowId, Message, Start};
 use crate::paths::Association;
+use crate::peer::PeerSample;
 use crate::report::{FlowReport, Report};
 use crate::sender;
 use crate::spec::FlowSpec;
+use std::io::Write;
 use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -72,6 +74,20 @@ struct Running {
     begun: Instant,
     next: Instant,
     senders: Vec<JoinHandle<()>>,
+    paths: Option<Paths>,
+}
+
+/// When the active side is told of paths.
+struct Paths {
+    every: Duration,
+    next: Instant,
+}
+
+impl Paths {
+    fn wanted(start: &Start, begun: Instant) -> Option<Self> {
+        let every = Duration::from_millis(start.paths_every?.into());
+        Some(Paths { every: every.max(limits::PATHS), next: begun })
+    }
 }
 
 /// A control connection.
@@ -127,13 +143,16 @@ impl<'s> Session<'s> {
         let mut reader = ControlReader::new(self.stream.try_clone().map_err(io)?, limits::MESSAGE);
         let mut idle_since = Instant::now();
         while !self.shared.over.is_closed() {
-            let patience = if self.waiting.is_empty() { LOOK } else { LOOK_FOR_DATA };
+            let mut patience = if self.waiting.is_empty() { LOOK } else { LOOK_FOR_DATA };
+            if let Some(paths) = self.running.as_ref().and_then(|running| running.paths.as_ref()) {
+                patience = patience.min(paths.next.saturating_duration_since(Instant::now()));
+            }
             if let Some(request) = reader.next(patience, Request::of)? {
                 idle_since = Instant::now();
                 self.handle(request, &writer)?;
             }
             self.tell_found(&writer)?;
-            self.tick()?;
+            self.tick(&writer)?;
             if self.running.is_none() && idle_since.elapsed() > limits::IDLE {
                 return Err(End::Error("its control connection was silent".to_owned()));
             }
@@ -157,8 +176,8 @@ impl<'s> Session<'s> {
         if refused { Err(End::Error(NO_COMPRESSION.to_owned())) } else { Ok(()) }
     }
 
-    /// Takes a snapshot each second, and ends a measurement that is too long.
-    fn tick(&mut self) -> Result<(), End> {
+    /// Takes a snapshot each second, tells of paths, and ends a measurement that is too long.
+    fn tick(&mut self, writer: &ControlWriter) -> Result<(), End> {
         let now = Instant::now();
         let Some(running) = &mut self.running else { return Ok(()) };
         if now.duration_since(running.begun) > self.shared.longest {
@@ -171,7 +190,24 @@ impl<'s> Session<'s> {
                 self.snapshot();
             }
         }
-        Ok(())
+        match self.running.as_mut().and_then(|running| running.paths.as_mut()) {
+            Some(paths) if now >= paths.next => {
+                paths.next = now.max(paths.next + paths.every);
+                self.tell_paths(writer)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the active side of paths, if it asked for them.
+    fn tell_paths(&self, writer: &ControlWriter) -> Result<(), End> {
+        let Some(Running { begun, paths: Some(_), .. }) = &self.running else { return Ok(()) };
+        // The flow of stream 0 stands for its association.
+        let all = self.bound().filter(|(_, bound)| bound.flow.id.stream == 0);
+        let associations =
+            all.filter_map(|(slot, bound)| Some((slot.id.flow, association(&bound)?))).collect();
+        let sample = PeerSample { at: begun.elapsed().as_secs_f64(), associations };
+        Ok(writer.file(|out| out.write_all(sample.to_text().as_bytes()))?)
     }
 
     fn bound(&self) -> impl Iterator<Item = (&Slot, Bound)> {
@@ -240,7 +276,8 @@ impl<'s> Session<'s> {
         let begun = Instant::now();
         self.snapshots.clear();
         self.snapshot();
-        let mut running = Running { start, begun, next: begun + TICK, senders: Vec::new() };
+        let paths = Paths::wanted(&start, begun);
+        let mut running = Running { start, begun, next: begun + TICK, senders: Vec::new(), paths };
         for (_, Bound { flow, channel, .. }) in self.bound() {
             running.senders.extend(sender::start(&flow, channel, None)?);
         }
@@ -261,7 +298,8 @@ impl<'s> Session<'s> {
     }
 
     fn stop(&mut self, whole: FlowId, writer: &ControlWriter) -> Result<(), End> {
-        let associations = self.associations();
+        self.tell_paths(writer)?;
+        let associations: Vec<_> = self.bound().map(|(_, bound)| association(&bound)).collect();
         let Some(running) = self.halt() else {
             writer.acknowledge(whole, false)?;
             return Err(End::Error("it stopped what did not run".to_owned()));
@@ -307,16 +345,6 @@ impl<'s> Session<'s> {
         Ok(())
     }
 
-    /// The associations of the flows, in their order; none for flows of TCP and UDP.
-    fn associations(&self) -> Vec<Option<Association>> {
-        self.bound()
-            .map(|(_, bound)| match &bound.channel {
-                Channel::Sctp(connection, _) => Association::of(connection),
-                Channel::Tcp(_) | Channel::Udp(..) => None,
-            })
-            .collect()
-    }
-
     fn remove(&mut self, id: FlowId, writer: &ControlWriter) -> Result<(), End> {
         let place = self.slots.iter().position(|slot| slot.id == id);
         let Some(place) = place.filter(|_| self.running.is_none()) else {
@@ -336,5 +364,13 @@ impl<'s> Session<'s> {
             writer.file(|out| files::flow_vector(out, start, &arrivals))?;
         }
         Ok(())
+    }
+}
+
+/// The association of a flow; none with TCP and UDP.
+fn association(bound: &Bound) -> Option<Association> {
+    match &bound.channel {
+        Channel::Sctp(connection, _) => Association::of(connection),
+        Channel::Tcp(_) | Channel::Udp(..) => None,
     }
 }

@@ -1,6 +1,7 @@
-//! A server on the loopback interface.
+//! A server on the loopback interface, and what a client is told.
+#![allow(dead_code)] // Each test uses a part of it.
 
-use anabranch_measure::{Notice, Report, Server, ServerOptions};
+use anabranch_measure::{ClientOptions, FlowSpec, Notice, Planned, Report, Server, ServerOptions, Transport};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,8 +24,14 @@ pub struct Running {
 
 impl Running {
     pub fn start() -> Self {
+        Self::start_with(ServerOptions::default())
+    }
+
+    /// As [`Self::start`] with options but for the ports, and for the address if there is none.
+    pub fn start_with(options: ServerOptions) -> Self {
         let (sender, notices) = channel();
-        let options = ServerOptions { locals: vec![HERE], port: 0, udp_port: 0, ..ServerOptions::default() };
+        let locals = if options.locals.is_empty() { vec![HERE] } else { options.locals };
+        let options = ServerOptions { locals, port: 0, udp_port: 0, ..options };
         let notify = move |notice| drop(sender.send(notice));
         let server = Server::bind(options, notify).expect("a server");
         let ports = [server.port(), server.udp_port()];
@@ -32,6 +39,11 @@ impl Running {
         let flag = stop.clone();
         let thread = std::thread::spawn(move || server.run(&flag).expect("it serves"));
         Running { ports, notices, stop, thread: Some(thread) }
+    }
+
+    /// Waits until it ends by itself.
+    pub fn join(mut self) {
+        self.thread.take().expect("it runs").join().expect("it did not panic");
     }
 
     /// The report of the next measurement that ends.
@@ -62,7 +74,33 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        let ended = self.thread.take().expect("it runs").join();
-        assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
+        if let Some(thread) = self.thread.take() {
+            assert!(thread.join().is_ok() || std::thread::panicking(), "the server panicked");
+        }
+    }
+}
+
+/// Options of a client of a server at this address, for flows of one association.
+pub fn client(peer: IpAddr, [port, udp_port]: [u16; 2], flows: &[&str]) -> ClientOptions {
+    let plan = |spec: &&str| Planned {
+        spec: FlowSpec::parse(spec, Transport::Sctp).expect("a flow"),
+        association: 0,
+    };
+    ClientOptions {
+        peers: vec![peer],
+        port,
+        udp_port,
+        locals: Vec::new(),
+        flows: flows.iter().map(plan).collect(),
+        config: ServerOptions::default().config,
+        duration: Duration::from_millis(400),
+        at: None,
+        omit: Duration::ZERO,
+        interval: Duration::from_millis(100),
+        bytes: None,
+        scalars: None,
+        vectors: None,
+        capture: None,
+        events: Default::default(),
     }
 }

@@ -9,8 +9,8 @@ mod namespace;
 #[path = "../common/mod.rs"]
 mod common;
 
-use anabranch_measure::{Client, ClientOptions, FlowSpec, MeasureError, Planned, ServerOptions, Transport};
-use common::{HERE, Running};
+use anabranch_measure::{Client, ClientOptions, MeasureError};
+use common::{HERE, Running, client};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -162,30 +162,15 @@ fn our_client_measures_against_the_passive_side_of_netperfmeter() {
     in_a_namespace("our_client_measures_against_the_passive_side_of_netperfmeter", |folder| {
         let _passive = Passive::start(folder, 9000);
         for files in [true, false] {
-            let spec = |text: &&str| Planned {
-                spec: FlowSpec::parse(text, Transport::Tcp).expect("a flow"),
-                association: 0,
-            };
             let flows = [
                 "tcp:const50:const1000:const50:const500",
                 "udp:const50:const400:const50:exp300:onoff=+0.1,+5",
             ];
-            let options = ClientOptions {
-                peers: vec![HERE],
-                port: 9000,
-                udp_port: 9899,
-                locals: Vec::new(),
-                flows: flows.iter().map(spec).collect(),
-                config: ServerOptions::default().config,
-                duration: Duration::from_secs(2),
-                at: None,
-                omit: Duration::ZERO,
-                interval: Duration::from_secs(1),
-                bytes: None,
-                scalars: files.then(|| folder.join("c.sca")),
-                vectors: files.then(|| folder.join("c.vec")),
-                events: Default::default(),
-            };
+            let mut options = client(HERE, [9000, 9899], &flows);
+            options.duration = Duration::from_secs(2);
+            options.interval = Duration::from_secs(1);
+            options.scalars = files.then(|| folder.join("c.sca"));
+            options.vectors = files.then(|| folder.join("c.vec"));
             let report = connect(&options).run(&AtomicBool::new(false), |_| {}).expect("a measurement");
             for flow in &report.total.flows {
                 let peer = flow.peer.expect("it counted");

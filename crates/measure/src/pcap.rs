@@ -1,0 +1,105 @@
+//! Captures the packets of our SCTP, as the system sends and receives them in UDP.
+
+use io::Tap;
+use io::transport::{Datagram, Octets, Transmit};
+use net::{CaptureDirection, DatagramCapture};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::BufWriter;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use units::ByteCount;
+
+/// The capture that a user asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureFile {
+    /// Its name.
+    pub file: PathBuf,
+    /// Its largest size.
+    pub limit: ByteCount,
+}
+
+/// A capture that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Its file.
+    pub file: PathBuf,
+    /// Packets at the end that had no room.
+    pub left_out: u64,
+    /// Why it could not be written.
+    pub failure: Option<String>,
+}
+
+impl Captured {
+    pub(crate) fn to_json(&self) -> Value {
+        let file = self.file.display().to_string();
+        json!({ "file": file, "left_out": self.left_out, "failure": self.failure })
+    }
+}
+
+/// Bytes that wait for a call of the system.
+const BUFFER: usize = 1 << 18;
+
+/// A capture file that is being written: a tap in the driver, and a handle outside.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    file: PathBuf,
+    /// None once it has ended.
+    capture: Arc<Mutex<Option<DatagramCapture<BufWriter<File>>>>>,
+    /// Two clocks at one time: times of packets do not jump with the time of day.
+    began: Instant,
+    epoch: u64,
+}
+
+impl Recorder {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn create(CaptureFile { file, limit }: &CaptureFile) -> std::io::Result<Self> {
+        let sink = BufWriter::with_capacity(BUFFER, File::create(file)?);
+        let capture = DatagramCapture::new(sink, "SCTP in UDP", *limit)?;
+        Ok(Recorder {
+            file: file.clone(),
+            capture: Arc::new(Mutex::new(Some(capture))),
+            began: Instant::now(),
+            epoch: crate::clock::micros().saturating_mul(1000),
+        })
+    }
+
+    /// Ends the file.
+    pub fn finish(self) -> Captured {
+        let capture = self.capture.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let finished = capture.map_or(Ok(0), DatagramCapture::finish);
+        let failure = finished.as_ref().err().map(ToString::to_string);
+        Captured { file: self.file, left_out: finished.unwrap_or_default(), failure }
+    }
+
+    fn record(
+        &self,
+        direction: CaptureDirection,
+        ends: [SocketAddr; 2],
+        ecn: io::transport::Ecn,
+        packet: Octets<'_>,
+    ) {
+        let since = self.began.elapsed().as_nanos() as u64;
+        let at = units::Instant::from_nanos(self.epoch.saturating_add(since));
+        if let Some(capture) = &mut *self.capture.lock().unwrap_or_else(PoisonError::into_inner) {
+            capture.record(at, direction, ends, ecn, packet);
+        }
+    }
+}
+
+impl Tap for Recorder {
+    fn sent(&mut self, route: &Transmit, udp_port: u16, packet: Octets<'_>) {
+        let ends = [(route.src, udp_port).into(), (route.dst, route.udp_port).into()];
+        self.record(CaptureDirection::Outbound, ends, route.ecn, packet);
+    }
+
+    fn received(&mut self, datagram: &Datagram<'_>, udp_port: u16) {
+        let ends = [(datagram.src, datagram.udp_port).into(), (datagram.dst, udp_port).into()];
+        self.record(CaptureDirection::Inbound, ends, datagram.ecn, datagram.bytes);
+    }
+}
