@@ -58,11 +58,16 @@ def test_both_directions_of_other_transports_are_measured(server: Ports) -> None
         assert flow["peer"]["received"]["bytes"] > 0
 
 
-def test_paths_of_the_server_are_in_the_tables(server: Ports) -> None:
+def test_paths_of_the_server_are_in_tables_and_report(server: Ports, tmp_path: Path) -> None:
     port, udp_port = server
     result = anabranch.measure(
         "127.0.0.1", port=port, udp_port=udp_port, time=1.2, interval=0.4, rate=4e6, direction="down"
     )
+    page = result.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    for expected in ("Flow 0, from the server, path 0", "Smoothed round-trip time of Flow 0, from the server", "UTC"):
+        assert expected in page, expected
+    assert "Flow 0, path 0" not in page, "the client sent nothing"
+    assert "Links" not in page
     sent = result.summary("back_sent_user_bytes").filter(path=0)
     assert sent["mean"][0] > 0
     assert result.series.filter(quantity="back-cwnd", path=0).height >= 1

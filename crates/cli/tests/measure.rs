@@ -104,8 +104,16 @@ fn a_server_that_sends_over_two_paths_is_shown_path_by_path_and_its_capture_is_e
         assert!(out.contains(path), "{path}: {out}");
     }
 
-    let (code, _, error) = run(&["--pcap", "m.pcapng", "--pcap-limit", "4K", "-q"]);
+    let (code, _, error) = run(&["--pcap", "m.pcapng", "--pcap-limit", "4K", "-q", "--out", "tables"]);
     assert!(code == 0 && error.contains("m.pcapng reached its limit: the last "), "{code} {error}");
+
+    let found = scratch.json(&["explain", "tables", "--json"]);
+    assert!(found["limited_by"]["application"].as_f64() > Some(0.5), "{found}");
+    assert_eq!(found["paths"].as_array().map(Vec::len), Some(2), "{found}");
+    let (code, out, error) = scratch.call(&["explain", "tables"]);
+    assert!(code == 0 && error.is_empty(), "{error}");
+    assert!(out.contains("the application") && !out.contains("of what the links"), "{out}");
+    assert!(found["goodput_share"].is_null(), "links are not known: {found}");
 }
 
 #[test]

@@ -61,9 +61,11 @@ impl Report {
                 row(quantity::THROUGHPUT.forward, peer.received_bit_rate);
                 row(quantity::OFFERED_BYTES.back, peer.sent.bytes as f64);
                 row(quantity::OFFERED_MESSAGES.back, peer.sent.packets as f64);
-                limited(peer.limits.as_ref(), |quantity| quantity.back, &mut row);
+                let limits = peer.limits.as_ref().filter(|_| peer.sent.bytes > 0);
+                limited(limits, |quantity| quantity.back, &mut row);
             }
-            limited(flow.limits.as_ref(), |quantity| quantity.forward, &mut row);
+            let limits = flow.limits.as_ref().filter(|_| sent.amount.bytes > 0);
+            limited(limits, |quantity| quantity.forward, &mut row);
         }
         for side in sides(&self.total) {
             let name = |quantity: &Quantity| if side.back { quantity.back } else { quantity.forward };
@@ -80,7 +82,7 @@ impl Report {
                 if let Some(srtt) = path.srtt {
                     row(name(&quantity::SRTT), srtt);
                 }
-                limited(Some(&path.limits), name, &mut row);
+                limited(Some(&path.limits).filter(|_| path.user_bytes > 0), name, &mut row);
             }
         }
         rows
@@ -170,6 +172,7 @@ impl Side<'_> {
     }
 }
 
+/// The share of each limit of a sender. One that never sent has none.
 fn limited(
     limits: Option<&Limits>,
     side: impl Fn(&Quantity) -> &'static str,

@@ -85,6 +85,7 @@ fn paths_of_a_sending_server_have_intervals_series_and_totals() {
     for name in ["back_sent_user_bytes", "back_sent_throughput_bps", "back_data_packets", "back_srtt_s"] {
         assert!(scalars.contains(name), "{name} in {scalars}");
     }
+    assert!(!scalars.contains("\"limited_by_"), "the client sent nothing: {scalars}");
     for name in ["back-sent-throughput", "back-cwnd", "back-srtt"] {
         assert!(series.contains(name), "{name} in {series}");
     }

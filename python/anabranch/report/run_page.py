@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from . import panels
+from . import measured, panels
 from .limits import limits
 from .model import LIMITS, RunView
 from .page import Cell, Page, details, escape, facts, number, table
@@ -37,17 +37,19 @@ def build(run: RunView, text: str | None, source: str) -> Page:
     manifest = run.result.manifest
     page = Page(str(manifest.get("title") or source))
     record: dict[str, Any] = (manifest.get("runs") or [{}])[0]
-    page.lead = origin(manifest, record)
+    is_measured = measured.is_measured(manifest)
+    page.lead = measured.origin(manifest) if is_measured else origin(manifest, record)
     troubles = [*record.get("failures", []), *record.get("warnings", [])]
     page.add(*(f'<p class="warn">{escape(line)}</p>' for line in troubles))
     page.section("summary", "Flows")
     page.add(_flows(run), _limits_table(run))
     page.section("time", "Over time")
     _panels(page, run)
-    page.section("links", "Links")
-    page.add(_links(run))
-    page.section("network", "Network and scenario")
-    page.add(*network(text))
+    if not is_measured:
+        page.section("links", "Links")
+        page.add(_links(run))
+        page.section("network", "Network and scenario")
+        page.add(*network(text))
     page.section("numbers", "All numbers")
     page.add(details("Every number that was measured", _scalars(run)))
     return page
@@ -70,6 +72,9 @@ def origin(manifest: Mapping[str, Any], record: Mapping[str, Any]) -> str:
 
 
 def _panels(page: Page, run: RunView) -> None:
+    if not run.series and measured.is_measured(run.result.manifest):
+        page.add("<p>The measurement had no intervals.</p>")
+        return
     if not run.series:
         page.add(
             "<p>The run stored no quantity over time, since its scenario has no <code>[[probe]]</code>. "

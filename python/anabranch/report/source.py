@@ -52,7 +52,7 @@ def write(source: str | Path | Result, out: str | Path, choice: Choice | None = 
 
 def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
     # Each kind of page imports the libraries that it needs.
-    from . import paper_page, sweep_page
+    from . import measured, paper_page, sweep_page
 
     if isinstance(source, Result):
         return of_result(source, "results", None, out, choice)
@@ -64,12 +64,12 @@ def _page(source: str | Path | Result, out: Path, choice: Choice) -> Page:
         return paper_page.build(verdicts)
     if (folder / "manifest.json").is_file():
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        if "runs" in manifest:
+        if "runs" in manifest or measured.is_measured(manifest):
             return of_result(Result.read(folder), folder.name, None, out, choice, folder=folder)
         return of_result(sweep_page.stored(folder, manifest), folder.name, None, out, choice)
     raise UsageError(
-        f"{source}: expected a folder with manifest.json (of `run --out` or `sweep`) or verdicts.json (of "
-        "`reproduce`), or a scenario"
+        f"{source}: expected a folder with manifest.json (of `run --out`, `sweep` or `measure --out`) or verdicts.json "
+        "(of `reproduce`), or a scenario"
     )
 
 
@@ -77,8 +77,10 @@ def of_result(
     result: Result, name: str, text: str | None, out: Path, choice: Choice, *, folder: Path | None = None
 ) -> Page:
     """The page of a run or of a sweep, whose runs are stored in ``folder``."""
-    from . import model, run_page, sweep_page
+    from . import measured, model, run_page, sweep_page
 
+    if measured.is_measured(result.manifest):
+        result = measured.by_direction(result)
     text = text if text is not None else result.manifest.get("scenario")
     if result.scalars["run"].n_unique() > 1:
         return sweep_page.build(result, name, text, None if folder is None else os.path.relpath(folder, out.parent))

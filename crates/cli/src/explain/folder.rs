@@ -1,4 +1,4 @@
-//! Explains a finished run from its results: of `run --out`, or one of a sweep. What would change it is not run, as the
+//! Explains a finished run from its results: of `run --out`, one of a sweep, or a measurement of `measure --out`. What would change it is not run, as the
 //! scenario is not among the results.
 
 use super::report;
@@ -7,6 +7,7 @@ use crate::{Failure, code, complain, say};
 use clap::ArgMatches;
 use lab::explain::Diagnosis;
 use lab::results::{Column, Kind, Table, read_parquet};
+use measure::SCHEMA;
 use serde_json::Value as Json;
 use std::fs::File;
 use std::path::Path;
@@ -19,8 +20,12 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
     })?;
     let damaged = || Failure::usage(format!("{} is not that of a run or a sweep", manifest.display()));
     let manifest: Json = serde_json::from_str(&text).map_err(|_| damaged())?;
-    let axes = manifest["axes"].as_array().ok_or_else(damaged)?;
-    let run = choose(chosen, &manifest)?;
+    let is_measured = manifest["schema"] == SCHEMA;
+    let (axes, run) = match manifest["axes"].as_array() {
+        Some(axes) => (axes.as_slice(), choose(chosen, &manifest)?),
+        None if is_measured => (&[][..], 0),
+        None => return Err(damaged()),
+    };
     let path = folder.join("scalars.parquet");
     let table = File::open(&path)
         .map_err(|error| error.to_string())
@@ -40,7 +45,9 @@ pub(super) fn explain(chosen: &ArgMatches, folder: &Path) -> Result<i32, Failure
         say(&format!("{:#}\n", report::as_json(&subject)))?;
     } else if !chosen.get_flag("quiet") {
         say(&report::readable(&subject))?;
-        complain("to try changes, explain the scenario instead of its results");
+        if !is_measured {
+            complain("to try changes, explain the scenario instead of its results");
+        }
     }
     Ok(code::OK)
 }

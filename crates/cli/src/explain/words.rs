@@ -62,11 +62,13 @@ impl Subject<'_> {
         let words: Vec<String> = limits
             .map(|&(limit, share)| format!("{} of the time by {}", percent(share), phrase(limit)))
             .collect();
+        let share = self.found.share_of_links;
+        let share = share.map(|share| format!(", {} of what the links of its paths carry", percent(share)));
         format!(
-            "`{}` received {}, {} of what the links of its paths carry: its sender was limited {}.",
+            "`{}` received {}{}: its sender was limited {}.",
             self.name,
             show::rate(self.found.throughput),
-            percent(self.found.share_of_links),
+            share.unwrap_or_default(),
             listed(&words)
         )
     }

@@ -14,8 +14,8 @@ use transport::Limit;
 pub struct Diagnosis {
     /// Payload received per second, bit/s.
     pub throughput: f64,
-    /// The throughput as a share of the rates of the tightest links of its paths.
-    pub share_of_links: f64,
+    /// The throughput as a share of the rates of the tightest links of its paths; none of a measurement, whose links are not known.
+    pub share_of_links: Option<f64>,
     /// What limited the sender, and for which share of the time; the largest first. Empty if that was not measured.
     pub limits: Vec<(Limit, f64)>,
     /// Its paths, by their numbers.
@@ -75,7 +75,7 @@ impl Diagnosis {
     fn take(&mut self, name: &str, value: f64) {
         match name {
             _ if name == q::THROUGHPUT.forward => self.throughput = value,
-            _ if name == q::GOODPUT_SHARE.forward => self.share_of_links = value,
+            _ if name == q::GOODPUT_SHARE.forward => self.share_of_links = Some(value),
             _ => self.limits.extend(limit_of(name).map(|limit| (limit, value))),
         }
     }
