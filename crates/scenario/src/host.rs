@@ -28,4 +28,6 @@ pub enum Attachment {
         /// Addresses and lengths of prefixes, one for each link; empty: those of a simulated host.
         addresses: Vec<(IpAddr, u8)>,
     },
+    /// Queues of the Rust program that runs the emulation.
+    InProcess,
 }

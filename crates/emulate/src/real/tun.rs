@@ -1,10 +1,12 @@
 //! TUN mode: a TUN device for each link end of a real host, in a network namespace or not.
 
 use super::namespace::Namespace;
-use super::{Doors, Entry, NodeId, Packet, node_of, problem, wait};
+use super::wait;
+use crate::drive::{node_of, problem};
+use crate::engine::{Doors, Entry};
 use crate::error::EmulateError;
 use lab::scenario::{Attachment, RealHost, Scenario};
-use net::{Network, Whole};
+use net::{Network, NodeId, Packet, Whole};
 use nix::poll::{PollFd, PollFlags};
 use std::collections::BTreeMap;
 use std::io;

@@ -3,10 +3,12 @@
 //! The socket of a link end stands for the host there: programs of other hosts send to it to reach that host, and get from it what that
 //! host sends.
 
-use super::{Doors, Entry, NodeId, Packet, node_of, problem, wait};
+use super::wait;
+use crate::drive::{node_of, problem};
+use crate::engine::{Doors, Entry};
 use crate::error::EmulateError;
 use lab::scenario::{Attachment, RealHost, Scenario};
-use net::{Network, Outgoing, Protocol};
+use net::{Network, NodeId, Outgoing, Packet, Protocol};
 use nix::poll::{PollFd, PollFlags};
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ table! {
 }
 
 table! {
-    /// What a real host is attached by: UDP sockets, or TUN devices.
+    /// What a real host is attached by: UDP sockets, TUN devices, or queues of the Rust program that runs the emulation.
     struct RealTable in "`real` of [[host]]" {
         /// The UDP addresses of its program, one for each of its links in the order of the file, such as "127.0.0.1:4001". With
         /// port 0, the port is learned from the first datagram.
@@ -30,6 +30,8 @@ table! {
         /// Addresses of its TUN devices with the length of their prefixes, one for each link, such as "10.1.0.1/24"; by default the
         /// addresses that a simulated host would have.
         addresses: Option<At<OneOrMore<At<Interface>>>>;
+        /// Its packets pass through queues of the Rust program that runs the emulation; not for `anabranch emulate`.
+        in_process: bool = false;
     }
 }
 

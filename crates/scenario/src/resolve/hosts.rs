@@ -49,26 +49,43 @@ fn host(
         return refuse("has no link; expected one at least");
     }
     let attachment = attachment(&table.real, name, ends, faults)?;
-    if others.first().is_some_and(|other| is_udp(&other.attachment) != is_udp(&attachment)) {
-        let message = "one real host has `udp` and another one a TUN device; expected the same for all";
-        faults.note(name.span.clone(), message.to_owned());
+    let other = others.first().map(|other| kind(&other.attachment));
+    if let Some(other) = other.filter(|&other| other != kind(&attachment)) {
+        let message = format!(
+            "one real host has {other} and another one {}; expected the same for all",
+            kind(&attachment)
+        );
+        faults.note(name.span.clone(), message);
         return None;
     }
     Some(RealHost { node, attachment })
 }
 
-fn is_udp(attachment: &Attachment) -> bool {
-    matches!(attachment, Attachment::Udp { .. })
+/// What attaches a host, in the words of messages.
+fn kind(attachment: &Attachment) -> &'static str {
+    match attachment {
+        Attachment::Udp { .. } => "`udp`",
+        Attachment::Tun { .. } => "a TUN device",
+        Attachment::InProcess => "`in_process`",
+    }
 }
 
 fn attachment(table: &RealTable, name: &At<String>, ends: usize, faults: &mut Faults) -> Option<Attachment> {
-    let RealTable { udp, appears_at, tun, namespace, addresses } = table;
+    let RealTable { udp, appears_at, tun, namespace, addresses, in_process } = table;
     let of_tun = [
         tun.as_ref().map(|key| ("tun", &key.span)),
         namespace.as_ref().map(|key| ("namespace", &key.span)),
         addresses.as_ref().map(|key| ("addresses", &key.span)),
     ];
     let stray = of_tun.into_iter().flatten().next();
+    if *in_process {
+        let of_udp = [("udp", udp), ("appears_at", appears_at)];
+        let of_udp = of_udp.into_iter().find_map(|(key, value)| Some((key, &value.as_ref()?.span)));
+        let Some((key, span)) = of_udp.or(stray) else { return Some(Attachment::InProcess) };
+        let message = format!("a host with `in_process` has no socket and no device; expected no `{key}`");
+        faults.note(span.clone(), message);
+        return None;
+    }
     match (udp, stray) {
         (Some(_), Some((key, span))) => {
             faults.note(span.clone(), format!("a host with `udp` has no TUN device; expected no `{key}`"));
@@ -85,8 +102,10 @@ fn attachment(table: &RealTable, name: &At<String>, ends: usize, faults: &mut Fa
         // A misspelt key has been noted.
         (None, None) if !faults.is_empty() => None,
         (None, None) => {
-            let message =
-                format!("`real` of \"{}\" is empty; expected `udp`, `tun` or `namespace`", name.value);
+            let message = format!(
+                "`real` of \"{}\" is empty; expected `udp`, `tun`, `namespace` or `in_process`",
+                name.value
+            );
             faults.note(name.span.clone(), message);
             None
         }
@@ -167,7 +186,7 @@ pub(super) fn flows(
                 }
                 (Some(one), None) | (None, Some(one)) => {
                     let in_udp = flow.protocol == Protocol::Sctp && flow.udp_encapsulation;
-                    if in_udp || !is_udp(&one.attachment) {
+                    if in_udp || !matches!(one.attachment, Attachment::Udp { .. }) {
                         continue;
                     }
                     "a real host with `udp` understands only SCTP in UDP; expected udp_encapsulation = true"
