@@ -6,7 +6,7 @@ RUST   := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 
-.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net lint deny platforms advisories msrv fuzz clean
+.PHONY: demo test papers fairness bonding control-pictures interleaving-picture video-picture handover-picture queue-pictures link-picture overlay docs playground bench bench-net bench-emulate lint deny platforms advisories msrv fuzz clean
 
 # Papers 000 to 004: the numbers they state, with a verdict beside each, and figures in out/demo.
 demo: $(VENV)/.module
@@ -93,6 +93,10 @@ bench-net:
 	$(BENCH_NET) links
 	$(BENCH_NET) memory
 	$(BENCH_NET) idle
+
+# Packets per second through the emulator, with doors in the process and with UDP sockets: CPU share and lateness.
+bench-emulate:
+	cargo bench --quiet -p anabranch-emulate --bench packets
 
 lint: $(VENV)/.module deny msrv platforms
 	cargo fmt --all -- --check
