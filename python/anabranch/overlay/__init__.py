@@ -1,8 +1,8 @@
 """Whether real runs agree with simulated ones: prediction bands, and a verdict for each quantity.
 
 ``verdict`` has the statistics. ``plan`` reads what a scenario says about real runs, ``real`` does them over emulated
-links, ``observe`` takes the quantities in time bins from results, ``chart`` draws them, and ``command`` is
-``anabranch overlay``.
+links, ``foreign`` has the programs with other stacks, ``observe`` takes the quantities in time bins from results,
+``chart`` draws them, and ``command`` is ``anabranch overlay``.
 """
 
 from .verdict import Comparison, LateRunError, compare, prediction_band, ratio_of_means, refuse_late

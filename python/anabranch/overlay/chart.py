@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .. import plots
+from . import foreign
 from .overlaying import Overlay, Row
 
 COLUMNS = 2
@@ -33,7 +34,7 @@ def draw(overlay: Overlay) -> Figure:
     figure.suptitle(overlay.plan.title, fontsize=9)
     figure.legend(*places[0].get_legend_handles_labels(), loc="upper right", ncols=3, fontsize=6, frameon=False)
     late = sum(outcome["late"] for outcome in overlay.outcomes)
-    note = f"{len(overlay.rows[0].real)} real runs" + (f", {late} of them late" if late else "")
+    note = foreign.real_runs(overlay.plan, len(overlay.rows[0].real)) + (f", {late} of them late" if late else "")
     plots.foot(figure, overlay.plan.seed, overlay.replicas, note, shown="95 % prediction band of one run")
     return figure
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from .. import plots
 from ..progress import Progress
 from ..suites import tables
-from . import suite
+from . import foreign, suite
 from .chart import draw
 from .overlaying import Overlay, overlay, real_runs
-from .plan import OverlayError, Plan, read
+from .plan import OURS, OverlayError, Plan, read
 
 DIFFERS = 3
 """Exit code if a quantity differs."""
@@ -28,7 +28,7 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     if given.scenario is None:
         raise OverlayError("name a scenario, or do all those of docs/sim-vs-real.md with --suite PAGE")
     out = Path("out", "overlay") if given.out is None else given.out
-    plan = read(given.scenario, given.set, given.bin)
+    plan = read(given.scenario, given.set, given.bin, given.program)
     found = one(plan, given, out)
     print(json.dumps(found.as_dict(), indent=2) if given.json else tables.text(legend(found), [grid(found)]))
     with plots.style():
@@ -62,7 +62,8 @@ def one(plan: Plan, given: argparse.Namespace, out: Path) -> Overlay:
 
 def legend(found: Overlay) -> str:
     """How the numbers were measured."""
-    text = f"Seed {found.plan.seed}, {found.replicas} replicas, {len(found.rows[0].real)} real runs"
+    real = foreign.real_runs(found.plan, len(found.rows[0].real))
+    text = f"Seed {found.plan.seed}, {found.replicas} replicas, {real}"
     if found.outcomes:
         worst = max(found.outcomes, key=lambda outcome: outcome["lateness"]["p99_s"])["lateness"]
         most = max(outcome["lateness"]["max_s"] for outcome in found.outcomes)
@@ -71,6 +72,8 @@ def legend(found: Overlay) -> str:
                  f"{found.repeated} late runs repeated, {late} late runs kept")  # fmt: skip
     if found.jitter is not None:
         text += f"; jitter of simulated hosts {1e6 * found.jitter:.0f} µs"
+    if found.plan.program != OURS:
+        text += "; the real programs report nothing about their paths, which are not compared"
     return text
 
 
@@ -96,7 +99,7 @@ def _suite(given: argparse.Namespace) -> int:
     parts: list[str] = []
     agree = True
     for entry in suite.entries(given.only):
-        plan = read(entry.file, entry.settings, given.bin)
+        plan = read(entry.file, entry.settings, given.bin, entry.program)
         found = one(plan, given, out / entry.name)
         agree = agree and found.agrees
         picture = Path("figures", "overlay", f"{entry.name}.png")
@@ -115,7 +118,8 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
         prog="anabranch overlay",
         description="Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.",
         epilog="The network of the scenario is emulated between network namespaces, which needs Linux and root, and "
-        "real programs send over it: SCTP of this project in UDP, TCP of the kernel. docs/sim-vs-real.md explains the "
+        "real programs send over it: SCTP of this project in UDP or, with --program, another stack; TCP of the kernel. "
+        "docs/sim-vs-real.md explains the "
         "verdict. Exit code 3: a quantity differs.",
     )
     add = parser.add_argument
@@ -124,6 +128,8 @@ def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
     add("--real", type=count, default=5, metavar="N", help="real runs (default: 5); late ones are repeated")
     add("--runs", nargs="+", type=Path, default=[], metavar="DIR",
         help="compare these folders of `anabranch measure --out` instead, or the runs of this command")  # fmt: skip
+    add("--program", choices=(OURS, *foreign.FOREIGN), default=OURS,
+        help="what runs the flow of SCTP for real: our stack (default), usrsctp, or MPTCP of the kernel")  # fmt: skip
     add("--force", action="store_true", help="compare late runs, too")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="another value for a key of the scenario")
     add("--bin", type=float, default=1.0, metavar="SECONDS", help="width of a time bin (default: 1)")

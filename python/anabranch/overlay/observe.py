@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..result import Result
+from . import foreign
 from .plan import FINE, Flow, OverlayError, Plan
 from .real import VECTOR
 
@@ -101,16 +102,20 @@ def real(plan: Plan, folder: Path) -> Values:
 def _measured(values: Values, plan: Plan, flow: Flow, folder: Path, emulation: Path | None) -> float:
     """Adds what both sides of a flow measured; returns by how many seconds its first message was late on the clock."""
     manifest = _manifest(folder)
+    begun = _manifest(emulation)["emulation"]["begun_us"] * 1e-6 if emulation is not None else None
+    if manifest.get("schema") == foreign.SCHEMA:
+        sent = manifest["begun_us"] * 1e-6
+        _put_throughput(values, plan, flow, foreign.arrivals(folder), sent)
+        return sent - begun - flow.start if begun is not None else 0.0
     if not str(manifest.get("schema", "")).startswith("anabranch.measure/"):
         raise OverlayError(f"{folder}: expected a folder that `anabranch measure --out` wrote")
     shift = 0.0
     if (folder / VECTOR).is_file():
         arrivals = _arrivals(folder / VECTOR)
         sent = min((at - delay for at, _, delay in arrivals), default=0.0)
-        if emulation is not None and arrivals:
-            shift = sent - _manifest(emulation)["emulation"]["begun_us"] * 1e-6 - flow.start
-        amounts = [(at - sent + flow.start, at - sent + flow.start, 8.0 * size) for at, size, _ in arrivals]
-        _put(values, flow.name, "throughput", _rates(plan, amounts))
+        if begun is not None and arrivals:
+            shift = sent - begun - flow.start
+        _put_throughput(values, plan, flow, [(at, size) for at, size, _ in arrivals], sent)
     intervals = [part for part in manifest["intervals"] if part["associations"]]
     for path in range(len(intervals[0]["associations"][0]["paths"]) if intervals else 0):
         found = [(part, part["associations"][0]["paths"]) for part in intervals]
@@ -146,6 +151,12 @@ _UNITS = {"throughput": "Mbit/s", "sent": "Mbit/s", "RTT, median": "ms", "RTT, 9
 def _put(values: Values, place: str, what: str, bins: Sequence[float] | None) -> None:
     if bins is not None:
         values[Quantity(place, what, _UNITS[what])] = list(bins)
+
+
+def _put_throughput(values: Values, plan: Plan, flow: Flow, arrivals: Sequence[tuple[float, int]], sent: float) -> None:
+    """Adds the rate at which bytes arrived. ``sent`` is the time of day of the first message."""
+    amounts = [(at - sent + flow.start, at - sent + flow.start, 8.0 * size) for at, size in arrivals]
+    _put(values, flow.name, "throughput", _rates(plan, amounts))
 
 
 def _put_path(values: Values, plan: Plan, flow: Flow, path: int, series: Mapping[Any, Points]) -> None:

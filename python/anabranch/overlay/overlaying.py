@@ -11,7 +11,7 @@ from typing import Any
 
 from ..laboratory import sweep
 from ..statistics import finite
-from . import observe, real
+from . import foreign, observe, real
 from .observe import Quantity
 from .plan import OverlayError, Plan
 from .verdict import EQUIVALENT, Comparison, LateRunError, compare, refuse_late
@@ -78,6 +78,7 @@ class Overlay:
         return {
             "version": 1,
             "title": self.plan.title,
+            "program": self.plan.program,
             "seed": self.plan.seed,
             "replicas": self.replicas,
             "real_runs": len(self.rows[0].real),
@@ -130,17 +131,19 @@ def real_runs(plan: Plan, count: int, out: Path, *, forced: bool, report: Report
 
 
 def _finished(plan: Plan, folder: Path) -> dict[str, Any] | None:
-    """What is known of a run of the same scenario in this folder, which an earlier call did."""
+    """What is known of a run of the same scenario by the same program in this folder, which an earlier call did."""
     try:
         stored = json.loads((folder / STORED).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return stored["outcome"] if stored["scenario"] == plan.simulated() else None
+    same = (stored["scenario"], stored["program"]) == (plan.simulated(), plan.program)
+    return stored["outcome"] if same else None
 
 
 def _new_run(plan: Plan, folder: Path, seed: int, forced: bool) -> dict[str, Any]:
     if (why := real.missing()) is not None:
         raise OverlayError(f"real runs in network namespaces need {why}; compare runs of elsewhere with --runs")
+    foreign.check(plan)
     outcome = {**real.run(plan, folder, seed), "repeated": 0}
     for attempt in range(1, ATTEMPTS):
         if outcome["late"]:
@@ -151,7 +154,7 @@ def _new_run(plan: Plan, folder: Path, seed: int, forced: bool) -> dict[str, Any
         raise real.RunError(
             f"{plan.title}: {folder.name} was late in {ATTEMPTS} attempts; use an idle machine, or pass --force"
         ) from error
-    stored = {"scenario": plan.simulated(), "outcome": outcome}
+    stored = {"scenario": plan.simulated(), "program": plan.program, "outcome": outcome}
     (folder / STORED).write_text(json.dumps(stored), encoding="utf-8")
     return outcome
 

@@ -13,6 +13,8 @@ from typing import Any
 from ..scenario import Scenario, as_text, at, to_toml, with_settings
 from ..shipped import UsageError
 
+OURS = "ours"
+"""The program that sends and receives with our stack: ``anabranch measure``."""
 FINE = 0.05
 """Time between two points of the recorded series, in seconds."""
 LEAD = 3.0
@@ -59,6 +61,8 @@ class Plan:
     bins: tuple[float, ...]
     """Edges of the time bins, in seconds on the clock of the scenario."""
     seed: int
+    program: str = OURS
+    """What runs the flows of SCTP for real."""
 
     @property
     def end(self) -> float:
@@ -111,8 +115,11 @@ LINKS = {"quantity": ["queue", "drops"], "link": "*", "every": f"{FINE} s"}
 """The probe of all links, in the direction in which the scenario names their nodes."""
 
 
-def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.0) -> Plan:
-    """Reads a scenario. Raises :class:`OverlayError` with what cannot be run for real."""
+def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.0, program: str = OURS) -> Plan:
+    """Reads a scenario, whose flows of SCTP ``program`` runs for real.
+
+    Raises :class:`OverlayError` with what cannot be run for real.
+    """
     text, name = as_text(scenario)
     text, chosen = with_settings(text, name, settings)
     content: dict[str, Any] = tomllib.loads(text)
@@ -134,7 +141,7 @@ def read(scenario: Scenario, settings: Sequence[str] = (), bin_width: float = 1.
     if count < 1:
         raise OverlayError(f"{name}: flows send for {last - first:g} s, which is less than a bin of {bin_width:g} s")
     bins = tuple(first + number * bin_width for number in range(count + 1))
-    return Plan(str(content.get("title", name)), content, flows, bins, int(content.get("seed", 1)))
+    return Plan(str(content.get("title", name)), content, flows, bins, int(content.get("seed", 1)), program)
 
 
 def _varies(node: object) -> bool:

@@ -1,4 +1,7 @@
-"""Runs a plan for real: an emulation in network namespaces, and ``anabranch measure`` at both ends of each flow."""
+"""Runs a plan for real: an emulation in network namespaces, and programs at both ends of each flow.
+
+The programs are ``anabranch measure``, or those of :mod:`.foreign`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from typing import IO, Any
 
 from .. import _core
 from ..scenario import to_toml
+from . import foreign
 from .plan import FINE, KERNEL_CONTROLS, Flow, OverlayError, Plan
 
 PATIENCE = 30.0
@@ -55,7 +59,8 @@ def missing() -> str | None:
 def run(plan: Plan, folder: Path, seed: int) -> dict[str, Any]:
     """Does one run and puts its results into ``folder``; returns what ``anabranch emulate`` says of it.
 
-    ``folder`` gets ``emulation`` with the series of the links, and a folder of each flow with what ``measure`` wrote.
+    ``folder`` gets ``emulation`` with the series of the links, and a folder of each flow with what its programs
+    wrote.
     Raises :class:`RunError` if a program fails or a flow starts late.
     """
     shutil.rmtree(folder, ignore_errors=True)
@@ -65,25 +70,23 @@ def run(plan: Plan, folder: Path, seed: int) -> dict[str, Any]:
     (folder / "emulated.toml").write_text(plan.emulated(namespaces), encoding="utf-8")
     with _emulation(folder, namespaces, seed) as began, ExitStack() as programs:
         for flow in plan.flows:
-            for host in (flow.client, flow.server):
-                _prepare(flow, host, namespaces[host])
+            (folder / flow.name).mkdir()
+            _prepare(plan, flow, namespaces, folder / flow.name)
+        servers: list[_Program] = []
         for number, flow in enumerate(plan.flows):
-            server = _Program(
-                _inside(namespaces[flow.server], _serve(plan, flow, number)), folder / f"{flow.name}-server"
-            )
-            programs.enter_context(server)
-            server.wait_for("listening")
-        clients = [
-            _Program(
-                _inside(namespaces[flow.client], _measure(plan, flow, number, began, folder)),
-                folder / f"{flow.name}-client",
-            )
-            for number, flow in enumerate(plan.flows)
-        ]
-        for client in clients:
-            programs.enter_context(client)
-        for client in clients:
+            command = _inside(namespaces[flow.server], _serve(plan, flow, number, folder / flow.name))
+            servers.append(programs.enter_context(_Program(command, folder / f"{flow.name}-server")))
+            servers[-1].wait_for("listening")
+        clients: list[_Program] = []
+        for number, flow in enumerate(plan.flows):
+            command = _inside(namespaces[flow.client], _measure(plan, flow, number, began, folder / flow.name))
+            clients.append(programs.enter_context(_Program(command, folder / f"{flow.name}-client")))
+        for flow, server, client in zip(plan.flows, servers, clients, strict=True):
             client.end(plan.end + 2 * PATIENCE)
+            if foreign.of(plan, flow) is not None:
+                server.end(PATIENCE)
+                if (fault := foreign.finish(plan, flow, client.said(), folder / flow.name)) is not None:
+                    raise RunError(f"flow `{flow.name}`: {fault}")
     outcome = json.loads((folder / "emulation" / "manifest.json").read_text(encoding="utf-8"))["emulation"]
     for flow in plan.flows:
         begun = json.loads((folder / flow.name / "manifest.json").read_text(encoding="utf-8"))["begun_us"]
@@ -169,23 +172,30 @@ def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterat
         raise RunError(f"the emulation failed with code {process.returncode}")
 
 
-def _prepare(flow: Flow, host: str, namespace: str) -> None:
-    """Lets the kernel of a host have the congestion control of a TCP flow."""
-    if flow.transport != "tcp":
-        return
-    control = str(flow.options[host].get("control", "standard"))
-    if control not in KERNEL_CONTROLS:
-        known = ", ".join(KERNEL_CONTROLS)
-        raise OverlayError(f"flow `{flow.name}`: the kernel has no control `{control}`; expected one of {known}")
-    setting = f"net.ipv4.tcp_congestion_control={KERNEL_CONTROLS[control]}"
-    done = subprocess.run(
-        _inside(namespace, ["sysctl", "-q", "-w", setting]), capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise RunError(f"flow `{flow.name}`: {done.stderr.strip()}")
+def _prepare(plan: Plan, flow: Flow, namespaces: Mapping[str, str], folder: Path) -> None:
+    """Prepares the hosts of a flow: the kernel has the congestion control of a TCP flow."""
+    commands: list[list[str]] = []
+    if (program := foreign.of(plan, flow)) is not None:
+        commands = program.prepare(plan, flow, namespaces, folder)
+    elif flow.transport == "tcp":
+        for host in (flow.client, flow.server):
+            control = str(flow.options[host].get("control", "standard"))
+            if control not in KERNEL_CONTROLS:
+                known = ", ".join(KERNEL_CONTROLS)
+                raise OverlayError(
+                    f"flow `{flow.name}`: the kernel has no control `{control}`; expected one of {known}"
+                )
+            setting = f"net.ipv4.tcp_congestion_control={KERNEL_CONTROLS[control]}"
+            commands.append(_inside(namespaces[host], ["sysctl", "-q", "-w", setting]))
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RunError(f"flow `{flow.name}`: `{' '.join(command)}`: {done.stderr.strip()}")
 
 
-def _serve(plan: Plan, flow: Flow, number: int) -> list[str]:
+def _serve(plan: Plan, flow: Flow, number: int, out: Path) -> list[str]:
+    if (program := foreign.of(plan, flow)) is not None:
+        return program.server(plan, flow, out)
     _, local = plan.way(flow)
     return [
         *_anabranch(),
@@ -198,10 +208,10 @@ def _serve(plan: Plan, flow: Flow, number: int) -> list[str]:
     ]
 
 
-def _measure(plan: Plan, flow: Flow, number: int, began: float, folder: Path) -> list[str]:
+def _measure(plan: Plan, flow: Flow, number: int, began: float, out: Path) -> list[str]:
+    if (program := foreign.of(plan, flow)) is not None:
+        return program.client(plan, flow, began, out)
     local, hosts = plan.way(flow)
-    out = folder / flow.name
-    out.mkdir()
     command = [*_anabranch(), "measure", ",".join(hosts), "--local", ",".join(local), *_both(flow, flow.client, number)]
     command += ["--at", f"{began + flow.start:.6f}", "--time", f"{flow.stop - flow.start:.6f}", "--interval", str(FINE)]
     command += ["--transport", flow.transport, "--length", str(flow.length), "--unordered", str(flow.unordered)]

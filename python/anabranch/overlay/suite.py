@@ -9,6 +9,7 @@ from typing import Any
 
 from ..shipped import folder
 from ..suites import running, tables
+from .plan import OURS
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Entry:
     title: str
     file: Path
     settings: tuple[str, ...]
+    program: str
+    """What runs its flows of SCTP for real."""
     text: str
     """What the scenario is, and the cause of what differs."""
 
@@ -34,7 +37,7 @@ def entries(only: str | None = None) -> list[Entry]:
 def _entry(table: Mapping[str, Any]) -> Entry:
     settings = tuple(f"{key}={value}" for key, value in table.get("set", {}).items())
     file = folder("suites") / "overlay" / table["file"]
-    return Entry(table["name"], table["title"], file, settings, table["text"].strip())
+    return Entry(table["name"], table["title"], file, settings, table.get("program", OURS), table["text"].strip())
 
 
 def section(entry: Entry, legend: str, grid: tables.Grid, picture: Path) -> str:

@@ -1,9 +1,12 @@
 /*
- * A program that sends or receives with usrsctp over UDP (RFC 6951): the peer of the test in main.rs.
+ * A program that sends or receives with usrsctp over UDP (RFC 6951): the peer of the test in main.rs, and a program that
+ * `anabranch overlay` runs.
  *
- *   peer send CMT SECONDS LOCAL LOCAL REMOTE     connects, sends unordered messages for that long, and closes
- *   peer receive CMT LIMIT LOCAL LOCAL           accepts one association and receives until it ends
+ *   peer send CMT SECONDS LOCAL LOCAL REMOTE [AT]     connects, sends unordered messages for that long, and closes
+ *   peer receive CMT LIMIT LOCAL LOCAL [FILE]         accepts one association and receives until it ends
  *
+ * AT is the time of day, in seconds since 1970, at which it begins to send. FILE gets a line for each message: the time of
+ * day and the bytes.
  * CMT is the value of the sysctl of that name (0: off, 1: on). The program ends when the association has ended, or
  * LIMIT_AFTER seconds after it should have. It prints one line of JSON.
  */
@@ -19,13 +22,18 @@
 enum { UDP_PORT = 9899, SCTP_PORT = 5001, MESSAGE = 1400, BUFFER = 4 << 20, LIMIT_AFTER = 20 };
 
 static uint64_t bytes, messages, numbers;
-static double first, last;
+static double first, last, begun;
+static FILE *arrivals;
 
-static double now(void) {
+static double read_clock(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return t.tv_sec + t.tv_nsec / 1e9;
 }
+
+static double now(void) { return read_clock(CLOCK_MONOTONIC); }
+
+static double time_of_day(void) { return read_clock(CLOCK_REALTIME); }
 
 static void check(const char *what, int failed) {
     if (failed) {
@@ -40,8 +48,12 @@ static void count(const unsigned char *message, size_t length) {
     for (size_t i = 0; i < 8 && i < length; i++)
         number = number << 8 | message[i];
     last = now();
-    if (messages++ == 0)
+    if (messages++ == 0) {
         first = last;
+        begun = time_of_day();
+    }
+    if (arrivals != NULL)
+        fprintf(arrivals, "%.6f %zu\n", time_of_day(), length);
     bytes += length;
     numbers += number;
 }
@@ -136,10 +148,14 @@ int main(int argc, char **argv) {
         struct sctp_udpencaps port = {.sue_address.ss_family = AF_INET, .sue_port = htons(UDP_PORT)};
         check("encapsulation", usrsctp_setsockopt(s, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &port, sizeof port));
         check("connect", usrsctp_connect(s, (struct sockaddr *)&remote, sizeof remote));
+        while (argc > 7 && time_of_day() < atof(argv[7]))
+            usleep(500);
         send_for(s, seconds);
         describe_paths(s, paths, sizeof paths);
         usrsctp_shutdown(s, SHUT_WR);
     } else {
+        if (argc > 6)
+            check("file", (arrivals = fopen(argv[6], "w")) == NULL);
         listener = s;
         check("listen", usrsctp_listen(listener, 1));
         puts("listening");
@@ -147,15 +163,16 @@ int main(int argc, char **argv) {
         s = usrsctp_accept(listener, NULL, NULL);
         check("accept", s == NULL);
         receive_all(s);
+        check("file", arrivals != NULL && fclose(arrivals) != 0);
         describe_paths(s, paths, sizeof paths);
     }
     int graceful = ended_gracefully();
     double end = now();
     struct sctpstat stat;
     usrsctp_get_stat(&stat);
-    printf("{\"bytes\":%llu,\"messages\":%llu,\"numbers\":%llu,\"seconds\":%.3f,\"graceful\":%s,\"bad_checksums\":%u,"
+    printf("{\"begun\":%.6f,\"bytes\":%llu,\"messages\":%llu,\"numbers\":%llu,\"seconds\":%.3f,\"graceful\":%s,\"bad_checksums\":%u,"
            "\"duplicates\":%u,\"retransmitted\":%u,\"timeouts\":%u,\"paths\":[%s]}\n",
-           (unsigned long long)bytes, (unsigned long long)messages, (unsigned long long)numbers,
+           begun, (unsigned long long)bytes, (unsigned long long)messages, (unsigned long long)numbers,
            (sending ? end : last) - first, graceful ? "true" : "false", stat.sctps_badsum, stat.sctps_recvdupdata,
            stat.sctps_sendretransdata, stat.sctps_timodata, paths);
     fflush(stdout);

@@ -33,8 +33,8 @@ impl Peer {
     fn start(network: &Network, program: &Path, role: &str, cmt: bool, seconds: f64) -> Peer {
         let mut command = network.there(program.to_str().expect("a path in UTF-8"));
         command.args([role, if cmt { "1" } else { "0" }, &seconds.to_string()]);
-        let addresses =
-            Network::addresses_there().into_iter().chain(Network::addresses_here().into_iter().take(1));
+        let remote = Network::addresses_here().into_iter().take(usize::from(role == "send"));
+        let addresses = Network::addresses_there().into_iter().chain(remote);
         command.args(addresses.map(|address| address.to_string()));
         Peer(Running::start(&mut command))
     }

@@ -1,0 +1,1 @@
+../../crates/io/tests/usrsctp/peer.c
