@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,21 @@ def test_real_programs_over_emulated_links_are_like_simulated_ones(
     assert len(found["lateness"]) == 2
     assert found["host_jitter_s"] > 0
     assert not list(Path("/run/netns").glob(f"ov{os.getpid()}-*")), "namespaces are removed"
+
+
+def test_the_emulator_has_precedence_over_the_programs_at_its_ends(tmp_path: Path) -> None:
+    if (why := real.missing()) is not None:
+        if os.environ.get("ANABRANCH_REQUIRE_TOOLS"):
+            pytest.fail(f"real runs need {why}, and ANABRANCH_REQUIRE_TOOLS is set")
+        pytest.skip(f"real runs need {why}")
+    if not real.urgent(2):
+        pytest.skip("real-time priorities are not allowed here")
+    namespaces = {host: f"ov{os.getpid()}-p{number}" for number, host in enumerate(("client", "server"))}
+    (tmp_path / "emulated.toml").write_text(plan.read(SCENARIO).emulated(namespaces), encoding="utf-8")
+    command = [sys.executable, "-c", "import os; print(os.sched_getparam(0).sched_priority)"]
+    with real._emulation(tmp_path, namespaces, 1), real._Program(command, tmp_path / "program") as program:
+        program.end(real.PATIENCE)
+        parents = Path("/proc/self/task").glob("*/children")
+        children = {int(pid) for parent in parents for pid in parent.read_text(encoding="ascii").split()}
+        emulator = max(os.sched_getparam(pid).sched_priority for pid in children)
+    assert emulator > int(program.said()) > 0

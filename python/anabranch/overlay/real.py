@@ -102,7 +102,7 @@ class _Program:
     def __init__(self, command: Sequence[str], log: Path) -> None:
         self._log = log
         self._file: IO[bytes] = log.with_suffix(".log").open("wb")
-        self.process = subprocess.Popen([*_urgent(), *command], stdout=self._file, stderr=self._file)
+        self.process = subprocess.Popen([*urgent(1), *command], stdout=self._file, stderr=self._file)
 
     def __enter__(self) -> _Program:
         return self
@@ -147,7 +147,8 @@ def stop(process: subprocess.Popen[Any], how: signal.Signals) -> None:
 @contextmanager
 def _emulation(folder: Path, namespaces: Mapping[str, str], seed: int) -> Iterator[float]:
     """Emulates the network meanwhile; gives the time of day at which its clock began."""
-    command = [*_urgent(), *_anabranch(), "emulate", str(folder / "emulated.toml"), "--seed", str(seed)]
+    # Above its programs: the emulator would wait for the end of their turns.
+    command = [*urgent(2), *_anabranch(), "emulate", str(folder / "emulated.toml"), "--seed", str(seed)]
     command += ["--out", str(folder / "emulation")]
     with (folder / "emulation.log").open("w", encoding="utf-8") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True)
@@ -242,9 +243,9 @@ def _inside(namespace: str, command: Sequence[str]) -> list[str]:
 
 
 @lru_cache
-def _urgent() -> tuple[str, ...]:
+def urgent(priority: int) -> tuple[str, ...]:
     """The beginning of a command line that gets the CPU before other programs, if that is allowed."""
-    prefix = ("chrt", "--rr", "1")
+    prefix = ("chrt", "--rr", str(priority))
     try:
         allowed = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
     except OSError:
