@@ -134,38 +134,39 @@ impl Transport for Endpoint {
 impl Protocolled for Endpoint {
     #[inline]
     fn shared(AssocId(id): AssocId, event: sctp::Event) -> (ConnId, Event) {
-        let frequent = match event {
-            sctp::Event::Readable => Some(Event::Readable),
-            sctp::Event::Writable => Some(Event::Writable),
-            _ => None,
-        };
-        if let Some(frequent) = frequent {
-            std::mem::forget(event); // these have nothing to drop, and the compiler does not see it
-            return (ConnId(id), frequent);
-        }
         let event = match event {
-            sctp::Event::Connected { .. } => Event::Connected,
-            sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
-            sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
-            // An SCTP shutdown ends both directions without a call of the application.
-            sctp::Event::Readable
-            | sctp::Event::Writable
-            | sctp::Event::ShutdownReceived
-            | sctp::Event::Restarted
-            | sctp::Event::PathChanged { .. }
-            | sctp::Event::HeartbeatAnswered { .. }
-            | sctp::Event::PrimaryChanged { .. }
-            | sctp::Event::MtuChanged { .. }
-            | sctp::Event::Delivered { .. }
-            | sctp::Event::SendFailed { .. }
-            | sctp::Event::StreamsReset { .. }
-            | sctp::Event::StreamsAdded { .. }
-            | sctp::Event::PeerAddressAdded { .. }
-            | sctp::Event::PeerAddressRemoved { .. }
-            | sctp::Event::AddressChange { .. }
-            | sctp::Event::AuthKeyUnused { .. }
-            | sctp::Event::PeerError { .. } => Event::Other,
+            sctp::Event::Readable => Event::Readable,
+            sctp::Event::Writable => Event::Writable,
+            event => rare(event),
         };
         (ConnId(id), event)
+    }
+}
+
+/// What happens a few times in the life of an association. On its own, since these events have something to drop.
+#[cold]
+fn rare(event: sctp::Event) -> Event {
+    match event {
+        sctp::Event::Connected { .. } => Event::Connected,
+        sctp::Event::Closed { reason: CloseReason::Graceful } => Event::Closed(Ending::Graceful),
+        sctp::Event::Closed { reason } => Event::Closed(Ending::Failed(format!("{reason:?}"))),
+        // An SCTP shutdown ends both directions without a call of the application.
+        sctp::Event::Readable
+        | sctp::Event::Writable
+        | sctp::Event::ShutdownReceived
+        | sctp::Event::Restarted
+        | sctp::Event::PathChanged { .. }
+        | sctp::Event::HeartbeatAnswered { .. }
+        | sctp::Event::PrimaryChanged { .. }
+        | sctp::Event::MtuChanged { .. }
+        | sctp::Event::Delivered { .. }
+        | sctp::Event::SendFailed { .. }
+        | sctp::Event::StreamsReset { .. }
+        | sctp::Event::StreamsAdded { .. }
+        | sctp::Event::PeerAddressAdded { .. }
+        | sctp::Event::PeerAddressRemoved { .. }
+        | sctp::Event::AddressChange { .. }
+        | sctp::Event::AuthKeyUnused { .. }
+        | sctp::Event::PeerError { .. } => Event::Other,
     }
 }
