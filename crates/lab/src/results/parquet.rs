@@ -2,35 +2,41 @@ use super::table::Words;
 use super::{Column, Kind, Table, TableError};
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, get_typed_column_reader};
+use ::parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
+};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::{Type, TypePtr};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use ::parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
+use bytes::Bytes;
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Writes tables of one shape into one Parquet file, which depends on their rows only.
 pub struct ParquetWriter<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     pending: Table,
+    threads: usize,
 }
 
 /// Rows of a row group: large enough to compress well, small enough to keep in memory.
 const GROUP_ROWS: usize = 1 << 17;
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Starts a file.
+    /// Starts a file, whose columns are encoded by several threads.
     ///
     /// # Errors
     /// Those of the sink.
-    pub fn new(sink: W, shape: &[(String, Kind)]) -> Result<Self, TableError> {
+    pub fn new(sink: W, shape: &[(String, Kind)], threads: usize) -> Result<Self, TableError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("anabranch {}", env!("CARGO_PKG_VERSION")))
             .build();
         let writer = SerializedFileWriter::new(sink, schema(shape)?, Arc::new(properties))?;
-        Ok(ParquetWriter { writer, pending: Table::empty(shape) })
+        Ok(ParquetWriter { writer, pending: Table::empty(shape), threads })
     }
 
     /// Writes the rows of a table.
@@ -54,9 +60,14 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 
     fn write_group(&mut self) -> Result<(), TableError> {
+        let (schema, properties) = (self.writer.schema_descr(), self.writer.properties());
+        let columns = self.pending.columns();
+        let encode = |number: usize| encode(schema.column(number), properties.clone(), &columns[number].1);
+        let encoded = in_parallel(self.threads, columns.len(), encode);
         let mut group = self.writer.next_row_group()?;
-        for (_, column) in self.pending.columns() {
-            write_column(&mut group, column)?;
+        for column in encoded {
+            let (bytes, written) = column?;
+            group.append_column(&bytes, written)?;
         }
         group.close()?;
         self.pending = Table::empty(&self.pending.shape());
@@ -69,9 +80,27 @@ impl<W: Write + Send> ParquetWriter<W> {
 /// # Errors
 /// Those of the Parquet library.
 pub fn to_parquet_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
-    let mut writer = ParquetWriter::new(Vec::new(), &table.shape())?;
+    let mut writer = ParquetWriter::new(Vec::new(), &table.shape(), 1)?;
     writer.append(table)?;
     writer.finish()
+}
+
+/// Makes items with several threads.
+fn in_parallel<T: Send>(threads: usize, count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if threads < 2 {
+        return (0..count).map(make).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let some = || -> Vec<(usize, T)> {
+        let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        numbers.take_while(|number| *number < count).map(|number| (number, make(number))).collect()
+    };
+    let mut made: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(some)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("does not panic")).collect()
+    });
+    made.sort_by_key(|(number, _)| *number);
+    made.into_iter().map(|(_, item)| item).collect()
 }
 
 fn schema(shape: &[(String, Kind)]) -> Result<TypePtr, TableError> {
@@ -94,35 +123,39 @@ fn schema(shape: &[(String, Kind)]) -> Result<TypePtr, TableError> {
     Ok(Arc::new(Type::group_type_builder("results").with_fields(fields).build()?))
 }
 
-fn write_column<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+/// The bytes of a column in a row group.
+fn encode(
+    descriptor: ColumnDescPtr,
+    properties: WriterPropertiesPtr,
     column: &Column,
-) -> Result<(), TableError> {
+) -> Result<(Bytes, ColumnCloseResult), TableError> {
+    let mut sink = TrackedWrite::new(Vec::new());
+    let mut writer =
+        get_column_writer(descriptor, properties, Box::new(SerializedPageWriter::new(&mut sink)));
     match column {
+        // A word is copied once, not for each row.
         Column::Text(words) => {
-            let rows: Vec<ByteArray> = words.iter().map(ByteArray::from).collect();
-            write_values::<ByteArrayType, W>(group, &rows, None)
+            write_values::<ByteArrayType>(&mut writer, &words.rows_as(ByteArray::from), None)?
         }
-        Column::Whole(rows) => write_values::<Int32Type, W>(group, rows, None),
+        Column::Whole(rows) => write_values::<Int32Type>(&mut writer, rows, None)?,
         Column::OptionalWhole(rows) => {
             let values: Vec<i32> = rows.iter().flatten().copied().collect();
             let levels: Vec<i16> = rows.iter().map(|row| row.is_some().into()).collect();
-            write_values::<Int32Type, W>(group, &values, Some(&levels))
+            write_values::<Int32Type>(&mut writer, &values, Some(&levels))?
         }
-        Column::Real(rows) => write_values::<DoubleType, W>(group, rows, None),
-        Column::Flag(rows) => write_values::<BoolType, W>(group, rows, None),
+        Column::Real(rows) => write_values::<DoubleType>(&mut writer, rows, None)?,
+        Column::Flag(rows) => write_values::<BoolType>(&mut writer, rows, None)?,
     }
+    let written = writer.close()?;
+    Ok((Bytes::from(sink.into_inner()?), written))
 }
 
-fn write_values<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+fn write_values<T: DataType>(
+    writer: &mut ColumnWriter<'_>,
     values: &[T::T],
     levels: Option<&[i16]>,
 ) -> Result<(), TableError> {
-    if let Some(mut writer) = group.next_column()? {
-        writer.typed::<T>().write_batch(values, levels, None)?;
-        writer.close()?;
-    }
+    get_typed_column_writer_mut::<T>(writer).write_batch(values, levels, None)?;
     Ok(())
 }
 
@@ -191,7 +224,6 @@ fn read_values<T: DataType>(reader: ColumnReader, rows: usize) -> Result<(Vec<T:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::bytes::Bytes;
 
     fn sample(rows: usize) -> Table {
         let mut words = Words::default();
@@ -220,7 +252,7 @@ mod tests {
     #[test]
     fn many_rows_make_several_groups_that_read_back_as_one_table() {
         let table = sample(GROUP_ROWS / 2 + 1);
-        let mut writer = ParquetWriter::new(Vec::new(), &table.shape()).unwrap();
+        let mut writer = ParquetWriter::new(Vec::new(), &table.shape(), 1).unwrap();
         let mut whole = Table::empty(&table.shape());
         for _ in 0..5 {
             writer.append(&table).unwrap();
@@ -229,6 +261,19 @@ mod tests {
         let bytes = Bytes::from(writer.finish().unwrap());
         assert_eq!(SerializedFileReader::new(bytes.clone()).unwrap().num_row_groups(), 3);
         assert_eq!(read_parquet(bytes, &table.shape()).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_file_does_not_depend_on_the_number_of_threads() {
+        let table = sample(GROUP_ROWS + 1);
+        let file = |threads: usize| {
+            let mut writer = ParquetWriter::new(Vec::new(), &table.shape(), threads).unwrap();
+            writer.append(&table).unwrap();
+            writer.finish().unwrap()
+        };
+        let one = file(1);
+        assert!([2, 3, 16].iter().all(|threads| file(*threads) == one));
+        assert_eq!(read_parquet(Bytes::from(one), &table.shape()).unwrap(), table);
     }
 
     #[test]

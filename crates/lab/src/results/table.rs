@@ -75,6 +75,12 @@ impl Words {
         self.rows.extend(other.rows.iter().map(|row| numbers[*row as usize]));
     }
 
+    /// Every row as something that is made of each word once.
+    pub fn rows_as<'w, T: Clone>(&'w self, make: impl Fn(&'w str) -> T) -> Vec<T> {
+        let made: Vec<T> = self.words.iter().map(|word| make(word)).collect();
+        self.rows.iter().map(|number| made[*number as usize].clone()).collect()
+    }
+
     /// Every row.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|number| self.words[*number as usize].as_str())

@@ -7,6 +7,7 @@
 mod elsewhere;
 mod manifest;
 mod merge;
+mod order;
 mod parts;
 mod pool;
 mod stopwatch;
@@ -34,6 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use stopwatch::Stopwatch;
 use store::Store;
 use units::Span;
+use until::Values;
 
 /// How to run a sweep.
 #[derive(Clone, Debug)]
@@ -244,11 +246,14 @@ fn sweep_with(
     refuse_too_many(replicas.len(), most)?;
     let store = Store::open(&options.out)?;
     let mut done: Vec<Vec<RunRecord>> = vec![Vec::new(); replicas.len()];
+    let mut values: Vec<Vec<Values>> = vec![Vec::new(); replicas.len()];
     let mut round = Round { simulate, elsewhere, sweep, store: &store, options, watch };
     let wide = loop {
         round.work(&replicas, &mut done, progress)?;
         let Some(until) = &options.until else { break Vec::new() };
-        let wide = too_wide(until, &done, &store)?;
+        read_values(until, &done, &mut values, &store, options.jobs)?;
+        let too_wide = |(variant, runs): (usize, &Vec<Values>)| until.too_wide(variant, runs);
+        let wide: Vec<Wide> = values.iter().enumerate().filter_map(too_wide).collect();
         let before = replicas.clone();
         wide.iter().for_each(|wide| replicas[wide.variant] = until.next(wide).max(wide.replicas));
         if replicas == before {
@@ -365,15 +370,28 @@ impl Round<'_, '_> {
     }
 }
 
-/// The combinations whose interval is too wide, each with its widest one.
-fn too_wide(until: &Until, done: &[Vec<RunRecord>], store: &Store) -> Result<Vec<Wide>, SweepError> {
-    let mut found = Vec::new();
-    for (variant, records) in done.iter().enumerate() {
-        let tables: Result<Vec<Table>, SweepError> =
-            records.iter().map(|run| store.table(&run.hash, "scalars.parquet", &scalars_of(&[]))).collect();
-        found.extend(until.too_wide(variant, &tables?).map_err(SweepError::NotMeasured)?);
-    }
-    Ok(found)
+/// Adds the values of runs that are new in `done` to `known`, by combination.
+fn read_values(
+    until: &Until,
+    done: &[Vec<RunRecord>],
+    known: &mut [Vec<Values>],
+    store: &Store,
+    jobs: usize,
+) -> Result<(), SweepError> {
+    let new = |(variant, records): (usize, &Vec<RunRecord>)| -> Vec<(usize, String)> {
+        records.iter().skip(known[variant].len()).map(|run| (variant, run.hash.clone())).collect()
+    };
+    let new: Vec<(usize, String)> = done.iter().enumerate().flat_map(new).collect();
+    let read = |number: usize| {
+        let table = store.table(&new[number].1, store::SCALARS, &scalars_of(&[]))?;
+        until.values(&table).map_err(SweepError::NotMeasured)
+    };
+    let mut variants = new.iter().map(|(variant, _)| *variant);
+    tables::in_order(jobs, new.len(), read, |values| {
+        let values = values?;
+        known[variants.next().unwrap_or_default()].push(values);
+        Ok(())
+    })
 }
 
 #[cfg(test)]

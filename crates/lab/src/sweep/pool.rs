@@ -1,16 +1,17 @@
-//! The threads of a sweep. Each takes the next run that is left. The output of a run goes to the store; only a short
+//! The threads of a sweep. Each takes the next run of the [`Order`]. The output of a run goes to the store; only a short
 //! record stays in memory.
 
 use super::elsewhere::Task;
+use super::order::Order;
 use super::stopwatch::Stopwatch;
 use super::store::{self, RunRecord, Store};
 use super::{Progress, Simulate, SweepError, SweepOptions};
 use crate::output::RunError;
 use crate::results::RunKey;
 use crate::scenario::Variant;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// One run of a sweep.
@@ -54,21 +55,29 @@ pub(super) fn work(
     watch: &Stopwatch,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<RunRecord>, SweepError> {
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let threads = options.jobs.clamp(1, jobs.len().clamp(1, MOST_THREADS));
+    let (order, stop) = (Mutex::new(Order::new(jobs, threads)), AtomicBool::new(false));
+    // A thread that panics ends the sweep in any case.
+    let ordered = || order.lock().unwrap_or_else(PoisonError::into_inner);
     let (sender, results) = mpsc::channel();
     let mut records: Vec<Option<RunRecord>> = jobs.iter().map(|_| None).collect();
     let mut state = Progress { done: 0, reused: 0, total: jobs.len(), elapsed: watch.elapsed() };
     let mut failed: Option<(usize, SweepError)> = None;
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.clamp(1, jobs.len().clamp(1, MOST_THREADS)) {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+        for _ in 0..threads {
+            let (sender, ordered, stop) = (sender.clone(), &ordered, &stop);
             scope.spawn(move || {
                 loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let idle = stop.load(Ordering::Relaxed) || options.cancel.load(Ordering::Relaxed);
-                    let (false, Some(job)) = (idle, jobs.get(number)) else { return };
+                    if stop.load(Ordering::Relaxed) || options.cancel.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let Some(number) = ordered().next() else { return };
+                    let job = &jobs[number];
                     let done = one(simulate, job, store, &options.cancel);
                     stop.fetch_or(done.is_err(), Ordering::Relaxed);
+                    if let Ok(record) = &done {
+                        ordered().finished(job.variant.number, record.wall);
+                    }
                     if sender.send((number, done)).is_err() {
                         return;
                     }

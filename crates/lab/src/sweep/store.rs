@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::{ByteCount, Span};
 
-const SCALARS: &str = "scalars.parquet";
+/// The file of the scalars of a run.
+pub(super) const SCALARS: &str = "scalars.parquet";
 const SERIES: &str = "series.parquet";
 
 /// Largest size of a capture of a sweep without a limit of its own: a sweep has many.

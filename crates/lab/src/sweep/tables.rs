@@ -16,7 +16,7 @@ pub(super) struct Target<'t> {
     pub out: &'t Path,
     /// Writes the tables as CSV, too.
     pub csv: bool,
-    /// Threads that read the tables of runs.
+    /// Threads that read the tables of runs, and encode columns.
     pub jobs: usize,
 }
 
@@ -39,7 +39,8 @@ pub(super) fn write(
                 let table = store.table(&runs[number].hash, &stored, &like)?;
                 Ok(sweep_table(&keys[number], axes, &table))
             };
-            let mut file = TableFile::create(&target.out.join(name).with_extension(extension), csv)?;
+            let mut file =
+                TableFile::create(&target.out.join(name).with_extension(extension), csv, target.jobs)?;
             in_order(target.jobs, runs.len(), rows, |table| file.append(&table?))?;
             written.push(file.finish()?);
         }
@@ -51,7 +52,7 @@ pub(super) fn write(
 const AHEAD: usize = 2;
 
 /// Makes items with several threads, and takes them in order. Few are in memory at a time.
-fn in_order<T: Send>(
+pub(super) fn in_order<T: Send>(
     jobs: usize,
     count: usize,
     make: impl Fn(usize) -> T + Sync,
@@ -82,6 +83,7 @@ struct TableFile {
     path: PathBuf,
     part: PathBuf,
     rows: Rows,
+    threads: usize,
 }
 
 enum Rows {
@@ -94,10 +96,10 @@ enum Rows {
 }
 
 impl TableFile {
-    fn create(path: &Path, csv: bool) -> Result<Self, SweepError> {
+    fn create(path: &Path, csv: bool, threads: usize) -> Result<Self, SweepError> {
         let part = parts::of(path);
         let file = File::create(&part).map_err(|error| refused(path, error.into()))?;
-        Ok(TableFile { path: path.to_owned(), part, rows: Rows::Begun(BufWriter::new(file), csv) })
+        Ok(TableFile { path: path.to_owned(), part, rows: Rows::Begun(BufWriter::new(file), csv), threads })
     }
 
     fn append(&mut self, table: &Table) -> Result<(), SweepError> {
@@ -113,7 +115,9 @@ impl TableFile {
     fn begin(&mut self, shape: &[(String, Kind)]) -> Result<(), TableError> {
         self.rows = match std::mem::replace(&mut self.rows, Rows::Broken) {
             Rows::Begun(sink, true) => Rows::Csv(CsvWriter::new(sink)),
-            Rows::Begun(sink, false) => Rows::Parquet(Box::new(ParquetWriter::new(sink, shape)?)),
+            Rows::Begun(sink, false) => {
+                Rows::Parquet(Box::new(ParquetWriter::new(sink, shape, self.threads)?))
+            }
             begun => begun,
         };
         Ok(())
@@ -122,7 +126,7 @@ impl TableFile {
     /// Ends the file and returns its path.
     fn finish(mut self) -> Result<PathBuf, SweepError> {
         let begun = self.begin(&[]);
-        let TableFile { path, part, rows } = self;
+        let TableFile { path, part, rows, .. } = self;
         let finish = || -> Result<(), TableError> {
             begun?;
             match rows {
@@ -139,7 +143,7 @@ impl TableFile {
 
 /// Writes one table to a file, which appears complete or not at all.
 pub(super) fn write_one(path: &Path, csv: bool, table: &Table) -> Result<(), SweepError> {
-    let mut file = TableFile::create(path, csv)?;
+    let mut file = TableFile::create(path, csv, 1)?;
     file.append(table)?;
     file.finish().map(drop)
 }

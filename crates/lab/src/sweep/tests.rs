@@ -98,6 +98,19 @@ fn tables_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
+fn two_threads_begin_with_one_run_of_each_combination() {
+    let out = Scratch::new("first");
+    let begun = Mutex::new(Vec::new());
+    let noting = |scenario: &Scenario, replica: u32, _: &RunControl| {
+        begun.lock().unwrap().push(replica);
+        Ok(pretend(scenario, replica))
+    };
+    sweep_with(&noting, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();
+    // One thread may note its seventh run before the other one its sixth.
+    assert_eq!(begun.into_inner().unwrap()[..5], [0; 5]);
+}
+
+#[test]
 fn rows_carry_their_run_replica_and_parameters() {
     let out = Scratch::new("rows");
     sweep_with(&quick, None, &sweep(), &options(&out.0, 2), &mut |_| {}).unwrap();

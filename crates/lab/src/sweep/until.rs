@@ -28,6 +28,9 @@ pub struct Wide {
     pub share: f64,
 }
 
+/// The quantity in one run, by flow.
+pub(super) type Values = Vec<(String, f64)>;
+
 impl Until {
     /// Parses `throughput_bps ± 2 %`; `+-` stands for ±.
     ///
@@ -47,37 +50,36 @@ impl Until {
         }
     }
 
-    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the tables of its
+    /// The widest interval of a combination that is too wide; none if all are narrow enough. `runs` are the values of its
     /// replicas.
-    ///
-    /// # Errors
-    /// The quantity is not measured: which ones are.
-    pub(super) fn too_wide(&self, variant: usize, runs: &[Table]) -> Result<Option<Wide>, String> {
-        let mut flows: Vec<(String, Vec<f64>)> = Vec::new();
-        for run in runs {
-            for (flow, value) in self.values(run)? {
-                match flows.iter_mut().find(|(name, _)| *name == flow) {
-                    Some((_, values)) => values.push(value),
-                    None => flows.push((flow, vec![value])),
-                }
+    pub(super) fn too_wide(&self, variant: usize, runs: &[Values]) -> Option<Wide> {
+        let mut flows: Vec<(&str, Vec<f64>)> = Vec::new();
+        for (flow, value) in runs.iter().flatten() {
+            match flows.iter_mut().find(|(name, _)| name == flow) {
+                Some((_, values)) => values.push(*value),
+                None => flows.push((flow, vec![*value])),
             }
         }
         // All flows together vary as they do.
-        if flows.iter().any(|(name, _)| name != ALL_FLOWS) {
-            flows.retain(|(name, _)| name != ALL_FLOWS);
+        if flows.iter().any(|(name, _)| *name != ALL_FLOWS) {
+            flows.retain(|(name, _)| *name != ALL_FLOWS);
         }
         let wide = flows.into_iter().filter_map(|(flow, values)| {
             let (mean, half) = mean_and_half_width(&values);
             // Constant values have no interval, also if they are zero; a single one has none that is known.
             let share = if half == 0.0 { 0.0 } else { half / mean.abs() };
             let replicas = values.len() as u32;
-            (share.is_nan() || share > self.share).then_some(Wide { variant, flow, replicas, share })
+            let is_wide = share.is_nan() || share > self.share;
+            is_wide.then(|| Wide { variant, flow: flow.to_owned(), replicas, share })
         });
-        Ok(wide.max_by(|a, b| a.share.total_cmp(&b.share)))
+        wide.max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
     /// The values of whole flows in a run.
-    fn values(&self, run: &Table) -> Result<Vec<(String, f64)>, String> {
+    ///
+    /// # Errors
+    /// The quantity is not measured: which ones are.
+    pub(super) fn values(&self, run: &Table) -> Result<Values, String> {
         let columns = ["window", "flow", "path", "quantity", "value"].map(|name| run.column(name));
         let [
             Some(Column::Text(window)),
@@ -124,7 +126,7 @@ mod tests {
         Until::parse("throughput_bps ± 5 %", 40).expect("is well-formed")
     }
 
-    fn runs(values: &[f64]) -> Vec<Table> {
+    fn runs(values: &[f64]) -> Vec<Values> {
         let scalar = |flow: &str, path: Option<u8>, value: f64| Scalar {
             window: String::new(),
             flow: flow.to_owned(),
@@ -140,7 +142,7 @@ mod tests {
                 scalar("f", Some(0), value * value),
             ])
         };
-        values.iter().map(table).collect()
+        values.iter().map(|value| until().values(&table(value)).expect("is measured")).collect()
     }
 
     #[test]
@@ -157,15 +159,19 @@ mod tests {
     #[test]
     fn a_combination_is_too_wide_until_its_interval_is_narrow() {
         // Mean 4, half width t(2) · sqrt(4 / 3) = 4.968.
-        let wide = until().too_wide(7, &runs(&[2.0, 4.0, 6.0])).expect("is measured").expect("is wide");
+        let wide = until().too_wide(7, &runs(&[2.0, 4.0, 6.0])).expect("is wide");
         assert_eq!((wide.variant, wide.flow.as_str(), wide.replicas), (7, "f", 3));
         assert!((wide.share - 4.968 / 4.0).abs() < 1e-3, "{}", wide.share);
-        assert_eq!(until().too_wide(0, &runs(&[4.0, 4.01, 3.99])), Ok(None));
-        assert!(
-            until().too_wide(0, &runs(&[4.0])).expect("is measured").is_some(),
-            "one run has no interval"
-        );
-        let missing = Until { quantity: "rate".into(), ..until() }.too_wide(0, &runs(&[1.0]));
+        assert_eq!(until().too_wide(0, &runs(&[4.0, 4.01, 3.99])), None);
+        assert!(until().too_wide(0, &runs(&[4.0])).is_some(), "one run has no interval");
+        let scalar = Scalar {
+            window: String::new(),
+            flow: "f".into(),
+            path: None,
+            quantity: "throughput_bps",
+            value: 1.0,
+        };
+        let missing = Until { quantity: "rate".into(), ..until() }.values(&scalars_of(&[scalar]));
         assert_eq!(missing, Err("no run has a quantity `rate`; there are throughput_bps".to_owned()));
     }
 
