@@ -246,7 +246,7 @@ def save(figure: Figure, directory: str | Path, name: str, formats: Iterable[str
 
 
 def save_small(figure: Figure, path: str | Path, dpi: int) -> None:
-    """Writes the figure as a PNG with 32 colours, a third of the usual size, for Markdown pages."""
+    """Writes the figure as a PNG with 64 colours, a third of the usual size, for Markdown pages."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=dpi)
-    Image.open(drawn).convert("RGB").quantize(32).save(path, optimize=True)
+    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)

@@ -13,7 +13,8 @@ from anabranch.result import Result
 from anabranch.statistics import Estimate
 from anabranch.suites import running
 from anabranch.suites.fairness import measure as fairness
-from anabranch.suites.fairness.measure import Rule, State, balance, harm, improve, judge
+from anabranch.suites.fairness import picture
+from anabranch.suites.fairness.measure import Rule, Score, State, Table, balance, harm, improve, judge
 from anabranch.suites.running import Running, ratio
 
 
@@ -133,6 +134,23 @@ def test_the_command_writes_table_figure_and_page(faked, tmp_path: Path, capsys)
     assert text.endswith("<!-- end of table -->\nafter\n")
     assert "yesterday" not in text
     assert (tmp_path / "table.md").read_text() in text
+
+
+def test_the_figure_has_a_look_for_every_topology_and_one_scale_for_the_panels_of_a_rule() -> None:
+    assert list(picture.LOOKS) == [topology.id for topology in fairness.topologies()]
+    found = Estimate(1.2, 0.1, 8)
+    places = [(Rule.ALONE, "shared"), (Rule.IMPROVE, "idle"), (Rule.HARM, "rtt"), (Rule.BALANCE, "rtt")]
+    scores = [Score("lia", rival, place, rule, found) for rival in fairness.RIVALS for rule, place in places]
+    # A control far beyond the others moves the scale of I, and with it that of H.
+    scores.append(Score("lia", "reno", "rate", Rule.IMPROVE, Estimate(9.0, math.inf, 1)))
+    figure = picture.draw(Table(("lia",), scores, [], seed=1, replicas=8))
+    scales = [axes.get_xlim() for axes in figure.axes]
+    assert scales[:3] == scales[3:]
+    assert scales[0] == scales[1]
+    assert scales[0][1] > 9
+    [legend] = figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert shown == ["idle", "rtt", "rate", "over one path only, in shared", "the rule is broken here"]
 
 
 def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..command import Suite
-from . import measure, table
+from . import measure, picture, table
 
 SUITE = Suite(
     name="fairness",
@@ -16,5 +16,5 @@ SUITE = Suite(
     measure=measure.measure,
     legend=table.legend,
     grids=table.grids,
-    draw=table.draw,
+    draw=picture.draw,
 )

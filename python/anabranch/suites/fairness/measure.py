@@ -163,6 +163,10 @@ class Table:
         pick = max if rule is Rule.HARM else min
         return pick(found, key=lambda score: score.found.mean, default=None)
 
+    def alone(self, control: str, rival: str) -> Score | None:
+        """The throughput of a control over a single path."""
+        return self.score(control, rival, ALONE, Rule.ALONE)
+
     def topologies(self, rule: Rule) -> list[str]:
         """The topologies in which a rule was measured."""
         return list(dict.fromkeys(score.topology for score in self.scores if score.rule is rule))
