@@ -98,10 +98,16 @@ def student_t(degrees: int, confidence: float) -> float:
 def scenario_schema() -> str:
     """JSON Schema of scenario files."""
 
-def cli(arguments: Sequence[str], connect: Callable[[str], object] | None = None) -> int:
+def cli(
+    arguments: Sequence[str],
+    connect: Callable[[str], object] | None = None,
+    declared: Sequence[tuple[str, Sequence[str], str | None, str, Sequence[str]]] = (),
+) -> int:
     """Runs the command with its arguments, the name left out, and returns the exit code.
 
-    ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
+    ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it. ``declared``
+    are the arguments of subcommands in Python: subcommand, names of the option, placeholder of its value, help, and
+    its values.
     """
 
 @final

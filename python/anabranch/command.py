@@ -9,29 +9,46 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from . import _core, shipped
+from .console import finish, say
 
-OK, FAILED, USAGE, MISSED, STOPPED = 0, 1, 2, 3, 130
+OK, FAILED, USAGE, MISSED, STOPPED, PIPE = 0, 1, 2, 3, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code.
 
-    0 success, 1 a run failed, 2 wrong arguments, 3 a number was missed or left OPEN without a reason, 130 stopped.
+    0 success, 1 a run failed, 2 wrong arguments, 3 a number was missed or left OPEN without a reason, 130 stopped, 141
+    standard output was closed, as the shell says of a program that ends for that reason.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     # The Rust code finds shipped scenarios in this folder.
     os.environ.setdefault("ANABRANCH_SCENARIOS", str(shipped.folder("scenarios")))
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            finish()
+    except BrokenPipeError:
+        # Who closed it has read enough.
+        return PIPE
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"anabranch: {where}{error.strerror or error}", file=sys.stderr)
+        return FAILED
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         command = _COMMANDS.get(arguments[0]) if arguments else None
         return command(arguments[1:]) if command else _rust(arguments)
     except shipped.UsageError as error:
         print(f"anabranch: {error}", file=sys.stderr)
         return USAGE
-    except (_core.ScenarioError, _core.SimulationError, OSError) as error:
+    except (_core.ScenarioError, _core.SimulationError) as error:
         print(f"anabranch: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
@@ -54,7 +71,34 @@ def _rust(arguments: Sequence[str]) -> int:
 
             return stack.enter_context(cluster.cluster_work(address))
 
-        return _core.cli(arguments, connect)
+        is_manual = arguments[:1] in (["completions"], ["man"])
+        return _core.cli(arguments, connect, list(_declared()) if is_manual else [])
+
+
+def _declared() -> Iterator[tuple[str, list[str], str | None, str, list[str]]]:
+    """The arguments of the subcommands in Python, as ``_core.cli`` takes them for completions and manual pages."""
+    from . import reproduce_command
+    from .overlay import command as overlay
+    from .report import command as report
+    from .suites import command as suites
+    from .suites import fairness
+    from .suites.bonding import command as bonding
+
+    parsers = {
+        "reproduce": reproduce_command.declared(_count),
+        "papers": _papers_declared(),
+        "fairness": suites.parser(fairness.SUITE, _count),
+        "bonding": bonding.declared(_count),
+        "report": report.declared(),
+        "overlay": overlay.declared(_count),
+    }
+    for name, parser in parsers.items():
+        for action in parser._actions:
+            if isinstance(action, argparse._HelpAction):
+                continue
+            value = None if action.nargs == 0 else str(action.metavar or action.dest.upper())
+            help_ = (action.help or "") % (vars(action) | {"prog": parser.prog})
+            yield name, list(action.option_strings), value, help_, list(action.choices or ())
 
 
 def _reproduce(arguments: Sequence[str]) -> int:
@@ -63,12 +107,16 @@ def _reproduce(arguments: Sequence[str]) -> int:
     return OK if reproduce_command.run(arguments, _count) else MISSED
 
 
+def _papers_declared() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="anabranch papers", description="List the papers and their figures.")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    return parser
+
+
 def _papers(arguments: Sequence[str]) -> int:
     from . import papers
 
-    parser = argparse.ArgumentParser(prog="anabranch papers", description="List the papers and their figures.")
-    parser.add_argument("--json", action="store_true", help="print the list as JSON")
-    chosen = parser.parse_args(arguments)
+    chosen = _papers_declared().parse_args(arguments)
     known = papers.all_papers()
     if chosen.json:
         listing = [
@@ -80,13 +128,11 @@ def _papers(arguments: Sequence[str]) -> int:
             }
             for p in known
         ]
-        print(json.dumps(listing, indent=2, ensure_ascii=False))
+        say(json.dumps(listing, indent=2, ensure_ascii=False))
         return OK
     for paper in known:
-        print(f"{paper.id}  {paper.title}\n     {paper.citation}")
-        for figure in paper.figures:
-            print(f"     {figure.label:<15} {figure.title}")
-        print()
+        figures = [f"     {figure.label:<15} {figure.title}\n" for figure in paper.figures]
+        say(f"{paper.id}  {paper.title}\n     {paper.citation}\n{''.join(figures)}")
     return OK
 
 

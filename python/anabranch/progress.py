@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from typing import TextIO
 
 
 class Progress:
-    """An overwritten status line: the current figure or topology, the number of finished runs, and the time left."""
+    """An overwritten status line: what runs, the number of finished runs, and the time left for it and for all.
 
-    def __init__(self, stream: TextIO, kind: str) -> None:
+    ``parts`` is the number of sweeps, or of other things with a name each, that the command runs one after another. The
+    time left for all of them assumes that they take as long as those before.
+    """
+
+    def __init__(self, stream: TextIO, kind: str, parts: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._kind = kind
+        self._parts = parts
+        self._clock = clock
+        self._begin = clock()
+        self._name: str | None = None
+        self._part = 0
 
     def __call__(self, name: str, done: int, total: int, left: float | None) -> None:
-        """Shows the progress of one figure or topology."""
-        wait = "" if left is None else f", {left:.0f} s left"
-        self._stream.write(f"\r\x1b[K{self._kind} {name}: {done} of {total} runs{wait}")
+        """Shows the progress of one part, such as a figure or a topology."""
+        self._part += name != self._name
+        self._name = name
+        place = f" ({self._part} of {self._parts})" if self._parts > 1 else ""
+        wait = "" if left is None else f", {duration(left)} left"
+        whole = self._left(done / total)
+        more = "" if whole is None else f"; about {duration(whole)} for all"
+        self._stream.write(f"\r\x1b[K{self._kind} {name}{place}: {done} of {total} runs{wait}{more}")
         self._stream.flush()
+
+    def _left(self, share: float) -> float | None:
+        """Seconds left for all parts, of which the present one is done to a share; None before the second one."""
+        if self._part < 2 or self._parts < 2:
+            return None
+        done = min(1.0, (self._part - 1 + share) / self._parts)
+        return (self._clock() - self._begin) * (1 - done) / done
 
     def clear(self) -> None:
         """Removes the line."""
         self._stream.write("\r\x1b[K")
         self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """A time in the largest unit that says enough: ``90 s``, ``5 min``, ``2 h 10 min``."""
+    whole = math.ceil(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    minutes = math.ceil(whole / 60)
+    return f"{minutes} min" if whole < 7200 else f"{minutes // 60} h {minutes % 60} min"

@@ -96,7 +96,7 @@ class Reproduction:
 
 
 Report = Callable[[str, int, int, float | None], object]
-"""Called with the figure, the finished runs, all runs, and the seconds left if known."""
+"""Called with paper and figure, the finished runs, all runs, and the seconds left if known."""
 
 
 def reproduce(
@@ -129,7 +129,8 @@ def _measure(paper: Paper, spec: FigureSpec, options: Options, report: Report | 
     scenario = restrict(content, chosen) if chosen else path
     replicas = spec.replicas or options.replicas or usual or paper.replicas
     seed = options.seed if options.seed is not None else int(content.get("seed", 1))
-    progress = None if report is None else lambda done, total, left: report(spec.id, done, total, left)
+    name = f"{paper.id}, {spec.label}"
+    progress = None if report is None else lambda done, total, left: report(name, done, total, left)
     out = options.out / "runs" / Path(spec.scenario).stem
     result = sweep(
         scenario,

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from . import papers, plots
 from .cluster import connected
+from .console import say
 from .papers import Paper, PaperError
 from .progress import Progress
 from .reproduce import Options, Reproduction, reproduce
@@ -28,31 +29,32 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> bool:
 
     True if no number was missed and, except with ``--demo``, none was left OPEN without a reason.
     """
-    chosen = _parser(count).parse_args(arguments)
+    chosen = declared(count).parse_args(arguments)
     wanted = [papers.find(name) for name in chosen.papers] or papers.all_papers()
     if chosen.figure and len(wanted) != 1:
         raise PaperError("--figure needs the number of one paper before it")
-    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "figure")
+    figures = [paper.select(chosen.figure) for paper in wanted]
+    parts = sum(not chosen.demo or spec.demo_replicas is not None for found in figures for spec in found)
+    progress = None if chosen.quiet or not sys.stderr.isatty() else Progress(sys.stderr, "paper", parts)
     rows: list[Row] = []
     reports: list[dict[str, Any]] = []
     with connected(chosen.cluster) as client:
-        for paper in wanted:
-            figures = paper.select(chosen.figure)
+        for paper, found in zip(wanted, figures, strict=True):
             out = chosen.out / f"paper-{paper.id}"
             options = Options(
                 out, chosen.replicas, chosen.demo, chosen.full, chosen.seed, chosen.jobs, chosen.formats, client
             )
-            for item in reproduce(paper, figures, options, progress):
+            for item in reproduce(paper, found, options, progress):
                 if progress is not None:
                     progress.clear()
                 if not chosen.json:
-                    print(table(paper, item, color=_colored(sys.stdout)), flush=True)
+                    say(table(paper, item, color=_colored(sys.stdout)))
                 rows += item.rows
             reports.append(json.loads((out / "verdicts.json").read_text(encoding="utf-8")))
     if chosen.json:
-        print(json.dumps(reports, indent=2, ensure_ascii=False))
+        say(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
-        print(f"{counts(rows)}. Pictures, verdicts.json and runs are in {chosen.out}")
+        say(f"{counts(rows)}. Pictures, verdicts.json and runs are in {chosen.out}")
     return is_reproduced(rows, demo=chosen.demo)
 
 
@@ -78,7 +80,8 @@ def counts(rows: Sequence[Row]) -> str:
     return ", ".join(parts)
 
 
-def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
+def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="anabranch reproduce",
         description="Run the figures of papers, and compare each number that the papers state with the measured one.",

@@ -93,6 +93,7 @@ def test_the_command_writes_table_figure_and_page(faked: list[dict[str, Any]], t
 
 def test_scenarios_get_the_second_path_and_the_outage(faked: list[dict[str, Any]], tmp_path: Path) -> None:
     bonding.measure(running.Running(tmp_path, replicas=1), ("blest",))
+    assert len(faked) == bonding.sweeps()
     per_topology = len(faked) // len(bonding.topologies())
     assert per_topology == 4
     single, both, *dead = faked[:per_topology]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_own_paper import copy_of_the_page
 
 import anabranch
 from anabranch import Result, cluster, command
@@ -161,6 +163,39 @@ def test_the_command_sweeps_on_the_cluster_of_an_address(workers, tmp_path: Path
     assert command.main(arguments) == 0
     assert "2 runs: 1 replicas each" in capfd.readouterr().out
     assert len(Result.read(out).manifest["runs"]) == 2
+
+
+def reproduced(paper: Path, out: Path, *more: str) -> list[dict[str, Any]]:
+    """The figures in the verdicts of a paper, without the places of their files."""
+    arguments = ["reproduce", str(paper), "--replicas", "2", "--formats", "png", "-q", "--out", str(out), *more]
+    assert command.main(arguments) == 0
+    found = json.loads((out / "paper-mine" / "verdicts.json").read_text(encoding="utf-8"))
+    return [{key: value for key, value in figure.items() if key != "files"} for figure in found["figures"]]
+
+
+def test_a_paper_is_reproduced_on_a_cluster_whose_worker_is_killed(workers, tmp_path: Path, monkeypatch) -> None:
+    paper = copy_of_the_page(tmp_path)
+    plain = reproduced(paper, tmp_path / "plain", "--jobs", "1")
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    real = cluster.simulate
+
+    def deadly(recipe: Any, combination: int, replica: int) -> Any:
+        times = begun / f"{combination}-{replica}"
+        with times.open("a") as file:
+            file.write("begun\n")
+        # The first worker that begins this run dies in the middle of it.
+        if (combination, replica) == (1, 0) and times.read_text().count("begun") == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(recipe, combination, replica)
+
+    monkeypatch.setattr(cluster, "simulate", deadly)
+    far = reproduced(paper, tmp_path / "far", "--cluster", workers.scheduler_address)
+    assert far == plain
+    # Every run was done by a worker.
+    stored = list((tmp_path / "far").glob("paper-mine/runs/*/runs/*/manifest.json"))
+    assert len(stored) == len(list(begun.iterdir())) > 1
+    assert (begun / "1-0").read_text().count("begun") == 2
 
 
 def test_an_address_without_a_scheduler_is_refused(tmp_path: Path) -> None:

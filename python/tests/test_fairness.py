@@ -153,6 +153,11 @@ def test_the_figure_has_a_look_for_every_topology_and_one_scale_for_the_panels_o
     assert shown == ["idle", "rtt", "rate", "over one path only, in shared", "the rule is broken here"]
 
 
+def test_progress_knows_the_number_of_sweeps(faked, tmp_path: Path) -> None:
+    fairness.measure(Running(tmp_path, replicas=1), ("lia",))
+    assert len(faked) == fairness.sweeps()
+
+
 def test_scenarios_get_the_controls_and_tcp_in_the_contenders_place(faked, tmp_path: Path) -> None:
     fairness.measure(Running(tmp_path, replicas=1), ("lia", "rpv2"))
     varied = {json.dumps(s["sctp"]["contender"]["congestion_control"]["vary"]) for s in faked if s.get("sctp")}

@@ -13,16 +13,21 @@ from anabranch import command
 PAGE = Path(__file__).parents[2] / "docs" / "own-paper.md"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def copy_of_the_page(folder: Path) -> Path:
     """The paper of the page, as a user would copy it."""
-    monkeypatch.chdir(tmp_path)
-    made = tmp_path / "mypaper"
+    made = folder / "mypaper"
     made.mkdir()
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     for name, text in zip(("paper.toml", "figure-1.toml", "expected.toml"), blocks, strict=True):
         (made / name).write_text(text, encoding="utf-8")
     return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The paper of the page in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return copy_of_the_page(tmp_path)
 
 
 def reproduce(*more: str) -> int:

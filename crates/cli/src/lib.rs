@@ -19,6 +19,7 @@ mod sweep;
 mod tunnel;
 mod validate;
 
+pub use manual::Declared;
 use std::io::Write;
 
 /// Exit codes.
@@ -58,11 +59,12 @@ pub trait Cluster: lab::sweep::Elsewhere {
 }
 
 /// Runs the command with its arguments, the name of the command left out, and returns the exit code. Without a `cluster` the
-/// Python package does sweeps on clusters.
+/// Python package does sweeps on clusters. `declared` are the arguments of the subcommands that the Python package runs, for
+/// completions and manual pages.
 ///
 /// The codes: 0 success; 1 a run failed, or results could not be written; 2 arguments or a scenario are wrong; 3
 /// `reproduce` missed a number or, except with `--demo`, left one OPEN without a reason; 130 stopped by Ctrl-C.
-pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>) -> i32 {
+pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>, declared: &[Declared]) -> i32 {
     let command = std::iter::once("anabranch".to_owned()).chain(arguments.iter().cloned());
     let matches = match arguments::command().try_get_matches_from(command) {
         Ok(matches) => matches,
@@ -83,8 +85,8 @@ pub fn main(arguments: Vec<String>, cluster: Option<&mut dyn Cluster>) -> i32 {
         Some(("measure", chosen)) => measure::measure(chosen),
         Some(("validate", chosen)) => validate::validate(chosen),
         Some(("new", chosen)) => new::new(chosen),
-        Some(("completions", chosen)) => manual::completions(chosen),
-        Some(("man", chosen)) => manual::man(chosen),
+        Some(("completions", chosen)) => manual::completions(chosen, declared),
+        Some(("man", chosen)) => manual::man(chosen, declared),
         #[cfg(target_os = "linux")]
         Some(("emulate", chosen)) => emulate::emulate(chosen),
         #[cfg(target_os = "linux")]

@@ -58,15 +58,35 @@ mod _core {
     #[pymodule_export]
     const UDP_PORT: u16 = sctp::Encapsulation::PORT;
 
+    /// Subcommand, names of the option, placeholder of its value, help, and its values.
+    type Declared = (String, Vec<String>, Option<String>, String, Vec<String>);
+
     /// Runs the command with its arguments, the name left out, and returns the exit code.
     ///
-    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it.
+    /// ``connect`` gives the function that does runs on the cluster of an address, as ``sweep`` takes it. ``declared`` are the
+    /// arguments of subcommands in Python: subcommand, names of the option, placeholder of its value, help, and its values.
     #[pyfunction]
-    #[pyo3(signature = (arguments, connect = None))]
-    fn cli(py: Python<'_>, arguments: Vec<String>, connect: Option<Py<PyAny>>) -> i32 {
+    #[pyo3(signature = (arguments, connect = None, declared = Vec::new()))]
+    fn cli(
+        py: Python<'_>,
+        arguments: Vec<String>,
+        connect: Option<Py<PyAny>>,
+        declared: Vec<Declared>,
+    ) -> i32 {
+        let declared: Vec<::cli::Declared> = declared
+            .into_iter()
+            .map(|(subcommand, flags, value, help, choices)| ::cli::Declared {
+                subcommand,
+                flags,
+                value,
+                help,
+                choices,
+            })
+            .collect();
         let mut cluster = connect.map(crate::cluster::Cluster::from_address);
         py.detach(|| {
-            ::cli::main(arguments, cluster.as_mut().map(|cluster| cluster as &mut dyn ::cli::Cluster))
+            let cluster = cluster.as_mut().map(|cluster| cluster as &mut dyn ::cli::Cluster);
+            ::cli::main(arguments, cluster, &declared)
         })
     }
 

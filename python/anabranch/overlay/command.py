@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .. import plots
+from ..console import say
 from ..progress import Progress
 from ..suites import tables
 from . import foreign, suite
@@ -22,7 +23,7 @@ DIFFERS = 3
 
 def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     """Does an overlay, prints its verdicts, and writes them and the figure; 0 if all agree, else 3."""
-    given = _parser(count).parse_args(arguments)
+    given = declared(count).parse_args(arguments)
     if given.suite is not None:
         return _suite(given)
     if given.scenario is None:
@@ -30,11 +31,11 @@ def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     out = Path("out", "overlay") if given.out is None else given.out
     plan = read(given.scenario, given.set, given.bin, given.program)
     found = one(plan, given, out)
-    print(json.dumps(found.as_dict(), indent=2) if given.json else tables.text(legend(found), [grid(found)]))
+    say(json.dumps(found.as_dict(), indent=2) if given.json else tables.text(legend(found), [grid(found)]))
     with plots.style():
         plots.save(draw(found), out, "overlay", given.formats)
     if not given.json:
-        print(f"Figure, verdicts and runs are in {out}")
+        say(f"Figure, verdicts and runs are in {out}")
     return 0 if found.agrees else DIFFERS
 
 
@@ -107,13 +108,14 @@ def _suite(given: argparse.Namespace) -> int:
         to.parent.mkdir(parents=True, exist_ok=True)
         with plots.style():
             plots.save_small(draw(found), to, dpi=130)
-        print(tables.text(legend(found), [grid(found)]))
+        say(tables.text(legend(found), [grid(found)]))
         parts.append(suite.section(entry, legend(found), grid(found), picture))
     page.write("\n".join(parts))
     return 0 if agree else DIFFERS
 
 
-def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
+def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="anabranch overlay",
         description="Compares real runs with simulated ones: prediction bands, and a verdict for each quantity.",

@@ -6,22 +6,24 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..console import say
 from ..shipped import UsageError
 from .source import Choice, write
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs the command."""
-    chosen = _parser().parse_args(arguments)
+    chosen = declared().parse_args(arguments)
     if chosen.start is not None and chosen.end is not None and chosen.end <= chosen.start:
         raise UsageError(f"--to {chosen.end:g} is not after --from {chosen.start:g}")
     path = write(chosen.source, chosen.out, Choice(chosen.flow or None, chosen.start, chosen.end, tuple(chosen.set)))
     if not chosen.quiet:
-        print(f"{path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser; it needs no network")
+        say(f"{path} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser; it needs no network")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def declared() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(
         prog="anabranch report",
         description="Write one HTML file, which needs no network, about a run, a sweep or reproduced papers.",

@@ -46,7 +46,13 @@ def write(source: str | Path | Result, out: str | Path, choice: Choice | None = 
     path = Path(out)
     page = _page(source, path, choice or Choice())
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page.html(), encoding="utf-8")
+    try:
+        path.write_text(page.html(), encoding="utf-8")
+    except OSError as error:
+        # Half a page is of no use; on a full disk the error names no file.
+        if path.is_file():
+            path.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return path
 
 

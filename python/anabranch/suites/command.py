@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from matplotlib.figure import Figure
 
 from .. import plots
+from ..console import say
 from ..progress import Progress
 from . import tables
 from .running import Report, Running
@@ -39,6 +40,8 @@ class Experiment(Generic[T]):
     legend: Callable[[T], str]
     grids: Callable[[T], Iterator[tables.Grid]]
     draw: Callable[[T], Figure]
+    parts: int
+    """Sweeps or topologies that are measured one after another, each under a name of its own."""
     mark: str = "table"
     """The word in the marks around the tables of a page."""
 
@@ -56,6 +59,8 @@ class Suite(Generic[T]):
     its help."""
     chosen: Callable[[str | None], tuple[str, ...]]
     measure: Callable[[Running, tuple[str, ...], Report | None], T]
+    sweeps: Callable[[], int]
+    """The number of sweeps that ``measure`` runs."""
     legend: Callable[[T], str]
     grids: Callable[[T], Iterator[tables.Grid]]
     draw: Callable[[T], Figure]
@@ -70,6 +75,7 @@ class Suite(Generic[T]):
             self.legend,
             self.grids,
             self.draw,
+            self.sweeps(),
         )
 
 
@@ -84,7 +90,8 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
     """Measures, prints the tables, writes them and the figure, and returns what was measured."""
     out = Path("out", experiment.name) if given.out is None else given.out
     page = None if given.page is None else tables.Page.read(given.page, experiment.mark)
-    progress = None if given.quiet or not sys.stderr.isatty() else Progress(sys.stderr, experiment.unit)
+    shown = not given.quiet and sys.stderr.isatty()
+    progress = Progress(sys.stderr, experiment.unit, experiment.parts) if shown else None
     running = Running(out, replicas if given.replicas is None else given.replicas, given.seed, given.jobs)
     table = experiment.measure(running, progress)
     if progress is not None:
@@ -92,7 +99,6 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
     legend = experiment.legend(table)
     report = json.dumps(table.as_dict(), indent=2, ensure_ascii=False)
     markdown = tables.markdown(legend, experiment.grids(table))
-    print(report if given.json else tables.text(legend, experiment.grids(table)))
     out.mkdir(parents=True, exist_ok=True)
     (out / "table.json").write_text(report + "\n", encoding="utf-8")
     (out / "table.md").write_text(markdown, encoding="utf-8")
@@ -103,8 +109,9 @@ def execute(experiment: Experiment[T], given: argparse.Namespace, replicas: int)
         plots.save(figure, out, experiment.name, given.formats)
         if given.picture is not None:
             plots.save_small(figure, given.picture, dpi=170)
+    say(report if given.json else tables.text(legend, experiment.grids(table)))
     if not given.json:
-        print(f"Table, figure and runs are in {out}")
+        say(f"Table, figure and runs are in {out}")
     return table
 
 

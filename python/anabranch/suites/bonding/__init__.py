@@ -16,6 +16,7 @@ SUITE = Suite(
     choice=("--options", "A,B", "sets of options of suites/bonding/bonding.toml to compare (default: all)"),
     chosen=measure.chosen,
     measure=measure.measure,
+    sweeps=measure.sweeps,
     legend=table.legend,
     grids=table.grids,
     draw=table.draw,

@@ -19,7 +19,7 @@ LARGEST_SEED = 1 << 40
 
 def run(arguments: Sequence[str], count: Callable[[str], int]) -> int:
     """Runs what the arguments ask for, and returns 0, or 3 if a target was missed."""
-    parser = _parser(count)
+    parser = declared(count)
     given = parser.parse_args(arguments)
     if given.draw is not None and given.random is None:
         parser.error("--draw needs --random")
@@ -46,6 +46,7 @@ def _random(given: argparse.Namespace) -> Experiment[Distribution]:
         legend=random_table.legend,
         grids=random_table.grids,
         draw=random_table.figure,
+        parts=given.random,
         mark="random",
     )
 
@@ -62,10 +63,12 @@ def _own(given: argparse.Namespace) -> Experiment[Gain]:
         legend=own_table.legend,
         grids=own_table.grids,
         draw=own_table.figure,
+        parts=own_lines.SWEEPS,
     )
 
 
-def _parser(count: Callable[[str], int]) -> argparse.ArgumentParser:
+def declared(count: Callable[[str], int]) -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = command.parser(SUITE, count)
     defaults = (
         f"By default --random runs each point once, --path {own_lines.DEFAULT_REPLICAS} times. Results are in "

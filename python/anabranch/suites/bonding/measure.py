@@ -228,6 +228,11 @@ def with_outage(base: Mapping[str, Any], dead: str) -> dict[str, Any]:
     return {**changed, "link": list(map(link, base["link"])), "probe": [probe]}
 
 
+def sweeps() -> int:
+    """The number of sweeps of :func:`measure`: four for each topology."""
+    return 4 * len(topologies())
+
+
 def measure(running: Running, names: tuple[str, ...], report: Report | None = None) -> Table:
     """Runs the suite; finished runs of an earlier, stopped one are reused."""
     base = _base()

@@ -164,6 +164,10 @@ def _enough(points: Sequence[Point]) -> Point:
     return next(point for point in points if point.together.mean >= ENOUGH * most)
 
 
+SWEEPS = 2
+"""The number of sweeps of :func:`measure`."""
+
+
 def measure(
     lines: Sequence[Line], texts: Sequence[str], seed: int, running: Running, report: Report | None = None
 ) -> Gain:

@@ -228,15 +228,15 @@ class Distribution:
 def measure(seed: int, numbers: Sequence[int], running: Running, report: Report | None = None) -> Distribution:
     """Runs the draws of a seed; finished runs of an earlier, stopped call are reused."""
 
-    def outcome(place: int, number: int) -> Outcome:
-        tell = None if report is None else partial(_tell, report, f"{place} of {len(numbers)}")
+    def outcome(number: int) -> Outcome:
+        tell = None if report is None else partial(_tell, report, str(number))
         return _outcome(draw(seed, number), running, tell)
 
-    return Distribution([outcome(*pair) for pair in enumerate(numbers, 1)], seed, running.replicas)
+    return Distribution([outcome(number) for number in numbers], seed, running.replicas)
 
 
-def _tell(report: Report, place: str, _: str, done: int, total: int, left: float | None) -> None:
-    report(place, done, total, left)
+def _tell(report: Report, name: str, _: str, done: int, total: int, left: float | None) -> None:
+    report(name, done, total, left)
 
 
 def scenarios(draw: Draw) -> Iterator[tuple[str, dict[str, Any]]]:

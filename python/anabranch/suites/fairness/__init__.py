@@ -14,6 +14,7 @@ SUITE = Suite(
     choice=("--controls", "A,B", "congestion controls to compare (default: all)"),
     chosen=measure.chosen,
     measure=measure.measure,
+    sweeps=measure.sweeps,
     legend=table.legend,
     grids=table.grids,
     draw=picture.draw,

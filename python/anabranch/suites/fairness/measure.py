@@ -228,6 +228,11 @@ def topologies() -> list[Topology]:
     ]
 
 
+def sweeps() -> int:
+    """The number of sweeps of :func:`measure`: two for each topology, and the controls over one path."""
+    return 2 * len(topologies()) + 1
+
+
 def measure(running: Running, names: tuple[str, ...], report: Report | None = None) -> Table:
     """Runs the suite; finished runs of an earlier, stopped one are reused."""
     scores: list[Score] = []

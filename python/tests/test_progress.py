@@ -1,0 +1,44 @@
+"""The status line of long commands, with a clock of the test."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from anabranch.progress import Progress, duration
+
+
+def shown(stream: io.StringIO) -> str:
+    return stream.getvalue().rpartition("\r\x1b[K")[2]
+
+
+def test_the_line_has_the_time_left_for_a_part_and_for_all() -> None:
+    now, stream = [100.0], io.StringIO()
+    progress = Progress(stream, "figure", 4, lambda: now[0])
+    now[0] += 10
+    progress("8-left", 5, 10, 10.0)
+    # Nothing is known of the other parts before the first one is finished.
+    assert shown(stream) == "figure 8-left (1 of 4): 5 of 10 runs, 10 s left"
+    now[0] += 50
+    progress("8-right", 10, 20, None)
+    # 60 s for 1.5 of 4 parts.
+    assert shown(stream) == "figure 8-right (2 of 4): 10 of 20 runs; about 100 s for all"
+    progress.clear()
+    assert shown(stream) == ""
+
+
+def test_a_command_of_one_part_has_no_total() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, "lines", clock=lambda: 0.0)
+    progress("paths (together)", 1, 4, 150.0)
+    progress("paths (alone)", 4, 4, 0.0)
+    assert shown(stream) == "lines paths (alone): 4 of 4 runs, 0 s left"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (119, "119 s"), (121, "3 min"), (7199, "120 min"), (7200, "2 h 0 min"), (7801, "2 h 11 min")],
+)
+def test_times_are_in_units_that_say_enough(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
