@@ -36,15 +36,18 @@ def with_settings(text: str, name: str, settings: Sequence[str]) -> tuple[str, d
     """Applies settings ``KEY=VALUE`` of a command line, and gives the text and the chosen positions on axes.
 
     As for ``anabranch run --set``, a setting chooses a value of an axis of variation if its key is the name of one, and
-    gives a key another value otherwise. Raises :class:`UsageError` for what is neither.
+    gives a key another value otherwise. Raises :class:`UsageError` for what is neither, and for two values of one axis.
     """
     axes = dict(_core.axes(text, name))
     chosen: dict[str, int] = {}
     values: list[tuple[str, str]] = []
+    seen: dict[str, str] = {}
     for setting in settings:
         key, equals, value = (part.strip() for part in setting.partition("="))
         if not equals:
             raise shipped.UsageError(f"--set {setting}: expected KEY=VALUE")
+        if key in axes and seen.setdefault(key, value) != value:
+            raise shipped.UsageError(f"--set {setting}: `{key}` has the value {seen[key]} already")
         if value in axes.get(key, ()):
             chosen[key] = axes[key].index(value)
         elif key in axes and "." not in key:

@@ -267,6 +267,31 @@ def test_settings_of_a_report_mean_what_they_mean_for_a_run(tmp_path: Path) -> N
     assert wanted[0] in page
 
 
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        (["rate=10 Mbit/s", "buffer=64 KiB"], 0),
+        (["rate=10 Mbit/s", "rate=10 Mbit/s", "buffer=64 KiB"], 0),
+        (["rate=10 Mbit/s", "rate=20 Mbit/s", "buffer=64 KiB"], 2),
+        (["rate=30 Mbit/s", "buffer=64 KiB"], 2),
+        (["rate=10 Mbit/s"], 2),
+        (["rate=10 Mbit/s", "buffer=64 KiB", "flow.transfer.stop_time=2 s", "flow.transfer.stop_time=3 s"], 0),
+        (["rate=10 Mbit/s", "buffer=64 KiB", "rte=1"], 2),
+        (["rate=10 Mbit/s", "buffer=64 KiB", "flow.transfer.stop_tim=1 s"], 2),
+        (["rate = 10 Mbit/s", "buffer= 64 KiB"], 0),
+        (["rate", "buffer=64 KiB"], 2),
+    ],
+)
+def test_a_run_and_a_report_accept_the_same_settings(tmp_path: Path, settings: list[str], code: int, capfd) -> None:
+    (tmp_path / "s.toml").write_text(SWEEP)
+    given = [word for setting in settings for word in ("--set", setting)]
+    assert command.main(["run", str(tmp_path / "s.toml"), "--json", *given]) == code
+    shown = capfd.readouterr().out
+    assert command.main(["report", str(tmp_path / "s.toml"), "-o", str(tmp_path / "r.html"), "-q", *given]) == code
+    if code == 0:
+        assert json.loads(shown)["manifest"]["runs"][0]["digest"] in (tmp_path / "r.html").read_text()
+
+
 def test_every_link_and_flow_gets_probes() -> None:
     scenario = {"flow": [{"name": "t", "protocol": "TCP"}], "link": [{"between": ["a", "b"]}], "capture": [{}]}
     found = with_probes(scenario)
