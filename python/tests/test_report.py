@@ -189,6 +189,19 @@ def test_a_report_of_a_sweep_has_every_point_and_every_run(tmp_path: Path) -> No
     assert len(set(re.findall(r'id="run-(\d+)"', page))) == 8
 
 
+def test_values_of_an_axis_are_in_the_order_of_their_sizes(tmp_path: Path) -> None:
+    # By their digits 1 MiB would be the least of them.
+    units = SWEEP.replace('["64 KiB", "256 KiB"]', '["1 MiB", "256 KiB", "64 KiB"]')
+    assert units != SWEEP
+    page = write(anabranch.sweep(units, replicas=1), tmp_path / "r.html").read_text(encoding="utf-8")
+    text = re.search(r'id="sweep-data">(.*?)</script>', page, re.DOTALL)
+    assert text is not None
+    data = json.loads(text[1])
+    assert list(data["order"]["buffer"]) == ["64 KiB", "256 KiB", "1 MiB"]
+    assert data["numbers"]["buffer"] is None
+    assert page.index('<option value="256 KiB">') < page.index('<option value="1 MiB">')
+
+
 def test_a_sweep_without_axes_is_one_point(tmp_path: Path) -> None:
     page = write(anabranch.sweep(SCENARIO, replicas=2), tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2 runs: 1 points" in page

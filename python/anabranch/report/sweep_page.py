@@ -63,13 +63,14 @@ def _points(page: Page, result: Result) -> None:
     axes = result.axes
     selects = [_select("quantity", "Quantity", quantities), _select("of", "of", [])]
     selects.append(_select("x", "along", axes))
-    selects += [_select(f"axis-{n}", axis, ["all", *_values(summary[axis])]) for n, axis in enumerate(axes)]
+    values = {axis: _values(result, axis) for axis in axes}
+    selects += [_select(f"axis-{n}", axis, ["all", *values[axis]]) for n, axis in enumerate(axes)]
     page.add(FILTERS.format(selects="\n".join(selects)))
     page.figure("points", _picture(), "Means and intervals")
     page.add('<div id="sweep-table" class="scroll" aria-live="polite"></div>')
     columns = {name: [None if isinstance(v, float) and not math.isfinite(v) else v for v in summary[name].to_list()]
                for name in summary.columns}  # fmt: skip
-    orders = {axis: {str(v): place for place, v in enumerate(_values(summary[axis]))} for axis in axes}
+    orders = {axis: {value: place for place, value in enumerate(values[axis])} for axis in axes}
     data = {"axes": axes, "columns": columns, "order": orders, "numbers": {a: _numbers(orders[a]) for a in axes}}
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).replace("</", "<\\/")
     page.add(f'<script type="application/json" id="sweep-data">{text}</script>')
@@ -94,13 +95,17 @@ def _word(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _values(column: pl.Series) -> list[str]:
-    """The values of an axis: by size if all begin with a number, otherwise in the order of the scenario."""
-    values = column.unique(maintain_order=True).to_list()
-    try:
-        return sorted(values, key=leading_number)
-    except ValueError:
-        return values
+def _values(result: Result, axis: str) -> list[str]:
+    """The values of an axis: by size if they are numbers, otherwise in the order of the scenario.
+
+    ``1 MiB`` is more than ``64 KiB``: results have a column of the numbers in the base unit.
+    """
+    columns = {found["name"]: found.get("number_column") for found in result.manifest.get("axes", [])}
+    sizes = columns.get(axis) or axis
+    pairs = result.scalars.select(value=pl.col(axis), size=pl.col(sizes)).unique(maintain_order=True)
+    if pairs["size"].dtype.is_numeric():
+        pairs = pairs.sort("size", maintain_order=True)
+    return [_word(value) for value in pairs["value"]]
 
 
 def _numbers(order: Mapping[str, int]) -> list[float] | None:
